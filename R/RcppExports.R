@@ -97,6 +97,10 @@ cpp_bandit_cells <- function(handle, id) {
     .Call(`_gpbandits_cpp_bandit_cells`, handle, id)
 }
 
+cpp_bandit_told <- function(handle, id) {
+    .Call(`_gpbandits_cpp_bandit_told`, handle, id)
+}
+
 cpp_bandit_predict_outcomes <- function(handle, points) {
     .Call(`_gpbandits_cpp_bandit_predict_outcomes`, handle, points)
 }

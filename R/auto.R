@@ -16,7 +16,9 @@
 #'   `NA` the experiment is under way; `$observe()` tells its result. Or the `$history()` of another bandit, or of a
 #'   search: what is under way there
 #'   is under way here, what has failed has failed, and what was withdrawn is left out. Rows may lie outside of the
-#'   space: see below.
+#'   space: see below. An optional column `noise_var` has the noise variances of single rewards, `NA` for the bandit's
+#'   (with several outcomes `NAME_noise_var`). A history has it where any was given, and `size` and `spread` of
+#'   rewards that are means of several readings.
 #' @param ... further arguments of [gp_bandit()].
 #' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
 #' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), with `related` 3 of them and what is needed of the others. As many fewer are asked as `data` has rows.
@@ -29,7 +31,8 @@
 #' @param related `NULL`, or earlier campaigns, a named list such as `list(may = old_data)`: see [related].
 #' @param journal,store,trust as in [gp_bandit()].
 #' @param outcomes,limits what the numbers of an experiment are for, as in [maximize_bandit()]: `data` has a column for each instead of `reward`
-#'   (with `limits`, beside it). What is `NA` there, or has no column, is under way.
+#'   (with `limits`, beside it). What is `NA` there, or has no column, is under way: an outcome that is added later
+#'   is awaited of all old rows (status `"partial"`), and `$observe()` or `$withdraw()` settles it.
 #' @return A `GPBandit`, see [gp_bandit()].
 #' @section Editing a space midway: `auto_bandit(new_space, data = old$history())` goes on in other bounds, or with a
 #'   further input. Rows of `data` whose numbers are outside of the bounds of a box, of a [product_domain()]'s box or of
@@ -120,8 +123,8 @@ check_outside_is_data <- function(bandit, outside) {
           if (length(rows) > 5) sprintf(", ... (%d rows)", length(rows)), ".")
 }
 
-# Points with rewards (and their `noise_var`, where they have one), under way, and failed, in their order; wherever they
-# lie.
+# Points with rewards (and what was told beside them, where that is known), under way, and failed, in their order;
+# wherever they lie.
 add_in_order <- function(bandit, known) {
   inside <- as.environment(bandit)
   if (!is.null(known$values)) return(add_outcomes_in_order(bandit, known))
@@ -132,8 +135,9 @@ add_in_order <- function(bandit, known) {
     x <- known$x[rows, , drop = FALSE]
     context <- if (!is.null(known$contexts)) known$contexts[rows, , drop = FALSE]
     if (kind[rows[1]] == "known") {
+      readings <- lapply(known[intersect(c("size", "spread"), names(known))], `[`, rows)
       add_given(inside, x, reward = known$reward[rows], context = context, noise_var = known$noise_var[rows],
-                find = places_anywhere)
+                readings = readings, find = places_anywhere)
     } else {
       add_given(inside, x, context = context, find = places_anywhere)
     }

@@ -38,6 +38,21 @@ beliefs_at_choice <- function(bandit, ids) {
   beliefs
 }
 
+# What was told beside the rewards of some queries, of each outcome: noise variances, and of how many readings (or
+# trials) they are. A column for what any of them has.
+beside_rewards <- function(bandit, ids) {
+  told <- if (has_rule(bandit)) lapply(last_beside(bandit, ids), as.matrix)
+          else core(cpp_bandit_told(bandit$handle, as.integer(ids)))
+  # (One reading is what a reward is anyway.)
+  if (all(told$size %in% c(NA, 1))) told$size[] <- NA
+  names <- outcome_names(bandit$config)
+  said <- lapply(c("noise_var", "size", "spread"), function(column) {
+    out <- lapply(seq_along(names), function(k) told[[column]][, k])
+    stats::setNames(out, if (has_outcomes(bandit$config)) paste0(names, "_", column) else column)
+  })
+  Filter(function(column) !all(is.na(column)), unlist(said, recursive = FALSE))
+}
+
 # The history of some queries; columns of the log are picked, never the whole log converted.
 bandit_history <- function(bandit, ids = NULL) {
   heal(bandit)
@@ -54,7 +69,8 @@ bandit_history <- function(bandit, ids = NULL) {
                  status = status_names[of("status")]),
             if (length(bandit$reasons)) list(reason = reasons_of(bandit, ids)),
             if (ranks_queries(bandit$config)) list(ranking = rankings_of(bandit, ids))
-            else if (compares_queries(bandit$config)) opponents(bandit, ids),
+            else if (compares_queries(bandit$config)) opponents(bandit, ids)
+            else beside_rewards(bandit, ids),
             if (length(phase_names(bandit$config))) list(phase = phases_of(bandit, ids)),
             stats::setNames(lapply(extra, of), extra))
   columns <- c(query_frame(bandit, ids), columns_beside(ours, given_names(bandit$config)))

@@ -175,6 +175,16 @@ as_rewards <- function(drawn, config) {
   drawn
 }
 
+# The values of f at which these rewards are expected: as_rewards()'s way back.
+values_expecting <- function(reward, config) {
+  if (has_response(config)) {
+    value <- trait(config$rewards, "latent")(reward)
+    return(if (is_reflected(config)) -value else value)
+  }
+  map <- output_map(config)
+  if (is.null(map)) reward else values_of_expected(map, reward, expected_noise(config))
+}
+
 # Other engines over arms than weight space cannot draw over many of them: the log played again can.
 drawing_twin <- function(bandit) {
   heal(bandit)

@@ -38,7 +38,7 @@ core_config <- function(config) {
   common <- list(
     space = core_space(config$domain, config), kernel = kernel, noise_var = config$noise_var,
     policy = resolve_policy(config$policy, config),
-    pending = c(unclass(config$pending), list(actions = length(config$domain$names))),
+    pending = c(resolve_pending(config$pending, config), list(actions = length(config$domain$names))),
     engine = config$engine,
     accuracy = if (is.null(config$accuracy)) 1e-3 else config$accuracy
   )

@@ -388,11 +388,11 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
   add_given(bandit, x, arm, reward, constraints, context, time, noise_var, size)
 }
 
-# `find`: which places there are.
+# `find`: which places there are; `readings`: the sizes and spreads of rewards that are means of readings.
 add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL,
-                      size = NULL, find = find_places) {
+                      size = NULL, readings = NULL, find = find_places) {
   if (needs_transaction(bandit)) {
-    return(add_in(bandit, x, arm, reward, constraints, context, time, noise_var, size, find))
+    return(add_in(bandit, x, arm, reward, constraints, context, time, noise_var, size, readings, find))
   }
   places <- find(bandit$config$domain, x, arm = arm)
   count <- place_total(places)
@@ -423,7 +423,8 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
     }
   }
   if (has_likelihood(bandit$config)) check_no_noise(noise_var, NULL) else check_no_size_here(size)
-  beside <- told_beside(count, check_noise_vars(noise_var, count), or_else(size, NA_real_))
+  beside <- told_beside(count, check_noise_vars(noise_var, count), or_else(or_else(size, readings$size), NA_real_),
+                        or_else(readings$spread, NA_real_))
   if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   if (!anyNA(reward)) warn_of_prior(bandit, reward, places$arm)

@@ -82,6 +82,8 @@
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`, `sd`,
 #'   `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`, and `status`, what has become
 #'   of the query by now: `"pending"`, `"known"`, `"lost"` (its reward came too late, see [pending_censor()]), `"withdrawn"` or `"failed"`.
+#'   What was told beside rewards, where anything was: `noise_var` (of several outcomes `NAME_noise_var`), and `size` and
+#'   `spread` of means of several readings (their number, and the sum of their squares about the mean).
 #'   If any query was given up with a reason, there is a column `reason`.
 #'   Where choices are randomised over arms also `propensity`, the probability of the choice at its time: by formula for
 #'   uniform play and where nothing random went into it; else `NA`, unless `$history(draws = 200)` asks for it: then the

@@ -209,7 +209,8 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   x <- known_inputs(bandit, known$id)
   outputs <- config$outputs
   # (What stands for a reward that is not known has no say in what a reward is to the model.)
-  maps <- maps_to_compare(outputs, known_rewards(bandit, outcome), current$output_map, is_related(config))
+  maps <- maps_to_compare(outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
+                          current$output_map, is_related(config))
   known <- each_reading(known)
   x <- x[known$row, , drop = FALSE]
   prior_mean <- if (!identical(prior, "fit")) known_prior_mean(bandit, known$id, current$mean)

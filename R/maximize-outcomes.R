@@ -55,7 +55,8 @@ check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, name
   nothing <- rowSums(!is.na(values)) == 0
   given <- c(names_in_domain(domain), contexts)
   ours <- own_columns(initial, given)
-  strange <- setdiff(names(ours), c(names, "status", if (is_history(ours)) columns_of_history(ours)))
+  strange <- setdiff(names(ours), c(names, "status", if (unknown) paste0(names, "_noise_var"),
+                                    if (is_history(ours)) columns_of_history(ours)))
   strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, needs), names(initial)))
   if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
   status <- status_column(ours)
@@ -65,15 +66,26 @@ check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, name
   if (nrow(initial) == 0) return(check_initial_outcomes(NULL, domain, names = names))
   x <- read_inputs(domain, initial[domain$names], arg)
   outside <- lies_outside(domain, find(domain, x, arg = arg))
-  # What was known of an experiment that is over is all that ever will be.
-  over <- !unknown | status[kept] %in% c("known", "ok")
+  # What was known of an experiment that is over is all that ever will be, but for outcomes that are new.
+  over <- matrix(!unknown | status[kept] %in% c("known", "ok"), nrow(values), length(names))
+  if (unknown) over[, colSums(!is.na(values)) == 0] <- FALSE
   failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status[kept] %in% "partial"
   # (A search's history says "partial" where the rest failed, a bandit's where it is awaited.)
   broken <- is.na(values) & status[kept] %in% "partial" & !is_history(ours)
   out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken,
-              failed = failed, outside = outside)
+              failed = failed, outside = outside, noise_var = noise_of_outcomes(ours[kept, , drop = FALSE], names, arg))
   if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
   out
+}
+
+# Values' own noise variances, by outcome, where there are any.
+noise_of_outcomes <- function(data, names, arg) {
+  given <- names[paste0(names, "_noise_var") %in% names(data)]
+  if (length(given) == 0) return(NULL)
+  as.data.frame(lapply(stats::setNames(nm = given), function(name) {
+    column <- paste0(name, "_noise_var")
+    check_noise_vars(data[[column]], nrow(data), paste0(arg, "$", column))
+  }), optional = TRUE)
 }
 
 known_values <- function(frame, names, arg) {
@@ -86,7 +98,8 @@ add_outcomes_in_order <- function(bandit, known) {
   count <- nrow(known$values)
   if (count == 0) return(invisible())
   inside <- as.environment(bandit)
-  add_given(inside, known$x, reward = as.data.frame(known$values), context = known$contexts, find = places_anywhere)
+  add_given(inside, known$x, reward = as.data.frame(known$values), context = known$contexts,
+            noise_var = known$noise_var, find = places_anywhere)
   first <- table_size(inside$queries) - count
   if (any(known$failed)) bandit$fail(first + which(known$failed))
   over <- is.na(known$values) & !known$under_way & !known$failed

@@ -261,6 +261,8 @@ add_row <- function(search, row) {
   if (is.null(row$values)) frame$reward <- row$reward else frame[names(row$values)] <- as.list(row$values)
   ours <- c(list(status = row$status), row$more)
   frame[beside(names(ours), names(frame))] <- ours
+  # (Only points with given rewards have a noise variance of their own.)
+  frame[setdiff(names(search$history), names(frame))] <- NA_real_
   search$history <- rbind(search$history, frame)
   search$origin <- c(search$origin, as.integer(row$origin))
 }
@@ -365,7 +367,7 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, con
   kept <- says_something(ours, unknown)
   initial <- initial[kept, , drop = FALSE]
   ours <- ours[kept, , drop = FALSE]
-  strange <- setdiff(names(ours), c("reward", "status", if (is_history(ours)) columns_of_history(ours)))
+  strange <- setdiff(names(ours), c("reward", "status", "noise_var", if (is_history(ours)) columns_of_history(ours)))
   strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, wanted), names(initial)))
   if (length(strange)) {
     stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)),
@@ -379,6 +381,7 @@ check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, con
   failed <- is.na(reward) & has_failed(ours)
   reward[!failed] <- check_numbers(reward[!failed], arg, na = unknown)
   out <- list(x = x, reward = as.double(reward), failed = failed, outside = outside)
+  out <- c(out, noise_of_data(ours, arg), if (is_history(ours)) readings_of_data(ours, arg))
   if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
   out
 }
@@ -388,8 +391,24 @@ is_history <- function(data) all(c("id", "action", "segment", "status") %in% nam
 
 # What stands there beside inputs, contexts and rewards.
 columns_of_history <- function(data) {
-  c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "reason", "phase", "propensity",
+  c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "reason", "phase", "propensity", "size", "spread",
     grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
+}
+
+# Rewards' own noise variances, where there are any; NA for the bandit's.
+noise_of_data <- function(data, arg) {
+  if (is.null(data[["noise_var"]])) return(NULL)
+  list(noise_var = check_noise_vars(data[["noise_var"]], nrow(data), paste0(arg, "$noise_var")))
+}
+
+# Rewards that are the means of several readings.
+readings_of_data <- function(data, arg) {
+  if (is.null(data[["spread"]])) return(NULL)
+  of <- function(name, lower) {
+    check_numbers(data[[name]], paste0(arg, "$", name), lengths = nrow(data), lower = lower, upper = largest_number,
+                  na = TRUE)
+  }
+  list(size = of("size", 1), spread = of("spread", 0))
 }
 
 # Rows say nothing of what was withdrawn or lost, and (but for `unknown`) of what is under way.
@@ -411,6 +430,6 @@ known_history <- function(known, domain, config = NULL) {
   if (has_outcomes(config)) return(known_outcomes(known, domain))
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
-  ours <- list(reward = known$reward, status = rep("given", length(known$reward)))
+  ours <- c(list(reward = known$reward, status = rep("given", length(known$reward))), known["noise_var"])
   cbind(frame, as.data.frame(columns_beside(ours, domain$names), optional = TRUE))
 }

@@ -66,7 +66,8 @@
 #'   seen. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
 #'   search promises what it does not keep. Priors in `refit` go before these.
 #' @param transform `"auto"`, `"none"` or `"power"`, see [scale_outputs()].
-#' @param initial a data.frame of points that are known already: a column per input and a column `reward`.
+#' @param initial a data.frame of points that are known already: a column per input and a column `reward`, optionally
+#'   `noise_var` (with one outcome: a reward's own noise variance, `NA` for the model's).
 #' @param pending one of the [pending] rules, for points that are suggested while others are being evaluated.
 #' @param workers how many evaluations may run at once: 1 is in this process, more on the workers of the future plan,
 #'   `Inf` on all of them.

@@ -221,7 +221,7 @@ check_outcome_name <- function(name, config) {
   if (is.null(taker)) return(invisible())
   stop_argument("outcomes", sprintf("an outcome named %s, which is %s", dQuote(name, FALSE), taker),
                 paste("outcomes with names other than those of inputs, contexts and the history's columns, and not",
-                      "ending in _mean or _sd"))
+                      "ending in _mean, _sd or _noise_var"))
 }
 
 # In words; NULL where an outcome may be called so.
@@ -230,6 +230,7 @@ name_taken_by <- function(name, config) {
   else if (name %in% config$context_names) "a context's name, too"
   else if (name %in% c("id", "arm", setdiff(history_columns, "reward"))) "a column that `$history()` has anyway"
   else if (grepl("_(mean|sd)$", name)) "the form of a column of `$posterior()`"
+  else if (grepl("_noise_var$", name)) "the form of a column of `$history()`"
 }
 
 history_columns <- c("reward", "mean", "sd", "width", "action", "segment", "status", "feasible", "noise_var")

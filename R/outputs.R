@@ -16,9 +16,12 @@
 #' none (\eqn{\lambda = 1}{lambda = 1}). From 8 rewards on `"power"` always takes it, and `"auto"` where it pays: at a refit of a model that sees noise (its variance above 1e-4), where the log density of the rewards under it, the
 #' map's slopes counted, is larger by 2 at least with it than without (each with its own hyperparameters; those of the other map are climbed to from those of the one in force); before the first one,
 #' where there is no noise to be bent, and beside [related] campaigns, where the normal likelihood is. \eqn{b} is the
-#' spread of what it gives, measured like \eqn{s}. From 8 rewards on \eqn{\tau}{tau} leaves \eqn{r \ge -4}{r >= -4} as it is and draws worse ones into
+#' spread of what it gives, measured like \eqn{s}. Where most rewards are of points near each other (at the optimum,
+#' late in a search), \eqn{c} and \eqn{s} are median and spread (the 80% quantile of the absolute deviations over 1.28)
+#' of some points far apart, \eqn{5(d+1)}{5 (d + 1)} at most: used where that spread is more than 1.5 times the other. So the scale
+#' is that of the whole space, and does not shrink with evaluations in one place. From 8 rewards on \eqn{\tau}{tau} leaves \eqn{r \ge -4}{r >= -4} as it is and draws worse ones into
 #' \eqn{(-6, -4)}{(-6, -4)}, \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}: a failed run does not flatten the rest. \eqn{m} and \eqn{d} are mean and standard deviation of what
-#' comes out.
+#' comes out (of those points far apart, where these are used).
 #'
 #' Of two or three rewards \eqn{c} is the mean and \eqn{s} their range divided by 1.12838 or 1.69257, which is \eqn{s} on average where rewards are normal;
 #' \eqn{m = 0}, \eqn{d = 1}. One reward (or several that are equal) has no scale: means are that reward, sds `NA`, and nothing is certified.
@@ -27,7 +30,8 @@
 #'
 #' Posteriors are turned back by quadrature (to 1e-5 of their sd, or 1e-7 of s where that is more): `mean` and `sd` are those of the expected reward
 #' \eqn{u(f) = E\,v^{-1}(f + \epsilon)}{u(f) = E v^-1(f + e)} under the posterior of \eqn{f} (the mean and sd, scaled, where nothing is bent);
-#' from 8 rewards on nothing is foretold to be worse than the worst reward so far by more than \eqn{6s}. Widths, and what a [policy_function()] of one outcome is given,
+#' from 8 rewards on nothing is foretold to be worse than the worst reward so far by more than \eqn{6s}.
+#' Levels, `xi`, gaps and tolerances are in the reward's units and are converted (see [policies], [stopping]). Widths, and what a [policy_function()] of one outcome is given,
 #' stay those of the model.
 #'
 #' With `centre` and `scale` the map is \eqn{v = \pm(y - c)/s}{v = (y - c) / s (or its negative)} with these numbers, given before the first reward: nothing is fitted.
@@ -155,7 +159,9 @@ is_settled <- function(map) map$count >= settled_outputs && map$distinct > 1
 # Is the map that is in force one that was made from the rewards it is applied to?
 has_fitted_map <- function(config) !is.null(config$outputs) && !is_fixed(config$outputs)
 
-fit_output_map <- function(outputs, reward) {
+# `apart`: which of the rewards are of points far apart (see far_apart()). Where most others are of points near each
+# other, at the optimum say, it is these that have the range of the function.
+fit_output_map <- function(outputs, reward, apart = NULL) {
   if (is_fixed(outputs) || length(reward) == 0) return(first_output_map(outputs))
   sign <- if (outputs$direction == "minimize") -1 else 1
   count <- length(reward)
@@ -164,16 +170,19 @@ fit_output_map <- function(outputs, reward) {
     return(new_output_map(mean(reward), sign * diff(range(reward)) / mean_range[count - 1], count = count,
                           distinct = distinct))
   }
-  map <- new_output_map(stats::median(reward), sign * robust_spread(reward), count = count, distinct = distinct)
+  rows <- rows_to_scale_by(reward, apart)
+  spread_of <- if (length(rows) < count) covering_spread else robust_spread
+  usual <- reward[rows]
+  map <- new_output_map(stats::median(usual), sign * spread_of(usual), count = count, distinct = distinct)
   if (distinct < 2) return(map)
   z <- map_outputs(map, reward)
   if (outputs$transform != "none") map$lambda <- power_for(z, always = outputs$transform == "power")
-  if (map$lambda != 1) map$bulk <- robust_spread(map_outputs(map, reward))
+  if (map$lambda != 1) map$bulk <- spread_of(map_outputs(map, usual), usual)
   if (count >= bent_outputs) {
     map$tail <- kTail
     map$worst <- (if (sign < 0) max(reward) else min(reward)) - kWorseRoom * map$scale
   }
-  v <- map_outputs(map, reward)
+  v <- map_outputs(map, usual)
   spread <- stats::sd(v)
   if (is.finite(spread) && spread > 0) {
     map$shift <- mean(v)
@@ -182,27 +191,65 @@ fit_output_map <- function(outputs, reward) {
   map
 }
 
+# By so much those far apart must differ more from each other than all do, to be gone by alone.
+more_spread <- 1.5
+
+rows_to_scale_by <- function(reward, apart) {
+  all <- seq_along(reward)
+  if (length(apart) < bent_outputs) return(all)
+  if (covering_spread(reward[apart]) > more_spread * stats::mad(reward)) apart else all
+}
+
+# Of points that cover the space, few of which may be outliers and many next to the optimum.
+covering_spread <- function(reward, ...) {
+  stats::quantile(abs(reward - stats::median(reward)), 0.8, names = FALSE) / stats::qnorm(0.9)
+}
+
+# Some of the rows of a table of points that cover the others, each as far as can be from those before it (Gonzalez
+# 1985), in inputs that are scaled to their ranges: no more of them than it takes to cover the space, roughly.
+far_apart <- function(x) {
+  x <- apply(x, 2, function(column) {
+    range <- diff(range(column, na.rm = TRUE))
+    column <- if (is.finite(range) && range > 0) (column - min(column, na.rm = TRUE)) / range else 0 * column
+    replace(column, is.na(column), 0.5)
+  })
+  wanted <- max(bent_outputs, min(5 * (ncol(x) + 1), floor(nrow(x) / 3)))
+  rows <- 1L
+  distance <- rep(Inf, nrow(x))
+  while (length(rows) < min(wanted, nrow(x))) {
+    distance <- pmin(distance, colSums((t(x) - x[utils::tail(rows, 1), ])^2))
+    rows <- c(rows, which.max(distance))
+  }
+  rows
+}
+
 # The median absolute deviation or, where more than half of the rewards are (nearly) equal, how far the others lie.
 # One value, or several equal ones: their size is the only unit there is.
-robust_spread <- function(reward) {
+# `like`: rewards that they are another form of, and that decide what they are measured by.
+robust_spread <- function(reward, like = reward) {
   deviation <- abs(reward - stats::median(reward))
   others <- stats::quantile(deviation, 0.8, names = FALSE)
-  spread <- 1.4826 * stats::median(deviation)
-  if (spread > 1e-3 * others) return(spread)
+  if (are_mostly_unlike(like)) return(1.4826 * stats::median(deviation))
   if (others > 0) return(others)
   if (mean(deviation) > 0) return(mean(deviation))
   if (abs(reward[1]) > 0) abs(reward[1]) else 1
 }
 
+are_mostly_unlike <- function(reward) {
+  deviation <- abs(reward - stats::median(reward))
+  1.4826 * stats::median(deviation) > 1e-3 * stats::quantile(deviation, 0.8, names = FALSE)
+}
+
 # The map that a refit begins with and, with `transform = "auto"`, the one that it is held against: one is bent, the
 # other is not. The first is of the kind in force; `is_usual`: is it the one that the rewards' distribution would have?
-maps_to_compare <- function(outputs, reward, current, is_related) {
+maps_to_compare <- function(outputs, reward, apart, current, is_related) {
   if (is.null(outputs)) return(list(list(map = NULL)))
-  usual <- list(map = fit_output_map(outputs, reward), is_usual = TRUE)
+  usual <- list(map = fit_output_map(outputs, reward, apart), is_usual = TRUE)
   map <- usual$map
   # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
   if (outputs$transform != "auto" || is.infinite(map$tail) || is_related) return(list(usual))
-  other <- list(map = fit_output_map(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward),
+  other <- list(map = fit_output_map(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward,
+                                     apart),
                 is_usual = FALSE)
   if (other$map$lambda == map$lambda) return(list(usual))
   if (is_of_kind(current, other$map)) list(other, usual) else list(usual, other)
@@ -266,6 +313,23 @@ is_linear_map <- function(map) map$lambda == 1 && is.infinite(map$tail)
 # The expected reward where f is `value`: noise does not average out under a bent map.
 expected_rewards <- function(map, value, noise_var) output_moments(map, value, numeric(length(value)), noise_var)$mean
 
+# Its inverse; where no value makes a reward expected, the value of the reward itself.
+values_of_expected <- function(map, reward, noise_var) {
+  value <- map_outputs(map, reward)
+  if (is_linear_map(map)) return(value)
+  vapply(seq_along(reward), function(k) {
+    short <- function(at) expected_rewards(map, at, noise_var) - reward[k]
+    ends <- value[k] + c(-10, 10) * sqrt(noise_var)
+    if (!is_bracket(vapply(ends, short, 0))) return(value[k])
+    stats::uniroot(short, ends, tol = 1e-10)$root
+  }, 0)
+}
+
+is_bracket <- function(at) all(is.finite(at)) && at[1] != at[2] && at[1] * at[2] <= 0
+
+# By how many of the model's units a reward that is larger by 1 is better, in the map's middle.
+slope_at_centre <- function(map) if (is.null(map)) 1 else 1 / (abs(map$scale) * map$bulk * map$spread)
+
 # Mean and sd of it where f is normal, to 1e-5 of that sd (or 1e-7 of the scale).
 output_moments <- function(map, mean, sd, noise_var) {
   out <- list(mean = rep(NA_real_, length(mean)), sd = rep(NA_real_, length(mean)))
@@ -307,7 +371,7 @@ rescales_due <- function(bandit, told = FALSE) {
     known <- known_rewards(bandit, k)
     # (More equal ones tell no more.)
     if (map$count >= settled_outputs && length(unique(known)) < 2) return(FALSE)
-    if (told) length(known) > 0 && !identical(fit_output_map(outputs, known), map)
+    if (told) length(known) > 0 && !identical(fitted_map(bandit, k), map)
     else length(known) > map$count
   }, seq_len(outcome_count(bandit$config)))
 }
@@ -323,10 +387,26 @@ all_maps_settled <- function(bandit) {
 }
 
 # Values of an outcome, lost and failed ones not among them.
-known_rewards <- function(bandit, outcome = 1) {
-  size <- seq_len(table_size(bandit$queries))
-  value <- get(value_columns(bandit$config)[outcome], envir = bandit$queries)[size]
-  if (has_outcomes(bandit$config)) value[!is.na(value)] else value[status_of(bandit, size) == "known"]
+known_rewards <- function(bandit, outcome = 1) values_of_queries(bandit, outcome)[rewarded_ids(bandit, outcome)]
+
+values_of_queries <- function(bandit, outcome) {
+  get(value_columns(bandit$config)[outcome], envir = bandit$queries)[seq_len(table_size(bandit$queries))]
+}
+
+rewarded_ids <- function(bandit, outcome) {
+  if (has_outcomes(bandit$config)) return(which(!is.na(values_of_queries(bandit, outcome))))
+  known_ids(bandit)
+}
+
+# Which of these are of points far apart; NULL where they are too few to say.
+rewards_far_apart <- function(bandit, outcome) {
+  ids <- rewarded_ids(bandit, outcome)
+  if (length(ids) > bent_outputs) far_apart(known_inputs(bandit, ids))
+}
+
+fitted_map <- function(bandit, outcome) {
+  fit_output_map(outcome_config(bandit$config, outcome)$outputs, known_rewards(bandit, outcome),
+                 rewards_far_apart(bandit, outcome))
 }
 
 # After rewards were told (`told`), and before a query.
@@ -337,7 +417,7 @@ rescale_if_due <- function(bandit, told = FALSE) {
   current <- refitted_parameters(bandit)
   fit <- current
   for (k in due) {
-    map <- fit_output_map(outcome_config(bandit$config, k)$outputs, known_rewards(bandit, k))
+    map <- fitted_map(bandit, k)
     if (k == 1) fit$output_map <- map else fit$outcomes[[names(bandit$config$outcomes)[k]]]$output_map <- map
   }
   # No refit in the sense of refit_every().

@@ -50,7 +50,7 @@
 #'
 #' @param width an object made by one of the [widths].
 #' @param samples number of sampled maxima, a whole number >= 1.
-#' @param level the level \eqn{h}, a number in units of the reward.
+#' @param level the level \eqn{h}, a number in units of the reward; see the section Units.
 #' @param random draw the straddle's width anew each round?
 #' @param f a function of `mean`, `sd` and `round` (and `x`, if it has a fourth argument); it must be vectorised over points and return no NaN. It is saved with the bandit.
 #' @param name what plots and prints call it.
@@ -58,8 +58,15 @@
 #'   each; it is asked anew in every round.
 #' @param C a number > 1.
 #' @param policy a policy.
-#' @param xi improvement that must be exceeded, in units of the reward, a number >= 0.
+#' @param xi improvement that must be exceeded, in units of the reward, a number >= 0; see the section Units.
 #' @return An object of class `bandit_policy`.
+#' @section Units: `level` and `xi` are in units of the reward.
+#'   With `outputs` or `rewards` in [gp_bandit()] they are converted to those of the latent \eqn{f}{f}, whose sd the score
+#'   contains: \eqn{h}{level} is the value of \eqn{f}{f} with that expected reward, and an incumbent is exceeded by `xi`
+#'   where the expected reward is larger by `xi` (beyond the largest possible reward: just below that).
+#'   Until two different rewards are known [scale_outputs()] has no scale, and `xi` counts as 0.
+#'   With comparisons ([rewards_duels()]) \eqn{f}{f} has no other unit than its own.
+#'   `policy_function()` is given the model's means and sds.
 #' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
 #'   [width_dmm()], which is not one multiplier) or `xi` no number.
 #' @section Guarantee: `policy_pims()` on arms, \eqn{f} drawn from the prior: expected regret at most
@@ -148,12 +155,15 @@ policy_entries <- list(
                   rises = function(policy) is.null(policy$cost), limits = function(policy) is.null(policy$cost),
                   believes = function(policy) is.null(policy$cost),
                   resolved = function(policy) function(settings, config) {
+                    settings <- resolve_improvement(settings, config)
                     if (is.null(settings$cost)) return(settings)
                     c(settings[names(settings) != "cost"], resolve_cost(settings$cost, config))
                   })
   ),
   kg = list(traits = list(title = "knowledge gradient", of_noise = TRUE)),
-  pi = list(settings = alist(xi = check_number(xi, lower = 0)), traits = list(title = "probability of improvement")),
+  pi = list(settings = alist(xi = check_number(xi, lower = 0)),
+            traits = list(title = "probability of improvement",
+                          resolved = function(policy) resolve_improvement)),
   mes = list(settings = alist(samples = check_count(samples, upper = 1e4)),
              traits = list(title = "max-value entropy search", random = TRUE)),
   pims = list(traits = list(title = "probability of improvement from a sampled maximum", short = "PIMS", random = TRUE,
@@ -161,7 +171,11 @@ policy_entries <- list(
   eims = list(traits = list(title = "expected improvement over a sampled maximum", short = "GP-EIMS", random = TRUE,
                             draws = TRUE)),
   straddle = list(settings = alist(level = check_number(level), random = check_flag(random)),
-                  traits = list(title = "straddle", random = function(policy) policy$random)),
+                  traits = list(title = "straddle", random = function(policy) policy$random,
+                                resolved = function(policy) function(settings, config) {
+                                  settings$level <- values_expecting(settings$level, config)
+                                  settings
+                                })),
   "function" = list(
     settings = alist(name = check_string(name), f = check_function(f)),
     traits = list(title = function(policy) policy$name, short = function(policy) policy$name, takes_all = TRUE,
@@ -220,7 +234,10 @@ policy_entries <- list(
   level_set = list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE), implicit = check_flag(implicit),
                      level = check_level(level, implicit), accuracy = check_number(accuracy, lower = 0)),
-    traits = list(title = "level-set estimation", short = "LSE", intervals = TRUE)
+    traits = list(title = "level-set estimation", short = "LSE", intervals = TRUE,
+                  resolved = function(policy) function(settings, config) {
+                    replace(settings, c("level", "accuracy"), levels_in_model(settings, config))
+                  })
   ),
   safe = list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE), stages = check_flag(stages),
@@ -249,6 +266,28 @@ capitalised <- function(text) paste0(toupper(substr(text, 1, 1)), substring(text
 check_level <- function(level, implicit) {
   if (!implicit) return(check_number(level, "level"))
   check_number(level, "level", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+}
+
+# An improvement in units of the reward: so many of the model's or, where that depends on the incumbent, `target`, a
+# function of it. Beyond what can be expected it is just below the end of that.
+resolve_improvement <- function(settings, config) {
+  xi <- settings$xi
+  if (has_outcomes(config)) config <- outcome_config(config, match(objectives(config)[1], outcome_names(config)))
+  map <- output_map(config)
+  if (xi == 0 || is.null(map) && !has_response(config)) return(settings)
+  if (!is.null(map) && map$lambda == 1) {
+    settings$xi <- if (is_scale_known(config)) xi * slope_at_centre(map) else 0
+    return(settings)
+  }
+  better <- if (is_reflected(config)) -xi else xi * output_sign(config)
+  settings$target <- function(best) {
+    from <- as_rewards(best, config)
+    target <- values_expecting(from + better, config)
+    if (is.finite(target)) return(target)
+    end <- as_rewards(Inf, config)
+    values_expecting(end - 1e-9 * (end - from), config)
+  }
+  settings
 }
 
 #' @rdname policies

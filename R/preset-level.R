@@ -14,14 +14,19 @@
 #' knows steer the choice and narrow no interval. An empty \eqn{C_t} refutes the model: that is counted (`print()`), warned of by `$levels()`, and the intersection begins
 #' again. Refits and restarts begin it again too.
 #'
+#' @section Units: with `rewards =` (see [rewards]) `level`, `accuracy` and the ends in `$levels()` are expected rewards.
+#'   For successes they are probabilities, for counts mean counts, for levels the mean number of a level.
+#'   They are converted exactly, as the expected reward rises with the latent \eqn{f}{f}: an arm is `"above"` once its
+#'   expected reward exceeds `level - accuracy` throughout \eqn{C_t}. The ambiguity and `width` stay those of \eqn{f}{f}.
+#'   `direction = "minimize"` changes no label. An implicit level and `outputs` are errors.
 #' @section Guarantee: with a width that holds in all rounds together with probability \eqn{1-\delta}{1 - delta} (see [widths]), every label is right to within
 #'   `accuracy` with that probability: \eqn{f > h - \epsilon}{f > level - accuracy} where it says above, \eqn{f \le h + \epsilon}{f <= level + accuracy} where below. With
 #'   an explicit level all have one after round \eqn{T} if \eqn{T/(w_T^2\gamma_T) > 2/(\log(1 + 1/\lambda)\epsilon^2)}{T / (w_T^2 gamma_T) > 2 / (log(1 + 1/lambda) accuracy^2)}, \eqn{k \le 1}{k <= 1}: the ambiguity of
 #'   what is played is at most \eqn{w_t\sigma}{w_t sd}, and no less than that of any place that stays unknown. Fitted hyperparameters void both. On a box this is about its
 #'   candidates, which `$levels()` lists, and nothing between them.
 #' @inheritParams gp_ucb
-#' @param level \eqn{h}, a number in units of the reward; a share in (0, 1) where `implicit`.
-#' @param accuracy \eqn{\epsilon}{epsilon}, a number >= 0 in units of the reward.
+#' @param level \eqn{h}, a number in units of the (expected) reward; a share in (0, 1) where `implicit`.
+#' @param accuracy \eqn{\epsilon}{epsilon}, a number >= 0 in units of the (expected) reward.
 #' @param implicit is the level a share of the maximum?
 #' @param width a [width][widths], not a randomised one; `NULL`: `width_srinivas_finite(delta)`, with the number of arms or, on a box, of its candidates.
 #' @return An object of class `GPBandit`, see [gp_bandit()].
@@ -74,12 +79,31 @@ labelled_intervals <- function(bandit, context) {
   policy <- bandit$config$policy
   found <- core(cpp_bandit_intervals(bandit$handle, contexts_for(bandit, context, 1L)))
   if (found$refutations > 0) warn_refuted(found$refutations)
+  config <- current_config(bandit)
+  here <- levels_in_model(policy, config)
   most <- if (policy$implicit) max(found$upper) else 1
   least <- if (policy$implicit) max(found$lower) else 1
-  above <- if (policy$implicit) found$lower + policy$accuracy >= policy$level * most
-           else found$lower + policy$accuracy > policy$level
-  below <- found$upper - policy$accuracy <= policy$level * least
-  c(found, list(label = ifelse(above, "above", ifelse(below, "below", "unknown"))))
+  above <- if (policy$implicit) found$lower + here$accuracy[1] >= here$level * most
+           else found$lower + here$accuracy[1] > here$level
+  below <- found$upper - here$accuracy[2] <= here$level * least
+  found$label <- if (is_reflected(config)) ifelse(below, "above", ifelse(above, "below", "unknown"))
+                 else ifelse(above, "above", ifelse(below, "below", "unknown"))
+  intervals_as_rewards(found, config)
+}
+
+# The level of f, and how far below and above it f counts as being on either side, where the reward's level and
+# accuracy are those of a bandit.
+levels_in_model <- function(policy, config) {
+  if (!has_response(config)) return(list(level = policy$level, accuracy = rep(policy$accuracy, 2)))
+  at <- sort(values_expecting(policy$level + c(-1, 0, 1) * policy$accuracy, config))
+  list(level = at[2], accuracy = diff(at))
+}
+
+# The core's f is the negative one where rewards are minimised.
+intervals_as_rewards <- function(found, config) {
+  found[c("lower", "upper")] <- lapply(found[c("lower", "upper")], as_rewards, config)
+  if (is_reflected(config)) found[c("lower", "upper")] <- found[c("upper", "lower")]
+  found
 }
 
 # Columns that say which places the intervals are about.

@@ -226,11 +226,14 @@ queries_of <- function(search) {
   replace(search$origin, given, added[seq_len(sum(given))])
 }
 
-# Noise variances with which rows of the history are told, in the user's units; NA: the bandit's own. NULL where there
-# is no race.
+# Noise variances with which rows of the history are told, in the user's units; NA: the bandit's own. NULL where none
+# has one.
 told_noise <- function(search, rows) {
-  if (!is_race(search)) return(NULL)
-  beside_own_noise(as.environment(search$bandit), search$history$reward, fold_variance(search))[rows]
+  given <- own_columns(search$history, search$bandit$config$domain$names)$noise_var
+  if (!is_race(search)) return(given[rows])
+  noise <- beside_own_noise(as.environment(search$bandit), search$history$reward, fold_variance(search))
+  if (!is.null(given)) noise <- ifelse(is.na(given), noise, given)
+  noise[rows]
 }
 
 fold_variance <- function(search) own_columns(search$history, search$bandit$config$domain$names)$fold_var

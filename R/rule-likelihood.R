@@ -21,6 +21,9 @@
 #' \eqn{\mu \pm z\sigma}{mu +- z sd}. `$posterior(scale = "latent")` speaks of \eqn{f}, and so does `width`. `level = 0.95` of
 #' `$posterior()` sets \eqn{z}. What is recommended has the largest (`direction = "minimize"`: the smallest) mean of \eqn{f}.
 #'
+#' @section Units: numbers that are said in units of the reward are expected rewards of size 1, and are converted: the `level` and
+#'   `accuracy` of [gp_lse()], its intervals, the level of [policy_straddle()], `xi`, and the gaps and tolerances of
+#'   [stop rules][stopping]. Kernel, prior mean, `width` and `$posterior(scale = "latent")` are about \eqn{f}{f}.
 #' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`, `failures = "avoid"` or `"doubt"`,
 #'   [change_detect()], [change_event()], [change_fade()] (weights of [change_weights()] are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()] and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()`
 #'   takes neither), widths but [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. One reward per query: more trials are `size`, another reading of a place is another `$add()` of it. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
@@ -101,6 +104,8 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   likelihood  NULL where noise is Gaussian, else the core's settings of the likelihood;
 #   noise       does it need the bandit's noise_var?
 #   response    a function of f: the expected reward;
+#   latent      its inverse, infinite beyond what can be expected;
+#   expected    what an expected reward is, for people;
 #   sampling    how they are drawn, given f: a function of the rewards and noise_var, see new_sampling();
 #   outcome     a function that checks rewards and their sizes, and returns the rewards as numbers;
 #   compares    are rewards comparisons of queries?
@@ -110,7 +115,8 @@ rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 #   parameters  what refits fit besides: NULL, or `names` of settings, `ranges(rewards, first)` (rows of
 #               extra_range()), and `set(rewards, values)`
 #   refits      can hyperparameters be refitted, and (refits_mean) the prior mean with them?
-rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, sampling = NULL, outcome = NULL,
+rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, latent = NULL,
+                       expected = "a number", sampling = NULL, outcome = NULL,
                        compares = FALSE, ranks = FALSE, has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
                        refits = TRUE, refits_mean = FALSE)
 
@@ -126,6 +132,11 @@ rewards_entries <- list(
                                                     direction_words(rewards)),
                   likelihood = function(rewards) list(kind = rewards$link),
                   response = function(rewards) if (rewards$link == "logit") stats::plogis else stats::pnorm,
+                  latent = function(rewards) {
+                    inverse <- if (rewards$link == "logit") stats::qlogis else stats::qnorm
+                    function(reward) inverse(pmin(pmax(reward, 0), 1))
+                  },
+                  expected = "a probability of success, in (0, 1)",
                   sampling = function(rewards) sampling_of_successes, outcome = function(rewards) check_successes,
                   has_norm_bound = TRUE, refits_mean = TRUE)
   ),
@@ -134,6 +145,8 @@ rewards_entries <- list(
     later = "approximation",
     traits = list(title = function(rewards) paste0("counts", direction_words(rewards)),
                   likelihood = function(rewards) list(kind = "counts"), response = function(rewards) exp,
+                  latent = function(rewards) function(reward) log(pmax(reward, 0)),
+                  expected = "an expected count (of exposure 1), a number > 0",
                   sampling = function(rewards) sampling_of_counts, outcome = function(rewards) check_event_counts,
                   has_norm_bound = TRUE,
                   refits_mean = TRUE)
@@ -144,9 +157,10 @@ rewards_entries <- list(
     later = "approximation",
     traits = list(title = function(rewards) sprintf("%d levels%s", length(rewards$levels), direction_words(rewards)),
                   likelihood = function(rewards) list(kind = "ordinal", cuts = rewards$cuts),
-                  response = function(rewards) function(f) {
-                    1 + rowSums(stats::plogis(outer(as.vector(f), rewards$cuts, "-")))
-                  },
+                  response = function(rewards) function(f) expected_level(f, rewards$cuts),
+                  latent = function(rewards) function(reward) latent_of_level(reward, rewards$cuts),
+                  expected = function(rewards) sprintf("the number of an expected level, in (1, %d)",
+                                                       length(rewards$levels)),
                   sampling = function(rewards) sampling_of_levels,
                   parameters = function(rewards) list(names = "cuts", ranges = ranges_of_cuts, set = set_cuts),
                   outcome = function(rewards) function(reward, size) check_level_told(reward, size, rewards$levels))
@@ -173,7 +187,8 @@ rewards_entries <- list(
     traits = list(title = function(rewards) sprintf("with outliers (t, %g degrees of freedom)", rewards$df),
                   noise = TRUE,
                   likelihood = function(rewards) list(kind = "robust", df = rewards$df),
-                  response = function(rewards) identity, sampling = function(rewards) sampling_of_outliers,
+                  response = function(rewards) identity, latent = function(rewards) identity,
+                  sampling = function(rewards) sampling_of_outliers,
                   outcome = function(rewards) check_reading, concave = FALSE, refits = FALSE)
   )
 )
@@ -202,6 +217,17 @@ check_cuts <- function(cuts, count) {
   cuts <- check_numbers(cuts, "cuts", lengths = count - 1, lower = -500, upper = 500)
   if (any(diff(cuts) <= 1e-9)) stop_argument("cuts", describe(cuts), "rising numbers")
   as.double(cuts)
+}
+
+# The mean number of a level, given f, and where f gives it that mean.
+expected_level <- function(f, cuts) 1 + rowSums(stats::plogis(outer(as.vector(f), cuts, "-")))
+
+latent_of_level <- function(level, cuts) {
+  vapply(level, function(one) {
+    if (one <= 1) return(-Inf)
+    if (one >= length(cuts) + 1) return(Inf)
+    stats::uniroot(function(f) expected_level(f, cuts) - one, range(cuts) + c(-40, 40), tol = 1e-12)$root
+  }, 0)
 }
 
 direction_words <- function(rewards) if (identical(rewards$direction, "minimize")) ", minimised" else ""
@@ -270,6 +296,11 @@ check_sizes <- function(size, count) {
 # Are rewards something else than f with Gaussian noise?
 has_likelihood <- function(config) !is.null(config$rewards) && !is.null(trait(config$rewards, "likelihood"))
 
+# Is the expected reward another function of f than f itself?
+has_response <- function(config) {
+  has_likelihood(config) && !compares_queries(config) && !identical(trait(config$rewards, "response"), identity)
+}
+
 compares_queries <- function(config) has_likelihood(config) && trait(config$rewards, "compares")
 
 is_reflected <- function(config) has_likelihood(config) && identical(config$rewards$direction, "minimize")
@@ -322,8 +353,24 @@ check_likelihood <- function(config) {
     refuse("engine", "\"lowrank\"", "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")
   }
   check_duels(config, refuse)
+  check_units(config, refuse)
   pending <- config$pending
   if (trait(pending, "replaces")) as_stand_in(config$rewards, pending$value, refuse)
+}
+
+# Numbers in units of the reward that must be one of f's: levels become one, slopes and shares of a maximum do not.
+check_units <- function(config, refuse) {
+  if (!has_response(config)) return(invisible())
+  expected <- trait(config$rewards, "expected")
+  level <- config$policy$level
+  if (isTRUE(config$policy$implicit)) {
+    refuse("implicit", "TRUE", paste0("FALSE, and a `level` that is ", expected))
+  }
+  if (!is.null(level) && !is.finite(trait(config$rewards, "latent")(level))) refuse("level", describe(level), expected)
+  if (!is.null(config$pending$lipschitz)) {
+    refuse("pending", "pending_penalise() with a Lipschitz constant of the reward",
+           "pending_penalise(), which estimates the latent function's")
+  }
 }
 
 as_stand_in <- function(rewards, value, refuse) {

@@ -27,6 +27,7 @@
 #'
 #' @param guard nats of information that pending queries may carry when another is asked, a number >= 0; 1 is a good value; `Inf`: no limit.
 #' @param lipschitz \eqn{L}, a number > 0 in units of the reward per unit of the inputs (their logarithms, where these are logarithmic); `NULL`: estimated.
+#'   With `outputs` it is converted by the slope of the transform at the centre; with `rewards` only `NULL` is possible.
 #' @param m rounds after which a reward counts as lost: a whole number >= 0, or `Inf`; with `unit = "time"` a length of time,
 #'   a number >= 0 in units of the clock (seconds, by default), a `difftime`, or `Inf`.
 #' @param value what stands in place of an unknown reward: the smallest possible reward.
@@ -103,6 +104,15 @@ print.bandit_pending <- function(x, ...) {
   check_class(x, "bandit_pending")
   cat(sprintf("<pending queries: %s>\n", describe_pending(x)))
   invisible(x)
+}
+
+# As the core takes it: a Lipschitz constant is f's as the model has it, and estimated as long as that has no scale.
+resolve_pending <- function(pending, config) {
+  out <- unclass(pending)
+  if (is.null(pending$lipschitz)) return(out)
+  if (has_outcomes(config)) config <- outcome_config(config, match(objectives(config)[1], outcome_names(config)))
+  out["lipschitz"] <- list(if (is_scale_known(config)) pending$lipschitz * slope_at_centre(output_map(config)))
+  out
 }
 
 describe_pending <- function(pending) trait(pending, "words")

@@ -43,7 +43,12 @@
 #' average of each model's gain and divergence (which is no less than the average's own, weights as they are). What is said of all rounds
 #' allows rewards that come late, fail or are withdrawn only where that does not depend on their values: where there are such, `assumptions` says so.
 #'
-#' @param tolerance the regret that one is content with, a number > 0 in units of the reward.
+#' @section Units: gaps, tolerances and regrets are in units of the reward.
+#'   With `outputs` ([scale_outputs()]) they are differences of expected rewards, as `$posterior()` has them.
+#'   With `rewards` ([rewards]) they are differences of probabilities, of mean counts or of mean numbers of levels: bounds and
+#'   draws of the latent \eqn{f}{f} are converted one by one, which is exact as the expected reward rises with \eqn{f}{f}.
+#'   With comparisons ([rewards_duels()]) they are differences of \eqn{f}{f} itself. `width` is always about \eqn{f}{f}.
+#' @param tolerance the regret that one is content with, a number > 0 in units of the reward; see the section Units.
 #' @param width a [width][widths]; `NULL`: the policy's own.
 #' @param delta failure probability, in (0, 1).
 #' @param at `NULL`: a run asks after every round; or the rounds after which it asks, increasing whole numbers >= 1.
@@ -467,12 +472,10 @@ on_a_side_stream <- function(code) {
 }
 
 # By how much the recommended point falls short, in joint draws of f and units of the reward: each draw is turned into
-# rewards by itself, where they are scaled.
+# rewards by itself.
 shortfalls <- function(bandit, contexts, draws, maxima = drawn_maxima(bandit, contexts)) {
   drawn <- maxima(draws)
-  config <- current_config(bandit)
-  if (is.null(config$outputs)) return(drawn[, 1] - drawn[, 2])
-  reward_gap(config, drawn[, 2], drawn[, 1] - drawn[, 2])
+  reward_gap(current_config(bandit), drawn[, 2], drawn[, 1] - drawn[, 2])
 }
 
 # A function that draws so many maxima of f, with f at the recommended point: a row each. Over not too many arms from
@@ -487,10 +490,8 @@ drawn_maxima <- function(bandit, contexts) {
 
 # How many units of the reward a gap above a value of the model is.
 reward_gap <- function(config, from, gap) {
-  if (is.null(config$outputs)) return(gap)
-  map <- output_map(config)
-  noise_var <- expected_noise(config)
-  abs(expected_rewards(map, from + gap, noise_var) - expected_rewards(map, from, noise_var))
+  if (is.null(config$outputs) && !has_response(config)) return(gap)
+  abs(as_rewards(from + gap, config) - as_rewards(from, config))
 }
 
 prior_story <- function(bandit) {

@@ -86,6 +86,10 @@
 #' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))} (Avanesov, whose
 #'   \eqn{t} is \eqn{|H|}, the number of rounds since the restart; here it is one more, as in every width).
 #'
+#' @section Units: a width is about \eqn{f}{f} as the model has it. `B`, `R`, `slack`, `total` and `epsilon` are in units of
+#'   the reward; with [scale_outputs()] in those of the scaled rewards, and nothing is converted.
+#'   With a likelihood ([rewards]) the `B` of [width_glm()] is about the latent \eqn{f}{f}.
+#'
 #' @section Guarantee: `width_srinivas_finite()` at `scale = 1` (Theorem 1), `width_srinivas_compact()` (Theorem 2, regret only), `width_srinivas_box()` (stopping): \eqn{f} drawn
 #'   from the prior, Gaussian noise of variance \eqn{\lambda}{lambda}; for the theorems' regret \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `width_srinivas_rkhs()` (Theorem 3): \eqn{\|f\|_k \le
 #'   B}{|f|_k <= B}, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. `width_igp()`, `width_gp_ts()`: \eqn{\|f\|_k \le B}{|f|_k <= B}, R-sub-Gaussian
@@ -120,8 +124,9 @@
 #'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
 #' @param alpha0 prior scales of the martingale, over which it is averaged; `NULL`: \eqn{\lambda 4^{0..6}}{lambda * 4^(0:6)}.
 #' @param base a width.
-#' @param total \eqn{C}, the sum of the sizes of all that is wrong with the rewards, a number >= 0 in units of the reward.
-#' @param epsilon largest error of the model, in units of the reward, >= 0.
+#' @param total \eqn{C}, the sum of the sizes of all that is wrong with the rewards, a number >= 0 in units of the reward;
+#'   see the section Units.
+#' @param epsilon largest error of the model, in units of the reward, >= 0; see the section Units.
 #' @param clip the rule made by [rewards_clip()], with its moment.
 #' @param B_y bound on the range of the rewards, >= 0.
 #' @param over sum over the last `m` queries (the paper's) or over pending ones only.

@@ -304,6 +304,17 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_bandit_told
+Rcpp::List cpp_bandit_told(SEXP handle, const Rcpp::IntegerVector& id);
+RcppExport SEXP _gpbandits_cpp_bandit_told(SEXP handleSEXP, SEXP idSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_told(handle, id));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_predict_outcomes
 Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& points);
 RcppExport SEXP _gpbandits_cpp_bandit_predict_outcomes(SEXP handleSEXP, SEXP pointsSEXP) {
@@ -1407,6 +1418,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 4},
     {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 4},
     {"_gpbandits_cpp_bandit_cells", (DL_FUNC) &_gpbandits_cpp_bandit_cells, 2},
+    {"_gpbandits_cpp_bandit_told", (DL_FUNC) &_gpbandits_cpp_bandit_told, 2},
     {"_gpbandits_cpp_bandit_predict_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_predict_outcomes, 2},
     {"_gpbandits_cpp_bandit_arm_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_arm_outcomes, 3},
     {"_gpbandits_cpp_log_feasible", (DL_FUNC) &_gpbandits_cpp_log_feasible, 4},

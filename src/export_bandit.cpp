@@ -276,7 +276,8 @@ Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVe
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& mean, const Rcpp::NumericVector& sd,
                               double noise_var) {
-  gpb::OutputMoments moments(gpb::make_output_map(gpb::RSettings(map)), noise_var);
+  const gpb::OutputMap outputs = gpb::make_output_map(gpb::RSettings(map));
+  gpb::OutputMoments moments(outputs, noise_var);
   const R_xlen_t n = mean.size();
   Rcpp::NumericVector centre(n), spread(n);
   double bent = 0.0, lower = gpb::kInf, upper = -gpb::kInf;
@@ -289,8 +290,9 @@ Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& 
   // (A table pays where it has fewer cells than there are nodes to ask it at.)
   if (bent > 0.0 && moments.cells(lower, upper) < 100.0 * bent) moments.tabulate(lower, upper);
   for (R_xlen_t k = 0; k < n; ++k) {
-    centre[k] = moments.expected_reading(mean[k], sd[k]);
-    spread[k] = moments.spread(mean[k], sd[k], centre[k]);
+    const double middle = moments.expected_reading(mean[k], sd[k]);
+    spread[k] = moments.spread(mean[k], sd[k], middle);
+    centre[k] = outputs.centre + middle;
     if (k % 256 == 0) gpb::check_interrupt();
   }
   return Rcpp::List::create(Rcpp::Named("mean") = centre, Rcpp::Named("sd") = spread);
@@ -541,6 +543,28 @@ Rcpp::IntegerMatrix cpp_bandit_cells(SEXP handle, const Rcpp::IntegerVector& id)
     for (int k = 0; k < out.ncol(); ++k) out(i, k) = static_cast<int>(fold.query(id[i]).cell(k).status);
   }
   return out;
+}
+
+// What was told beside the values of some queries: a row each and a column per outcome, NA where nothing was.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_told(SEXP handle, const Rcpp::IntegerVector& id) {
+  BanditHandle bandit(handle);
+  const gpb::Fold& fold = bandit->fold();
+  Rcpp::NumericMatrix noise_var(static_cast<int>(id.size()), static_cast<int>(fold.outcomes()));
+  Rcpp::NumericMatrix size(noise_var.nrow(), noise_var.ncol()), spread(noise_var.nrow(), noise_var.ncol());
+  for (int i = 0; i < noise_var.nrow(); ++i) {
+    for (int k = 0; k < noise_var.ncol(); ++k) {
+      const gpb::Cell& cell = fold.query(id[i]).cell(k);
+      const bool known = cell.status == gpb::Status::known || cell.status == gpb::Status::lost;
+      gpb::Told told;
+      if (known) told = cell.told.get();
+      noise_var(i, k) = or_na(told.noise_var);
+      size(i, k) = or_na(told.size);
+      spread(i, k) = or_na(told.spread);
+    }
+  }
+  using Rcpp::_;
+  return Rcpp::List::create(_["noise_var"] = noise_var, _["size"] = size, _["spread"] = spread);
 }
 
 // Means and sds of all outcomes at any points: as cpp_bandit_predict(), a column per outcome.

@@ -342,6 +342,68 @@ test_that("posteriors in the user's units have the moments of the expected rewar
   }
 })
 
+test_that("means far from zero are those near zero, moved", {
+  frame <- data.frame(mean = c(-4, -2, -1, 0, 0.7), sd = c(0.4, 0.8, 0.3, 0.05, 0.6))
+  for (map in maps) {
+    for (noise in c(0, 0.1)) {
+      at <- function(centre) {
+        moved <- replace(map, c("centre", "worst"), list(centre, map$worst - map$centre + centre))
+        in_user_units(frame, list(outputs = scale_outputs(), output_map = moved, noise_var = noise^2))
+      }
+      near <- at(0)
+      for (centre in c(2^20, 1.7e9)) {
+        far <- at(centre)
+        # (As exactly as such numbers are.)
+        expect_true(all(abs(far$mean - centre - near$mean) <= 2^-50 * (centre + abs(near$mean))))
+        expect_equal(far$sd, near$sd, tolerance = 1e-6)
+      }
+    }
+  }
+})
+
+test_that("rewards next to the optimum, however many, do not narrow the scale", {
+  set.seed(1)
+  x <- c(stats::runif(14), 0.37 + 1e-4 * stats::rnorm(200))
+  y <- (x - 0.37)^2
+  scale_of <- function(n) {
+    map <- fit_output_map(scale_outputs("minimize"), y[1:n], far_apart(matrix(x[1:n])))
+    # (Of a covering 14 points, as many as there are.)
+    map_outputs(map, range(y[1:14]))
+  }
+  for (n in c(20, 40, 80, 214)) expect_gt(diff(rev(scale_of(n))), 2)
+  expect_gt(abs(fit_output_map(scale_outputs("minimize"), y, far_apart(matrix(x)))$scale), 0.03)
+  # Outliers are clipped all the same: some two of the points that are far apart.
+  out <- c(y, 1e6, 1e6)
+  apart <- far_apart(matrix(c(x, 0.2, 0.6)))
+  map <- fit_output_map(scale_outputs("minimize"), out, apart)
+  expect_lt(abs(map$scale), 1)
+  expect_gt(diff(rev(map_outputs(map, range(y[1:14])))), 0.5)
+})
+
+test_that("points far apart are distinct, cover the others, and are as many as that takes", {
+  set.seed(2)
+  x <- cbind(c(stats::runif(20), rep(0.5, 100)), c(stats::runif(20), 0.5 + 1e-6 * stats::rnorm(100)), 7)
+  rows <- far_apart(x)
+  expect_identical(anyDuplicated(rows), 0L)
+  expect_lte(length(rows), 20)
+  expect_lte(sum(rows > 20), 1)
+})
+
+test_that("a search's surface does not get worse with evaluations next to the optimum", {
+  bowl <- function(p) (p[["x"]] - 0.37)^2
+  grid <- data.frame(x = seq(0, 1, 0.01))
+  truth <- (grid$x - 0.37)^2
+  for (seed in 1:2) {
+    error <- vapply(c(40, 60), function(n) {
+      set.seed(seed)
+      found <- minimize_bandit(bowl, list(x = c(0, 1)), n)
+      sqrt(mean((predict(found, grid)$mean - truth)^2)) / stats::sd(truth)
+    }, 0)
+    expect_lt(error[2], 0.2)
+    expect_lt(error[2], 1.5 * max(error[1], 0.02))
+  }
+})
+
 test_that("a bandit's posterior is that of the mapped rewards, with the map of its last refit", {
   set.seed(4)
   x <- matrix(runif(12), 12)

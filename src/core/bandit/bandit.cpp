@@ -766,6 +766,7 @@ bool Bandit::apply(Event event, Query* query) {
   switch (event.kind) {
     case EventKind::query:
     case EventKind::given:
+      for (Quantity& quantity : quantities_) quantity.asked();
       if (fold_.ask(std::move(*query)) != event.id) {
         throw std::invalid_argument("queries are not in the order of their ids");
       }

@@ -118,6 +118,11 @@ class Quantity {
     for (auto& companion : companions_) companion->revalue(value_of);
   }
 
+  // A query is asked by what is known now.
+  void asked() {
+    each([](Observations& observations) { observations.asked(); });
+  }
+
   // ---- what it says
   const Posterior& mean() const { return known_->posterior(); }
   const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }

@@ -61,6 +61,8 @@ class Observations {
   void clear(Index first);
   // The next query is of this round.
   void advance(Index round);
+  // A query is asked by what is known now.
+  void asked() { posterior_->asked(); }
   // Another value for everything that is known.
   template <class ValueOf>
   void revalue(ValueOf value_of) {

@@ -21,12 +21,9 @@ struct OutputMap {
   double value(double reward) const {
     return (saturated(power((reward - centre) / scale) / bulk) - shift) / spread;
   }
-  double reward(double value) const {
-    const double r = desaturated(shift + spread * value);
-    const double back = centre + scale * inverse_power(bulk * r);
-    if (std::isnan(worst)) return back;
-    return scale > 0.0 ? std::max(back, worst) : std::min(back, worst);
-  }
+  double reward(double value) const { return no_worse(centre + off_centre(value), worst); }
+  // The reward less the centre: to the last digits, however far that is from zero.
+  double deviation(double value) const { return no_worse(off_centre(value), worst - centre); }
   // d value / d reward, as if nothing were drawn in: that would make noise vanish.
   double slope(double reward) const {
     const double z = (reward - centre) / scale;
@@ -49,6 +46,11 @@ struct OutputMap {
   }
 
  private:
+  double off_centre(double value) const { return scale * inverse_power(bulk * desaturated(shift + spread * value)); }
+  double no_worse(double reward, double end) const {
+    if (std::isnan(end)) return reward;
+    return scale > 0.0 ? std::max(reward, end) : std::min(reward, end);
+  }
   static double box_cox(double x, double power) {
     return power == 0.0 ? std::log1p(x) : std::expm1(power * std::log1p(x)) / power;
   }

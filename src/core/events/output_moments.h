@@ -32,14 +32,14 @@ class OutputMoments {
     std::sort(wide_breaks_.begin(), wide_breaks_.end());
   }
 
-  // E reward(N(mean, sd^2)).
+  // E reward(N(mean, sd^2)), less the centre.
   double expected(double mean, double sd) const {
-    if (is_sure(mean, sd) || is_linear(mean, sd) || is_constant(mean, sd)) return map_.reward(mean);
+    if (is_sure(mean, sd) || is_linear(mean, sd) || is_constant(mean, sd)) return map_.deviation(mean);
     double sum = 0.0;
-    for (const Node& node : nodes(mean, sd, breaks_)) sum += node.weight * map_.reward(node.at);
+    for (const Node& node : nodes(mean, sd, breaks_)) sum += node.weight * map_.deviation(node.at);
     return sum;
   }
-  // The expected reward of a reading where the mean of readings is f: u(f).
+  // The expected reward of a reading where the mean of readings is f: u(f), less the centre.
   double of_reading(double f) const { return expected(f, noise_); }
   double expected_reading(double mean, double sd) const { return expected(mean, std::hypot(sd, noise_)); }
   bool is_linear(double mean, double sd) const {
@@ -64,13 +64,13 @@ class OutputMoments {
     for (std::size_t k = 0; k < n; ++k) {
       const double f = lower + step_ * static_cast<double>(k);
       if (is_linear(f, noise_)) {
-        value_[k] = map_.reward(f);
+        value_[k] = map_.deviation(f);
         slope_[k] = step_ * map_.scale * map_.bulk * map_.spread;
         continue;
       }
       double sum = 0.0, by_noise = 0.0;
       for (const Node& node : nodes(f, noise_, breaks_)) {
-        const double term = node.weight * map_.reward(node.at);
+        const double term = node.weight * map_.deviation(node.at);
         sum += term;
         by_noise += term * (node.at - f);
       }
@@ -82,13 +82,13 @@ class OutputMoments {
     return noise_ > 0.0 ? std::ceil((upper - lower) / noise_ * kCells) : kInf;
   }
 
-  // The sd of u(N(mean, sd^2)), whose mean is `centre`.
+  // The sd of u(N(mean, sd^2)), whose mean is `centre` (less the map's).
   double spread(double mean, double sd, double centre) const {
     if (is_linear(mean, std::hypot(sd, noise_))) return std::abs(map_.scale) * map_.bulk * map_.spread * sd;
     if (is_sure(mean, sd) || is_constant(mean, std::hypot(sd, noise_))) return 0.0;
     double sum = 0.0;
     for (const Node& node : nodes(mean, sd, wide_breaks_)) {
-      const double u = !is_noisy(sd) ? map_.reward(node.at) : value_.empty() ? of_reading(node.at) : tabulated(node.at);
+      const double u = !is_noisy(sd) ? map_.deviation(node.at) : value_.empty() ? of_reading(node.at) : tabulated(node.at);
       const double off = u - centre;
       sum += node.weight * off * off;
     }

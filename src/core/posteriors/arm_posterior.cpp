@@ -847,9 +847,10 @@ bool TablePosterior::set_sites(const std::vector<Functional>& functionals, const
 
 // ---- what had been put off --------------------------------------------------
 
+// (Round by round, so that it does not matter to the last bit when somebody has looked.)
 void TablePosterior::drift_to(Index round) const {
-  if (round > reached_ && taken_in_ > 0) {
-    engine_->drift(1.0 - std::pow(1.0 - forgetting_.rate, static_cast<double>(round - reached_)));
+  if (taken_in_ > 0) {
+    for (Index now = reached_; now < round; ++now) engine_->drift(forgetting_.rate);
   }
   reached_ = round;
 }

@@ -55,6 +55,10 @@ void MixturePosterior::advance(Index round) {
   for (Model& one : models_) one.posterior->advance(round);
 }
 
+void MixturePosterior::asked() {
+  for (Model& one : models_) one.posterior->asked();
+}
+
 // ---- what it says -------------------------------------------------------------------------------
 
 double MixturePosterior::log_det() const {

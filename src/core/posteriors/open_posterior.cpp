@@ -47,6 +47,7 @@ void OpenPosterior::begin() {
   entries_.clear();
   dense_.clear();
   stale_ = false;
+  whole_ = 0;
   kept_ = 0;
   low_.reset();
   sketch_.reset();
@@ -71,9 +72,21 @@ void OpenPosterior::enter(Entry& entry) {
     if (!sketch_) return;
     entry.sketched = sketch_->size();
     sketch_->add(entry.x, 0.0, noise_scale(entry));
+  } else if (whole_ < 0) {
+    stale_ = true;
   } else if (!stale_) {
     enter_dense(entry);
   }
+}
+
+void OpenPosterior::become_stale() {
+  stale_ = true;
+  // (With a prior that drifts all go in one by one.)
+  whole_ = dense_.fades() ? 0 : -1;
+}
+
+void OpenPosterior::asked() {
+  if (whole_ < 0) whole_ = static_cast<Index>(entries_.size());
 }
 
 void OpenPosterior::add(const Observation& o) {
@@ -116,10 +129,10 @@ void OpenPosterior::drop(Index slot) {
   if (low_) {
     low_->drop(entry.at);
     if (sketch_) sketch_->drop(entry.sketched);
-  } else if (!stale_ && entry.at == dense_.size() - 1) {
-    dense_.truncate(entry.at);
+  } else if (whole_ >= 0 && slot >= whole_ && is_last(slot)) {
+    if (!stale_) dense_.truncate(entry.at);
   } else {
-    stale_ = true;
+    become_stale();
   }
   entry.at = entry.sketched = -1;
   review();
@@ -132,8 +145,14 @@ void OpenPosterior::rescale(double factor) {
     if (sketch_) change_noise(*sketch_, &Entry::sketched);
     review();
   } else {
-    stale_ = true;
+    become_stale();
   }
+}
+
+// Has nothing that came after it been kept?
+bool OpenPosterior::is_last(Index slot) const {
+  const auto after = entries_.begin() + slot + 1;
+  return std::none_of(after, entries_.end(), [](const Entry& entry) { return entry.kept; });
 }
 
 void OpenPosterior::change_noise(LowRankPosterior& low, Index Entry::*number) const {
@@ -367,7 +386,7 @@ void OpenPosterior::leave_low_rank() {
   for (Entry& entry : entries_) entry.at = entry.sketched = -1;
   low_.reset();
   sketch_.reset();
-  stale_ = true;
+  become_stale();
   next_trial_ = std::max(kFirstTrial, kept_ + kept_ / 2);
 }
 
@@ -381,7 +400,7 @@ void OpenPosterior::try_low_rank() {
     stale_ = false;
     review();
   } else {
-    stale_ = true;  // the numbers were the trial's
+    become_stale();  // the numbers were the trial's
   }
 }
 
@@ -421,24 +440,29 @@ const DensePosterior& OpenPosterior::settled() const {
   dense_.clear();
   stale_ = false;
   for (Entry& entry : entries_) entry.at = -1;
-  const std::vector<Entry*> kept = kept_entries();
-  if (dense_.fades()) {
-    for (Entry* entry : kept) enter_dense(*entry);
-    return dense_;
+  const auto whole = whole_ < 0 ? entries_.end() : entries_.begin() + whole_;
+  enter_together(entries_.begin(), whole);
+  for (auto entry = whole; entry != entries_.end(); ++entry) {
+    if (entry->kept) enter_dense(*entry);
   }
-  const Index m = static_cast<Index>(kept.size());
-  if (m == 0) return dense_;
-  Points X(m, kept[0]->x.size());
+  return dense_;
+}
+
+// By matrix products.
+void OpenPosterior::enter_together(std::vector<Entry>::iterator first, std::vector<Entry>::iterator last) const {
+  const Index m = std::count_if(first, last, [](const Entry& entry) { return entry.kept; });
+  if (m == 0) return;
+  Points X(m, first->x.size());
   VectorXd y(m), scale(m);
-  for (Index i = 0; i < m; ++i) {
-    Entry& entry = *kept[static_cast<std::size_t>(i)];
-    set_row(X, i, entry.x);
-    y[i] = entry.centred;
-    scale[i] = noise_scale(entry);
-    entry.at = i;
+  Index i = 0;
+  for (auto entry = first; entry != last; ++entry) {
+    if (!entry->kept) continue;
+    set_row(X, i, entry->x);
+    y[i] = entry->centred;
+    scale[i] = noise_scale(*entry);
+    entry->at = i++;
   }
   dense_.add(X, y, scale);
-  return dense_;
 }
 
 // ---- what it says -----------------------------------------------------------

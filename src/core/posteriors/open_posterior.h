@@ -40,6 +40,7 @@ class OpenPosterior final : public Posterior {
   void rescale(double factor) override;
   void clear() override;
   void advance(Index round) override { dense_.set_now(round); }
+  void asked() override;
   void expect_sites(bool compares, bool modes) override;
   SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again) override;
   bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
@@ -95,6 +96,9 @@ class OpenPosterior final : public Posterior {
     return std::exp(entry.scale_then - log_scale_) / entry.weight;
   }
   void enter(Entry& entry);
+  void become_stale();
+  bool is_last(Index slot) const;
+  void enter_together(std::vector<Entry>::iterator first, std::vector<Entry>::iterator last) const;
   Index slot_of(Index number) const;
   void enter_dense(Entry& entry) const;
   const DensePosterior& settled() const;
@@ -155,6 +159,10 @@ class OpenPosterior final : public Posterior {
   // Where an observation has left, or weights have changed, the dense posterior is computed
   // anew, O(m^3 / 6) over the m that are kept, once a round that looks at it.
   mutable bool stale_ = false;
+  // Of the entries (kept or not) so many go into it together, the later ones one by one; -1: all that there are when
+  // the next query is asked, and until then whatever comes makes it stale. So whoever plays the same events has the
+  // same posterior, to the bit, whoever has looked at it in between.
+  Index whole_ = 0;
   // The candidates asked for last.
   mutable std::unique_ptr<PredictionCache> cache_;
   mutable std::unique_ptr<LowRankCandidates> low_cache_;

@@ -101,6 +101,8 @@ class Posterior {
   virtual void clear() = 0;
   // What is asked from now on is f as it is in this round (where the prior drifts).
   virtual void advance(Index) {}
+  // A query is asked by what this one says now.
+  virtual void asked() {}
 
   // ---- sites: rewards whose noise is not Gaussian, see likelihoods/laplace.h
   // Throws where the engine takes none (`compares`: of differences). Asked before the first. Sites that

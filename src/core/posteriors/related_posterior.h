@@ -29,6 +29,7 @@ class RelatedPosterior final : public Posterior {
   void rescale(double factor) override { engine_->rescale(factor); }
   void clear() override;
   void advance(Index round) override { engine_->advance(round); }
+  void asked() override { engine_->asked(); }
 
   double noise_var() const override { return engine_->noise_var(); }
   // Of what this campaign's observations add.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/settings.h"
 #include "scores/averaged.h"
 #include "scores/log_normal.h"
 #include "scores/score.h"
@@ -127,13 +128,27 @@ class ImprovementProbabilityScore final : public MomentScore {
   double target_;
 };
 
-// Either, over the incumbent + xi.
+// What must be exceeded: the incumbent + xi, or a function of the incumbent.
+class ImprovementTarget {
+ public:
+  explicit ImprovementTarget(const Settings& policy) : xi_(policy.number("xi")) {
+    if (policy.has("target")) of_ = policy.function("target");
+  }
+  // (NaN where there is no incumbent.)
+  double over(double incumbent) const { return of_ && !std::isnan(incumbent) ? of_(incumbent) : incumbent + xi_; }
+
+ private:
+  double xi_;
+  std::function<double(double)> of_;
+};
+
+// Either, over that.
 template <class ImprovementScore>
 class ImprovementPolicy final : public Policy {
  public:
-  explicit ImprovementPolicy(double xi) : xi_(xi) {}
+  explicit ImprovementPolicy(ImprovementTarget target) : target_(std::move(target)) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
-    const double target = round.incumbent() + xi_;
+    const double target = target_.over(round.incumbent());
     const auto over = [target](const Round& models) -> std::unique_ptr<Score> {
       return std::make_unique<ImprovementScore>(models, target);
     };
@@ -143,7 +158,7 @@ class ImprovementPolicy final : public Policy {
   }
 
  private:
-  double xi_;
+  ImprovementTarget target_;
 };
 
 }  // namespace gpb

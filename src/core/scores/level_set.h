@@ -54,8 +54,9 @@ class StraddlePolicy final : public Policy {
 // then the widest interval among those places and the possible maximisers is chosen.
 class LevelSetPolicy final : public Policy {
  public:
-  LevelSetPolicy(WidthPtr width, double level, double accuracy, bool implicit)
-      : width_(std::move(width)), level_(level), accuracy_(accuracy), implicit_(implicit) {}
+  // `above`, `below`: the accuracies with which f is above or below the level.
+  LevelSetPolicy(WidthPtr width, double level, double above, double below, bool implicit)
+      : width_(std::move(width)), level_(level), above_(above), below_(below), implicit_(implicit) {}
   double width(const Round& round) override { return finite_width(*width_, round); }
   bool keeps_intervals() const override { return true; }
 
@@ -68,7 +69,7 @@ class LevelSetPolicy final : public Policy {
     VectorXd score(low.size());
     bool settled = true;
     for (Index i = 0; i < score.size(); ++i) {
-      const bool open = low[i] + accuracy_ <= level_ * most && high[i] - accuracy_ > level_ * least;
+      const bool open = low[i] + above_ <= level_ * most && high[i] - below_ > level_ * least;
       const bool may_be_best = implicit_ && high[i] >= least;
       score[i] = open || may_be_best ? ambiguity(low[i], high[i]) : -kInf;
       settled = settled && score[i] == -kInf;
@@ -91,7 +92,7 @@ class LevelSetPolicy final : public Policy {
   }
 
   WidthPtr width_;
-  double level_, accuracy_;
+  double level_, above_, below_;
   bool implicit_;
 };
 

@@ -916,20 +916,20 @@ class OutcomesPolicy : public Policy {
 
 class FeasibleImprovementPolicy final : public OutcomesPolicy {
  public:
-  explicit FeasibleImprovementPolicy(double xi) : OutcomesPolicy(nullptr), xi_(xi) {}
+  explicit FeasibleImprovementPolicy(ImprovementTarget target) : OutcomesPolicy(nullptr), target_(std::move(target)) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
     const PlacesMoments played = round.played();
     const Index objective = objective_of(round);
-    double target = kNaN;
+    double incumbent = kNaN;
     for (const Index row : likely_rows(round, played)) {
       const double mean = played.mean(row, objective);
-      if (std::isnan(target) || mean > target) target = mean;
+      if (std::isnan(incumbent) || mean > incumbent) incumbent = mean;
     }
-    return std::make_unique<FeasibleImprovementScore>(round, target + xi_);
+    return std::make_unique<FeasibleImprovementScore>(round, target_.over(incumbent));
   }
 
  private:
-  double xi_;
+  ImprovementTarget target_;
 };
 
 class OptimisticPolicy final : public OutcomesPolicy {
@@ -1034,7 +1034,7 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
                                                policy.number("draws"), policy.flag("sampled"));
   }
   need(objectives == 1, "one objective");
-  if (kind == "ei") return std::make_unique<FeasibleImprovementPolicy>(policy.number("xi"));
+  if (kind == "ei") return std::make_unique<FeasibleImprovementPolicy>(ImprovementTarget(policy));
   need(width != nullptr, "a width");
   if (kind == "ucb") return std::make_unique<OptimisticPolicy>(std::move(width));
   if (kind == "safe") return make_safe_policy(policy, std::move(width), roles);

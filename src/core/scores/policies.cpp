@@ -133,7 +133,7 @@ PolicyPtr make_ts(const Settings&, WidthPtr width) {
 
 template <class ImprovementScore>
 PolicyPtr make_improvement(const Settings& policy, WidthPtr) {
-  return std::make_unique<ImprovementPolicy<ImprovementScore>>(policy.number("xi"));
+  return std::make_unique<ImprovementPolicy<ImprovementScore>>(ImprovementTarget(policy));
 }
 
 template <class GreedyScore>
@@ -166,9 +166,10 @@ PolicyPtr make_straddle(const Settings& policy, WidthPtr) {
 }
 
 PolicyPtr make_level_set(const Settings& policy, WidthPtr width) {
-  return std::make_unique<LevelSetPolicy>(one_multiplier(std::move(width)),
-                                          policy.number("level"), policy.number("accuracy"),
-                                          policy.flag("implicit"));
+  const VectorXd accuracy = policy.numbers("accuracy");
+  if (accuracy.size() != 2) throw std::invalid_argument("a level needs two accuracies, for above and below it");
+  return std::make_unique<LevelSetPolicy>(one_multiplier(std::move(width)), policy.number("level"), accuracy[0],
+                                          accuracy[1], policy.flag("implicit"));
 }
 
 PolicyPtr make_safe(const Settings& policy, WidthPtr width) {

@@ -1,0 +1,103 @@
+# Whoever has the same events chooses the same points, to the bit, whenever somebody has looked in between: copies,
+# files, JSON, journals and replicas of a store.
+
+# Something that people do with a bandit, drawn at random.
+random_event <- function(b, readings = TRUE) {
+  open <- which(b$history()$status == "pending")
+  one <- if (length(open)) open[sample.int(length(open), 1)]
+  known <- which(b$history()$status == "known")
+  y <- round(stats::rnorm(1), 3)
+  switch(sample(c("ask", "tell", "noisy", "several", "withdraw", "amend", "look", "add"), 1,
+                prob = c(5, 3, 3, 1, 2, 1, 3, 1)),
+         ask = b$suggest(sample(1:3, 1)),
+         tell = if (length(one)) b$observe(one, y),
+         noisy = if (length(one)) b$observe(one, y, noise_var = sample(c(0.002, 0.05), 1)),
+         several = if (length(one) && readings) b$observe(one, y + c(0.1, -0.1, 0.05)),
+         withdraw = if (length(one)) if (stats::runif(1) < 0.5) b$withdraw(one) else b$fail(one),
+         amend = if (length(known)) b$amend(known[1], y),
+         look = b$best(),
+         add = b$add(x = 0.37, reward = y))
+}
+
+go_on <- function(b) {
+  set.seed(1)
+  for (t in 1:6) {
+    q <- b$suggest()
+    b$observe(q$id, round(sin(7 * q$x1), 6))
+  }
+  b$history()[c("x1", "mean", "sd")]
+}
+
+copied_bandits <- list(
+  hallucinate = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ei(),
+                                        pending = pending_hallucinate(), ...),
+  ucb = function(...) gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.3), 0.01, policy_ucb(2),
+                                pending = pending_hallucinate(), ...),
+  ignore = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), ...),
+  window = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2),
+                                   changes = change_window(5), pending = pending_hallucinate(), ...),
+  weights = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2),
+                                    changes = change_weights(0.9), pending = pending_hallucinate(), ...),
+  fade = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), changes = change_fade(0.05),
+                                 pending = pending_hallucinate(), ...),
+  lowrank = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), engine = "lowrank",
+                                    pending = pending_hallucinate(), ...),
+  arms = function(...) gp_bandit(data.frame(x1 = c(0:9 / 9, 0.37)), kernel_se(0.3), 0.01, policy_ei(),
+                                 pending = pending_hallucinate(), ...),
+  fading_arms = function(...) gp_bandit(data.frame(x1 = c(0:9 / 9, 0.37)), kernel_se(0.3), 0.01, policy_ucb(2),
+                                        changes = change_fade(0.05), pending = pending_hallucinate(), ...),
+  scaled = function(...) auto_bandit(list(x1 = c(0, 1)), ..., refit = refit_every(5, minimum = 5))
+)
+
+for (name in names(copied_bandits)) {
+  test_that(paste("copies, files, JSON and journals choose as the original does, after whatever came:", name), {
+    for (seed in 1:3) {
+      set.seed(seed)
+      file <- tempfile(fileext = ".journal")
+      b <- copied_bandits[[name]](journal = file)
+      for (k in 1:25) random_event(b, readings = name != "scaled")
+      kept <- tempfile(fileext = ".journal")
+      file.copy(file, kept)
+      others <- list(copy = b$copy(), rds = unserialize(serialize(b, NULL)), json = from_json(as_json(b)),
+                     journal = open_bandit(kept))
+      there <- go_on(b)
+      for (other in names(others)) expect_identical(go_on(others[[other]]), there, info = paste(name, seed, other))
+    }
+  })
+}
+
+test_that("a replica of a store chooses as the bandit that asked would", {
+  skip_if_not_installed("RSQLite")
+  for (seed in 1:2) {
+    set.seed(seed)
+    store <- bandit_store(tempfile(fileext = ".sqlite"), "copies")
+    b <- copied_bandits$hallucinate(store = store)
+    for (k in 1:15) random_event(b)
+    other <- open_bandit(store)
+    alone <- b$copy()
+    for (t in 1:4) {
+      set.seed(t)
+      here <- alone$suggest()
+      set.seed(t)
+      there <- (if (t %% 2) other else b)$suggest()
+      expect_identical(there$x1, here$x1)
+      b$catch_up()
+      other$catch_up()
+      b$observe(there$id, round(sin(7 * there$x1), 6))
+      alone$observe(here$id, round(sin(7 * here$x1), 6))
+      other$catch_up()
+    }
+  }
+})
+
+test_that("a trial of another engine that fails leaves no trace of when it was looked at", {
+  set.seed(1)
+  b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_matern(0.5, 0.02), 0.01, policy_ucb(2))
+  for (k in 1:140) {
+    b$add(x = matrix(round(stats::runif(2), 4), 1), reward = round(stats::rnorm(1), 3))
+    if (k > 120) b$posterior(matrix(0.5, 1, 2))
+  }
+  other <- b$copy()
+  at <- matrix(stats::runif(40), 20)
+  expect_identical(other$posterior(at), b$posterior(at))
+})
