@@ -1,3 +1,5 @@
+# `$add_arms()`. Layer: bandit.
+
 # Arms that come later. They are an event that brings parameters, as a refit does: those in force, and `arms`, a list of
 # `from` (how many there were), `x` (a row each), `labels` and `mean` (NULL where there are none). The settings' domain
 # has all arms; what it was at some time are its first ones.
@@ -90,73 +92,6 @@ new_means <- function(mean, config, count) {
 }
 
 # ---- settings in time ---------------------------------------------------------
-
-is_growth <- function(fit) is.list(fit) && !is.null(fit$arms)
-
-# The settings with the arms that came with some refits; those that the domain has already stay.
-grown_config <- function(config, refits) {
-  for (fit in Filter(is_growth, refits)) {
-    arms <- checked_arms(fit$arms, config)
-    have <- arm_count(config$domain)
-    new <- arms$from + seq_len(nrow(arms$x))
-    if (have == arms$from) {
-      config$domain <- joined_arms(config$domain, arms)
-      if (length(config$mean) > 1) config$mean <- c(config$mean, arms$mean)
-    } else if (have < max(new) || !identical(unname(config$domain$x[new, , drop = FALSE]), arms$x)) {
-      damaged("its arms are not those that its events tell of")
-    }
-  }
-  config
-}
-
-joined_arms <- function(domain, arms) {
-  colnames(arms$x) <- domain$names
-  domain$x <- rbind(domain$x, arms$x)
-  if (!is.null(domain$labels)) domain$labels <- c(domain$labels, arms$labels)
-  domain
-}
-
-# What comes from a file or a store may be anything.
-checked_arms <- function(arms, config) {
-  domain <- config$domain
-  whole <- is_set_of_arms(domain) && is.list(arms) && is.matrix(arms$x) && is.double(arms$x) &&
-    nrow(arms$x) > 0 && ncol(arms$x) == length(domain$names) && all(is.finite(arms$x)) && is.null(dimnames(arms$x)) &&
-    is.double(arms$from) && length(arms$from) == 1 && isTRUE(arms$from >= 1 && arms$from == round(arms$from))
-  if (!whole) damaged("an event has no arms")
-  count <- nrow(arms$x)
-  labelled <- is.null(domain$labels) && is.null(arms$labels) ||
-    are_names(arms$labels) && length(arms$labels) == count && !is.null(domain$labels)
-  means <- if (length(config$mean) == 1) is.null(arms$mean)
-           else is.double(arms$mean) && length(arms$mean) == count && all(abs(arms$mean) <= largest_number)
-  if (!labelled || !isTRUE(means)) damaged("an event has arms without the names or means of the others")
-  arms
-}
-
-# The settings when there were `count` arms.
-first_arms <- function(config, count) {
-  if (count == arm_count(config$domain)) return(config)
-  rows <- seq_len(count)
-  config$domain$x <- config$domain$x[rows, , drop = FALSE]
-  config$domain$labels <- config$domain$labels[rows]
-  if (length(config$mean) > 1) config$mean <- config$mean[rows]
-  config
-}
-
-# The settings before any event.
-starting_config <- function(bandit) {
-  first <- Find(is_growth, bandit$refits)
-  if (is.null(first)) bandit$config else first_arms(bandit$config, first$arms$from)
-}
-
-# The settings in force from each refit on.
-configs_in_time <- function(config, refits) {
-  first <- Find(is_growth, refits)
-  count <- first$arms$from
-  lapply(refits, function(fit) {
-    if (is_growth(fit)) count <<- count + nrow(fit$arms$x)
-    refitted_config(if (is.null(count)) config else first_arms(config, count), fit)
-  })
-}
 
 # How many arms there were at each event.
 arms_in_time <- function(bandit) {

@@ -1,3 +1,5 @@
+# `$suggest()`. Layer: bandit.
+
 bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
   if (identical(n, 1) && is.null(time) && is.null(arms) && is.null(fixed) && ...length() == 0) {
     asked <- ask_ordinary(bandit, context)
@@ -69,10 +71,6 @@ ask_queries <- function(bandit, n, contexts, time) {
   else ask(bandit, contexts, time)
 }
 
-ask <- function(bandit, contexts, time) {
-  kind_of(bandit)$ask(bandit, contexts, time)
-}
-
 register_bandit_kind("core", ask = function(bandit, contexts, time) {
   transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts, time))
 })
@@ -118,11 +116,6 @@ next_of_design <- function(bandit, contexts, rows) {
   places_in_log(bandit$config, moved_places(bandit, places, contexts), subset_contexts(contexts, rows))
 }
 
-subset_contexts <- function(contexts, rows) {
-  c(list(row = contexts$row[rows], values = contexts$values[rows, , drop = FALSE]),
-    contexts[intersect(c("eligible", "fixed"), names(contexts))])
-}
-
 # Contexts with the arms (or rows of a product) that can be played in them, as the core takes them.
 with_arms <- function(contexts, bandit, arms) {
   if (is.null(arms)) return(contexts)
@@ -134,54 +127,4 @@ with_arms <- function(contexts, bandit, arms) {
   eligible <- logical(arm_count(domain))
   eligible[chosen + 1L] <- TRUE
   if (all(eligible)) contexts else c(contexts, list(eligible = eligible))
-}
-
-# One context, as users give it; NULL where there are none.
-context_row <- function(config, contexts) {
-  if (length(config$context_names) == 0) return(NULL)
-  if (is_tabulated_space(config)) config$contexts[contexts$row + 1L, , drop = FALSE] else contexts$values
-}
-
-# Contexts, or constraint values, of bandits without. (What serves one query is made once: it would be half of what
-# preparing it takes.)
-no_columns <- function(count) if (count == 1) one_without$values else matrix(0, count, 0)
-one_without <- list(row = 0L, values = matrix(0, 1, 0))
-
-# `count` contexts as the core takes them (one that is given serves all): `row` numbers
-# (0-based) of known contexts, `values` where they are not tabulated.
-contexts_for <- function(bandit, context, count = NULL) {
-  config <- bandit$config
-  size <- length(config$context_names)
-  if (size == 0) {
-    if (!is.null(context)) stop_argument("context", describe(context), "NULL: this bandit has no contexts")
-    if (is.null(count) || count == 1) return(one_without)
-    return(list(row = integer(count), values = no_columns(count)))
-  }
-  # One context, any and without names, needs no more looks: they would be a quarter of asking.
-  plain <- is.null(config$contexts) && is.numeric(context) && is.null(attributes(context)) && length(context) == size
-  if (plain && (is.null(count) || count == 1) && all(is.finite(context))) {
-    return(list(row = 0L, values = matrix(as.double(context), 1)))
-  }
-  # (Put into words in an error only.)
-  delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size,
-                                   paste(config$context_names, collapse = ", "),
-                                   if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else ""))
-  if (is.null(context)) {
-    stop_argument("context", "NULL", allowed,
-                  try = sprintf("context = c(%s)", paste(config$context_names, "= 1", collapse = ", ")))
-  }
-  given <- check_points(context, config$context_names, "context")
-  if (!is.null(count) && !nrow(given) %in% c(1, count)) stop_argument("context", describe(context), allowed)
-  if (!is.null(count)) given <- given[rep_len(seq_len(nrow(given)), count), , drop = FALSE]
-  row <- integer(nrow(given))
-  if (!is.null(config$contexts)) {
-    row <- match_rows(given, config$contexts) - 1L
-    if (anyNA(row)) {
-      stop_argument("context", paste(exact_words(unname(given[which(is.na(row))[1], ])), collapse = ", "),
-                    sprintf("one of the bandit's %d contexts (%s)", nrow(config$contexts),
-                            rows_in_words(config$contexts)))
-    }
-  }
-  if (is_tabulated_space(config)) given <- matrix(0, nrow(given), 0)
-  list(row = row, values = unname(given))
 }

@@ -1,3 +1,5 @@
+# Generics for where a log is kept: memory, a journal, a store. Layer: bandit.
+
 # Where a bandit's log is kept besides its memory: `bandit$journal` is NULL, a journal file (bandit-journal.R)
 # or a bandit's place in a store (store-log.R). A backend writes a change down before the bandit's memory
 # has it, in commit(); what it cannot write has not happened. The first three return what commit() puts into the
@@ -70,8 +72,6 @@ keep_difference <- function(bandit, draft) {
 
 # ---- changes that a store makes within a transaction ---------------------------------
 
-is_stored <- function(bandit) !is.null(bandit$journal) && inherits(bandit$journal, "bandit_store_log")
-
 # Is this a call that has to become a transaction first?
 needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
 
@@ -93,3 +93,11 @@ rewrite_log <- function(bandit, new) UseMethod("rewrite_log", bandit$journal)
 begin_in <- function(store, bandit) UseMethod("begin_in")
 
 begin_in.default <- function(store, bandit) stop_argument("store", describe(store), "bandit_store(con, name)")
+
+# A name in the object's environment, which is no field, remembers what was said.
+warn_once <- function(bandit, kind, ...) {
+  if (kind %in% bandit$.said) return(invisible())
+  bandit$.said <- c(bandit$.said, kind)
+  warning(structure(class = c(paste0("gpbandits_", kind), "gpbandits_warning", "warning", "condition"),
+                    list(message = paste0(...), call = user_call())))
+}

@@ -1,3 +1,5 @@
+# Validation of bandits that come from files, stores and other processes. Layer: bandit.
+
 # What comes from a file, an object or a store is checked here before the core sees it, and the rest by the fold's
 # replay: types, lengths and ranges of settings and tables here; places, ids, order and values of events there. What
 # the tables say of the outcome is then compared with what the replay came to.
@@ -20,15 +22,6 @@ check_whole <- function(bandit) {
     kind_of(bandit)$check_log(bandit)
     check_reasons(bandit)
   })
-}
-
-damaged <- function(...) stop_gpbandits("This bandit is damaged: ", ..., ".")
-
-# Errors that mean nothing to a user say what is wrong.
-as_damaged <- function(code) as_ours(code, damaged)
-
-as_ours <- function(code, say) {
-  catch_error(code, function(e) if (inherits(e, "gpbandits_error")) stop(e) else say(message_of(e)))
 }
 
 # ---- settings -----------------------------------------------------------------
@@ -269,6 +262,24 @@ check_log_places <- function(config, queries) {
   inside <- queries$context >= 0 & queries$context < contexts & known
   finite <- vapply(queries[logged_inputs(config)], function(x) all(is.finite(x)), NA)
   if (!all(inside %in% TRUE) || !all(finite)) damaged("it has a query at a place that the domain does not have")
+}
+
+# Its numbers are looked at here and by the core, which plays it.
+check_checkpoint_event <- function(bandit) {
+  at <- which(table_column(bandit$events, "kind") == event_kind[["checkpoint"]])
+  if (!length(at)) return(invisible())
+  if (!identical(at, 1L)) damaged("a checkpoint stands among its events")
+  first <- lapply(table_columns(bandit$events), `[`, 1)
+  whole <- function(x, least, most) is.na(x) || (x == round(x) && x >= least && x <= most)
+  most <- .Machine$integer.max
+  right <- !is.na(first$size) && whole(first$size, 1, most) && whole(first$other, 0, first$size) &&
+    whole(first$spread, 0, first$size) && whole(first$reward, first$size, most) &&
+    table_size(bandit$queries) <= most - (first$size - or_zero(first$other))
+  if (!right) damaged("its checkpoint has no numbers of rounds")
+  played <- table_size(bandit$queries)
+  if (or_zero(first$other) > played || (!is.na(first$reward) && first$reward > played + first$size)) {
+    damaged("its checkpoint tells of queries that are not there")
+  }
 }
 
 # (The fold's replay checks the rest.)

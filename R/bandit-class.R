@@ -1,3 +1,5 @@
+# The reference classes of bandits and their methods. Layer: bandit.
+
 # `$` of a reference class takes microseconds where that of an environment takes none: methods work
 # on the object's environment, which holds the same fields and encloses the methods.
 own_fields <- function() parent.env(parent.frame())
@@ -157,7 +159,7 @@ stop_no_method <- function(name) {
 #' @noRd
 .DollarNames.GPBandit <- function(x, pattern = "") grep(pattern, bandit_methods(), value = TRUE)
 
-# An object of the class from its settings and its log. `memory`: see R/rival.R; `reasons`: see R/bandit-log.R.
+# An object of the class from its settings and its log. `memory`: see R/bandit-script.R; `reasons`: see R/bandit-log.R.
 new_bandit <- function(config, queries = new_table(query_columns(config)), events = new_table(event_columns()),
                        refits = list(), memory = first_memory(config), reasons = NULL) {
   fields <- list(config = config, queries = queries, events = events, refits = refits, reasons = reasons, handle = NULL,
@@ -236,3 +238,6 @@ check_bandit <- function(x, arg = deparse(substitute(x)), allowed = made_as_band
   }
   x
 }
+
+#' @exportClass BanditRival
+BanditRival <- setRefClass("BanditRival", contains = "GPBandit", fields = list(memory = "ANY"))

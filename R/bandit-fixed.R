@@ -1,3 +1,5 @@
+# Inputs that are fixed in a suggestion. Layer: bandit.
+
 # Inputs that are fixed while asking: $suggest(fixed = ), $best(fixed = ). What of the domain is left is told by
 # slice_of(); it goes along with the contexts, and the core's log has it beside the eligible arms.
 
@@ -35,20 +37,6 @@ check_fixed <- function(fixed, names) {
                   "one value each")
   }
   values
-}
-
-fixed_number <- function(value, name) {
-  if (!is.numeric(value) || !is.finite(value)) {
-    stop_argument("fixed", sprintf("%s = %s", name, describe(value)), sprintf("a number for %s", name))
-  }
-  as.double(value)
-}
-
-# In the order of the inputs, as the core takes them: numbers from 0, model inputs.
-fixed_inputs <- function(at, values) list(at = as.integer(sort(at) - 1L), values = as.double(values[order(at)]))
-
-value_words <- function(values) {
-  paste(names(values), "=", vapply(values, function(value) format(value, digits = 10), ""), collapse = ", ")
 }
 
 # Are these queries where the inputs are fixed now?

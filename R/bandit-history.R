@@ -1,3 +1,5 @@
+# `$history()`: the log as a data frame. Layer: bandit.
+
 # `ids`: rows of the log, here and below.
 query_frame <- function(bandit, ids) {
   queries <- bandit$queries
@@ -76,3 +78,74 @@ bandit_history <- function(bandit, ids = NULL) {
   columns <- c(query_frame(bandit, ids), columns_beside(ours, given_names(bandit$config)))
   structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
 }
+
+# What has become of each outcome of some queries: a matrix of status_names.
+outcome_cells <- function(bandit, id) {
+  heal(bandit)
+  cells <- cpp_bandit_cells(bandit$handle, as.integer(id))
+  matrix(status_names[cells], nrow(cells), ncol(cells))
+}
+
+# What was told last beside the rewards of some queries.
+last_beside <- function(bandit, ids) {
+  tells <- table_column(bandit$events, "kind") %in% event_kind[c("reward", "given", "amend")] &
+    !is.na(table_column(bandit$events, "reward"))
+  events <- which(tells)
+  last <- events[length(events) + 1L - match(ids, rev(table_column(bandit$events, "id")[events]))]
+  lapply(stats::setNames(told_columns, told_columns), function(name) table_column(bandit$events, name)[last])
+}
+
+# Whom each of some queries met; NA where it has met nobody.
+opponent_ids <- function(bandit, ids) {
+  met <- rep(NA_integer_, length(ids))
+  known <- status_of(bandit, ids) == "known"
+  if (any(known)) met[known] <- last_beside(bandit, ids[known])$other
+  met
+}
+
+# Columns of them.
+opponents <- function(bandit, ids) {
+  met <- opponent_ids(bandit, ids)
+  some <- ifelse(is.na(met), 1L, met)
+  columns <- query_frame(bandit, some)
+  columns <- columns[setdiff(names(columns), c("id", bandit$config$context_names))]
+  columns[is.na(met), ] <- NA
+  stats::setNames(as.list(columns), paste0(names(columns), ".2"))
+}
+
+is_ranking <- function(bandit, told) identical(last_beside(bandit, told$id)$other, told$other)
+
+# The least id of each query's ranking.
+rankings_of <- function(bandit, ids) {
+  all <- seq_len(table_size(bandit$queries))
+  known <- all[status_of(bandit, all) == "known"]
+  following <- rep(NA_integer_, length(all))
+  following[known] <- last_beside(bandit, known)$other
+  out <- at <- following[ids]
+  # (Once around each of them: the longest has so many.)
+  for (step in seq_len(most_ranked)) out <- pmin(out, at <- following[at])
+  out
+}
+
+status_name <- function(config) beside("status", config$domain$names)
+
+# The history of a bandit, or of a search, tells what became of each experiment.
+is_history <- function(data) all(c("id", "action", "segment", "status") %in% names(data))
+
+# What stands there beside inputs, contexts and rewards.
+columns_of_history <- function(data) {
+  c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "reason", "phase", "propensity", "size", "spread",
+    grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
+}
+
+status_column <- function(data) {
+  if (is.null(data[["status"]])) rep(NA_character_, nrow(data)) else as.character(data[["status"]])
+}
+
+has_failed <- function(data) {
+  status <- status_column(data)
+  !is.na(status) & !status %in% c("pending", "known", "ok")
+}
+
+# The same of a bandit's history.
+own_history <- function(bandit, ids = NULL) own_columns(bandit_history(bandit, ids), given_names(bandit$config))

@@ -1,3 +1,5 @@
+# Journals: a log in a file that only grows. Layer: bandit.
+
 # The journal: a bandit's event log in a file that only grows. A line is one change (what
 # happens at once or not at all), made of parts separated by ";", each a letter and values:
 #   q  a query: the columns of the log's queries that are known at the choice
@@ -13,72 +15,6 @@
 
 journal_format <- 3L
 journal_magic <- "gpbandits-journal"
-
-#' Go on with a bandit from its journal, or take part in one in a store
-#'
-#' `open_bandit(x)` makes the bandit again that a [bandit_store()] holds and takes part in it (see there), or goes on with the one whose journal
-#' has the path `x`.
-#'
-#' A bandit that was made with `journal = "file"` ([gp_bandit()], every preset, [maximize_bandit()]) appends each of its
-#' events to that file, and waits until it is on the disk, before anything else happens. `open_bandit()` makes the bandit again
-#' from the file, in this process or another, and goes on writing to it. After a crash, a power cut or `kill -9` at any
-#' moment nothing is lost but the evaluation that was running: its query is in the history, with its reward `NA`.
-#'
-#' A last line that was never finished (or is damaged, with a warning) is dropped, and cut off the file at the first new event;
-#' one that lacks nothing but its newline counts.
-#' Damage anywhere before is refused: every line's checksum goes on from the line before.
-#'
-#' A journal belongs to one bandit at a time. `$copy()` gives a bandit without journal, and so does every other copy: one that
-#' comes back from [saveRDS()], or from another process. Such a bandit goes on as the original would, but what it does is not written down; its first
-#' change warns of that (class `gpbandits_left_journal`), and `print()` shows whose journal it was. `open_bandit()` goes on with the journal: whoever
-#' opened it last and writes has it, and changes of another bandit that still holds it are refused with an error. Whoever writes locks the file, so that of two who write at once one is refused. A path that
-#' is a link is followed; a device or a pipe is refused. If a write fails (disk full, directory gone) the change ends in an error and has not happened.
-#' `$reset()` is an event too. A write costs a few milliseconds, most of them the disk's; [run_bandit()] writes each round.
-#'
-#' @section Trust: a journal is text (JSON in ASCII for what is no row of numbers). Opening one evaluates nothing of it and
-#'   unserialises nothing, whoever wrote it. Functions and formulas among a bandit's settings (widths, thresholds, `when`) are
-#'   written only if `trust = TRUE`, as R serialises them, and such a file is opened only with `trust = TRUE`: then it can do what its
-#'   functions can. Even then R makes nothing of bytes that are no function: a promise in place of data, which R before 4.4 runs as it
-#'   is read (CVE-2024-27322), an environment or a compact vector is refused, by a look at the bytes alone. Journals of
-#'   development versions, which held settings as R objects (formats 1 and 2), are refused, whatever `trust` is.
-#' @param x a [bandit_store()], or the path of a journal.
-#' @param like of a journal: `NULL`, or a bandit made as the journal's bandit was: a file of a bandit with other settings is refused.
-#' @param rng of a journal, `TRUE`: R's random generator is put into the state that it had after the last event in the file, so
-#'   that a bandit whose choices are random goes on exactly as it would have; `FALSE` leaves the generator alone.
-#' @param trust of a journal, `TRUE`: functions in the file may be run. (Of a store: an argument of [bandit_store()].)
-#' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: a `gpbandits_error` if `x` is neither, if there is no such file, if it is no journal, is damaged, was written in
-#'   a newer format, or belongs to another bandit.
-#' @seealso [maximize_bandit()], whose call with the same `journal` goes on by itself.
-#' @examples
-#' file <- tempfile()
-#' x <- seq(0, 1, length.out = 50)
-#' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01, journal = file)
-#' b$suggest(2)
-#' b$observe(1, 0.5)
-#' rm(b) # or the process dies
-#' again <- open_bandit(file)
-#' again$history()
-#' unlink(file)
-#' @aliases resume_bandit
-#' @export
-open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
-  check_flag(rng)
-  check_flag(trust)
-  if (!missing(x) && inherits(x, "bandit_store")) {
-    journals_only <- c(like = !is.null(like), rng = !rng, trust = trust)
-    if (any(journals_only)) {
-      arg <- names(which(journals_only))[1]
-      stop_argument(arg, "given with a store",
-                    "left out: it is for journals (`trust` of a store: bandit_store(trust = ))")
-    }
-    return(open_stored(x))
-  }
-  if (missing(x) || !is.character(x)) {
-    stop_argument("x", if (missing(x)) "missing" else describe(x), "a store (bandit_store()), or the path of a journal")
-  }
-  open_journal(x, like, rng, trust)
-}
 
 open_journal <- function(file, like, rng, trust) {
   file <- check_string(file, "x")
@@ -167,10 +103,6 @@ journal_event_columns <- function(config) {
   c(columns[names(columns) != "arms"], values)
 }
 
-g_columns <- function(config, g) {
-  stats::setNames(lapply(seq_len(constraint_count(config)), function(j) g[, j]), constraint_names(config, "g"))
-}
-
 arms_as_text <- function(events) {
   some <- which(!is.na(events$arms))
   if (length(some)) paste("a", events$id[some], events$arms[some])
@@ -216,12 +148,6 @@ journal_io <- function(expr) {
     pass_on_stop(e)
     stop_gpbandits(message_of(e), argument = "journal", parent = e)
   })
-}
-
-current_seed <- function() {
-  if (exists(".Random.seed", envir = globalenv(), inherits = FALSE)) {
-    get(".Random.seed", envir = globalenv(), inherits = FALSE)
-  }
 }
 
 # What has changed of the generator's state: its second number is a position for most kinds.
@@ -354,29 +280,6 @@ text_as_rows <- function(text, columns) {
   stats::setNames(rows, names(columns))
 }
 
-# Values of outcomes and constraints of the events, beside the queries that they belong to. (What has become
-# of the queries only the core can say.)
-add_rewards <- function(queries, events, config) {
-  told <- events$kind %in% telling & !is.na(events$reward)
-  values <- value_columns(config)
-  of <- ifelse(is.na(events$outcome), 1L, events$outcome)
-  if (any(told & (of < 1 | of > length(values)))) stop("an event of an outcome that is not there")
-  for (k in seq_along(values)) {
-    which <- told & of == k
-    queries[[values[k]]] <- rep(NA_real_, length(queries$arm))
-    queries[[values[k]]][events$id[which]] <- events$reward[which]
-  }
-  first <- told & events$kind != event_kind[["amend"]]
-  for (name in constraint_names(config, "g")) {
-    queries[[name]] <- rep(NA_real_, length(queries$arm))
-    queries[[name]][events$id[first]] <- events[[name]][first]
-  }
-  queries$status <- rep(NA_integer_, length(queries$arm))
-  queries
-}
-
-table_of <- function(columns) table_append(new_table(lapply(columns, `[`, 0)), columns)
-
 # `words`: of the state to begin with, "-" where there was none. A part "r" holds a whole state, "p" its position alone.
 last_seed <- function(letter, text, words) {
   whole <- max(0, which(letter == "r"))
@@ -389,20 +292,6 @@ last_seed <- function(letter, text, words) {
 }
 
 # ---- whose file it is ---------------------------------------------------------
-
-# Settings as values that can be compared: of a function what it says and the values that it names
-# and found where it was made (not in the workspace or a package), a few calls deep.
-comparable <- function(x, depth = 5) {
-  if (is.environment(x) || depth == 0) return(NULL)
-  if (is.primitive(x)) return(deparse(x))
-  if (is.list(x)) return(c(list(class(x)), lapply(unclass(x), comparable, depth)))
-  if (!is.function(x)) return(x)
-  home <- environment(x)
-  own <- !isNamespace(home) && !identical(home, globalenv()) && !identical(home, baseenv())
-  named <- if (own) intersect(all.names(body(x)), ls(home))
-  values <- lapply(stats::setNames(named, named), function(name) comparable(get(name, envir = home), depth - 1))
-  list(as.list(formals(x)), deparse(body(x)), values)
-}
 
 check_same_settings <- function(theirs, ours, file, arg) {
   names <- union(names(theirs), names(ours))

@@ -1,3 +1,5 @@
+# Bandits as JSON. Layer: bandit.
+
 #' A bandit as plain JSON
 #'
 #' `as_json()` writes a bandit's settings and its log as JSON that any language can read; `from_json()` makes the bandit again, which goes on as the

@@ -1,3 +1,5 @@
+# Columns of a bandit's log and the reading of its rows. Layer: bandit.
+
 # Places in the log are those of the core: `arm` the 0-based number of an arm or of a product's row (NA on a box),
 # `context` that of a known context, and the model inputs, none where these numbers say it all.
 logged_inputs <- function(config) {
@@ -23,19 +25,13 @@ phase_names <- function(config) {
 
 phases_of <- function(bandit, ids) phase_names(bandit$config)[bandit$queries$phase[ids]]
 
-constraint_count <- function(config) if (is.null(config$constraints)) 0L else config$constraints$count
-
-constraint_names <- function(config, letter) {
-  paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
-}
-
 # `noise_var`: of the reward, where that is its own (of an amendment: NA as it was, 0 the bandit's own again); `size`:
 # of how many readings it is the mean (or trials, or exposure),
 # NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `outcome`: the
 # number of the outcome that the event is about, NA where there is one, or for all of them; `arms`: what could be
 # played at
 # a query, arms and inputs that were fixed, as the core writes it; NA for everything. Of a checkpoint
-# (R/compact-forget.R) `size` is the number of rounds before, `other` that of the sums that follow, `spread` how many
+# (R/store-compact-forget.R) `size` is the number of rounds before, `other` that of the sums that follow, `spread` how many
 # rounds were explored, `reward` the last query that was asked before all that is forgotten was known (NA: none that is
 # kept), `time` the latest.
 event_columns <- function() {
@@ -45,19 +41,6 @@ event_columns <- function() {
 
 # Of these the log's first format had none.
 later_event_columns <- c("size", "spread", "other")
-
-# What may be told beside a reward, as the log has it.
-told_columns <- c("noise_var", "size", "spread", "other")
-
-event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L, epoch = 6L, amend = 7L,
-                withdraw = 8L, fail = 9L, arms = 10L, checkpoint = 11L)
-
-action_names <- c("policy", "explore", "given")
-# Events that bring parameters, an entry of the bandit's `refits` each.
-believing <- event_kind[c("refit", "arms")]
-# Events that change what is known of a query.
-telling <- event_kind[c("reward", "given", "amend", "withdraw", "fail")]
-status_names <- c("pending", "known", "lost", "withdrawn", "failed", "partial")
 
 # The places of some queries, and `contexts`, a row each (NULL where there are none).
 logged_places <- function(bandit, ids) {
@@ -146,4 +129,76 @@ new_rows <- function(config, queries) {
     queries[[paste0("kappa", j)]] <- queries$kappa[, j]
   }
   queries
+}
+
+g_columns <- function(config, g) {
+  stats::setNames(lapply(seq_len(constraint_count(config)), function(j) g[, j]), constraint_names(config, "g"))
+}
+
+# Values of outcomes and constraints of the events, beside the queries that they belong to. (What has become
+# of the queries only the core can say.)
+add_rewards <- function(queries, events, config) {
+  told <- events$kind %in% telling & !is.na(events$reward)
+  values <- value_columns(config)
+  of <- ifelse(is.na(events$outcome), 1L, events$outcome)
+  if (any(told & (of < 1 | of > length(values)))) stop("an event of an outcome that is not there")
+  for (k in seq_along(values)) {
+    which <- told & of == k
+    queries[[values[k]]] <- rep(NA_real_, length(queries$arm))
+    queries[[values[k]]][events$id[which]] <- events$reward[which]
+  }
+  first <- told & events$kind != event_kind[["amend"]]
+  for (name in constraint_names(config, "g")) {
+    queries[[name]] <- rep(NA_real_, length(queries$arm))
+    queries[[name]][events$id[first]] <- events[[name]][first]
+  }
+  queries$status <- rep(NA_integer_, length(queries$arm))
+  queries
+}
+
+logged_values <- function(bandit, id) {
+  columns <- value_columns(bandit$config)
+  matrix(unlist(lapply(columns, function(name) get(name, envir = bandit$queries)[id])), length(id), length(columns))
+}
+
+# Inputs of some queries as the kernel sees them (a matrix counts arms from 1).
+known_inputs <- function(bandit, ids) {
+  places <- logged_places(bandit, ids)
+  inputs_of_kernel(bandit$config, cbind(places$inputs, places$contexts), places$arm)
+}
+
+inputs_of_kernel <- function(config, inputs, arm) {
+  number <- if (has_matrix(config$kernel)) arm + 1L
+  x <- cbind(inputs, number)
+  colnames(x) <- c(input_names(config), if (!is.null(number)) "arm")
+  x
+}
+
+# What may be told beside `count` rewards, as the log has it.
+told_beside <- function(count, noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
+                        outcome = NA_integer_) {
+  if (nargs() == 1 && count == 1) return(nothing_beside)
+  list(noise_var = rep_len(noise_var, count), size = rep_len(size, count), spread = rep_len(spread, count),
+       other = rep_len(other, count), outcome = rep_len(as.integer(outcome), count))
+}
+
+# (Made once: see one_without.)
+nothing_beside <- list(noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
+                       outcome = NA_integer_)
+
+# When queries were asked (or points given): their events come in the order of their ids.
+query_times <- function(bandit, ids) {
+  events <- bandit$events
+  asked <- which(table_column(events, "kind") %in% event_kind[c("query", "given")])
+  time <- events$time[asked[ids]]
+  ifelse(is.na(time), -Inf, time)
+}
+
+known_ids <- function(bandit) which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
+
+# Those of queries that stay.
+reasons_after <- function(bandit, new) {
+  first <- new$events$kind[1] %in% event_kind[["checkpoint"]]
+  kept <- bandit$reasons[as.integer(names(bandit$reasons)) > if (first) new$events$size[1] else 0]
+  if (length(kept)) kept
 }

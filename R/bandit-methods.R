@@ -1,3 +1,5 @@
+# Print, summary and conversion of bandits. Layer: bandit.
+
 # What prints, summarises and converts bandits, runs and comparisons.
 
 bandit_story <- function(bandit) {
@@ -47,10 +49,6 @@ describe_prior <- function(config) {
           if (noisy) sprintf(", noise variance %g", config$noise_var) else "")
 }
 
-describe_prior_mean <- function(mean) {
-  if (length(mean) == 1) format(mean) else sprintf("one per arm (%g to %g)", min(mean), max(mean))
-}
-
 print_bandit <- function(bandit) {
   cat(bandit_story(bandit), sep = "\n")
   if (table_size(bandit$queries) && length(bandit$config$context_names) == 0 &&
@@ -73,14 +71,6 @@ describe_place <- function(place, bandit) {
   if (is.null(place$arm)) return(text)
   label <- arm_labels(bandit$config$domain)[place$arm]
   sprintf("arm %d (%s)", place$arm, paste(c(label, text), collapse = "; "))
-}
-
-# "a = 1.5, b = gini": numbers to some digits.
-point_words <- function(point, digits) {
-  values <- vapply(point, function(value) {
-    if (is.numeric(value)) format(value, digits = digits, trim = TRUE) else as.character(value)
-  }, "")
-  paste(names(point), "=", values, collapse = ", ")
 }
 
 #' Print, summarise and convert bandits and runs

@@ -1,3 +1,5 @@
+# `$posterior()`, `$draw()` and `$best()`. Layer: bandit.
+
 # `x`: points by their inputs (of a product: of the box alone, where `arm` gives the rows); `arm`: by their numbers.
 bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level = 0.95, ..., arg = "x") {
   check_dots_empty(..., allowed = c("x", "context", "arm", "scale", "level"))
@@ -46,11 +48,6 @@ contexts_in_frame <- function(config, x) {
   if (length(names) && all(names %in% names(x))) x[names]
 }
 
-# A data.frame of `mean` and `sd` at places, in one context or one each.
-posterior_at <- function(bandit, places, context) {
-  kind_of(bandit)$posterior(bandit, places, context)
-}
-
 posterior_of_core <- function(bandit, places, context) {
   if (has_outcomes(bandit$config)) return(outcomes_at(bandit, places, context))
   in_user_units(scaled_posterior_at(bandit, places, context), current_config(bandit))
@@ -64,17 +61,6 @@ scaled_posterior_at <- function(bandit, places, context) {
   if (count == 0) return(data.frame(mean = double(), sd = double()))
   if (is_tabulated_space(config) && !anyNA(places$arm)) return(tabulated_posterior(bandit, places$arm, seen$row))
   predicted_posterior(bandit, places, seen$values)
-}
-
-# A context's number for each of `count` places, and its values where places are given by their inputs.
-contexts_of_places <- function(bandit, context, count) {
-  config <- bandit$config
-  one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
-  contexts <- contexts_for(bandit, context, if (one_each) count else 1L)
-  row <- rep_len(contexts$row, count)
-  values <- contexts$values
-  if (is_tabulated_space(config) && length(config$context_names)) values <- config$contexts[row + 1L, , drop = FALSE]
-  list(row = row, values = values[rep_len(seq_len(nrow(values)), count), , drop = FALSE])
 }
 
 # Of arms in known contexts, both by their 0-based numbers.
@@ -94,63 +80,6 @@ predicted_posterior <- function(bandit, places, contexts) {
   cpp_frame(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, places, contexts))))
 }
 
-# What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
-# nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
-# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, no
-# field, keeps the copy until there is news.
-looked_at <- function(bandit) {
-  frame <- frame_of(bandit)
-  if (!is_unfitted(frame)) {
-    if (!is.null(frame$.look)) hand_on_warnings(as.environment(frame$.look$twin), frame)
-    frame$.look <- NULL
-    return(bandit)
-  }
-  state <- log_state(frame, "events")
-  if (!identical(frame$.look$state, state)) {
-    twin <- bandit_copy(frame)
-    hand_on_warnings(if (is.null(frame$.look)) frame else as.environment(frame$.look$twin), as.environment(twin))
-    refit_if_due(as.environment(twin))
-    frame$.look <- list(state = state, twin = twin)
-  }
-  twin <- frame$.look$twin
-  if (isS4(bandit)) twin else as.environment(twin)
-}
-
-# What was said once is not said again, and a check of the model counts the looks before it.
-# Which tables these are, and how long: nothing has happened while this is the same. (A log that was reset, or written
-# anew, may have as many events as the one before.)
-log_state <- function(bandit, tables = c("queries", "events")) {
-  lapply(mget(tables, envir = bandit), function(table) list(table, table_size(table)))
-}
-
-# An answer that takes a search, kept while nothing happens. `question`: all that it depends on besides the log. What it
-# warns of it warns of each time. Copies and saved bandits do not have it (see adopt()).
-kept_answer <- function(bandit, question, code) {
-  state <- log_state(bandit)
-  if (!identical(bandit$.kept$state, state)) bandit$.kept <- list(state = state)
-  for (one in bandit$.kept$answers) {
-    if (identical(one$question, question)) {
-      for (warned in one$warnings) warning(warned)
-      return(one$answer)
-    }
-  }
-  warnings <- list()
-  answer <- withCallingHandlers(code, gpbandits_infeasible = function(w) warnings <<- c(warnings, list(w)))
-  one <- list(question = question, answer = answer, warnings = warnings)
-  bandit$.kept$answers <- c(utils::tail(bandit$.kept$answers, 9), list(one))
-  answer
-}
-
-hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[name]] <- from[[name]]
-
-is_unfitted <- function(bandit) {
-  config <- bandit$config
-  if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) || has_rule(bandit)) return(FALSE)
-  if (any(vapply(bandit$refits, is_real_refit, NA))) return(FALSE)
-  known <- sum(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("known", "partial"))
-  known >= config$refit$minimum && is_refit_due(bandit, 1)
-}
-
 bandit_draw <- function(bandit, n, context, ...) {
   check_dots_empty(..., allowed = c("n", "context"))
   n <- check_count(n)
@@ -163,26 +92,6 @@ bandit_draw <- function(bandit, n, context, ...) {
   contexts <- contexts_for(bandit, context, 1L)
   drawn <- core(cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts))
   as_rewards(drawn, current_config(bandit))
-}
-
-# Values of f as expected rewards.
-as_rewards <- function(drawn, config) {
-  if (has_likelihood(config) && !compares_queries(config)) {
-    drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
-  }
-  if (!is_scale_known(config)) drawn[] <- NA_real_
-  else if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, expected_noise(config))
-  drawn
-}
-
-# The values of f at which these rewards are expected: as_rewards()'s way back.
-values_expecting <- function(reward, config) {
-  if (has_response(config)) {
-    value <- trait(config$rewards, "latent")(reward)
-    return(if (is_reflected(config)) -value else value)
-  }
-  map <- output_map(config)
-  if (is.null(map)) reward else values_of_expected(map, reward, expected_noise(config))
 }
 
 # Other engines over arms than weight space cannot draw over many of them: the log played again can.
@@ -267,10 +176,90 @@ best_that_succeeded <- function(bandit, contexts, context, feasible) {
 # What is believed of the recommended place, under our own names.
 belief_of_best <- function(bandit, best) own_columns(best, given_names(bandit$config))
 
-# Places as the core gives them, with the context's values behind their inputs.
-places_found <- function(config, found) {
-  if (is_tabulated_space(config)) return(list(arm = found$arm))
-  list(arm = found$arm, inputs = found$inputs[, seq_along(model_names(config$domain)), drop = FALSE])
+# The intervals of all places, with their labels.
+labelled_intervals <- function(bandit, context) {
+  check_keeps_intervals(bandit, "levels")
+  heal(bandit)
+  policy <- bandit$config$policy
+  found <- core(cpp_bandit_intervals(bandit$handle, contexts_for(bandit, context, 1L)))
+  if (found$refutations > 0) warn_refuted(found$refutations)
+  config <- current_config(bandit)
+  here <- levels_in_model(policy, config)
+  most <- if (policy$implicit) max(found$upper) else 1
+  least <- if (policy$implicit) max(found$lower) else 1
+  above <- if (policy$implicit) found$lower + here$accuracy[1] >= here$level * most
+           else found$lower + here$accuracy[1] > here$level
+  below <- found$upper - here$accuracy[2] <= here$level * least
+  found$label <- if (is_reflected(config)) ifelse(below, "above", ifelse(above, "below", "unknown"))
+                 else ifelse(above, "above", ifelse(below, "below", "unknown"))
+  intervals_as_rewards(found, config)
+}
+
+# The recommended place of a bandit with several outcomes.
+best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed) {
+  config <- bandit$config
+  wanted <- objectives(config)
+  if (!is.null(weights)) return(best_of_front(bandit, context, feasible, weights))
+  if (length(wanted) > 1) {
+    stop_gpbandits("This bandit has several objectives (", paste(wanted, collapse = ", "),
+                   "): no place is the best. `$front()` has those that no other beats; ",
+                   "`$best(weights = )` weighs them.", argument = "weights")
+  }
+  found <- core(cpp_bandit_best(bandit$handle, contexts, feasible))
+  if (is_beside_failure(bandit, found, contexts, fixed)) {
+    found <- best_that_succeeded(bandit, contexts, context, feasible)
+  }
+  frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
+  out <- cbind(frame, outcomes_at(bandit, places_found(config, found),
+                                  if (length(config$context_names)) frame[config$context_names]))
+  if (!is_level_known(current_config(bandit))) return(out[0, ])
+  if (!trait(config$policy, "safe")) warn_infeasible(out$feasible, feasible)
+  out
+}
+
+# What summaries show: the recommended place, or the front; who looks is not warned.
+likely_best <- function(bandit) {
+  if (length(objectives(bandit$config)) > 1) return(bandit_front(bandit, NULL))
+  withCallingHandlers(bandit_best(bandit, NULL), gpbandits_infeasible = function(w) invokeRestart("muffleWarning"))
+}
+
+# Does each limit bind, and, at the recommended place, how far is it away; and whether nowhere any may hold. NULL where
+# nothing can be said.
+limits_in_words <- function(bandit) {
+  config <- current_config(bandit)
+  if (!has_limits(config) || length(config$context_names)) return(NULL)
+  several <- length(objectives(config)) > 1
+  best <- likely_best(bandit)
+  if (nrow(best) == 0) return(NULL)
+  roles <- Filter(is_limited, outcome_roles(config))
+  binds <- limits_that_bind(bandit, config, best, if (several) 0.5 else 0.95)
+  lines <- vapply(names(roles), function(name) {
+    said <- if (is.na(binds[[name]])) "not known yet" else if (binds[[name]]) "binds" else "does not bind"
+    title <- sprintf("%s %s: %s", name, trait(roles[[name]], "title"), said)
+    if (several) return(title)
+    mean <- best[[paste0(name, "_mean")]]
+    room <- min(trait(roles[[name]], "upper") - mean, mean - trait(roles[[name]], "lower"))
+    sprintf("%s (%.4g at the best point, %.2g sd within)", title, mean, room / best[[paste0(name, "_sd")]])
+  }, "")
+  c(unname(lines), if (declares_infeasible(bandit)) infeasible_words)
+}
+
+# Chances of being preferred to what is recommended.
+chances_against_best <- function(bandit, places, context, level) {
+  config <- bandit$config
+  contexts <- contexts_for(bandit, context, 1L)
+  best <- core(cpp_bandit_best(bandit$handle, contexts, NA_real_))
+  from <- list(arm = best$arm, context = contexts$row, inputs = best$inputs)
+  points <- if (is_tabulated_space(config)) matrix(0, 0, 0)
+            else kernel_points(config$domain, places, contexts$values[rep(1, place_total(places)), , drop = FALSE])
+  found <- core(cpp_bandit_differences(bandit$handle, from, contexts, points))
+  frame <- data.frame(mean = found$mean, sd = found$sd)
+  if (is_tabulated_space(config)) {
+    if (anyNA(places$arm)) stop_argument("x", "a point that is no arm", "arms only: comparisons say nothing of others")
+    frame <- frame[places$arm + 1L, , drop = FALSE]
+    rownames(frame) <- NULL
+  }
+  on_response(frame, trait(current_config(bandit)$rewards, "response"), level)
 }
 
 register_bandit_kind("core", posterior = posterior_of_core,

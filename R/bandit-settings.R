@@ -1,3 +1,5 @@
+# A bandit's settings in the form that the core takes, and contexts of queries. Layer: bandit.
+
 # A table of the contexts that can occur, their number of values, or their names.
 check_contexts <- function(contexts, domain) {
   if (is.null(contexts)) return(list(table = NULL, names = character()))
@@ -19,17 +21,6 @@ check_contexts <- function(contexts, domain) {
   check_free_names(names, "contexts")
   list(table = table, names = utils::tail(both, length(names)))
 }
-
-check_prior_mean <- function(mean, domain) {
-  as.double(check_numbers(by_arm(mean, domain, "mean"), "mean", lengths = unique(c(1L, arm_count(domain))),
-                          lower = -largest_number, upper = largest_number))
-}
-
-# What the kernel calls its inputs.
-input_names <- function(config) c(model_names(config$domain), config$context_names)
-
-# Does the core keep a table of every place in every context? Then a number says it all.
-is_tabulated_space <- function(config) core_space_kind(config$domain, config) == "table"
 
 # The settings as the core takes them.
 core_config <- function(config) {
@@ -95,4 +86,230 @@ core_related <- function(config) {
   list(inputs = unname(cbind(related$inputs, if (has_numbers(config$domain)) 0, related$campaign)),
        values = related$values, noise_var = related$noise_var, mean = config$campaigns$mean,
        covariance = campaigns_covariance(related, config$campaigns))
+}
+
+check_keeps_intervals <- function(bandit, arg) {
+  if (!trait(bandit$config$policy, "intervals")) {
+    stop_argument(arg, sprintf("asked of a bandit with policy \"%s\"", trait(bandit$config$policy, "title")),
+                  "asked of a bandit made by gp_lse()")
+  }
+}
+
+# The settings with the arms that came with some refits; those that the domain has already stay.
+grown_config <- function(config, refits) {
+  for (fit in Filter(is_growth, refits)) {
+    arms <- checked_arms(fit$arms, config)
+    have <- arm_count(config$domain)
+    new <- arms$from + seq_len(nrow(arms$x))
+    if (have == arms$from) {
+      config$domain <- joined_arms(config$domain, arms)
+      if (length(config$mean) > 1) config$mean <- c(config$mean, arms$mean)
+    } else if (have < max(new) || !identical(unname(config$domain$x[new, , drop = FALSE]), arms$x)) {
+      damaged("its arms are not those that its events tell of")
+    }
+  }
+  config
+}
+
+joined_arms <- function(domain, arms) {
+  colnames(arms$x) <- domain$names
+  domain$x <- rbind(domain$x, arms$x)
+  if (!is.null(domain$labels)) domain$labels <- c(domain$labels, arms$labels)
+  domain
+}
+
+# What comes from a file or a store may be anything.
+checked_arms <- function(arms, config) {
+  domain <- config$domain
+  whole <- is_set_of_arms(domain) && is.list(arms) && is.matrix(arms$x) && is.double(arms$x) &&
+    nrow(arms$x) > 0 && ncol(arms$x) == length(domain$names) && all(is.finite(arms$x)) && is.null(dimnames(arms$x)) &&
+    is.double(arms$from) && length(arms$from) == 1 && isTRUE(arms$from >= 1 && arms$from == round(arms$from))
+  if (!whole) damaged("an event has no arms")
+  count <- nrow(arms$x)
+  labelled <- is.null(domain$labels) && is.null(arms$labels) ||
+    are_names(arms$labels) && length(arms$labels) == count && !is.null(domain$labels)
+  means <- if (length(config$mean) == 1) is.null(arms$mean)
+           else is.double(arms$mean) && length(arms$mean) == count && all(abs(arms$mean) <= largest_number)
+  if (!labelled || !isTRUE(means)) damaged("an event has arms without the names or means of the others")
+  arms
+}
+
+# The settings when there were `count` arms.
+first_arms <- function(config, count) {
+  if (count == arm_count(config$domain)) return(config)
+  rows <- seq_len(count)
+  config$domain$x <- config$domain$x[rows, , drop = FALSE]
+  config$domain$labels <- config$domain$labels[rows]
+  if (length(config$mean) > 1) config$mean <- config$mean[rows]
+  config
+}
+
+# The settings before any event.
+starting_config <- function(bandit) {
+  first <- Find(is_growth, bandit$refits)
+  if (is.null(first)) bandit$config else first_arms(bandit$config, first$arms$from)
+}
+
+# The settings in force from each refit on.
+configs_in_time <- function(config, refits) {
+  first <- Find(is_growth, refits)
+  count <- first$arms$from
+  lapply(refits, function(fit) {
+    if (is_growth(fit)) count <<- count + nrow(fit$arms$x)
+    refitted_config(if (is.null(count)) config else first_arms(config, count), fit)
+  })
+}
+
+subset_contexts <- function(contexts, rows) {
+  c(list(row = contexts$row[rows], values = contexts$values[rows, , drop = FALSE]),
+    contexts[intersect(c("eligible", "fixed"), names(contexts))])
+}
+
+# One context, as users give it; NULL where there are none.
+context_row <- function(config, contexts) {
+  if (length(config$context_names) == 0) return(NULL)
+  if (is_tabulated_space(config)) config$contexts[contexts$row + 1L, , drop = FALSE] else contexts$values
+}
+
+# Contexts, or constraint values, of bandits without. (What serves one query is made once: it would be half of what
+# preparing it takes.)
+no_columns <- function(count) if (count == 1) one_without$values else matrix(0, count, 0)
+
+one_without <- list(row = 0L, values = matrix(0, 1, 0))
+
+# `count` contexts as the core takes them (one that is given serves all): `row` numbers
+# (0-based) of known contexts, `values` where they are not tabulated.
+contexts_for <- function(bandit, context, count = NULL) {
+  config <- bandit$config
+  size <- length(config$context_names)
+  if (size == 0) {
+    if (!is.null(context)) stop_argument("context", describe(context), "NULL: this bandit has no contexts")
+    if (is.null(count) || count == 1) return(one_without)
+    return(list(row = integer(count), values = no_columns(count)))
+  }
+  # One context, any and without names, needs no more looks: they would be a quarter of asking.
+  plain <- is.null(config$contexts) && is.numeric(context) && is.null(attributes(context)) && length(context) == size
+  if (plain && (is.null(count) || count == 1) && all(is.finite(context))) {
+    return(list(row = 0L, values = matrix(as.double(context), 1)))
+  }
+  # (Put into words in an error only.)
+  delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size,
+                                   paste(config$context_names, collapse = ", "),
+                                   if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else ""))
+  if (is.null(context)) {
+    stop_argument("context", "NULL", allowed,
+                  try = sprintf("context = c(%s)", paste(config$context_names, "= 1", collapse = ", ")))
+  }
+  given <- check_points(context, config$context_names, "context")
+  if (!is.null(count) && !nrow(given) %in% c(1, count)) stop_argument("context", describe(context), allowed)
+  if (!is.null(count)) given <- given[rep_len(seq_len(nrow(given)), count), , drop = FALSE]
+  row <- integer(nrow(given))
+  if (!is.null(config$contexts)) {
+    row <- match_rows(given, config$contexts) - 1L
+    if (anyNA(row)) {
+      stop_argument("context", paste(exact_words(unname(given[which(is.na(row))[1], ])), collapse = ", "),
+                    sprintf("one of the bandit's %d contexts (%s)", nrow(config$contexts),
+                            rows_in_words(config$contexts)))
+    }
+  }
+  if (is_tabulated_space(config)) given <- matrix(0, nrow(given), 0)
+  list(row = row, values = unname(given))
+}
+
+describe_prior_mean <- function(mean) {
+  if (length(mean) == 1) format(mean) else sprintf("one per arm (%g to %g)", min(mean), max(mean))
+}
+
+# "a = 1.5, b = gini": numbers to some digits.
+point_words <- function(point, digits) {
+  values <- vapply(point, function(value) {
+    if (is.numeric(value)) format(value, digits = digits, trim = TRUE) else as.character(value)
+  }, "")
+  paste(names(point), "=", values, collapse = ", ")
+}
+
+# A context's number for each of `count` places, and its values where places are given by their inputs.
+contexts_of_places <- function(bandit, context, count) {
+  config <- bandit$config
+  one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
+  contexts <- contexts_for(bandit, context, if (one_each) count else 1L)
+  row <- rep_len(contexts$row, count)
+  values <- contexts$values
+  if (is_tabulated_space(config) && length(config$context_names)) values <- config$contexts[row + 1L, , drop = FALSE]
+  list(row = row, values = values[rep_len(seq_len(nrow(values)), count), , drop = FALSE])
+}
+
+# Places as the core gives them, with the context's values behind their inputs.
+places_found <- function(config, found) {
+  if (is_tabulated_space(config)) return(list(arm = found$arm))
+  list(arm = found$arm, inputs = found$inputs[, seq_along(model_names(config$domain)), drop = FALSE])
+}
+
+# As the core takes it.
+core_noise_field <- function(config) {
+  field <- config$noise_field
+  if (is.null(field)) return(NULL)
+  kernel <- resolve_kernel(field$kernel, input_names(config), arms = arm_count(config$domain))
+  c(list(kernel = kernel), field[c("places", "weights", "level", "least", "most")])
+}
+
+# The covariance of all campaigns, this one first.
+campaigns_covariance <- function(related, campaigns) {
+  s <- campaigns$scale
+  r <- campaigns$correlation
+  rbind(c(s^2, s * r), cbind(s * r, related$correlation))
+}
+
+# Limits of an outcome as the model sees its values, under the map that is in force. `config`: outcome_config().
+core_role <- function(role, config) {
+  limits <- c(trait(role, "lower"), trait(role, "upper"))
+  if (!is_level_known(config)) limits <- c(-Inf, Inf)
+  # (Where what is to be small is seen as large the upper limit is a lower one.)
+  turned <- isTRUE(output_map(config)$scale < 0)
+  if (turned) limits <- rev(limits)
+  seen <- vapply(limits,
+                 function(limit) if (is.finite(limit)) limit_seen(limit, config) else if (turned) -limit else limit, 0)
+  list(objective = trait(role, "objective"), lower = seen[1], upper = seen[2])
+}
+
+# The value of f at which the expected outcome is at its limit.
+limit_seen <- function(limit, config) {
+  map <- output_map(config)
+  if (is.null(map) || is_linear_map(map)) return(if (is.null(map)) limit else map_outputs(map, limit))
+  expected <- function(f) expected_rewards(map, f, config$noise_var) - limit
+  ends <- map_outputs(map, limit) + c(-1, 1)
+  for (k in 1:40) {
+    at <- vapply(ends, expected, 0)
+    if (!all(is.finite(at)) || at[1] * at[2] <= 0) break
+    ends <- ends + c(-1, 1) * 2^min(k, 10)
+  }
+  # Beyond what the map can say the limit holds everywhere, or nowhere.
+  if (!all(is.finite(at)) ||
+      at[1] * at[2] > 0) return(if ((at[2] > 0) == (map$scale > 0)) -largest_number else largest_number)
+  stats::uniroot(expected, ends, tol = 1e-12)$root
+}
+
+core_outcomes <- function(config, common) {
+  if (!has_outcomes(config)) return(common)
+  roles <- outcome_roles(config)
+  common$role <- core_role(roles[[1]], config)
+  common$outcomes <- lapply(seq_along(roles)[-1], function(k) {
+    one <- outcome_config(config, k)
+    with_models(one, c(
+      list(space = core_space(one$domain, one),
+           kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)),
+           noise_var = one$noise_var),
+      common[c("engine", "accuracy", "pending")], list(outputs = output_map(one), role = core_role(roles[[k]], one))))
+  })
+  common["failures"] <- list(if (!is.null(config$failures)) unname(vapply(roles,
+                                                                          function(role) as.double(trait(role,
+                                                                                                         "sense")), 0)))
+  common
+}
+
+# `what`: where the text was found, in words.
+settings_from_text <- function(text, trust, what) {
+  catch_error(check_made_here(value_from_text(text, trust)), function(e) {
+    stop_gpbandits("Cannot read ", what, ": ", message_of(e), argument = "store", parent = e)
+  })
 }

@@ -1,23 +1,7 @@
+# The core's object as a cache of the log: rebuilding, transactions, copies. Layer: bandit.
+
 # Errors that only the core can see become errors of ours.
 # (A calling handler costs a fifth of what tryCatch() does.)
-core <- function(expr) withCallingHandlers(expr, "C++Error" = stop_core)
-
-stop_core <- function(e) {
-  pass_on_stop(e)
-  stop_gpbandits(core_words(message_of(e)), parent = e)
-}
-
-# What the C++ library says means nothing to a user.
-core_words <- function(message) {
-  if (grepl("bad_alloc", message, fixed = TRUE)) return("There is not enough memory for this.")
-  if (grepl("^(Expecting|Not compatible|Could not|Index out)", message)) {
-    return(paste0("A setting has the wrong type (", message, ")."))
-  }
-  if (grepl("^std::|^vector|^basic_string|_M_|length_error", message)) {
-    return(paste0("A size is impossible (", message, ")."))
-  }
-  message
-}
 
 # The core's object is a cache of the event log: when it is gone (after readRDS, in another
 # process, in a copy, after a failed change) the log is checked as a whole and played again.
@@ -105,6 +89,82 @@ bandit_reset <- function(bandit) {
 bandit_copy <- function(bandit) {
   new_bandit(bandit$config, table_copy(bandit$queries), table_copy(bandit$events), bandit$refits,
              if (has_rule(bandit)) bandit$memory, bandit$reasons)
+}
+
+ask <- function(bandit, contexts, time) {
+  kind_of(bandit)$ask(bandit, contexts, time)
+}
+
+# A data.frame of `mean` and `sd` at places, in one context or one each.
+posterior_at <- function(bandit, places, context) {
+  kind_of(bandit)$posterior(bandit, places, context)
+}
+
+# What was said once is not said again, and a check of the model counts the looks before it.
+# Which tables these are, and how long: nothing has happened while this is the same. (A log that was reset, or written
+# anew, may have as many events as the one before.)
+log_state <- function(bandit, tables = c("queries", "events")) {
+  lapply(mget(tables, envir = bandit), function(table) list(table, table_size(table)))
+}
+
+# An answer that takes a search, kept while nothing happens. `question`: all that it depends on besides the log. What it
+# warns of it warns of each time. Copies and saved bandits do not have it (see adopt()).
+kept_answer <- function(bandit, question, code) {
+  state <- log_state(bandit)
+  if (!identical(bandit$.kept$state, state)) bandit$.kept <- list(state = state)
+  for (one in bandit$.kept$answers) {
+    if (identical(one$question, question)) {
+      for (warned in one$warnings) warning(warned)
+      return(one$answer)
+    }
+  }
+  warnings <- list()
+  answer <- withCallingHandlers(code, gpbandits_infeasible = function(w) warnings <<- c(warnings, list(w)))
+  one <- list(question = question, answer = answer, warnings = warnings)
+  bandit$.kept$answers <- c(utils::tail(bandit$.kept$answers, 9), list(one))
+  answer
+}
+
+# An event of some queries: a reward, an amendment, a withdrawal or a failure (with a `reason`). `beside`: see
+# told_beside().
+tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
+                 beside = told_beside(length(id)), reason = NULL) {
+  kind_of(bandit)$tell(bandit, kind, id, reward, constraints, time, beside, reason)
+}
+
+# Do the pending queries carry so much information that the next one must wait for a reward?
+must_wait <- function(bandit) {
+  pending <- bandit$config$pending
+  is_guarded(pending) && bandit_facts(bandit)$pending_information > pending$guard
+}
+
+# The latest time so far, -Inf if there was none.
+latest_time <- function(bandit) {
+  if (table_size(bandit$queries) == 0) return(-Inf)
+  latest <- bandit_facts(bandit)$clock
+  if (is.na(latest)) -Inf else latest
+}
+
+# Times of what happens next: given, one for all or one each, and not before `after`; or now,
+# where the pending rule goes by the clock. A clock that was set back stands still.
+clock_times <- function(bandit, time, count, after, what) {
+  if (is.null(time)) {
+    if (!goes_by_clock(bandit$config)) return(rep(NA_real_, count))
+    return(rep(max(as.numeric(Sys.time()), latest_time(bandit)), count))
+  }
+  if (inherits(time, "POSIXlt")) {
+    time <- catch_error(as.POSIXct(time), function(e) stop_argument("time", "a broken POSIXlt", "times"))
+  }
+  if (inherits(time, c("POSIXct", "Date")) && typeof(time) %in% c("integer", "double")) {
+    time <- as.numeric(as.POSIXct(time))
+  }
+  time <- check_each(time, count)
+  early <- which(time < after)
+  if (length(early)) {
+    stop_argument("time", format(time[early[1]], digits = 15),
+                  paste("not before", what, sprintf("(%s)", format(rep_len(after, count)[early[1]], digits = 15))))
+  }
+  time
 }
 
 register_bandit_kind(

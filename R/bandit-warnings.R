@@ -1,12 +1,6 @@
-# What is no error but hardly meant: said once in a bandit's life, with the remedy.
+# Warnings about settings that are valid but rarely intended. Layer: bandit.
 
-# A name in the object's environment, which is no field, remembers what was said.
-warn_once <- function(bandit, kind, ...) {
-  if (kind %in% bandit$.said) return(invisible())
-  bandit$.said <- c(bandit$.said, kind)
-  warning(structure(class = c(paste0("gpbandits_", kind), "gpbandits_warning", "warning", "condition"),
-                    list(message = paste0(...), call = user_call())))
-}
+# What is no error but hardly meant: said once in a bandit's life, with the remedy.
 
 # Without random numbers and without news the next choice is the one before.
 warn_of_repeats <- function(bandit, n) {
@@ -56,3 +50,15 @@ warn_of_prior <- function(bandit, reward, arm) {
 }
 
 prior_mean_at <- function(config, arm) if (length(config$mean) == 1) config$mean else config$mean[arm + 1L]
+
+warn_refuted <- function(times) {
+  warning(structure(class = c("gpbandits_refuted", "gpbandits_warning", "warning", "condition"), list(
+    message = sprintf(paste("The model is refuted: %d time(s) no value was within all confidence intervals of a place.",
+                            "Kernel, noise or width are wrong."), times),
+    call = NULL)))
+}
+
+warn_refit <- function(bandit, error) {
+  warning("refit after round ", all_rounds(bandit), " failed, the parameters stay: ",
+          message_of(error), call. = FALSE)
+}

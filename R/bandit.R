@@ -1,3 +1,5 @@
+# `gp_bandit()`. Layer: bandit.
+
 #' Gaussian-process bandits
 #'
 #' `gp_bandit()` puts the parts together: a decision set, a prior, a policy, and the rules for
@@ -297,56 +299,6 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
   if (!is.null(journal)) start_journal(bandit, journal, trust)
   if (!is.null(store)) begin_in(store, bandit)
   bandit
-}
-
-# NULL where they are forgotten.
-check_failures <- function(failures, config) {
-  taught <- check_choice(failures, c("forget", "avoid", "doubt"))
-  if (taught == "forget") return(NULL)
-  if (!is.null(config$constraints)) {
-    stop_argument("failures", sprintf("\"%s\", together with `constraints`", taught),
-                  "\"forget\" where `constraints` is given")
-  }
-  taught
-}
-
-# What parts ask of each other.
-check_together <- function(config) {
-  check_likelihood(config)
-  policy <- config$policy
-  if (trait(policy, "draws")) {
-    if (config$engine == "played") {
-      stop_argument("engine", "\"played\"", sprintf(
-        "\"auto\" or \"weights\" for %s (joint draws need the complete factor)", trait(policy, "title")))
-    }
-    if (!trait(config$kernel, "prior_paths") && !can_count(config$domain)) {
-      stop_argument("kernel",
-                    sprintf("kernel_function() for %s on %s", trait(policy, "title"), describe_domain(config$domain)),
-                    "another kernel where functions are drawn from the prior")
-    }
-  }
-  if (trait(policy, "intervals")) check_can_keep_intervals(config)
-}
-
-# Is kernel_function() a covariance on this domain?
-check_own_kernel_here <- function(config) {
-  if (!has_function(config$kernel)) return(invisible())
-  if (length(config$context_names) && is.null(config$contexts)) return(invisible())
-  kernel <- resolve_kernel(config$kernel, input_names(config), arm_count(config$domain))
-  contexts <- if (!is.null(config$contexts)) utils::head(config$contexts, 3)
-  check_own_kernel(kernel, points_in_contexts(config$domain, spread_places(config$domain, 20), contexts))
-}
-
-check_linear_here <- function(config) {
-  domain <- config$domain
-  largest <- function(x) apply(abs(x), 2, max)
-  size <- c(if (can_count(domain)) largest(all_places(domain)$inputs) else rep(NA, length(model_names(domain))),
-            if (is.null(config$contexts)) rep(NA, length(config$context_names)) else largest(config$contexts))
-  check_linear_scale(config$kernel, size, input_names(config))
-}
-
-check_absent <- function(value, arg) {
-  if (!is.null(value)) stop_argument(arg, describe(value), "NULL")
 }
 
 # The points to begin with, as places. Rounds at random are counted as the design's are: a rule that plays some has

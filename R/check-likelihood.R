@@ -1,58 +1,10 @@
+# Model checks for responses that are not Gaussian. Layer: bandit.
+
 # check_model() where rewards are no readings with Gaussian noise. What is left out is taken out of the posterior as its
 # site put it in: with f's mean and sd at a place, and l' and w the sums of the slopes and of the weights of what is
 # left out there,
 #   1 / sd_^2 = 1 / sd^2 - w,   mean_ = mean - sd_^2 l'
 # (the cavity: without another fit), and z by the distribution function, at random within the steps of a discrete one.
-
-# What a rule for rewards says of one of them, given f: `log_p(y, size, f)`, `below(y, size, f)` (the distribution
-# function), `discrete` (are they whole numbers?), `weight(y, size, f)` (of its site; NULL: minus the curvature of
-# log_p), `constant(y, size)` (log scores of each by a constant that is fitted to the others). `noise_var`: of readings.
-new_sampling <- function(log_p, below, constant, discrete = TRUE, weight = NULL) {
-  list(log_p = log_p, below = below, constant = constant, discrete = discrete, weight = weight)
-}
-
-sampling_of_successes <- function(rewards, noise_var) {
-  chance <- trait(rewards, "response")
-  new_sampling(function(y, size, f) stats::dbinom(y, size, chance(f), log = TRUE),
-               function(y, size, f) stats::pbinom(y, size, chance(f)),
-               function(y, size) stats::dbinom(y, size, (sum(y) - y + 0.5) / (sum(size) - size + 1), log = TRUE))
-}
-
-sampling_of_counts <- function(rewards, noise_var) {
-  new_sampling(function(y, size, f) stats::dpois(y, size * exp(f), log = TRUE),
-               function(y, size, f) stats::ppois(y, size * exp(f)),
-               function(y, size) stats::dpois(y, size * (sum(y) - y + 0.5) / (sum(size) - size), log = TRUE))
-}
-
-sampling_of_levels <- function(rewards, noise_var) {
-  ends <- c(-Inf, rewards$cuts, Inf)
-  # (By the smaller tail, which has the digits.)
-  log_p <- function(y, size, f) {
-    upper <- ends[y + 1] - f
-    lower <- ends[y] - f
-    above <- lower > 0
-    stats::plogis(ifelse(above, -lower, upper), log.p = TRUE) +
-      log1p(-exp(stats::plogis(ifelse(above, -upper, lower), log.p = TRUE) -
-                   stats::plogis(ifelse(above, -lower, upper), log.p = TRUE)))
-  }
-  constant <- function(y, size) {
-    count <- tabulate(y, length(ends) - 1)
-    log((count[y] - 1 + 0.5) / (length(y) - 1 + 0.5 * length(count)))
-  }
-  new_sampling(log_p, function(y, size, f) stats::plogis(ends[y + 1] - f), constant)
-}
-
-# (The weight of a step towards the mode, as the core has it: minus the curvature may be negative.)
-sampling_of_outliers <- function(rewards, noise_var) {
-  df <- rewards$df
-  sd <- sqrt(noise_var)
-  constant <- function(y, size) {
-    vapply(seq_along(y), function(i) stats::dnorm(y[i], mean(y[-i]), stats::sd(y[-i]), log = TRUE), 0)
-  }
-  new_sampling(function(y, size, f) stats::dt((y - f) / sd, df, log = TRUE) - log(sd),
-               function(y, size, f) stats::pt((y - f) / sd, df), constant, discrete = FALSE,
-               weight = function(y, size, f) (df + 1) / (df + (y - f)^2 / noise_var) / noise_var)
-}
 
 slope_of_reward <- function(sampling, y, size, f, h = 1e-4) {
   (sampling$log_p(y, size, f + h) - sampling$log_p(y, size, f - h)) / (2 * h)

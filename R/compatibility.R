@@ -1,3 +1,5 @@
+# Help page: compatibility of files between versions. Layer: bandit.
+
 #' What stays readable, what stays callable
 #'
 #' A campaign may outlive a version of this package. Here is what is promised to whoever keeps one, and what nobody but the reader can do: backups, and

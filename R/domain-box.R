@@ -1,3 +1,5 @@
+# Boxes of real inputs. Layer: domain.
+
 #' @rdname finite_domain
 #' @export
 box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE) {

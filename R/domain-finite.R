@@ -1,3 +1,5 @@
+# Finite domains: arms given by the rows of a table. Layer: domain.
+
 #' Decision sets: finitely many arms, or a box
 #'
 #' A domain says which points a bandit may play.

@@ -1,3 +1,5 @@
+# Maximisation of R functions over continuous inputs. Layer: domain.
+
 # The maximiser of functions of R's over inputs that are continuous: a problem's own optimum, a belief's mode, what a
 # rule in R scores by. It works in slices: what is fixed in a slice (the row of a product, the levels of a search space,
 # whole-number inputs that take few values together) is tried value by value, and the inputs that are free in it are
@@ -11,14 +13,6 @@
 # multipliers, which asks for them at every step, where a bandit takes them as linear to ask R seldom, and ends 1e-4 to
 # 0.02 below the best in three problems tried. What a space itself excludes is excluded to the last bit by both, on a
 # straight line back.
-
-# How hard to look. `candidates`: per free input, at most `most` (more where there are many slices); `starts`: climbs
-# by gradients, for functions that are smooth and cheap; `cloud`, `half_widths`, `repeats`: points per input of a
-# closer look, how far they lie from the best one, and how often each look is repeated while it helps; `closest`: so
-# far in go further looks, where the last one helped; `slack`: so large a share of a limit's size counts as 0. (What a
-# search space itself excludes cannot be played: no slack.)
-effort_of_run <- list(candidates = 1000, most = 10000, starts = 20, cloud = 100, half_widths = c(0.1, 0.02),
-                      repeats = 10, closest = 1e-6, slack = 1e-8)
 
 # Once for every query, where a value costs a posterior and may have kinks and jumps: no gradients.
 effort_of_round <- list(candidates = 250, most = Inf, starts = 0, cloud = 40,

@@ -1,3 +1,5 @@
+# Products of arms and a box, and the conversion of any value to a domain. Layer: domain.
+
 #' @rdname finite_domain
 #' @section Products:
 #' `product_domain()` is every combination of one of finitely many settings (`rows`) with a point of a
@@ -241,4 +243,26 @@ log_inputs.product_domain <- function(domain) c(log_inputs(domain$rows), log_inp
 #' @export
 same_places.product_domain <- function(domain, other) {
   identical(other$type, "product") && same_places(domain$rows, other$rows) && same_places(domain$box, other$box)
+}
+
+# What a user may write in place of a domain.
+as_domain <- function(domain, arg = "domain") {
+  allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), search_space(), numbers, or a named",
+                   "list of c(lower, upper) and levels")
+  if (missing(domain)) stop_argument(arg, "missing", allowed)
+  if (inherits(domain, "bandit_domain")) return(check_domain(domain, arg))
+  if (is.list(domain) && !is.data.frame(domain)) {
+    pairs <- length(domain) > 0 && !is.null(names(domain)) &&
+      all(vapply(domain, function(p) is_number(p) && length(p) == 2, logical(1)))
+    if (pairs) return(box_of_pairs(domain, arg))
+    spoken <- length(domain) > 0 && !is.null(names(domain)) && all(vapply(domain, speaks_of_parameter, NA))
+    if (!spoken) {
+      stop_argument(arg, describe(domain), allowed,
+                    try = if (is.null(names(domain))) "names for its entries: list(x = c(0, 1))")
+    }
+    return(space_of_list(as.list(domain)))
+  }
+  if (!is_number(domain) && !is.data.frame(domain)) stop_argument(arg, describe(domain), allowed)
+  if (NROW(domain) == 0) stop_argument(arg, describe(domain), "at least one arm")
+  arms_domain(domain, arg)
 }

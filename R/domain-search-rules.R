@@ -1,3 +1,5 @@
+# Conditions and constraints of search spaces, kept as text. Layer: domain.
+
 # Conditions of a search space: which inputs exist, which constraints hold. They are kept as text, plain data
 # that a store may hold, and call nothing but the functions here: opening a store runs no code.
 
@@ -190,39 +192,6 @@ has_steps <- function(domain) {
 
 is_stepped <- function(param) !is.null(param$step) || !is.null(param$digits)
 
-# Codes with numbers at the nearest multiples of their steps that are within the bounds.
-stepped_codes <- function(domain, codes) {
-  for (j in which(vapply(domain$params, is_stepped, NA))) {
-    param <- domain$params[[j]]
-    unit <- step_of(param)
-    ends <- step_range(param$lower, param$upper, unit)
-    codes[, j] <- steps_as_values(clamped(round(codes[, j] / unit), ends[1], ends[2]), param)
-  }
-  for (one in Filter(is_stepped, domain$shares)) {
-    at <- share_columns(domain, one)
-    codes[, at] <- stepped_shares(one, codes[, at, drop = FALSE])
-  }
-  codes
-}
-
-# The conditions, ready to be evaluated. `scale`: what each constraint's excess is measured in.
-search_rules <- function(domain) {
-  expression_of <- function(param) if (!is.null(param$when)) str2lang(param$when)
-  rules <- list(domain = domain, when = lapply(domain$params, expression_of),
-                where = if (is.character(domain$where)) lapply(domain$where, str2lang),
-                home = list2env(mget(condition_functions, envir = baseenv()), parent = emptyenv()), scale = 1)
-  rules$bounds <- unname(input_ranges(domain$box))
-  rules$stepped <- has_steps(domain)
-  named <- unlist(lapply(c(rules$when, rules$where), all.vars))
-  rules$values <- lapply(domain$params[domain$names %in% named], values_of_codes)
-  if (length(rules$where)) {
-    codes <- cube_codes(domain, golden_points(64, length(domain$names)))
-    excess <- abs(constraint_excess(rules, with_existence(rules, codes)))
-    rules$scale <- vapply(seq_len(ncol(excess)), function(j) unit_of(max(excess[is.finite(excess[, j]), j], 0)), 0)
-  }
-  rules
-}
-
 # A logical per point.
 evaluate_condition <- function(expression, columns, home, count, arg) {
   value <- call_user(eval(expression, columns, home), arg, sprintf("(%s)", expression_text(expression)))
@@ -302,26 +271,39 @@ one_excess <- function(expression, columns, home, n) {
   ifelse(holds, pmin(gap, 0), pmax(gap, .Machine$double.eps))
 }
 
-# Model inputs without indicators, wherever they lie, as places: see Settled in the core.
-settle_points <- function(rules, u) {
-  domain <- rules$domain
-  dimnames(u) <- NULL
-  for (j in seq_len(ncol(u))) u[, j] <- clamped(u[, j], rules$bounds[1, j], rules$bounds[2, j])
-  if (has_shares(domain)) u <- shares_of_points(domain, u)
-  codes <- from_model_inputs(domain$box, u)
-  if (rules$stepped) codes <- stepped_codes(domain, codes)
-  found <- existing(rules, codes)
-  codes[!found$exists] <- NA
-  list(inputs = model_of_codes(domain, codes), excess = constraint_excess(rules, codes, found$columns))
+share_columns <- function(domain, one) match(one$names, domain$names)
+
+# All inputs that are shares; of sets of which only some are above 0 alone where `limited`.
+share_inputs <- function(domain, limited = FALSE) {
+  sets <- domain$shares
+  if (limited) sets <- Filter(function(one) !is.null(one$most) && one$most < length(one$names), sets)
+  sort(unlist(lapply(unname(sets), share_columns, domain = domain)))
 }
 
-settled_places <- function(rules, u) {
-  found <- settle_points(rules, u)
-  c(unnumbered(found$inputs), list(feasible = rowSums(found$excess > 0) == 0))
+# What the values of an input are multiples of; NULL: any number will do.
+step_of <- function(param) {
+  if (!is.null(param$step) && !is.null(param$digits)) stop_argument("digits", "given", "left out where `step` is given")
+  if (!is.null(param$step)) param$step else if (!is.null(param$digits)) 10^-param$digits
 }
 
-# Conditions must be conditions, and leave something.
-check_conditions <- function(domain) {
-  if (has_rules(domain)) search_candidates(search_rules(domain))
-  invisible(domain)
+# The first and the last multiple within bounds, in steps.
+step_range <- function(lower, upper, step) c(ceiling(lower / step - 1e-9), floor(upper / step + 1e-9))
+
+# Steps as numbers: with digits rounded to them, so that they print as they are meant.
+steps_as_values <- function(steps, param) {
+  if (is.null(param$digits)) signif(steps * param$step, 15) else round(steps * 10^-param$digits, param$digits)
 }
+
+# Columns as R has them, from codes (a row per point, NA where an input does not exist).
+typed_columns <- function(domain, codes) {
+  columns <- lapply(seq_along(domain$names), function(j) {
+    code <- unname(codes[, j])
+    param <- domain$params[[j]]
+    switch(param$type, real = , share = code, integer = as.integer(round(code)), factor = param$levels[round(code)],
+           logical = code > 0.5)
+  })
+  stats::setNames(columns, domain$names)
+}
+
+# Levels as text: whole numbers as other numbers of the same value (1e5, not 100000).
+level_words <- function(levels) as.character(if (is.numeric(levels)) as.double(levels) else levels)

@@ -1,3 +1,5 @@
+# Mixture components of search spaces: shares that add up to a total. Layer: domain.
+
 # Shares of a whole in a search space: inputs of type "share" that add up to a total. `domain$shares` has an entry for
 # each
 # set of them: `names`, `total`, `lower`, `upper`, `most`.
@@ -122,15 +124,6 @@ share_bounds <- function(one) {
 # ---- what the domain knows of them ----------------------------------------------------
 
 has_shares <- function(domain) length(domain$shares) > 0
-
-share_columns <- function(domain, one) match(one$names, domain$names)
-
-# All inputs that are shares; of sets of which only some are above 0 alone where `limited`.
-share_inputs <- function(domain, limited = FALSE) {
-  sets <- domain$shares
-  if (limited) sets <- Filter(function(one) !is.null(one$most) && one$most < length(one$names), sets)
-  sort(unlist(lapply(unname(sets), share_columns, domain = domain)))
-}
 
 # One for each set, see core_shares(). (A slice has values that are pinned.)
 sets_for_core <- function(domain) {
@@ -435,3 +428,20 @@ within_set <- function(one, x) {
 ternary_set <- function(domain, pair) {
   Find(function(one) length(one$names) == 3 && all(pair %in% one$names), domain$shares)
 }
+
+# Codes with numbers at the nearest multiples of their steps that are within the bounds.
+stepped_codes <- function(domain, codes) {
+  for (j in which(vapply(domain$params, is_stepped, NA))) {
+    param <- domain$params[[j]]
+    unit <- step_of(param)
+    ends <- step_range(param$lower, param$upper, unit)
+    codes[, j] <- steps_as_values(clamped(round(codes[, j] / unit), ends[1], ends[2]), param)
+  }
+  for (one in Filter(is_stepped, domain$shares)) {
+    at <- share_columns(domain, one)
+    codes[, at] <- stepped_shares(one, codes[, at, drop = FALSE])
+  }
+  codes
+}
+
+new_param <- function(type) new_part("bandit_param", type, parent.frame())

@@ -1,3 +1,5 @@
+# Search spaces of reals, integers, factors and logicals. Layer: domain.
+
 #' Search spaces: numbers, levels, conditions
 #'
 #' `search_space()` is the decision set of most tuning jobs: reals, whole numbers, factors, logicals, inputs that
@@ -183,8 +185,6 @@ indicator_names <- function(names) if (length(names)) paste0(names, ".active")
 
 # ---- parameters -----------------------------------------------------------------
 
-new_param <- function(type) new_part("bandit_param", type, parent.frame())
-
 param_entries <- list(
   real = list(settings = alist(lower = check_number(lower), upper = check_number(upper), log = check_flag(log),
                                when = check_when(when), step = check_step(step), digits = check_digits(digits)),
@@ -233,21 +233,7 @@ check_real <- function(lower, upper, log, step, digits) {
   }
 }
 
-# What the values of an input are multiples of; NULL: any number will do.
-step_of <- function(param) {
-  if (!is.null(param$step) && !is.null(param$digits)) stop_argument("digits", "given", "left out where `step` is given")
-  if (!is.null(param$step)) param$step else if (!is.null(param$digits)) 10^-param$digits
-}
-
 has_multiples <- function(lower, upper, step) diff(step_range(lower, upper, step)) >= 1
-
-# The first and the last multiple within bounds, in steps.
-step_range <- function(lower, upper, step) c(ceiling(lower / step - 1e-9), floor(upper / step + 1e-9))
-
-# Steps as numbers: with digits rounded to them, so that they print as they are meant.
-steps_as_values <- function(steps, param) {
-  if (is.null(param$digits)) signif(steps * param$step, 15) else round(steps * 10^-param$digits, param$digits)
-}
 
 check_sides <- function(lower, upper, log) {
   if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 where `log` is TRUE")
@@ -368,20 +354,6 @@ coded_box <- function(params) {
 }
 
 # ---- types ------------------------------------------------------------------------
-
-# Columns as R has them, from codes (a row per point, NA where an input does not exist).
-typed_columns <- function(domain, codes) {
-  columns <- lapply(seq_along(domain$names), function(j) {
-    code <- unname(codes[, j])
-    param <- domain$params[[j]]
-    switch(param$type, real = , share = code, integer = as.integer(round(code)), factor = param$levels[round(code)],
-           logical = code > 0.5)
-  })
-  stats::setNames(columns, domain$names)
-}
-
-# Levels as text: whole numbers as other numbers of the same value (1e5, not 100000).
-level_words <- function(levels) as.character(if (is.numeric(levels)) as.double(levels) else levels)
 
 # Points as users write them, as codes; `NA` is kept. Errors name the input.
 read_codes <- function(domain, x, arg) {
@@ -596,25 +568,6 @@ check_existence <- function(rules, codes, arg) {
 #' @export
 arms_at.search_domain <- function(domain, x) rep(NA_integer_, nrow(x))
 
-# Codes to model inputs: defaults where an input does not exist, and indicators.
-model_of_codes <- function(domain, codes) {
-  dimnames(codes) <- NULL
-  u <- to_model_inputs(domain$box, codes)
-  mixed_in <- (codes[, share_inputs(domain, limited = TRUE), drop = FALSE] > 0) + 0
-  if (length(domain$conditional) == 0) return(if (ncol(mixed_in)) cbind(u, mixed_in) else u)
-  there <- !is.na(u[, domain$conditional, drop = FALSE])
-  for (j in domain$conditional) u[is.na(u[, j]), j] <- default_input(domain, j)
-  cbind(u, there + 0, mixed_in)
-}
-
-default_input <- function(domain, j) {
-  box <- domain$box
-  if (domain$categorical[j]) return(box$lower[[j]])
-  middle <- if (box$log[j]) sqrt(box$lower[[j]] * box$upper[[j]]) else (box$lower[[j]] + box$upper[[j]]) / 2
-  if (box$integer[j]) middle <- round(middle)
-  if (box$log[j]) log(middle) else middle
-}
-
 #' @export
 to_model_inputs.search_domain <- function(domain, x) {
   model_of_codes(domain, if (is.data.frame(x)) read_codes(domain, x, "x") else x)
@@ -760,30 +713,21 @@ same_places.search_domain <- function(domain, other) {
     identical(comparable(domain$where), comparable(other$where))
 }
 
-#' @export
-default_kernel.search_domain <- function(domain, contexts = NULL) {
-  numbers <- domain$names[!domain$categorical]
-  described <- domain$names[vapply(domain$params, function(param) !is.null(param$features), NA)]
-  levels <- setdiff(model_names(domain), c(numbers, described))
-  parts <- c(lapply(described, function(name) kernel_of_features(domain$params[[name]]$features, name)),
-             if (length(levels)) list(kernel_categorical(rep(0.5, length(levels)), dims = levels)))
-  categorical <- if (length(parts)) Reduce(`*`, parts)
-  if (length(numbers) + length(contexts) == 0) return(categorical)
-  sides <- input_sides(domain$box)
-  for (one in domain$shares) {
-    at <- share_columns(domain, one)
-    range <- diff(share_bounds(one))
-    sides[at] <- if (max(range) > 0) max(range) else one$total
+# What `search_space(x)` returns. `transformed` is of a ParamSet.
+space_of <- function(x, where = NULL, transformed = TRUE) UseMethod("space_of")
+
+# (An input of this name stands in a list.)
+refuse_transformed <- function(transformed) {
+  if (!identical(transformed, TRUE)) {
+    stop_argument("transformed", describe(transformed), "TRUE where there is no ParamSet",
+                  try = "search_space(list(transformed = ...)) for an input of this name")
   }
-  sides <- c(sides[!domain$categorical], contexts)
-  smooth <- kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = c(numbers, names(contexts)))
-  if (is.null(categorical)) smooth else smooth * categorical
 }
 
-# A lengthscale for each of a few features, one for many.
-kernel_of_features <- function(features, name) {
-  q <- ncol(features)
-  kernel_levels(unname(features), rep(0.4 * sqrt(q), if (q <= 10) q else 1), dims = name)
+# Conditions must be conditions, and leave something.
+check_conditions <- function(domain) {
+  if (has_rules(domain)) search_candidates(search_rules(domain))
+  invisible(domain)
 }
 
 register_family("bandit_param", param_entries, tag = "type")

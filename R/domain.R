@@ -1,3 +1,5 @@
+# Generics that every domain answers, and their defaults. Layer: domain.
+
 # What any decision set answers. A kind of domain is one file, domain-<kind>.R, with a constructor and a
 # method for each generic here; nothing outside these files asks what kind a domain is.
 #
@@ -167,11 +169,6 @@ remade <- function(domain) UseMethod("remade")
 # The kernel to begin with where a user gives none. `contexts`: how wide each of the contexts is, with their names.
 default_kernel <- function(domain, contexts = NULL) UseMethod("default_kernel")
 
-#' @export
-default_kernel.default <- function(domain, contexts = NULL) {
-  kernel_matern(2.5, lengthscale = lengthscales_of(c(input_sides(domain), contexts)))
-}
-
 # In more inputs points are further apart.
 lengthscales_of <- function(sides) unname(0.4 * sqrt(length(sides)) * sides)
 
@@ -264,17 +261,6 @@ points_in_contexts <- function(domain, places, contexts) {
                 contexts[rep(seq_len(blocks), each = n), , drop = FALSE])
 }
 
-# All points that a kernel over a finite domain can be given: numbered in the last column (from 1) where it
-# has a matrix.
-points_of_domain <- function(domain, kernel, arg = "x") {
-  places <- all_places(domain)
-  if (is.null(places)) stop_argument(arg, describe_domain(domain), "points or a finite domain")
-  points <- from_model_inputs(domain, places$inputs)
-  if (!has_matrix(kernel)) return(points)
-  resolve_kernel(kernel, domain$names, place_total(places))
-  cbind(points, places$arm + 1)
-}
-
 #' @export
 print.bandit_domain <- function(x, ...) {
   check_domain(x, "x")
@@ -283,28 +269,6 @@ print.bandit_domain <- function(x, ...) {
 }
 
 # ---- what a user may write ----------------------------------------------------
-
-# What a user may write in place of a domain.
-as_domain <- function(domain, arg = "domain") {
-  allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), search_space(), numbers, or a named",
-                   "list of c(lower, upper) and levels")
-  if (missing(domain)) stop_argument(arg, "missing", allowed)
-  if (inherits(domain, "bandit_domain")) return(check_domain(domain, arg))
-  if (is.list(domain) && !is.data.frame(domain)) {
-    pairs <- length(domain) > 0 && !is.null(names(domain)) &&
-      all(vapply(domain, function(p) is_number(p) && length(p) == 2, logical(1)))
-    if (pairs) return(box_of_pairs(domain, arg))
-    spoken <- length(domain) > 0 && !is.null(names(domain)) && all(vapply(domain, speaks_of_parameter, NA))
-    if (!spoken) {
-      stop_argument(arg, describe(domain), allowed,
-                    try = if (is.null(names(domain))) "names for its entries: list(x = c(0, 1))")
-    }
-    return(space_of_list(as.list(domain)))
-  }
-  if (!is_number(domain) && !is.data.frame(domain)) stop_argument(arg, describe(domain), allowed)
-  if (NROW(domain) == 0) stop_argument(arg, describe(domain), "at least one arm")
-  arms_domain(domain, arg)
-}
 
 # Is it as its constructor makes it? (It may be forged, or come from a file.)
 check_domain <- function(domain, arg) {
@@ -386,4 +350,52 @@ same_names <- function(names, other) {
 stop_stranger <- function(x, arg, what, where) {
   stranger <- paste(exact_words(unname(x)), collapse = ", ")
   stop_argument(arg, sprintf("a point (%s) that is no %s", stranger, what), where)
+}
+
+# What takes time or memory of the order of their number squared.
+check_few_places <- function(domain, most) {
+  if (can_count(domain) && place_count(domain) > most) {
+    stop_argument("domain", describe_domain(domain), sprintf("at most %g arms", most))
+  }
+}
+
+fixed_number <- function(value, name) {
+  if (!is.numeric(value) || !is.finite(value)) {
+    stop_argument("fixed", sprintf("%s = %s", name, describe(value)), sprintf("a number for %s", name))
+  }
+  as.double(value)
+}
+
+# In the order of the inputs, as the core takes them: numbers from 0, model inputs.
+fixed_inputs <- function(at, values) list(at = as.integer(sort(at) - 1L), values = as.double(values[order(at)]))
+
+check_prior_mean <- function(mean, domain) {
+  as.double(check_numbers(by_arm(mean, domain, "mean"), "mean", lengths = unique(c(1L, arm_count(domain))),
+                          lower = -largest_number, upper = largest_number))
+}
+
+# How hard to look. `candidates`: per free input, at most `most` (more where there are many slices); `starts`: climbs
+# by gradients, for functions that are smooth and cheap; `cloud`, `half_widths`, `repeats`: points per input of a
+# closer look, how far they lie from the best one, and how often each look is repeated while it helps; `closest`: so
+# far in go further looks, where the last one helped; `slack`: so large a share of a limit's size counts as 0. (What a
+# search space itself excludes cannot be played: no slack.)
+effort_of_run <- list(candidates = 1000, most = 10000, starts = 20, cloud = 100, half_widths = c(0.1, 0.02),
+                      repeats = 10, closest = 1e-6, slack = 1e-8)
+
+# Lengths of the model inputs' ranges, 1 for an input that has one value only.
+input_sides <- function(domain) {
+  bounds <- input_ranges(domain)
+  range <- bounds[2, ] - bounds[1, ]
+  ifelse(range > 0, range, 1)
+}
+
+# What is declared must be what its constructor makes: text in a database may be anybody's.
+check_made_here <- function(x) {
+  if (!is.list(x)) return(x)
+  class <- class(x)[1]
+  fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x)
+  else if (!is.null(family_of(class))) fault_of_part(x, class)
+  else for (i in seq_along(x)) check_made_here(.subset2(x, i))
+  if (!is.null(fault)) stop(sprintf("it holds a %s that is none of ours: %s", class, fault))
+  x
 }

@@ -1,3 +1,5 @@
+# Conditions of the package and checks of arguments. Layer: base.
+
 # Conditions and argument checks: the one place where bad input is worded.
 
 #' Stop with a classed error about one argument
@@ -304,14 +306,6 @@ check_function <- function(x, arg = deparse(substitute(x))) {
   if (is.object(x)) unclass(x) else x
 }
 
-check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
-  allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))
-  if (missing(x)) stop_argument(arg, "missing", allowed)
-  if (!inherits(x, class)) stop_argument(arg, describe(x), allowed, try = name_of_maker(x))
-  if (!is.null(family_of(class))) check_declared(x, class, arg)
-  x
-}
-
 # Is an argument that is missing among those that are given and not known, by nearly its name?
 check_spelling <- function(argument, given) {
   near <- given[utils::adist(argument, as.character(given)) <= 2]
@@ -427,4 +421,29 @@ check_dots_empty <- function(..., allowed = character()) {
   stop_argument(name, sprintf("an argument this function does not know%s",
                               if (length(near)) paste0(" (did you mean `", near[1], "`?)") else ""),
                 if (length(allowed)) paste("one of", paste0("`", allowed, "`", collapse = ", ")) else "absent")
+}
+
+check_probability <- function(feasible) check_number(feasible, "feasible", lower = 0, upper = 1, open_lower = TRUE,
+                                                     open_upper = TRUE)
+
+is_optional_count <- function(optional, design) {
+  is.integer(optional) && length(optional) == 1 && optional %in% 0:length(design$arm)
+}
+
+check_absent <- function(value, arg) {
+  if (!is.null(value)) stop_argument(arg, describe(value), "NULL")
+}
+
+# A function of q whose values are checked each time.
+positive_function <- function(f, arg) {
+  check_function(f, arg)
+  function(q) {
+    value <- call_user(f(q), arg, sprintf("at q = %g", q))
+    if (!is_number(value) || length(value) != 1 || is.na(value) || value <= 0 ||
+        (arg == "ridge" && !is.finite(value))) {
+      stop_argument(arg, sprintf("a function that returned %s at q = %g", describe(value), q),
+                    "a function that returns one number > 0")
+    }
+    as.double(value)
+  }
 }

@@ -1,3 +1,5 @@
+# Information gains that widths use. Layer: strategy.
+
 #' Information gains that widths may use
 #'
 #' A width such as [width_igp()] needs \eqn{\gamma_s}{gamma_s}, the largest

@@ -1,3 +1,5 @@
+# Maximum marginal likelihood estimation of kernels and noise. Layer: model.
+
 # Maximum marginal likelihood. The search is in C++; here are the arguments,
 # the ranges of the parameters and what comes back.
 
@@ -396,4 +398,22 @@ scale_parameters <- function(kernel) {
 fitted_fields_expanded <- function(kernel) {
   fields <- trait(kernel, "fitted")
   rep(fields, vapply(fields, function(field) length(kernel[[field]]), 0L))
+}
+
+# Kernel, noise, mean; with several models these too.
+refitted <- function(question, rule, current, fits_mean) {
+  average <- or_else(rule$average, 1)
+  if (average == 1) {
+    fit <- do.call(gp_fit, question, quote = TRUE)
+    if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
+    return(list(kernel = fit$kernel, noise_var = fit$noise_var, mean = if (fits_mean) fit$mean else current$mean))
+  }
+  found <- do.call(fit_models, c(question, list(count = average, earlier = current$models,
+                                                smoothness = rule$smoothness,
+                                                smoothness_prior = rule$smoothness_prior)), quote = TRUE)
+  if (is.null(found)) return(current[c("kernel", "noise_var", "mean", intersect("models", names(current)))])
+  # (A mean that is not fitted may be one number per arm: it is the bandit's.)
+  if (!fits_mean) found$best$mean <- current$mean
+  models <- if (fits_mean) found$models else lapply(found$models, function(model) model[names(model) != "mean"])
+  c(found$best[c("kernel", "noise_var", "mean")], list(models = models))
 }

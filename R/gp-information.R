@@ -1,3 +1,5 @@
+# Information gain and its largest value. Layer: model.
+
 #' Information gain, and bounds of the largest one
 #'
 #' How much observations at some points tell about the function, and the most that any
@@ -118,3 +120,17 @@ row_numbers <- function(x) {
   }
   id
 }
+
+# All points that a kernel over a finite domain can be given: numbered in the last column (from 1) where it
+# has a matrix.
+points_of_domain <- function(domain, kernel, arg = "x") {
+  places <- all_places(domain)
+  if (is.null(places)) stop_argument(arg, describe_domain(domain), "points or a finite domain")
+  points <- from_model_inputs(domain, places$inputs)
+  if (!has_matrix(kernel)) return(points)
+  resolve_kernel(kernel, domain$names, place_total(places))
+  cbind(points, places$arm + 1)
+}
+
+# Bounds and gains are a number for each round.
+most_bounded <- 1e7

@@ -1,3 +1,5 @@
+# Exact Gaussian-process regression. Layer: model.
+
 # Exact Gaussian-process regression. The object is plain data; the factor of the
 # covariance matrix stands behind a pointer that is rebuilt when it is missing.
 
@@ -400,6 +402,19 @@ plot_fitted <- function(x, width, xlab, ylab, main, ...) {
   graphics::segments(lower, drawn$observed, upper, drawn$observed, col = "grey60")
   graphics::abline(0, 1, lty = 2)
   drawn
+}
+
+# One per reward, NA for the bandit's own.
+check_noise_vars <- function(noise_var, count, arg = "noise_var") {
+  if (is.null(noise_var)) return(rep(NA_real_, count))
+  # (NA alone is no number, and says that nothing is known.)
+  numbers <- is_number(noise_var) || (is.logical(noise_var) && !is.object(noise_var) && all(is.na(noise_var)))
+  if (!numbers || !length(noise_var) %in% c(1, count)) {
+    stop_argument(arg, describe(noise_var),
+                  sprintf("NULL, one number > 0, or one for each of %d reward(s)", count))
+  }
+  own <- check_numbers(as.double(noise_var), arg, lower = 0, open_lower = TRUE, upper = largest_number, na = TRUE)
+  rep_len(own, count)
 }
 
 register_family("gp_regression", regression_entry, open = TRUE)

@@ -1,3 +1,5 @@
+# The package's help page and its imports. Layer: base.
+
 #' Gaussian-process bandits: where to begin
 #'
 #' You want the best of many options, and trying one is costly and its outcome noisy. A bandit chooses what to try next:

@@ -1,3 +1,5 @@
+# Help page: proven guarantees of all algorithms. Layer: bandit.
+
 #' What is proven, of all algorithms in the package
 #'
 #' One line for each: the setting, what is proven there, where it is in the package, and whose it is. Help pages have conditions and formulas, [regret_bound()] has the

@@ -1,3 +1,5 @@
+# Covariance functions as plain lists, and their Gram matrices. Layer: model.
+
 # Covariance functions as plain lists; the numbers come from the C++ core.
 # A kernel is list(type, parameters..., dims), a sum or product list(type, parts).
 
@@ -724,6 +726,12 @@ kernel_values <- function(kernel) {
     paste(if (is.character(kernel$dims)) "" else "inputs ", paste(kernel$dims, collapse = ", "), sep = "")
   }
   paste0(": ", paste(values, collapse = ", "), "; on ", where)
+}
+
+# A lengthscale for each of a few features, one for many.
+kernel_of_features <- function(features, name) {
+  q <- ncol(features)
+  kernel_levels(unname(features), rep(0.4 * sqrt(q), if (q <= 10) q else 1), dims = name)
 }
 
 register_family("bandit_kernel", kernel_entries, tag = "type", traits = kernel_traits)

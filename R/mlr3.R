@@ -1,3 +1,5 @@
+# `opt("gp_bandit")` and `tnr("gp_bandit")` for mlr3. Layer: integrations.
+
 #' Tuning with mlr3: `opt("gp_bandit")` and `tnr("gp_bandit")`
 #'
 #' When package bbotk is loaded, `bbotk::opt("gp_bandit")` optimises with a Gaussian-process bandit, and when

@@ -1,3 +1,5 @@
+# Objectives and outcome constraints, and the settings of each outcome's model. Layer: model.
+
 # Several outcomes of one experiment: what they are for, how each is modelled, and how they are told apart in the
 # settings and in the log. The first objective is the bandit's own reward (kernel, noise_var, mean, outputs and the
 # log's column `reward` are its); the others stand in config$outcomes with theirs. `outcome_config()` makes of any of
@@ -273,16 +275,6 @@ outcome_outputs <- function(outcome, config) {
   if (trait(outcome, "objective") && direction == "minimize") scale_outputs(direction, centre = 0, scale = 1)
 }
 
-outcome_count <- function(config) max(1L, length(config$outcomes))
-
-has_outcomes <- function(config) length(config$outcomes) > 1
-
-# Of a query's outcomes; "reward" where nothing else was said.
-outcome_names <- function(config) if (is.null(config$outcomes)) "reward" else names(config$outcomes)
-
-# Where the log has their values.
-value_columns <- function(config) c("reward", if (has_outcomes(config)) paste0("y", seq(2, outcome_count(config))))
-
 outcome_roles <- function(config) {
   if (is.null(config$outcomes)) list(reward = to_maximize()) else lapply(config$outcomes, `[[`, "role")
 }
@@ -290,41 +282,6 @@ outcome_roles <- function(config) {
 has_limits <- function(config) any(vapply(outcome_roles(config), is_limited, NA))
 
 objectives <- function(config) names(Filter(function(role) trait(role, "objective"), outcome_roles(config)))
-
-# The settings of a bandit that had this outcome alone; `config` may be the one in force.
-outcome_config <- function(config, k) {
-  if (k == 1) return(config)
-  one <- config$outcomes[[k]]
-  config[c("kernel", "noise_var", "mean")] <- one[c("kernel", "noise_var", "mean")]
-  for (name in c("outputs", "output_map", "refit")) config[name] <- list(one[[name]])
-  config$models <- one$models
-  config
-}
-
-# Do policy and outcomes go together?
-check_policy_for_outcomes <- function(config) {
-  policy <- config$policy
-  if (trait(policy, "takes_all")) return(invisible())
-  trades <- length(objectives(config)) > 1
-  of_several <- trait(policy, "objectives")
-  if (of_several > 0 && !trades || is.finite(of_several) && of_several > 1 &&
-      length(objectives(config)) != of_several) {
-    stop_argument("policy", sprintf("%s with %d objective(s)", trait(policy, "title"), length(objectives(config))),
-                  sprintf("another policy, or `outcomes` with %s",
-                          if (is.finite(of_several)) "two objectives" else "several objectives"))
-  }
-  if (trades && of_several == 0 && !trait(policy, "uniform")) {
-    stop_argument("policy",
-                  sprintf("%s, which knows one objective, for %d of them", trait(policy, "title"),
-                          length(objectives(config))),
-                  "policy_ehvi() (two objectives), policy_hypervolume(), policy_uniform() or policy_function()")
-  }
-  if (has_limits(config) && !trades && !trait(policy, "limits")) {
-    stop_argument("policy", paste0(trait(policy, "title"), ", which knows no limits"),
-                  paste("policy_ei() without cost, policy_ucb() with one multiplier, policy_ts(), policy_uniform() or",
-                        "policy_function() beside limits"))
-  }
-}
 
 # A width's probability is shared by all outcomes that are bounded.
 shared_width <- function(width, config) {
@@ -336,106 +293,20 @@ shared_width <- function(width, config) {
   width
 }
 
-# ---- as the core has them ----------------------------------------------------------------
-
-# Limits of an outcome as the model sees its values, under the map that is in force. `config`: outcome_config().
-core_role <- function(role, config) {
-  limits <- c(trait(role, "lower"), trait(role, "upper"))
-  if (!is_level_known(config)) limits <- c(-Inf, Inf)
-  # (Where what is to be small is seen as large the upper limit is a lower one.)
-  turned <- isTRUE(output_map(config)$scale < 0)
-  if (turned) limits <- rev(limits)
-  seen <- vapply(limits,
-                 function(limit) if (is.finite(limit)) limit_seen(limit, config) else if (turned) -limit else limit, 0)
-  list(objective = trait(role, "objective"), lower = seen[1], upper = seen[2])
-}
-
-# The value of f at which the expected outcome is at its limit.
-limit_seen <- function(limit, config) {
-  map <- output_map(config)
-  if (is.null(map) || is_linear_map(map)) return(if (is.null(map)) limit else map_outputs(map, limit))
-  expected <- function(f) expected_rewards(map, f, config$noise_var) - limit
-  ends <- map_outputs(map, limit) + c(-1, 1)
-  for (k in 1:40) {
-    at <- vapply(ends, expected, 0)
-    if (!all(is.finite(at)) || at[1] * at[2] <= 0) break
-    ends <- ends + c(-1, 1) * 2^min(k, 10)
-  }
-  # Beyond what the map can say the limit holds everywhere, or nowhere.
-  if (!all(is.finite(at)) ||
-      at[1] * at[2] > 0) return(if ((at[2] > 0) == (map$scale > 0)) -largest_number else largest_number)
-  stats::uniroot(expected, ends, tol = 1e-12)$root
-}
-
-core_outcomes <- function(config, common) {
-  if (!has_outcomes(config)) return(common)
-  roles <- outcome_roles(config)
-  common$role <- core_role(roles[[1]], config)
-  common$outcomes <- lapply(seq_along(roles)[-1], function(k) {
-    one <- outcome_config(config, k)
-    with_models(one, c(
-      list(space = core_space(one$domain, one),
-           kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)),
-           noise_var = one$noise_var),
-      common[c("engine", "accuracy", "pending")], list(outputs = output_map(one), role = core_role(roles[[k]], one))))
-  })
-  common["failures"] <- list(if (!is.null(config$failures)) unname(vapply(roles,
-                                                                          function(role) as.double(trait(role,
-                                                                                                         "sense")), 0)))
-  common
-}
-
 # ---- in the settings -----------------------------------------------------------------------
-
-with_outcomes <- function(config, outcomes) {
-  outcomes <- complete_outcomes(outcomes, config)
-  if (!is.null(outcomes)) {
-    for (name in c("kernel", "noise_var", "mean", "outputs", "refit")) config[name] <- list(outcomes[[1]][[name]])
-    config <- config[!vapply(config, is.null, NA)]
-    config$outcomes <- outcomes
-    for (k in seq_along(outcomes)) {
-      one <- outcome_config(config, k)
-      check_refit(one$refit, one)
-    }
-  }
-  check_policy_for_outcomes(config)
-  if (length(config$policy$reference)) reference_of(config$policy$reference, objectives(config))
-  config
-}
-
-# Of settings from a file or a store.
-check_outcomes_again <- function(config) {
-  outcomes <- config$outcomes
-  if (!is.null(outcomes)) {
-    whole <- is.list(outcomes) && all(vapply(outcomes, function(one) {
-      is.list(one) && setequal(setdiff(names(one), c("output_map", "models")),
-                               c("role", "kernel", "noise_var", "mean", "outputs", "refit"))
-    }, NA))
-    if (!whole) damaged("its outcomes are none")
-    check_outcome_list(lapply(outcomes, `[[`, "role"), config)
-    if (!trait(outcomes[[1]]$role, "objective")) damaged("its first outcome is no objective")
-    if (length(outcomes) > 1) check_alone_with_outcomes(config[names(config) != "outputs"])
-    for (k in seq_along(outcomes)) {
-      one <- outcome_config(config, k)
-      check_outputs(outcomes[[k]]$outputs, one[setdiff(names(one), c("outputs", "changes", "constraints"))])
-      check_refit(outcomes[[k]]$refit, one)
-    }
-  }
-  check_policy_for_outcomes(config)
-}
-
-# What is about one reward says so.
-check_one_outcome <- function(config, what) {
-  if (has_outcomes(config)) {
-    stop_gpbandits(what, " is about one reward: this bandit has the outcomes ",
-                   paste(outcome_names(config), collapse = ", "),
-                   ", and no theorem says it of them.", argument = "outcomes")
-  }
-}
 
 describe_outcomes <- function(config) {
   roles <- outcome_roles(config)
   paste(sprintf("%s %s", names(roles), vapply(roles, trait, "", "title")), collapse = ", ")
+}
+
+# A number for each objective, by name.
+reference_of <- function(reference, wanted) {
+  if (length(reference) != length(wanted) || !is.null(names(reference)) && !setequal(names(reference), wanted)) {
+    stop_argument("reference", describe(reference),
+                  paste("a number for each objective:", paste(wanted, collapse = ", ")))
+  }
+  if (is.null(names(reference))) stats::setNames(reference, wanted) else reference[wanted]
 }
 
 register_family("bandit_outcome", outcome_entries, tag = "kind", traits = outcome_traits)

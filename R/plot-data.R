@@ -1,12 +1,10 @@
+# The data of all pictures. Layer: plots.
+
 # What the pictures show, as numbers: plot() and autoplot() draw the same views.
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart; yellow last, being faint on white.
 okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purple = "#CC79A7",
                orange = "#E69F00", sky = "#56B4E9", black = "#000000", yellow = "#F0E442")
-
-plus_minus <- function() {
-  if (l10n_info()[["UTF-8"]] || l10n_info()[["Latin-1"]]) "\u00b1" else "+/-"
-}
 
 # --- a bandit -------------------------------------------------------------------------
 
@@ -338,3 +336,12 @@ check_colours <- function(col) {
   if (!good) stop_argument("col", describe(col), "colours that R knows")
   col
 }
+
+# mean +- width sd, unless the posterior has edges of its own (those of a chance are within 0 and 1).
+with_band <- function(posterior, width) {
+  if (!is.null(posterior$lower)) return(posterior)
+  cbind(posterior, lower = posterior$mean - width * posterior$sd, upper = posterior$mean + width * posterior$sd)
+}
+
+# How probable it is that a normal variable is within `width` sd of its mean.
+band_level <- function(width) min(max(2 * stats::pnorm(width) - 1, 1e-12), 1 - 1e-12)

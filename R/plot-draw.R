@@ -1,9 +1,6 @@
-# --- a bandit's pictures -------------------------------------------------------------------------
+# Base graphics pictures of posteriors and runs. Layer: plots.
 
-mark <- list(
-  band = grDevices::adjustcolor("#0072B2", 0.18), mean = "#0072B2", truth = "grey30",
-  seen = "#000000", old = "grey65", pending = "#CC79A7", next_choice = "#D55E00"
-)
+# --- a bandit's pictures -------------------------------------------------------------------------
 
 # Curves and arms: posterior, data and next choice over one axis.
 draw_profile <- function(bandit, view, frame) {
@@ -203,24 +200,7 @@ draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
   }
 }
 
-# Nothing to draw contours of: one value, or none that is known yet.
-is_flat <- function(z) {
-  z <- z[is.finite(z)]
-  length(z) == 0 || diff(range(z)) <= 1e-9 * max(1, abs(z))
-}
-
-# Light enough for black contours and marks, also at its dark end.
-surface_colours <- function(n) grDevices::hcl.colors(round(1.7 * n), "YlGnBu", rev = TRUE)[seq_len(n)]
-
 is_even <- function(values) length(values) < 3 || diff(range(diff(values))) <= 1e-6 * diff(range(values))
-
-# The outer edges of cells centred at the values.
-cell_edges <- function(values, log) {
-  if (log) return(exp(cell_edges(log(values), FALSE)))
-  n <- length(values)
-  if (n < 2) return(values + c(-0.5, 0.5))
-  c(values[1] - (values[2] - values[1]) / 2, values[n] + (values[n] - values[n - 1]) / 2)
-}
 
 # Area in proportion to the plays, within bounds that the eye can use.
 play_size <- function(plays, all) if (length(plays)) 0.7 + 1.9 * sqrt((plays - 1) / max(all - 1, 4)) else numeric()
@@ -299,4 +279,68 @@ draw_band <- function(part, col) {
   if (!nrow(part) || all(part$lower == part$upper)) return(invisible())
   graphics::polygon(c(part$round, rev(part$round)), c(on_axis(part$lower), rev(on_axis(part$upper))),
                     col = grDevices::adjustcolor(col, 0.18), border = NA)
+}
+
+# `explained`: what input_importance() says the mean explains.
+draw_importance <- function(data, explained = attr(data, "explained")) {
+  force(explained)
+  data <- data[order(data$total), ]
+  n <- nrow(data)
+  graphics::plot.new()
+  graphics::plot.window(c(0, 1), c(0.4, n + 0.6), xaxs = "i", yaxs = "i")
+  graphics::abline(v = seq(0, 1, 0.2), col = "grey92", lwd = 0.8)
+  graphics::rect(0, seq_len(n) - 0.3, data$total, seq_len(n) + 0.3, col = mark$band, border = mark$mean)
+  graphics::rect(0, seq_len(n) - 0.3, data$first, seq_len(n) + 0.3, col = mark$mean, border = NA)
+  graphics::segments(data$lower, seq_len(n), data$upper, seq_len(n), lwd = 1.5)
+  graphics::segments(c(data$lower, data$upper), seq_len(n) - 0.12, y1 = seq_len(n) + 0.12, lwd = 1.5)
+  graphics::axis(1, at = seq(0, 1, 0.2), lwd = 0, lwd.ticks = 1, col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
+  graphics::axis(2, at = seq_len(n), labels = data$input, lwd = 0, las = 1, mgp = c(3, 0.5, 0))
+  graphics::title(xlab = "share of the variance (filled: alone; line: 90%)", line = 2)
+  said <- said_of_shares(explained)
+  if (!is.null(said)) graphics::mtext(said, side = 3, line = 0.3, cex = 0.8)
+}
+
+panel_layout <- function(count) {
+  columns <- ceiling(sqrt(count))
+  c(ceiling(count / columns), columns)
+}
+
+beyond_colours <- function(values, z) {
+  c(known_range(values)[1] < known_range(z)[1], known_range(values)[2] > known_range(z)[2])
+}
+
+# NA where nothing is known yet.
+known_range <- function(values) {
+  values <- values[is.finite(values)]
+  if (length(values)) range(values) else c(NA_real_, NA_real_)
+}
+
+# The right margin is as wide as the colour key needs, the left one as names along the axis do; what par() was before.
+room_for_key <- function(names = NULL) {
+  margins <- graphics::par("mar")
+  margins[4] <- max(margins[4], 4.6)
+  # (A letter is about half a line wide.)
+  if (!is.null(names)) margins[2] <- max(margins[2], min(0.55 * max(nchar(names)), 6) + 2.4)
+  graphics::par(mar = margins)
+}
+
+# A strip of the surface's colours beside the map (from `edges[1]` to `edges[2]`), with its ends and middle.
+draw_colour_key <- function(range, edges, beyond = c(FALSE, FALSE)) {
+  if (is_flat(range)) return(invisible())
+  side <- graphics::par("usr")
+  # (The width of a letter; on the logarithm's scale where the axis is.)
+  line <- graphics::par("cin")[1] / graphics::par("pin")[1] * (side[2] - side[1]) * graphics::par("cex")
+  side[3:4] <- if (graphics::par("ylog")) log10(edges) else edges
+  from_log <- function(v, log) if (log) 10^v else v
+  x <- from_log(side[2] + c(0.7, 1.7) * line, graphics::par("xlog"))
+  y <- from_log(seq(side[3], side[4], length.out = 51), graphics::par("ylog"))
+  old <- graphics::par(xpd = NA)
+  on.exit(graphics::par(old))
+  graphics::rect(x[1], y[-51], x[2], y[-1], col = surface_colours(50), border = NA)
+  ends <- c(range[1], mean(range), range[2])
+  ends[abs(ends) < 1e-3 * diff(range)] <- 0
+  labels <- vapply(ends, function(v) format(signif(v, 3), digits = 3), "")
+  labels <- paste0(c(if (beyond[1]) "< " else "", "", if (beyond[2]) "> " else ""), labels)
+  at <- from_log(side[3] + c(0.03, 0.5, 0.97) * (side[4] - side[3]), graphics::par("ylog"))
+  graphics::text(from_log(side[2] + 2.1 * line, graphics::par("xlog")), at, labels, adj = c(0, 0.5), cex = 0.75)
 }

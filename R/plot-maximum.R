@@ -1,3 +1,5 @@
+# `plot()` of a search's result. Layer: plots.
+
 #' Plot what a search found
 #'
 #' * `"progress"`: rewards in their order, the best so far; failures and disasters stand at the edge, settings that a race stopped have a
@@ -200,23 +202,4 @@ draw_progress <- function(data, direction, ylim) {
                    pch = c(reward = 16, "beyond the axis" = 1, stopped = 6, "at a lower fidelity" = 2)[tried$kind],
                    col = grDevices::adjustcolor(mark$seen, 0.6))
   graphics::points(points$evaluation[failed], points$at[failed], pch = 4, cex = 0.9, col = mark$pending)
-}
-
-# `explained`: what input_importance() says the mean explains.
-draw_importance <- function(data, explained = attr(data, "explained")) {
-  force(explained)
-  data <- data[order(data$total), ]
-  n <- nrow(data)
-  graphics::plot.new()
-  graphics::plot.window(c(0, 1), c(0.4, n + 0.6), xaxs = "i", yaxs = "i")
-  graphics::abline(v = seq(0, 1, 0.2), col = "grey92", lwd = 0.8)
-  graphics::rect(0, seq_len(n) - 0.3, data$total, seq_len(n) + 0.3, col = mark$band, border = mark$mean)
-  graphics::rect(0, seq_len(n) - 0.3, data$first, seq_len(n) + 0.3, col = mark$mean, border = NA)
-  graphics::segments(data$lower, seq_len(n), data$upper, seq_len(n), lwd = 1.5)
-  graphics::segments(c(data$lower, data$upper), seq_len(n) - 0.12, y1 = seq_len(n) + 0.12, lwd = 1.5)
-  graphics::axis(1, at = seq(0, 1, 0.2), lwd = 0, lwd.ticks = 1, col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
-  graphics::axis(2, at = seq_len(n), labels = data$input, lwd = 0, las = 1, mgp = c(3, 0.5, 0))
-  graphics::title(xlab = "share of the variance (filled: alone; line: 90%)", line = 2)
-  said <- said_of_shares(explained)
-  if (!is.null(said)) graphics::mtext(said, side = 3, line = 0.3, cex = 0.8)
 }

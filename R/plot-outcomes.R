@@ -1,3 +1,5 @@
+# Pictures of searches over several outcomes. Layer: plots.
+
 # Pictures of searches over several outcomes: the front, where limits hold, and progress.
 
 # As maximum_view(). Slices and maps are of the objective, where there is one.

@@ -1,3 +1,5 @@
+# Slices and maps of functions of several inputs. Layer: plots.
+
 # Pictures of functions of more inputs than a page has: slices through one point, and maps of two inputs through it.
 
 # A data.frame `input`, `value` (numbers; positions where an input has levels), `label`, `mean`, `sd`, `lower`,
@@ -74,15 +76,6 @@ belief_along <- function(bandit, points, context, width = 2) {
   objective_belief(posterior_of(bandit, points, context, level = band_level(width)), bandit$config)
 }
 
-# mean +- width sd, unless the posterior has edges of its own (those of a chance are within 0 and 1).
-with_band <- function(posterior, width) {
-  if (!is.null(posterior$lower)) return(posterior)
-  cbind(posterior, lower = posterior$mean - width * posterior$sd, upper = posterior$mean + width * posterior$sd)
-}
-
-# How probable it is that a normal variable is within `width` sd of its mean.
-band_level <- function(width) min(max(2 * stats::pnorm(width) - 1, 1e-12), 1 - 1e-12)
-
 objective_belief <- function(belief, config) {
   if (!has_outcomes(config)) return(belief)
   own <- paste0(objectives(config)[1], c("_mean", "_sd"))
@@ -111,11 +104,6 @@ recommended_point <- function(bandit, context) {
     stop_argument("type", "slices through a point that is not known yet", "another picture, before the first reward")
   }
   best[bandit$config$domain$names]
-}
-
-panel_layout <- function(count) {
-  columns <- ceiling(sqrt(count))
-  c(ceiling(count / columns), columns)
 }
 
 # `view`: of slices_view(); one panel each, all of one height. `through`: where the slices are (NULL: nowhere).
@@ -184,46 +172,6 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
   draw_colour_key(known_range(z), edges$y, beyond = beyond_colours(values, z))
 }
 
-beyond_colours <- function(values, z) {
-  c(known_range(values)[1] < known_range(z)[1], known_range(values)[2] > known_range(z)[2])
-}
-
-# NA where nothing is known yet.
-known_range <- function(values) {
-  values <- values[is.finite(values)]
-  if (length(values)) range(values) else c(NA_real_, NA_real_)
-}
-
 axis_positions <- function(values, levels) {
   list(at = if (is.null(levels)) unique(values) else seq_along(levels), levels = levels)
-}
-
-# The right margin is as wide as the colour key needs, the left one as names along the axis do; what par() was before.
-room_for_key <- function(names = NULL) {
-  margins <- graphics::par("mar")
-  margins[4] <- max(margins[4], 4.6)
-  # (A letter is about half a line wide.)
-  if (!is.null(names)) margins[2] <- max(margins[2], min(0.55 * max(nchar(names)), 6) + 2.4)
-  graphics::par(mar = margins)
-}
-
-# A strip of the surface's colours beside the map (from `edges[1]` to `edges[2]`), with its ends and middle.
-draw_colour_key <- function(range, edges, beyond = c(FALSE, FALSE)) {
-  if (is_flat(range)) return(invisible())
-  side <- graphics::par("usr")
-  # (The width of a letter; on the logarithm's scale where the axis is.)
-  line <- graphics::par("cin")[1] / graphics::par("pin")[1] * (side[2] - side[1]) * graphics::par("cex")
-  side[3:4] <- if (graphics::par("ylog")) log10(edges) else edges
-  from_log <- function(v, log) if (log) 10^v else v
-  x <- from_log(side[2] + c(0.7, 1.7) * line, graphics::par("xlog"))
-  y <- from_log(seq(side[3], side[4], length.out = 51), graphics::par("ylog"))
-  old <- graphics::par(xpd = NA)
-  on.exit(graphics::par(old))
-  graphics::rect(x[1], y[-51], x[2], y[-1], col = surface_colours(50), border = NA)
-  ends <- c(range[1], mean(range), range[2])
-  ends[abs(ends) < 1e-3 * diff(range)] <- 0
-  labels <- vapply(ends, function(v) format(signif(v, 3), digits = 3), "")
-  labels <- paste0(c(if (beyond[1]) "< " else "", "", if (beyond[2]) "> " else ""), labels)
-  at <- from_log(side[3] + c(0.03, 0.5, 0.97) * (side[4] - side[3]), graphics::par("ylog"))
-  graphics::text(from_log(side[2] + 2.1 * line, graphics::par("xlog")), at, labels, adj = c(0, 0.5), cex = 0.75)
 }

@@ -1,3 +1,5 @@
+# Pictures of three mixture components. Layer: plots.
+
 # Pictures of three shares: a triangle whose corners are the pure ones.
 
 # Where a mixture lies: `a`, `b` of a total of 1, the third share is what is left; the corners are (0, 0), (1, 0) and

@@ -1,3 +1,5 @@
+# `plot()` of bandits, runs and comparisons. Layer: plots.
+
 # Base graphics: plot() of bandits, runs and comparisons.
 
 #' Plot a bandit, a run or a comparison

@@ -1,3 +1,5 @@
+# Policies (acquisition functions) and their settings for the core. Layer: strategy.
+
 #' Policies: from the posterior to the next point
 #'
 #' With posterior mean \eqn{\mu}{mu} and standard deviation \eqn{\sigma}{sd} of the latent function:
@@ -119,7 +121,7 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 #   first           places (of a box) that are candidates before all others
 #   phases          why places are played, by the numbers that the log has for it (the first is "given")
 #   declares        does it play nowhere where its own bounds say that a limit is violated?
-#   rule            the rule in R that chooses instead (rival.R); NULL: the core does
+#   rule            the rule in R that chooses instead (bandit-script.R); NULL: the core does
 #   resolved        a function that completes its settings for the core.
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
@@ -400,15 +402,6 @@ resolve_reference <- function(settings, config) {
   settings
 }
 
-# A number for each objective, by name.
-reference_of <- function(reference, wanted) {
-  if (length(reference) != length(wanted) || !is.null(names(reference)) && !setequal(names(reference), wanted)) {
-    stop_argument("reference", describe(reference),
-                  paste("a number for each objective:", paste(wanted, collapse = ", ")))
-  }
-  if (is.null(names(reference))) stats::setNames(reference, wanted) else reference[wanted]
-}
-
 #' @rdname policies
 #' @export
 policy_mean <- function() new_policy("mean")
@@ -517,6 +510,36 @@ check_costs <- function(costs, count) {
   }
   as.double(costs)
 }
+
+penalty_now <- function(penalty, t) {
+  if (!is.function(penalty)) return(penalty)
+  value <- call_user(penalty(t), "penalty", sprintf("in round %d", as.integer(t)))
+  if (!is_number(value) || length(value) != 1 || !is.finite(value) || value <= 0) {
+    stop_argument("penalty", sprintf("a function that returned %s in round %d", describe(value), as.integer(t)),
+                  "a function that returns one number > 0")
+  }
+  as.double(value)
+}
+
+# Seeds as the numbers of candidates: of arms those of these, of a box they are the first.
+resolve_safe <- function(settings, config) {
+  seed <- settings$seed
+  settings$seed <- if (can_count(config$domain)) as.double(seed$arm) else seq_len(place_total(seed)) - 1
+  settings$actions <- length(model_names(config$domain))
+  settings
+}
+
+safe_phases <- c("maximiser", "expander", "both", "safe", "refuted")
+
+# One per input.
+check_radius <- function(radius, domain) {
+  d <- length(domain$names)
+  check_each(radius, d, lower = 0, open_lower = TRUE)
+}
+
+#' @rdname duels
+#' @export
+policy_duel <- function(width, rule = c("last", "game")) new_policy("duel")
 
 register_family("bandit_policy", policy_entries, tag = "kind", traits = policy_traits, optional = policy_options,
                 words = c("title", "short", "random", "draws", "bound"))

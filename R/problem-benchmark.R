@@ -1,3 +1,5 @@
+# Test functions with known optima. Layer: simulation.
+
 #' Standard test functions with known optima
 #'
 #' Functions of the global-optimisation literature as rewards to **maximise**:

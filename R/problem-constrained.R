@@ -1,3 +1,5 @@
+# Two problems with long-term constraints. Layer: simulation.
+
 #' Two problems with long-term constraints
 #'
 #' The experiments of Shi and Eryilmaz (2022), as [bandit_problem()]s: reward and constraint are nonconvex, and a point is

@@ -1,3 +1,5 @@
+# Delays of problems. Layer: simulation.
+
 #' Delays of a problem's rewards
 #'
 #' How many rounds a reward takes before the bandit may use it.

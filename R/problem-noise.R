@@ -1,3 +1,5 @@
+# Observation noise of problems. Layer: simulation.
+
 #' Observation noise of a problem
 #'
 #' What is added to the true mean when a [bandit_problem()] answers a query.

@@ -1,3 +1,5 @@
+# The optimum of a problem. Layer: simulation.
+
 # The best true value of a problem, which regret is measured against.
 
 # One number per round. `contexts` is the matrix that problem_draws() returned.
@@ -44,4 +46,26 @@ stop_infeasible <- function(problem, context = NULL) {
   stop_gpbandits("`constraints` leave nothing to play: ", what, " all of them", where,
                  "; give `optimum` if regret should be measured against another value.",
                  argument = "constraints")
+}
+
+# `optimum` ends up as K numbers, a list of K functions of the contexts, or NULL
+# (contexts, to be found when they are known).
+set_optimum <- function(problem, optimum) {
+  K <- problem$periods
+  if (is.null(optimum)) {
+    if (!has_contexts(problem)) problem$optimum <- best_values(problem)
+    return(problem)
+  }
+  if (is.function(optimum)) optimum <- list(optimum)
+  if (is.list(optimum)) {
+    if (!has_contexts(problem) || length(optimum) != K ||
+        !all(vapply(optimum, is.function, logical(1)))) {
+      stop_argument("optimum", describe(optimum), sprintf(
+        "a number, %d number(s), or, with contexts, a function of them for each period", K))
+    }
+    problem$optimum <- optimum
+  } else {
+    problem$optimum <- check_each(optimum, K)
+  }
+  problem
 }

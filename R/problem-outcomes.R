@@ -1,3 +1,5 @@
+# Problems of several outcomes. Layer: simulation.
+
 # Problems of several outcomes: the truth of each, noise of each, and what a run's rounds cost. Underneath stands a
 # problem of one reward (the first objective, turned so that large is good) and of constraints (what each limit is
 # exceeded by), which optimum and violations are of.
@@ -130,40 +132,4 @@ check_same_outcomes <- function(config, problem) {
     stop_argument("problem", sprintf("a problem whose objectives are %s", quoted(of(problem$outcomes))),
                   sprintf("a problem with the bandit's objectives, %s", quoted(objectives(config))))
   }
-}
-
-# Round by round: the loop of compiled code knows rewards and constraints only.
-play_outcomes <- function(bandit, problem, rounds, draws, contexts, report, stops) {
-  ids <- integer()
-  play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
-    query <- bandit_suggest(bandit, 1, if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE], NULL, NULL)
-    ids[t] <<- query$id
-    logged_places(bandit, query$id)
-  }, tell = function(which, values, g) {
-    bandit_observe(bandit, data.frame(id = ids[which], values, check.names = FALSE), constraints = NULL, time = NULL,
-                   noise_var = NULL)
-  })
-}
-
-# With one objective the regret of a round that breaks a limit counts for no simple regret.
-ledger_of_outcomes <- function(outcome, problem, optimum) {
-  kept <- if (ncol(outcome$violation)) rowSums(outcome$violation > 0) == 0 else rep(TRUE, length(outcome$f))
-  wanted <- which(vapply(problem$outcomes, trait, NA, "objective"))
-  if (length(wanted) == 1) {
-    ledger <- run_ledger(outcome, optimum)
-    hidden <- outcome
-    hidden$known[!kept] <- NaN
-    ledger$simple_regret <- run_ledger(hidden, optimum)$simple_regret
-    return(ledger)
-  }
-  signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")
-  values <- outcome$values[, wanted, drop = FALSE] * rep(signs, each = nrow(outcome$values))
-  outcome$f <- vapply(seq_along(outcome$f), function(t) {
-    known <- which(kept & outcome$known <= t)
-    front <- values[known, , drop = FALSE]
-    cpp_hypervolume(front[is_nondominated(front), , drop = FALSE], problem$reference)
-  }, 0)
-  ledger <- run_ledger(outcome, optimum)
-  ledger$simple_regret <- ledger$hypervolume_regret <- ledger$regret
-  ledger
 }

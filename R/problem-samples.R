@@ -1,3 +1,5 @@
+# Functions drawn from a Gaussian process or an RKHS. Layer: simulation.
+
 #' Draw functions from a Gaussian process
 #'
 #' Draws f ~ N(0, K) at the points `x`, with K the kernel's Gram matrix there.

@@ -1,3 +1,5 @@
+# Regret bounds for changing environments. Layer: simulation.
+
 # Bounds of Avanesov for environments that change: Theorem 3.1, Lemma A.1, Lemma C.3.
 
 # The lengths of the stationary periods after 1..rounds rounds: a row per round, a column per period.

@@ -1,3 +1,5 @@
+# Which theorem belongs to which named algorithm. Layer: simulation.
+
 # Which theorem a preset has, and why others have none here.
 
 preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd", gp_lse = "lse",

@@ -1,3 +1,5 @@
+# Regret bounds that follow from confidence widths. Layer: simulation.
+
 # Bounds that rest on widths which hold in all rounds together: r_t <= 2 w_t sd_{t-1}(x_t), and the sum of the
 # variances is at most c gamma_T, c = 2 v / log(1 + v / lambda).
 
@@ -189,4 +191,20 @@ regret_a_ucb <- function(rounds, gain, B, R, d, growth, norm_growth = function(t
 regret_ucb_pe <- function(rounds, gain, noise_var, width, guard, variance = 1) {
   if (missing(guard)) stop_argument("guard", "missing", "the largest information of pending queries, a number >= 0")
   2.5 * regret_ucb(rounds, gain, noise_var, width, guard = guard, variance = variance)
+}
+
+# B + scale sqrt(2 (gamma_{t-1} + 1 + log(1 / failure))), t = 1..rounds.
+improved_width <- function(rounds, gain, B, scale, failure) {
+  B + scale * sqrt(2 * (gain[seq_len(rounds)] + 1 + log(1 / failure)))
+}
+
+# Lemma 4 of Chowdhury and Gopalan: a bound of the sum of sd_{t-1}(x_t).
+sum_of_sd <- function(t, gamma) sqrt(4 * (t + 2) * gamma)
+
+regret_igp_ucb <- function(rounds, gain, B, R, delta = 0.1, noise_var = NULL) {
+  check_fixed_regulariser(noise_var, rounds, "Theorem 3 of Chowdhury and Gopalan", "T")
+  B <- check_number(B, lower = 0)
+  R <- check_number(R, lower = 0)
+  delta <- check_delta(delta)
+  2 * improved_width(rounds, gain, B, R, delta) * sum_of_sd(seq_len(rounds), gain[-1])
 }

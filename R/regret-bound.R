@@ -1,3 +1,5 @@
+# `regret_bound()`. Layer: simulation.
+
 #' Regret bounds of the papers, round by round
 #'
 #' The right-hand side of a paper's theorem at every round \eqn{1, \dots, T}, to lay over a
@@ -262,9 +264,6 @@ check_theorem_arguments <- function(given, known, theorem) {
   if (anyDuplicated(names)) stop_argument(names[anyDuplicated(names)], "given twice", "given once")
 }
 
-# Bounds and gains are a number for each round.
-most_bounded <- 1e7
-
 # gamma_0..gamma_rounds.
 gain_values <- function(gain, rounds) {
   allowed <- sprintf("%g nondecreasing numbers >= 0, one such number, or a function of s", rounds)
@@ -324,31 +323,6 @@ regret_srinivas3 <- function(rounds, gain, noise_var, B, delta = 0.1, variance =
   gamma <- gain[seq_len(rounds) + check_flag(printed)]
   beta <- 2 * B^2 + 300 * gamma * log(seq_len(rounds) / delta)^3
   regret_srinivas(rounds, gain, beta, noise_var, variance)
-}
-
-# B + scale sqrt(2 (gamma_{t-1} + 1 + log(1 / failure))), t = 1..rounds.
-improved_width <- function(rounds, gain, B, scale, failure) {
-  B + scale * sqrt(2 * (gain[seq_len(rounds)] + 1 + log(1 / failure)))
-}
-
-# Lemma 4 of Chowdhury and Gopalan: a bound of the sum of sd_{t-1}(x_t).
-sum_of_sd <- function(t, gamma) sqrt(4 * (t + 2) * gamma)
-
-# The regulariser that a theorem fixes, against the one that was given (if one was).
-check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
-  if (is.null(noise_var)) return(invisible())
-  needed <- 1 + 2 / horizon
-  if (abs(check_positive(noise_var, "noise_var") - needed) > 1e-6 * needed) {
-    warn_outside_theorem(theorem, sprintf("`noise_var` = 1 + 2/%s = %g", letter, needed), format(noise_var, digits = 4))
-  }
-}
-
-regret_igp_ucb <- function(rounds, gain, B, R, delta = 0.1, noise_var = NULL) {
-  check_fixed_regulariser(noise_var, rounds, "Theorem 3 of Chowdhury and Gopalan", "T")
-  B <- check_number(B, lower = 0)
-  R <- check_number(R, lower = 0)
-  delta <- check_delta(delta)
-  2 * improved_width(rounds, gain, B, R, delta) * sum_of_sd(seq_len(rounds), gain[-1])
 }
 
 anti_concentration <- 1 / (4 * exp(1) * sqrt(pi))

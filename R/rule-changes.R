@@ -1,3 +1,5 @@
+# Rules for changes over time: detectors, windows, weights, fading. Layer: strategy.
+
 #' Changes over time
 #'
 #' Rules that tell a bandit when to forget what it has seen. With any of them the bandit plays uniformly while
@@ -160,20 +162,6 @@ change_weights <- function(rate, explore = 0) new_changes("weights")
 #' @rdname changes
 #' @export
 change_fade <- function(rate, explore = 0) new_changes("fade")
-
-# A function of q whose values are checked each time.
-positive_function <- function(f, arg) {
-  check_function(f, arg)
-  function(q) {
-    value <- call_user(f(q), arg, sprintf("at q = %g", q))
-    if (!is_number(value) || length(value) != 1 || is.na(value) || value <= 0 ||
-        (arg == "ridge" && !is.finite(value))) {
-      stop_argument(arg, sprintf("a function that returned %s at q = %g", describe(value), q),
-                    "a function that returns one number > 0")
-    }
-    as.double(value)
-  }
-}
 
 # The rule as the core takes it.
 resolve_changes <- function(changes, config) {

@@ -1,3 +1,5 @@
+# Rules for long-term constraints. Layer: strategy.
+
 #' Long-term constraints
 #'
 #' Rules for maximising \eqn{\sum_t f(x_t)}{sum f(x_t)} subject to \eqn{\frac1T\sum_t g_j(x_t) \le 0}{mean over t of g_j(x_t) <= 0} for every \eqn{j}
@@ -86,91 +88,6 @@ print.bandit_constraints <- function(x, ...) {
   invisible(x)
 }
 
-# A matrix with a row per reward and a column per constraint.
-check_constraint_values <- function(values, bandit, count) {
-  rule <- bandit$config$constraints
-  m <- if (is.null(rule)) 0L else rule$count
-  if (m == 0) {
-    check_absent(values, "constraints")
-    return(no_columns(count))
-  }
-  allowed <- sprintf("%d row(s) of %d finite constraint value(s)", count, m)
-  if (is.null(values)) stop_argument("constraints", "NULL", allowed)
-  if (is.data.frame(values)) check_data_frame(values, "constraints")
-  if (!is.null(dim(values)) || m > 1) values <- by_name(values, constraint_names(bandit$config, "g"), "constraints")
-  if (is.data.frame(values)) values <- as.matrix(values)
-  if (!is_number(values) || any(!is.finite(values)) || any(abs(values) > largest_number) ||
-      length(values) != count * m ||
-      (is.matrix(values) && ncol(values) != m) || (!is.matrix(values) && m > 1 && count > 1)) {
-    stop_argument("constraints", describe(values), allowed)
-  }
-  check <- if (has_rule(bandit)) rule_of(bandit)$checks
-  if (!is.null(check)) check(values)
-  matrix(as.double(values), count, m)
-}
-
-#' GP-UCB under long-term constraints
-#'
-#' Presets of [gp_bandit()]: Algorithms 2 and 3 of Shi and Eryilmaz (2022), IGP-UCB on a target that weighs the constraints, see
-#' [constraints]. The default, `reuse = TRUE`, keeps the data of earlier epochs: it serves better and **is outside the
-#' theorems**, which need a fresh posterior in each epoch (`reuse = FALSE`, the paper's letter).
-#'
-#' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, bounds of regret and violation hold with probability at
-#'   least \eqn{1-\delta}{1 - delta} (Theorems 1 and 2, with constants in [regret_bound()]). Conditions of both: fresh epochs (`reuse = FALSE`), `noise_var`
-#'   \eqn{= \lambda = 1 + 2/S}{= lambda = 1 + 2/S}, \eqn{k(x,x) \le 1}{k(x, x) <= 1}, RKHS norm of the target at most \eqn{B} in each epoch,
-#'   \eqn{R}-sub-Gaussian noise. For noisy constraints also: Slater's condition ([slater_condition()]),
-#'   \eqn{|f|} and \eqn{|g_j|} bounded, a step of order \eqn{1/\sqrt L}{1/sqrt(L)}.
-#'
-#'   **The bounds are sublinear in \eqn{T} only if both \eqn{L} and \eqn{S} grow** and
-#'   \deqn{\gamma_S + \log(L/\delta) = o(\sqrt S).}{gamma_S + log(L / delta) = o(sqrt(S)).}
-#'   With \eqn{S} fixed the average regret does not fall, because every epoch starts with a fresh posterior. With \eqn{L} fixed the
-#'   average violation does not fall, because the multipliers change only \eqn{L} times. The paper takes \eqn{L = S}.
-#'   The condition on \eqn{\gamma_S}{gamma_S} holds for [kernel_se()], and for [kernel_matern()] only if it is smooth enough for its number of inputs.
-#'
-#'   Each epoch gets the failure probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise. Thompson sampling inside is covered without noise on the
-#'   constraints (Remark 1), not with it (Remark 2). No theorem covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}.
-#'   Other combinations: see [gp_bandit()].
-#' @inheritParams igp_ucb
-#' @param count,epoch,penalty,step,reuse,epochs see [constraints].
-#' @param inner what plays the epochs: `"igp_ucb"`, or `"gp_ts"` (one joint draw a round, scaled by `width_gp_ts()`).
-#' @param width overrides the width made of `B`, `R`, `delta`, `gain` and `epochs`.
-#' @return An object of class `GPBandit`.
-#' @section Errors: as [gp_bandit()]; a missing `epochs` is asked for where the width needs it.
-#' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
-#'   constraints, AISTATS.
-#' @examples
-#' x <- seq(0, 6, length.out = 41)
-#' grid <- as.matrix(expand.grid(x1 = x, x2 = x))
-#' problem <- bandit_problem(grid, -sin(grid[, 1]) - grid[, 2], noise = noise_gaussian(0.1),
-#'                           constraints = cbind(sin(grid[, 1]) * sin(grid[, 2]) + 0.95))
-#' b <- gp_ucb_noiseless_constraints(grid, kernel_matern(2.5, 1), noise_var = 0.01, epoch = 20,
-#'                                   width = width_constant(2))
-#' set.seed(1)
-#' summary(run_bandit(b, problem, 60))
-#' @export
-gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
-                                         gain = gain_realised(), count = 1, epoch,
-                                         penalty = penalty_exponential(1), reuse = TRUE,
-                                         epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
-                                         width = NULL) {
-  rule <- constraints_noiseless(count, epoch, penalty, reuse, epochs)
-  inner <- check_choice(inner, c("igp_ucb", "gp_ts"))
-  if (is.null(width)) width <- epoch_width(inner, B, R, delta, gain, epochs)
-  preset(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
-}
-
-#' @rdname gp_ucb_noiseless_constraints
-#' @export
-gp_ucb_noisy_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
-                                     gain = gain_realised(), count = 1, epoch, step, reuse = TRUE,
-                                     epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
-                                     width = NULL) {
-  rule <- constraints_noisy(count, epoch, step, reuse, epochs)
-  inner <- check_choice(inner, c("igp_ucb", "gp_ts"))
-  if (is.null(width)) width <- epoch_width(inner, B, R, delta, gain, epochs)
-  preset(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
-}
-
 # The width that an epoch's policy scales its draws or bounds with. Each epoch gets its share of delta
 # from the rule, which must know how many there are.
 epoch_width <- function(inner, B, R, delta, gain, epochs) {
@@ -224,6 +141,15 @@ slater_condition <- function(epsilon, R, gain, epoch, epochs, delta = 0.1, count
   noise <- 2 * R * (sqrt(4 * check_count(count) / epoch) + sqrt(confidence / epoch))
   data.frame(epsilon = epsilon, needed = learning + noise, learning = learning, noise = noise,
              holds = epsilon > learning + noise)
+}
+
+# The regulariser that a theorem fixes, against the one that was given (if one was).
+check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
+  if (is.null(noise_var)) return(invisible())
+  needed <- 1 + 2 / horizon
+  if (abs(check_positive(noise_var, "noise_var") - needed) > 1e-6 * needed) {
+    warn_outside_theorem(theorem, sprintf("`noise_var` = 1 + 2/%s = %g", letter, needed), format(noise_var, digits = 4))
+  }
 }
 
 register_family("bandit_constraints", constraint_entries, tag = "kind")

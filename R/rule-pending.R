@@ -1,3 +1,5 @@
+# Rules for pending queries. Layer: strategy.
+
 #' Pending queries: what the posterior knows of rewards that are not yet known
 #'
 #' * `pending_ignore()`: nothing: neither mean nor variance knows a query before its reward arrives.
@@ -119,53 +121,10 @@ describe_pending <- function(pending) trait(pending, "words")
 
 is_guarded <- function(pending) !is.null(pending$guard) && is.finite(pending$guard)
 
-# Do the pending queries carry so much information that the next one must wait for a reward?
-must_wait <- function(bandit) {
-  pending <- bandit$config$pending
-  is_guarded(pending) && bandit_facts(bandit)$pending_information > pending$guard
-}
-
 goes_by_clock <- function(config) {
   identical(unclass(config$pending)$unit, "time")     # `$` of a classed list is ten times as slow
 }
 
 # ---- clock times: NA where nobody gave them and nothing depends on them -----
-
-# The latest time so far, -Inf if there was none.
-latest_time <- function(bandit) {
-  if (table_size(bandit$queries) == 0) return(-Inf)
-  latest <- bandit_facts(bandit)$clock
-  if (is.na(latest)) -Inf else latest
-}
-
-# When queries were asked (or points given): their events come in the order of their ids.
-query_times <- function(bandit, ids) {
-  events <- bandit$events
-  asked <- which(table_column(events, "kind") %in% event_kind[c("query", "given")])
-  time <- events$time[asked[ids]]
-  ifelse(is.na(time), -Inf, time)
-}
-
-# Times of what happens next: given, one for all or one each, and not before `after`; or now,
-# where the pending rule goes by the clock. A clock that was set back stands still.
-clock_times <- function(bandit, time, count, after, what) {
-  if (is.null(time)) {
-    if (!goes_by_clock(bandit$config)) return(rep(NA_real_, count))
-    return(rep(max(as.numeric(Sys.time()), latest_time(bandit)), count))
-  }
-  if (inherits(time, "POSIXlt")) {
-    time <- catch_error(as.POSIXct(time), function(e) stop_argument("time", "a broken POSIXlt", "times"))
-  }
-  if (inherits(time, c("POSIXct", "Date")) && typeof(time) %in% c("integer", "double")) {
-    time <- as.numeric(as.POSIXct(time))
-  }
-  time <- check_each(time, count)
-  early <- which(time < after)
-  if (length(early)) {
-    stop_argument("time", format(time[early[1]], digits = 15),
-                  paste("not before", what, sprintf("(%s)", format(rep_len(after, count)[early[1]], digits = 15))))
-  }
-  time
-}
 
 register_family("bandit_pending", pending_entries, tag = "kind", traits = pending_traits)

@@ -1,3 +1,5 @@
+# Other learners in comparisons. Layer: simulation.
+
 # Agents: whatever has `$suggest()` and `$observe()`, beside bandits in a comparison.
 
 is_agent <- function(x) {

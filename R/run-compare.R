@@ -1,3 +1,5 @@
+# `compare_bandits()`. Layer: simulation.
+
 #' Compare bandits over many replications
 #'
 #' Plays every bandit on the same problems with the same noise, and keeps the ledgers.

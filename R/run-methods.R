@@ -1,3 +1,5 @@
+# Print, summary and conversion of runs and comparisons. Layer: simulation.
+
 #' @rdname bandit-methods
 #' @export
 print.bandit_run <- function(x, ...) {

@@ -1,3 +1,5 @@
+# `run_bandit()`: a bandit played on a problem. Layer: simulation.
+
 #' Play a bandit on a problem whose truth is known
 #'
 #' `run_bandit()` plays `rounds` rounds in place, in one loop of compiled code, and keeps the ledger:
@@ -273,6 +275,95 @@ check_run_rewards <- function(config) {
   stop_argument("bandit", paste("one whose rewards are", trait(config$rewards, "title")),
                 paste("one whose rewards are readings of a function: others are asked and told by",
                       "`$suggest()` and `$observe()`"))
+}
+
+# As play_in_core(), round by round in R.
+play_by_rule <- function(rival, problem, rounds, draws, contexts, report, stops = NULL) {
+  first <- table_size(rival$queries)
+  play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
+    ask(rival, subset_contexts(contexts, t), NA_real_)
+    logged_places(rival, first + t)
+  }, tell = function(which, reward, g) {
+    tell(rival, "reward", first + which, reward, g[, seq_len(constraint_count(rival$config)), drop = FALSE])
+  })
+}
+
+# ask(t) returns a place with its `contexts`, or NULL to end; tell(which, reward, g) hands over rewards of earlier
+# rounds when they arrive (of a problem with several outcomes a matrix, a column each); `stops` is asked after each
+# round, unless it is null.
+play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, stops = NULL) {
+  due <- vector("list", rounds)
+  f <- known <- rep(NaN, rounds)
+  g <- matrix(0, rounds, problem$constraint_count)
+  values <- if (!is.null(problem$outcomes)) matrix(0, rounds, length(problem$outcomes),
+                                                   dimnames = list(NULL, names(problem$outcomes)))
+  arrive <- function(which, now) {
+    if (length(which) == 0) return()
+    told <- if (is.null(values)) f[which] + draws$noise[which]
+            else values[which, , drop = FALSE] + draws$outcome_noise[which, , drop = FALSE]
+    tell(which, told, g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE])
+    known[which] <<- now
+  }
+  for (t in seq_len(rounds)) {
+    arrive(due[[t]], t)
+    place <- ask(t)
+    if (is.null(place)) {
+      t <- t - 1
+      break
+    }
+    f[t] <- problem_truth(problem, place, t, place$contexts)
+    if (ncol(g)) g[t, ] <- problem_constraints(problem, place, place$contexts)
+    if (!is.null(values)) values[t, ] <- problem_outcomes(problem, place, place$contexts)
+    arrival <- ceiling(t + delay_at_place(problem, place, draws, t))
+    if (arrival == t) arrive(t, t)
+    else if (arrival <= rounds) due[[arrival]] <- c(due[[arrival]], t)
+    if (!is.null(report)) report(t)
+    if (!is.null(stops) && stops()) break
+  }
+  played <- seq_len(t)
+  list(f = f[played], violation = g[played, , drop = FALSE], known = known[played],
+       values = if (!is.null(values)) values[played, , drop = FALSE])
+}
+
+delay_at_place <- function(problem, place, draws, t) {
+  if (!depends_on_input(problem$delay)) return(draws$delay[t])
+  delay_of_query(problem$delay, problem_inputs(problem, place, place$contexts), draws$delay_seeds[t])
+}
+
+# Round by round: the loop of compiled code knows rewards and constraints only.
+play_outcomes <- function(bandit, problem, rounds, draws, contexts, report, stops) {
+  ids <- integer()
+  play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
+    query <- bandit_suggest(bandit, 1, if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE], NULL, NULL)
+    ids[t] <<- query$id
+    logged_places(bandit, query$id)
+  }, tell = function(which, values, g) {
+    bandit_observe(bandit, data.frame(id = ids[which], values, check.names = FALSE), constraints = NULL, time = NULL,
+                   noise_var = NULL)
+  })
+}
+
+# With one objective the regret of a round that breaks a limit counts for no simple regret.
+ledger_of_outcomes <- function(outcome, problem, optimum) {
+  kept <- if (ncol(outcome$violation)) rowSums(outcome$violation > 0) == 0 else rep(TRUE, length(outcome$f))
+  wanted <- which(vapply(problem$outcomes, trait, NA, "objective"))
+  if (length(wanted) == 1) {
+    ledger <- run_ledger(outcome, optimum)
+    hidden <- outcome
+    hidden$known[!kept] <- NaN
+    ledger$simple_regret <- run_ledger(hidden, optimum)$simple_regret
+    return(ledger)
+  }
+  signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")
+  values <- outcome$values[, wanted, drop = FALSE] * rep(signs, each = nrow(outcome$values))
+  outcome$f <- vapply(seq_along(outcome$f), function(t) {
+    known <- which(kept & outcome$known <= t)
+    front <- values[known, , drop = FALSE]
+    cpp_hypervolume(front[is_nondominated(front), , drop = FALSE], problem$reference)
+  }, 0)
+  ledger <- run_ledger(outcome, optimum)
+  ledger$simple_regret <- ledger$hypervolume_regret <- ledger$regret
+  ledger
 }
 
 register_family("bandit_run", run_entry, open = TRUE)

@@ -1,3 +1,5 @@
+# Searches whose evaluations are made by workers of a store. Layer: storage.
+
 # maximize_bandit() over a store: the design waits in the store for whoever comes, workers run work_on(), and the driver
 # only keeps them company.
 
@@ -272,4 +274,17 @@ new_store_maximum <- function(bandit, store, interrupted) {
   spent <- if (is.null(race)) nrow(tried) else race$spent
   hopeless <- if (isTRUE(spent < budget) && all(says_nothing(tried, bandit$config))) reason_of_failures(tried$status, 0)
   new_maximum(history, bandit, interrupted = interrupted, hopeless = hopeless, race = race)
+}
+
+# The design of a search, which plays the first points by itself: these. The others are left to the bandit.
+related_design <- function(bandit, count, certain, believed, store = NULL) {
+  config <- bandit$config
+  draw <- function() believed_design(config$domain, count, believed, related_first(bandit))
+  places <- if (is.null(store)) draw() else drawn_for(store, draw())
+  if (count > certain && !tells_nothing(config$related)) {
+    bandit$config$design <- subset_places(places, seq(certain + 1, count))
+    bandit$config$related$optional <- as.integer(count - certain)
+    places <- subset_places(places, seq_len(certain))
+  }
+  user_inputs(config$domain, places)
 }

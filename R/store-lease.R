@@ -1,3 +1,5 @@
+# Leases of queries, by the database's clock. Layer: storage.
+
 # Who works on what: leases of queries, by the server's clock. A row of gpb_lease is one attempt at a query:
 # state "open" (under way), "shown" (the same, for a visitor: never offered to another), "kept" (its asker's for good:
 # no lease), "offered" (waits for a worker; attempt 0 if it never had one), "taken" (was offered), "expired", "done",
@@ -27,9 +29,6 @@ say_budget_is_spent <- function(bandit, found, n) {
   message(structure(class = c("gpbandits_budget_spent", "gpbandits_message", "message", "condition"),
                     list(message = paste0(words, "\n"), call = NULL)))
 }
-
-# Work that asks until nothing is left needs no such message.
-without_budget_message <- function(code) suppressMessages(code, classes = "gpbandits_budget_spent")
 
 # Which leases matter to a call. Who asks for a visitor is given again what that visitor has, and nothing of others'; a
 # worker in a context what workers asked. Whoever wants no lease (people, whose experiments last days) is given nothing
@@ -294,3 +293,61 @@ suggest_in.bandit_store_log <- store_suggest
 observe_in.bandit_store_log <- store_observe
 amend_in.bandit_store_log <- store_amend
 withdraw_in.bandit_store_log <- store_withdraw
+
+add_in.bandit_store_log <- function(bandit, x, arm, reward, constraints, context, time, ...) {
+  force_arguments()
+  in_store(bandit, add_given(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)), ...))
+}
+
+# Again while the database does not answer, unless that cannot help.
+patiently <- function(code, patience) {
+  again <- substitute(code)
+  frame <- parent.frame()
+  began <- Sys.time()
+  pause <- 0.1
+  repeat {
+    value <- tryCatch(list(eval(again, frame)), gpbandits_store_error = identity)
+    if (!inherits(value, "error")) return(value[[1]])
+    if (isFALSE(value$again) || seconds_since(began) > patience) stop(value)
+    Sys.sleep(pause)
+    pause <- min(2 * pause, 5)
+  }
+}
+
+is_pending <- function(bandit, id) status_of(bandit, id) == "pending"
+
+# A failed evaluation's point, with the worst reward so far, so that it is avoided.
+fail_with_worst <- function(bandit, id, reason) {
+  bandit_withdraw(bandit, id, failed = TRUE, reason = reason)
+  config <- current_config(bandit)
+  if (!is.null(config$failures)) return(invisible())
+  if (length(config$context_names) || constraint_count(config) > 0) return(invisible())
+  worst <- worst_reward(table_column(bandit$queries, "reward"), config)
+  if (is.na(worst)) {
+    # Nothing says yet what is bad: with rewards in units of their own, no number does.
+    if (!is.null(config$outputs)) return(invisible())
+    worst <- mean(config$mean)
+  }
+  x <- query_frame(bandit, id)[config$domain$names]
+  bandit_add(bandit, x, NULL, worst, NULL, NULL, store_time(bandit), NULL)
+}
+
+# The point that fail_with_worst() has added in a failed query's place, NULL where there is none: the event after the
+# failure, at the same place, with the worst reward that was known.
+stand_in_of <- function(bandit, id) {
+  if (!id %in% seq_len(table_size(bandit$queries)) || status_of(bandit, id) != "failed") return(NULL)
+  if (has_outcomes(bandit$config) || !is.null(bandit$config$failures)) return(NULL)
+  events <- bandit$events
+  kind <- table_column(events, "kind")
+  failed <- max(which(kind == event_kind[["fail"]] & table_column(events, "id") == id))
+  if (failed == length(kind) || kind[failed + 1] != event_kind[["given"]]) return(NULL)
+  there <- table_column(events, "id")[failed + 1]
+  places <- logged_places(bandit, c(id, there))
+  if (!identical(places$inputs[1, ], places$inputs[2, ])) return(NULL)
+  before <- seq_len(failed - 1)
+  known <- before[kind[before] %in% event_kind[c("reward", "given", "amend")]]
+  last <- !duplicated(table_column(events, "id")[known], fromLast = TRUE)
+  worst <- worst_reward(table_column(events, "reward")[known[last]], bandit$config)
+  if (is.na(worst)) worst <- mean(current_config(bandit)$mean)
+  if (identical(table_column(events, "reward")[failed + 1], as.double(worst))) there
+}

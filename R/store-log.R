@@ -1,3 +1,5 @@
+# A bandit's rows in a store, and replicas that keep up with them. Layer: storage.
+
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
 # `checksum` (of the last event played), `base` (the number before its first event's, see compact_log()), `overwritten`
@@ -116,11 +118,6 @@ transaction <- function(bandit, code, leases) {
     done <- TRUE
   })
   value
-}
-
-# What a call is given is worked out before its transaction: it may take long, or ask the same bandit.
-force_arguments <- function(frame = parent.frame()) {
-  for (name in ls(frame, sorted = FALSE)) if (!eval(call("missing", as.name(name)), frame)) get(name, envir = frame)
 }
 
 lock_row <- function(link, name) {
@@ -562,11 +559,6 @@ query_stream <- function(log, id) {
 
 play_in.bandit_store_log <- play_in_store
 
-add_in.bandit_store_log <- function(bandit, x, arm, reward, constraints, context, time, ...) {
-  force_arguments()
-  in_store(bandit, add_given(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)), ...))
-}
-
 add_arms_in.bandit_store_log <- function(bandit, ...) in_store(bandit, bandit_add_arms(bandit, ...))
 
 # The new events' numbers begin after a gap, by which other replicas see that theirs are no more; their checksums anew.
@@ -598,3 +590,6 @@ times_told <- function(log, e) {
   at <- as.double(rev(old$at))[match(e$query, rev(old$query))]
   ifelse(is.na(at), e$at, at)
 }
+
+# Work that asks until nothing is left needs no such message.
+without_budget_message <- function(code) suppressMessages(code, classes = "gpbandits_budget_spent")

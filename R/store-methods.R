@@ -1,3 +1,5 @@
+# Print, summary and plot of stores. Layer: storage.
+
 #' Watch a bandit in a store
 #'
 #' `summary()` and `plot()` of a [bandit_store()] ask the database, so they show what goes on while other processes work on it.

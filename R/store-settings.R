@@ -1,15 +1,6 @@
-# A bandit's settings that come from outside are checked: what has a constructor must be what that makes.
+# Validation of settings that come from a store. Layer: storage.
 
-# What is declared must be what its constructor makes: text in a database may be anybody's.
-check_made_here <- function(x) {
-  if (!is.list(x)) return(x)
-  class <- class(x)[1]
-  fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x)
-  else if (!is.null(family_of(class))) fault_of_part(x, class)
-  else for (i in seq_along(x)) check_made_here(.subset2(x, i))
-  if (!is.null(fault)) stop(sprintf("it holds a %s that is none of ours: %s", class, fault))
-  x
-}
+# A bandit's settings that come from outside are checked: what has a constructor must be what that makes.
 
 # The settings of a bandit as gp_bandit() takes and checks them.
 check_stored_settings <- function(config) {
@@ -41,12 +32,4 @@ check_stored_settings <- function(config) {
     stop_gpbandits("The settings in this store are not a bandit's: ", message_of(e), argument = "store", parent = e)
   })
   config
-}
-
-need_package <- function(package, arg) {
-  if (!requireNamespace(package, quietly = TRUE)) {
-    stop_argument(arg, sprintf("given where package %s is not installed", package),
-                  sprintf("left out, or used with package %s installed", package),
-                  try = sprintf("install.packages(\"%s\")", package))
-  }
 }

@@ -1,3 +1,5 @@
+# SQLite and PostgreSQL behind one set of functions. Layer: storage.
+
 # The two databases behind one set of functions: begin, read, write, commit. A link is an environment: `kind` ("sqlite",
 # "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where the user gave a connection),
 # `queued` (statements for PostgreSQL, which go in one message with the next read or with COMMIT), `inside` (in a
@@ -547,3 +549,5 @@ make_tables <- function(link) {
   }
   sql_commit(link)
 }
+
+check_store <- function(store, arg = "store") check_class(store, "bandit_store", arg, hint = "bandit_store()")

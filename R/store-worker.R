@@ -1,3 +1,5 @@
+# `work_on()`: a worker of a store. Layer: storage.
+
 #' Work on a bandit in a store
 #'
 #' The loop of a worker: lease a query, evaluate it, tell its reward, and again. Any process on any machine that reaches the
@@ -107,21 +109,6 @@ nobody_succeeded <- function(bandit) {
   !any(status_of(as.environment(bandit), asked) %in% c("known", "partial"))
 }
 
-# Again while the database does not answer, unless that cannot help.
-patiently <- function(code, patience) {
-  again <- substitute(code)
-  frame <- parent.frame()
-  began <- Sys.time()
-  pause <- 0.1
-  repeat {
-    value <- tryCatch(list(eval(again, frame)), gpbandits_store_error = identity)
-    if (!inherits(value, "error")) return(value[[1]])
-    if (isFALSE(value$again) || seconds_since(began) > patience) stop(value)
-    Sys.sleep(pause)
-    pause <- min(2 * pause, 5)
-  }
-}
-
 # Are all queries answered? While others work on the last ones, waits until there may be something to do. (Looking takes
 # no lock: a hundred workers that wait would otherwise be in the way of those that do not.)
 nothing_left <- function(bandit, patience) {
@@ -166,44 +153,6 @@ answer_query_of_several <- function(bandit, query, outcome) {
     }
   })
   found$status
-}
-
-is_pending <- function(bandit, id) status_of(bandit, id) == "pending"
-
-# A failed evaluation's point, with the worst reward so far, so that it is avoided.
-fail_with_worst <- function(bandit, id, reason) {
-  bandit_withdraw(bandit, id, failed = TRUE, reason = reason)
-  config <- current_config(bandit)
-  if (!is.null(config$failures)) return(invisible())
-  if (length(config$context_names) || constraint_count(config) > 0) return(invisible())
-  worst <- worst_reward(table_column(bandit$queries, "reward"), config)
-  if (is.na(worst)) {
-    # Nothing says yet what is bad: with rewards in units of their own, no number does.
-    if (!is.null(config$outputs)) return(invisible())
-    worst <- mean(config$mean)
-  }
-  x <- query_frame(bandit, id)[config$domain$names]
-  bandit_add(bandit, x, NULL, worst, NULL, NULL, store_time(bandit), NULL)
-}
-
-# The point that fail_with_worst() has added in a failed query's place, NULL where there is none: the event after the
-# failure, at the same place, with the worst reward that was known.
-stand_in_of <- function(bandit, id) {
-  if (!id %in% seq_len(table_size(bandit$queries)) || status_of(bandit, id) != "failed") return(NULL)
-  if (has_outcomes(bandit$config) || !is.null(bandit$config$failures)) return(NULL)
-  events <- bandit$events
-  kind <- table_column(events, "kind")
-  failed <- max(which(kind == event_kind[["fail"]] & table_column(events, "id") == id))
-  if (failed == length(kind) || kind[failed + 1] != event_kind[["given"]]) return(NULL)
-  there <- table_column(events, "id")[failed + 1]
-  places <- logged_places(bandit, c(id, there))
-  if (!identical(places$inputs[1, ], places$inputs[2, ])) return(NULL)
-  before <- seq_len(failed - 1)
-  known <- before[kind[before] %in% event_kind[c("reward", "given", "amend")]]
-  last <- !duplicated(table_column(events, "id")[known], fromLast = TRUE)
-  worst <- worst_reward(table_column(events, "reward")[known[last]], bandit$config)
-  if (is.na(worst)) worst <- mean(current_config(bandit)$mean)
-  if (identical(table_column(events, "reward")[failed + 1], as.double(worst))) there
 }
 
 # (Where the database does not answer, the lease runs out by itself.)

@@ -1,3 +1,5 @@
+# `bandit_store()` and `open_bandit()`. Layer: storage.
+
 #' Keep a bandit where many processes can reach it
 #'
 #' `bandit_store()` names a place in a database for one bandit's event log. `gp_bandit(..., store = )` (and every preset) begins a
@@ -131,8 +133,6 @@ open_stored <- function(store) {
   bandit
 }
 
-check_store <- function(store, arg = "store") check_class(store, "bandit_store", arg, hint = "bandit_store()")
-
 # A bandit's first row in its store.
 start_store <- function(bandit, store) {
   check_store(store)
@@ -173,3 +173,69 @@ print.bandit_store <- function(x, ...) {
 register_family("bandit_store", store_entry, open = TRUE)
 
 begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)
+
+#' Go on with a bandit from its journal, or take part in one in a store
+#'
+#' `open_bandit(x)` makes the bandit again that a [bandit_store()] holds and takes part in it (see there), or goes on with the one whose journal
+#' has the path `x`.
+#'
+#' A bandit that was made with `journal = "file"` ([gp_bandit()], every preset, [maximize_bandit()]) appends each of its
+#' events to that file, and waits until it is on the disk, before anything else happens. `open_bandit()` makes the bandit again
+#' from the file, in this process or another, and goes on writing to it. After a crash, a power cut or `kill -9` at any
+#' moment nothing is lost but the evaluation that was running: its query is in the history, with its reward `NA`.
+#'
+#' A last line that was never finished (or is damaged, with a warning) is dropped, and cut off the file at the first new event;
+#' one that lacks nothing but its newline counts.
+#' Damage anywhere before is refused: every line's checksum goes on from the line before.
+#'
+#' A journal belongs to one bandit at a time. `$copy()` gives a bandit without journal, and so does every other copy: one that
+#' comes back from [saveRDS()], or from another process. Such a bandit goes on as the original would, but what it does is not written down; its first
+#' change warns of that (class `gpbandits_left_journal`), and `print()` shows whose journal it was. `open_bandit()` goes on with the journal: whoever
+#' opened it last and writes has it, and changes of another bandit that still holds it are refused with an error. Whoever writes locks the file, so that of two who write at once one is refused. A path that
+#' is a link is followed; a device or a pipe is refused. If a write fails (disk full, directory gone) the change ends in an error and has not happened.
+#' `$reset()` is an event too. A write costs a few milliseconds, most of them the disk's; [run_bandit()] writes each round.
+#'
+#' @section Trust: a journal is text (JSON in ASCII for what is no row of numbers). Opening one evaluates nothing of it and
+#'   unserialises nothing, whoever wrote it. Functions and formulas among a bandit's settings (widths, thresholds, `when`) are
+#'   written only if `trust = TRUE`, as R serialises them, and such a file is opened only with `trust = TRUE`: then it can do what its
+#'   functions can. Even then R makes nothing of bytes that are no function: a promise in place of data, which R before 4.4 runs as it
+#'   is read (CVE-2024-27322), an environment or a compact vector is refused, by a look at the bytes alone. Journals of
+#'   development versions, which held settings as R objects (formats 1 and 2), are refused, whatever `trust` is.
+#' @param x a [bandit_store()], or the path of a journal.
+#' @param like of a journal: `NULL`, or a bandit made as the journal's bandit was: a file of a bandit with other settings is refused.
+#' @param rng of a journal, `TRUE`: R's random generator is put into the state that it had after the last event in the file, so
+#'   that a bandit whose choices are random goes on exactly as it would have; `FALSE` leaves the generator alone.
+#' @param trust of a journal, `TRUE`: functions in the file may be run. (Of a store: an argument of [bandit_store()].)
+#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @section Errors: a `gpbandits_error` if `x` is neither, if there is no such file, if it is no journal, is damaged, was written in
+#'   a newer format, or belongs to another bandit.
+#' @seealso [maximize_bandit()], whose call with the same `journal` goes on by itself.
+#' @examples
+#' file <- tempfile()
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01, journal = file)
+#' b$suggest(2)
+#' b$observe(1, 0.5)
+#' rm(b) # or the process dies
+#' again <- open_bandit(file)
+#' again$history()
+#' unlink(file)
+#' @aliases resume_bandit
+#' @export
+open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
+  check_flag(rng)
+  check_flag(trust)
+  if (!missing(x) && inherits(x, "bandit_store")) {
+    journals_only <- c(like = !is.null(like), rng = !rng, trust = trust)
+    if (any(journals_only)) {
+      arg <- names(which(journals_only))[1]
+      stop_argument(arg, "given with a store",
+                    "left out: it is for journals (`trust` of a store: bandit_store(trust = ))")
+    }
+    return(open_stored(x))
+  }
+  if (missing(x) || !is.character(x)) {
+    stop_argument("x", if (missing(x)) "missing" else describe(x), "a store (bandit_store()), or the path of a journal")
+  }
+  open_journal(x, like, rng, trust)
+}

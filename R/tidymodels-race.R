@@ -1,3 +1,5 @@
+# Races over resamples for tidymodels. Layer: integrations.
+
 # ---- tune_gp_bandit(race = ): a setting's resamples one after the other --------------------
 # `search$complete`: costs of the settings that were evaluated on all resamples, a row each; `search$looks`: a
 # data.frame of all evaluations on one resample.
@@ -100,4 +102,17 @@ tell_cost <- function(search, id, cost, var) {
 tuning_race_report <- function(search) {
   if (is.null(search$race)) return(NULL)
   c(list(rule = search$race, spent = nrow(search$looks)), as.list(search$counts), list(folds = search$looks))
+}
+
+# Looked up where it is called: package tune is suggested, and brings fifty others.
+from_tune <- function(name) getExportedValue("tune", name)
+
+# All rows, with what the first knows besides.
+bound_iterations <- function(results) {
+  first <- results[[1]]
+  columns <- lapply(names(first), function(name) do.call(c, lapply(results, `[[`, name)))
+  facts <- attributes(first)
+  facts$row.names <- seq_len(sum(vapply(results, nrow, 0L)))
+  attributes(columns) <- facts
+  columns
 }

@@ -1,3 +1,5 @@
+# `tune_gp_bandit()` for tidymodels. Layer: integrations.
+
 #' Tuning with tidymodels
 #'
 #' A Gaussian-process bandit in the place of `tune::tune_bayes()`: the same arguments, the same result. The first
@@ -45,9 +47,6 @@
 #' tune::show_best(found, metric = "rmse")
 #' @export
 tune_gp_bandit <- function(object, ...) UseMethod("tune_gp_bandit")
-
-# Looked up where it is called: package tune is suggested, and brings fifty others.
-from_tune <- function(name) getExportedValue("tune", name)
 
 #' @export
 tune_gp_bandit.default <- function(object, ...) {
@@ -243,14 +242,4 @@ numbered_iteration <- function(result, number, iter) {
   }
   result$.iter <- rep(as.integer(number), nrow(result))
   result
-}
-
-# All rows, with what the first knows besides.
-bound_iterations <- function(results) {
-  first <- results[[1]]
-  columns <- lapply(names(first), function(name) do.call(c, lapply(results, `[[`, name)))
-  facts <- attributes(first)
-  facts$row.names <- seq_len(sum(vapply(results, nrow, 0L)))
-  attributes(columns) <- facts
-  columns
 }

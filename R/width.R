@@ -1,3 +1,5 @@
+# Confidence widths: the multipliers of the posterior standard deviation. Layer: strategy.
+
 #' Widths: how many posterior standard deviations the bound is wide
 #'
 #' A width is what multiplies the posterior standard deviation of the latent
@@ -514,6 +516,10 @@ ridge_rate <- function(kernel, rounds, inputs = NULL) {
   rounds <- check_count(rounds)
   d <- if (is.null(inputs)) max(length(kernel$dims), length(kernel$lengthscale)) else check_count(inputs)
   rounds^(d / (2 * nu + 2 * d))
+}
+
+check_rival_width <- function(width, arg = "width") {
+  check_one_multiplier(width, arg, drawn = FALSE)
 }
 
 register_family("bandit_width", width_entries, tag = "type", traits = width_traits)

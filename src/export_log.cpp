@@ -1,5 +1,5 @@
 // The log in R: what the core's object knows as rows of the log's tables, and changes of these
-// (R/table.R), all of a change or nothing of it. Whatever can fail, and whatever lets an interrupt in,
+// (R/utils-table.R), all of a change or nothing of it. Whatever can fail, and whatever lets an interrupt in,
 // comes before the first value is written.
 #include <algorithm>
 #include <cstring>
@@ -81,7 +81,7 @@ bool all_na(SEXP column) {
   return true;
 }
 
-// Which of a table's columns hold NA alone, and thus nothing (`.blank` in R/table.R), and which of them are filled by a
+// Which of a table's columns hold NA alone, and thus nothing (`.blank` in R/utils-table.R), and which of them are filled by a
 // change.
 class Blanks {
  public:

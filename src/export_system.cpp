@@ -614,7 +614,7 @@ Rcpp::RawVector cpp_raw_from_hex(const std::string& text) {
 }
 
 // ---- values as text -----------------------------------------------------------------------------
-// JSON for R: how values are written down in journals and stores, see R/value-text.R.
+// JSON for R: how values are written down in journals and stores, see R/utils-text.R.
 
 namespace {
 

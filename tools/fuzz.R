@@ -22,7 +22,7 @@ definitions <- function(file) {
   }
 }
 definitions("test-bandit-tell.R")
-definitions("test-mutations.R")
+definitions("test-bandit-check-mutations.R")
 
 counts <- c(lives = 0, objects = 0, texts = 0, journals = 0, calls = 0, "long calls" = 0, crashes = 0, interrupts = 0, kills = 0)
 fates <- c(refused = 0, answered = 0)

@@ -280,7 +280,7 @@ fault_of_call <- function(code) {
 note <- function(file, text) cat(iconv(text, "", "ASCII", "?"), "\n", file = file.path(folder, file), append = file != "now", sep = "")
 
 is_live <- function(x) isS4(x) && methods::is(x, "GPBandit")
-# With something in it changed (a bandit is changed in test-mutations.R's way elsewhere).
+# With something in it changed (a bandit is changed in test-bandit-check-mutations.R's way elsewhere).
 mutated_part <- function(part) if (is_live(part)) part$copy() else if (is.list(part)) mutated_list(part) else mutated_vector(part)
 
 # What has no call here that answers: it needs tidymodels.

@@ -73,9 +73,9 @@ files <- list.files("tests/testthat", "^test-.*[.]R$")
 if (length(arguments)) files <- files[grepl(arguments[1], sub("^test-(.*)[.]R$", "\\1", files))]
 # Long ones first, so that all end together: they are long to read too.
 files <- files[order(-file.size(file.path("tests/testthat", files)))]
-long <- c("combinations-arms", "combinations-box", "bandit-state", "box-reference", "bandit-journal", "stopping")
+long <- c("bandit-combinations-arms", "bandit-combinations-box", "bandit-state", "domain-box-reference", "bandit-journal", "rule-stop")
 # Those that mostly wait, for processes of theirs and a browser, are one worker's, beside whom the processors are busy.
-waiting <- c("store-worker", "store-service", "store-fleet", "maximize-workers", "store-page", "store-lease")
+waiting <- c("store-worker", "service", "store-fleet", "search-workers", "service-page", "store-lease")
 queued <- function(names) intersect(sprintf("test-%s.R", names), files)
 rest <- setdiff(files, queued(c(long, waiting)))
 writeLines(c(queued(waiting), queued(long), rest), file.path(queue, "waiting_first"))

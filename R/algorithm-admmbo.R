@@ -1,0 +1,233 @@
+# The baseline ADMMBO. Layer: algorithms.
+
+# A rule in R (bandit-script.R): its steps, budgets and duals are a plan over many queries, and its targets have quadratics that
+# no posterior has.
+
+#' ADMMBO: constrained Bayesian optimisation by alternating directions
+#'
+#' The method of Ariafar et al. (2019): \eqn{\min F(x)}{min F(x)}, \eqn{F = -f}, subject to \eqn{c_j(z_j)\le 0}{c_j(z_j) <= 0} and \eqn{x = z_j}, one Gaussian
+#' process for \eqn{F} and one for each of the \eqn{m} constraints. An outer round is
+#' 1. an *objective step*: so many queries by expected improvement on
+#'    \eqn{F(x)+\frac{m\rho}{2}\|x-\bar z+\bar y/\rho\|^2}{F(x) + (m rho / 2) |x - zbar + ybar/rho|^2}; \eqn{x} becomes the best of the points queried;
+#' 2. a *feasibility step* for each \eqn{j}: so many queries by expected improvement on \eqn{1[c_j(z)>0]+q(z)}{1[c_j(z) > 0] + q(z)},
+#'    \eqn{q(z) = \frac{\rho}{2M}\|x-z+y_j/\rho\|^2}{q(z) = (rho / (2 M)) |x - z + y_j/rho|^2}. With \eqn{v} the best value so far less \eqn{q(z)} and \eqn{P = P(c_j(z)\le 0)}{P = P(c_j(z) <= 0)} it is
+#'    0 if \eqn{v<0}, \eqn{vP} if \eqn{0\le v<1}{0 <= v < 1}, \eqn{v-(1-P)} if \eqn{v\ge 1}{v >= 1}; \eqn{z_j} becomes the best of the points queried;
+#' 3. \eqn{y_j\leftarrow y_j+\rho(x-z_j)}{y_j <- y_j + rho (x - z_j)}; stop if, over all \eqn{j} together,
+#'    \eqn{\|x-z\|<0.05\sqrt{md}+0.075\max(\|x\|,\|z\|)}{|x - z| < 0.05 sqrt(m d) + 0.075 max(|x|, |z|)} and \eqn{\rho\|\Delta z\|<0.05\sqrt{md}+0.075\rho\|y\|}{rho |change of z| < 0.05 sqrt(m d) + 0.075 rho |y|}, or after `outer` rounds; else
+#'    \eqn{\rho}{rho} is doubled (halved) where the first of the two norms exceeds ten times the second (the second the first).
+#'
+#' Each query is a round of the run, and both reward and constraints of it count in the ledger; but, as published, an
+#' objective step's query teaches the process of \eqn{F} only and a feasibility step's that of \eqn{c_j} only. `share = TRUE` lets all learn from all.
+#' Best values are those of the posterior means at the points queried. Where no point promises an improvement the one of the
+#' smallest expected target is played. The first `initial` queries of each process are uniformly random, and part of its first step's
+#' queries. The authors' published code differs in two ways: it fits the kernels as it goes (`refit`), and its start points (two, from a file)
+#' are known beforehand, beside the budget: `initial = 0` and `$add()` before the run.
+#'
+#' When it has stopped it plays its answer (the point of largest posterior mean of \eqn{f} whose posterior constraint means are at
+#' most 0) for the rest of a run; the paper of Shi and Eryilmaz ends its curves there instead. History's `phase` is `"objective"`, `"constraint1"`, ...
+#' or `"answer"`.
+#'
+#' @section Guarantee: none for regret or violation; ADMM's own convergence needs convexity.
+#' @section Methods: see [rival_ckb()]. There are no contexts. A query that is withdrawn is asked anew, one that failed is not.
+#' @inheritParams rival_ckb
+#' @param constraint_kernels,constraint_noise_var,constraint_mean prior and noise of the \eqn{g_j}: one for all, or a list (kernels) or
+#'   vector with one per constraint. `NULL`: those of \eqn{f}.
+#' @param objective_evaluations,constraint_evaluations queries of an objective and of a feasibility step: in the first outer round, and
+#'   in each later one.
+#' @param rho,weight \eqn{\rho}{rho} at first and \eqn{M}, numbers > 0.
+#' @param outer largest number of outer rounds.
+#' @param initial random queries of each process at first, a whole number >= 0.
+#' @param refit `NULL`, or [refit_every()]: each process refits its kernel and noise after so many of its own observations.
+#' @param tolerance the numbers 0.05 and 0.075 of the stopping rule.
+#' @param share does every query teach every process?
+#' @return An object of reference class `BanditRival`.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @references Ariafar, Coll-Font, Brooks and Dy (2019), ADMMBO: Bayesian optimization with unknown constraints using
+#'   ADMM, Journal of Machine Learning Research 20(123).
+#' @aliases admmbo
+#' @seealso [rival_ckb()], [rival_oco()].
+#' @examples
+#' problem <- problem_small_feasible(grid = 21)
+#' set.seed(1)
+#' b <- rival_admmbo(problem$domain, kernel_matern(2.5, 1), 0.01, constraint_evaluations = c(20, 5))
+#' run_bandit(b, problem, 40)
+#' table(b$history()$phase)
+#' @export
+rival_admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations = c(10, 5),
+                   constraint_evaluations = c(50, 5), rho = 0.1, weight = 50, outer = 15, initial = 2,
+                   tolerance = c(0.05, 0.075), share = FALSE, count = 1, mean = 0, constraint_kernels = NULL,
+                   constraint_noise_var = NULL, constraint_mean = 0, refit = NULL, journal = NULL,
+                   trust = FALSE) {
+  check_dots_empty(..., allowed = names(formals(rival_admmbo)))
+  if (!is.null(refit)) check_class(refit, "bandit_refit", hint = "refit_every()")
+  parts <- gp_rival_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
+                          NULL, constraint_mean)
+  models <- lapply(parts$models, function(one) c(one, list(refit = refit)))
+  evaluations <- rbind(objective = check_evaluations(objective_evaluations, "objective_evaluations"),
+                       constraint = check_evaluations(constraint_evaluations, "constraint_evaluations"))
+  new_rival("admmbo", parts$domain, parts$count, models = models, journal = journal, trust = trust)
+}
+
+check_evaluations <- function(x, arg) {
+  allowed <- "two whole numbers >= 1: in the first outer round, and in each later one"
+  if (!is_number(x) || length(x) != 2 || any(!is.finite(x)) || any(x < 1 | x != round(x))) {
+    stop_argument(arg, describe(x), allowed)
+  }
+  as.double(x)
+}
+
+check_evaluation_table <- function(evaluations) {
+  if (!is.matrix(evaluations) || !identical(rownames(evaluations), c("objective", "constraint"))) {
+    stop_argument("evaluations", describe(evaluations), "a matrix with the rows objective and constraint")
+  }
+  for (row in rownames(evaluations)) check_evaluations(evaluations[row, ], "evaluations")
+  evaluations
+}
+
+# `step`: 0 the objective step, j the feasibility step of constraint j; `since`: the last query before it.
+begin_admmbo <- function(config) {
+  m <- config$constraints$count
+  upper <- unname(input_ranges(config$domain)[2, ])
+  list(outer = 1, step = 0, since = 0L, x = NULL,
+       z = matrix(upper, m, length(upper), byrow = TRUE), before = NULL, y = matrix(0, m, length(upper)),
+       rho = config$rho, answer = NULL)
+}
+
+admmbo_phase <- function(step) ifelse(step == 0, "objective", paste0("constraint", step))
+
+# Model j is 1 for the objective, 1 + j for constraint j.
+takes_admmbo <- function(config, phase, j) {
+  config$share | phase == "given" | phase == admmbo_phase(j - 1)
+}
+
+propose_admmbo <- function(rival) {
+  memory <- rival$memory
+  known <- admmbo_known(rival, memory$step)
+  # A step whose rewards are all on their way goes on until one is there.
+  spent <- admmbo_asked(rival, memory$step, since = memory$since) >= admmbo_budget(rival$config, memory)
+  if (is.null(memory$answer) && spent && length(known)) memory <- admmbo_advance(rival, memory)
+  if (!is.null(memory$answer)) return(list(place = memory$answer, memory = memory, phase = "answer"))
+  random <- admmbo_asked(rival, memory$step) < rival$config$initial || length(admmbo_known(rival, memory$step)) == 0
+  list(place = if (random) sample_places(rival$config$domain, 1) else admmbo_choice(rival, memory),
+       memory = memory, phase = admmbo_phase(memory$step), action = if (random) "explore" else "policy")
+}
+
+# How many queries the step of an outer round has.
+admmbo_budget <- function(config, memory) {
+  config$evaluations[if (memory$step == 0) "objective" else "constraint", min(memory$outer, 2)]
+}
+
+# How many of its queries after `since` were asked and not withdrawn.
+admmbo_asked <- function(rival, step, since = 0L) {
+  ids <- seq_len(table_size(rival$queries) - since) + since
+  sum(phases_of(rival, ids) == admmbo_phase(step) & status_of(rival, ids) != "withdrawn")
+}
+
+# Ids of the queries that taught the model of this step.
+admmbo_known <- function(rival, step) rival$events$id[teaching(rival, step + 1)]
+
+# The step's target as functions of places: the model's part and the quadratic, and its value at
+# the posterior mean, which says what is best so far.
+admmbo_target <- function(rival, memory) {
+  model <- models_of(rival)[[memory$step + 1]]
+  rho <- memory$rho
+  distance2 <- function(places, centre) {
+    rowSums((places$inputs - rep(centre, each = nrow(places$inputs)))^2)
+  }
+  if (memory$step == 0) {
+    centre <- colMeans(memory$z) - colMeans(memory$y) / rho
+    scale <- nrow(memory$z) * rho / 2
+    quadratic <- function(places) scale * distance2(places, centre)
+    at_mean <- function(places) quadratic(places) - model_posterior(model, places, NULL)$mean
+  } else {
+    centre <- memory$x + memory$y[memory$step, ] / rho
+    scale <- rho / (2 * rival$config$weight)
+    quadratic <- function(places) scale * distance2(places, centre)
+    at_mean <- function(places) quadratic(places) + (model_posterior(model, places, NULL)$mean > 0)
+  }
+  list(model = model, quadratic = quadratic, at_mean = at_mean)
+}
+
+admmbo_choice <- function(rival, memory) {
+  target <- admmbo_target(rival, memory)
+  best <- min(target$at_mean(known_places(rival, memory$step)))
+  improvement <- if (memory$step == 0) objective_improvement else feasibility_improvement
+  gain <- function(places) {
+    improvement(best - target$quadratic(places), model_posterior(target$model, places, NULL))
+  }
+  found <- best_place(rival, gain, scale = 0)
+  if (found$value > 0) return(found$places)
+  best_place(rival, function(places) {
+    p <- model_posterior(target$model, places, NULL)
+    -target$quadratic(places) - if (memory$step == 0) -p$mean else 1 - feasible_probability(p)
+  })$places
+}
+
+# E max(v + f, 0), f normal: expected improvement of F = -f plus a quadratic, v = best - quadratic.
+objective_improvement <- function(v, p) {
+  gap <- v + p$mean
+  z <- ifelse(p$sd > 0, gap / p$sd, 0)
+  ifelse(p$sd > 0, gap * stats::pnorm(z) + p$sd * stats::dnorm(z), pmax(gap, 0))
+}
+
+# E max(v - 1[c > 0], 0).
+feasibility_improvement <- function(v, p) {
+  P <- feasible_probability(p)
+  ifelse(v < 0, 0, ifelse(v < 1, v * P, v - (1 - P)))
+}
+
+feasible_probability <- function(p) ifelse(p$sd > 0, stats::pnorm(0, p$mean, p$sd), as.double(p$mean <= 0))
+
+known_places <- function(rival, step) logged_places(rival, admmbo_known(rival, step))
+
+# The end of a step: x or z_j is the best point queried, then the next step, or the next outer round.
+admmbo_advance <- function(rival, memory) {
+  places <- known_places(rival, memory$step)
+  top <- which.min(admmbo_target(rival, memory)$at_mean(places))
+  inputs <- unname(places$inputs[top, ])
+  memory$since <- table_size(rival$queries)
+  if (memory$step == 0) {
+    memory$x <- inputs
+    memory$before <- memory$z
+  } else {
+    memory$z[memory$step, ] <- inputs
+  }
+  if (memory$step == nrow(memory$z)) return(admmbo_next_outer(rival, memory))
+  memory$step <- memory$step + 1
+  memory
+}
+
+admmbo_next_outer <- function(rival, memory) {
+  config <- rival$config
+  x <- rep(memory$x, each = nrow(memory$z))
+  memory$y <- memory$y + memory$rho * (x - memory$z)
+  size <- function(v) sqrt(sum(v^2))
+  primal <- size(x - memory$z)
+  dual <- memory$rho * size(memory$z - memory$before)
+  least <- config$tolerance[1] * sqrt(length(memory$z))
+  settled <- primal < least + config$tolerance[2] * max(size(x), size(memory$z)) &&
+    dual < least + config$tolerance[2] * memory$rho * size(memory$y)
+  if (settled || memory$outer == config$outer) {
+    memory$answer <- recommend_by_means(rival, NULL)
+    return(memory)
+  }
+  if (primal > 10 * dual) memory$rho <- 2 * memory$rho
+  else if (dual > 10 * primal) memory$rho <- memory$rho / 2
+  memory$outer <- memory$outer + 1
+  memory$step <- 0
+  memory
+}
+
+register_script("admmbo", list(
+  title = "ADMMBO",
+  settings = alist(evaluations = check_evaluation_table(evaluations),
+                   rho = check_number(rho, lower = 0, open_lower = TRUE),
+                   weight = check_number(weight, lower = 0, open_lower = TRUE), outer = check_count(outer),
+                   initial = check_count(initial, lower = 0),
+                   tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share)),
+  phases = function(count) c("objective", admmbo_phase(seq_len(count)), "answer"),
+  begin = function(config) begin_admmbo(config),
+  propose = function(rival, context) propose_admmbo(rival),
+  recommend = recommend_by_means,
+  takes = function(config, phase, j) takes_admmbo(config, phase, j)
+))

@@ -1,0 +1,257 @@
+# Batched pure exploration. Layer: algorithms.
+
+# A rule in R (bandit-script.R): a plan of batches whose points are known beforehand, each with a posterior of its own rewards.
+
+#' Batched pure exploration
+#'
+#' BPE (Li and Scarlett 2022): batches of \eqn{N_i = \lceil\sqrt{TN_{i-1}}\rceil}{N_i = ceiling(sqrt(T N_{i-1}))} rounds, \eqn{N_0 = 1}, \eqn{T} = `rounds`. A batch plays the largest
+#' posterior variance, given this batch's own points only, among the places that may still be best; so its points are known beforehand and do not depend on
+#' its rewards. After it a place stays if \eqn{\mu + w\sigma\ge\max(\mu - w\sigma)}{mu + w sd >= max(mu - w sd)}, the maximum over the places that are left, with the
+#' posterior of the batch's rewards alone and \eqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nb/\delta)}}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n b / delta))}, \eqn{n} places, \eqn{b} batches: [width_fixed()] with
+#' \eqn{b} looks.
+#'
+#' Rewards may be late. With `wait = "rewards"` a batch decides by exactly the rewards of its own \eqn{N_i} points, whenever these come: what is asked in the meantime are **free plays**, in places that may
+#' still be best (the choice of [policy_pims()] by all rewards, pending queries hallucinated; history's `phase` is `"free"`, else `"policy"`). A query of the batch that is withdrawn or fails is asked again. With
+#' `wait = "rounds"`, as in Vakili et al. (2023), a batch has \eqn{N_i + u} rounds, all by the variance, \eqn{u} = `extra`, and what has come at its end decides. (Published is \eqn{u = E\tau +
+#' \max(\sqrt{2\xi^2\log(1.5t/\delta)}, 2b\log(1.5t/\delta))}{u = E tau + max(sqrt(2 xi^2 log(1.5 t / delta)), 2 b log(1.5 t / delta))} for delays \eqn{\tau} that are sub-exponential with \eqn{(\xi, b)}{(xi, b)}. The authors' code has the
+#' smaller of the two, which the tail does not allow.)
+#'
+#' **Drift** whose total is known: with `variation` \eqn{= V_T}{= V_T}, \eqn{\sum_t\max_x|f_{t+1}(x)-f_t(x)|\le V_T}{the sum over t of max |f_(t+1) - f_t| at most V_T}, everything starts anew after every \eqn{H =
+#' \lceil\gamma_T^{1/3}(T/V_T)^{2/3}\rceil}{H = ceiling(gamma_T^(1/3) (T / V_T)^(2/3))} points (batches as for a horizon of \eqn{H}), each batch is asked in uniformly random order, and \eqn{w} is that of `width_fixed(drift = V)`,
+#' \eqn{V = \min(V_T, 2B\max_x\sqrt{k(x,x)})}{V = min(V_T, 2 B max sqrt(k(x, x)))}, with a look for each batch of all restarts: the schedule of R-PERP (Iwazaki and Takeno 2024). `$best()` then goes by the rewards since the last start.
+#'
+#' `$suggest(n)` gives a batch, or part of it, at once. `$posterior()` and `$best()`, the largest mean among the
+#' places that are left, use all rewards. On a box or a search space the candidates are about 250 spread points per input (at most 1000). After round \eqn{T} batches of the last size go on.
+#'
+#' @section Guarantee: regret \eqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))} up to \eqn{\log\log T}{log log T} with probability \eqn{1-\delta}{1 - delta}, for \eqn{f} of RKHS norm
+#'   at most `B` and `R`-sub-Gaussian noise (Li and Scarlett 2022; with constants in [regret_bound()]). The width is for points
+#'   that do not depend on rewards; Vakili et al.'s (2021), \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(2nb/\delta)}}{B + R / sqrt(lambda) sqrt(2 log(2 n b / delta))}, is never narrower.
+#'
+#'   The regret is measured against the **best of the candidates**. Over arms these are all points. On a box or a search
+#'   space \eqn{f} may be larger between the candidates, and the theorem says nothing about the points there. If \eqn{\eta} is the
+#'   largest kernel distance of a point from its nearest candidate, \eqn{f} is at most \eqn{B\eta} larger; `spacing` of
+#'   [regret_bound()] adds \eqn{BT\eta}. This term is linear in \eqn{T}: for a stated loss use the grid of [plan_experiments()] as arms.
+#'
+#'   With late rewards and `wait = "rewards"`: \eqn{R_T\le\sum_i(N_i+U_i)\min(2B, 4w\bar\sigma_{i-1})}{R_T <= sum over i of (N_i + U_i) min(2 B, 4 w s_{i-1})}, \eqn{U_i} how long the \eqn{i}-th batch had to wait, at most the largest of
+#'   \eqn{N_i} delays, and \eqn{\bar\sigma_{i-1}}{s_{i-1}} the largest sd that the batch before has left (derived here; `"bpe"` of [regret_bound()], `wait`): a delay costs a sum, \eqn{E U_i = E\tau + O(\log N_i)}{E U_i = E tau + O(log N_i)} for
+#'   sub-exponential ones, not a factor. **Delays may depend on the rewards**: a batch's points are fixed before, and all of its rewards decide. But whether a query fails, is lost or is
+#'   given up must not; where it might, wait, or take the claim as void. `wait = "rounds"` needs delays that do not depend on the noise: with bad rewards late its intervals missed
+#'   \eqn{f} in 99 of 100 runs, the others in none. Below some 500 rounds BPE wastes much on exploration.
+#'
+#'   With `variation`: with probability \eqn{1-\delta}{1 - delta}, for every \eqn{f_t} of norm at most `B`, a drift that is fixed beforehand (**not caused by what is played**) and losses that depend neither on rewards nor on
+#'   places, the dynamic regret \eqn{\sum_t\max f_t - f_t(x_t)}{sum of max f_t - f_t(x_t)} is at most \eqn{\lceil T/H\rceil\sum_iN_i\min(2B\sqrt v, 4w\bar\sigma_{i-1}) + 2(b-1)HV_T}{ceiling(T / H) sum_i N_i min(2 B sqrt(v), 4 w s_{i-1}) +
+#'   2 (b - 1) H V_T}, \eqn{b} batches a start (derived here; `"bpe"` of [regret_bound()] with `variation`), of order \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)} up to logarithms, which is that of
+#'   R-PERP's abstract. Its constants are large: in 500 rounds on 20 arms (10 runs each of a slow and a fast drift) it cost 93 and 93, uniform play 95 and 94, the window of [gp_ucb_drift()] 18 and 30.
+#' @inheritParams safe_opt
+#' @param rounds the horizon \eqn{T}, a whole number >= 1.
+#' @param B,R,delta bound of the RKHS norm, scale of the noise, failure probability.
+#' @param wait what a batch waits for before it decides: `"rewards"`, its own, or `"rounds"`.
+#' @param extra with `wait = "rounds"`: \eqn{u}, a whole number >= 0.
+#' @param variation \eqn{V_T}, a number > 0, with `wait = "rewards"`; `NULL`: \eqn{f} does not change.
+#' @param gain \eqn{\gamma_T} for the schedule under drift, a number > 0; `NULL`: on arms the greedy value of [max_information_gain()].
+#' @param width overrides \eqn{w}: a number >= 0.
+#' @return An object of reference class `BanditRival`, a `GPBandit`.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
+#'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel bandits <https://arxiv.org/abs/2302.00392> (its abstract and its code); Iwazaki and Takeno (2024), Near-optimal algorithm for non-stationary kernelized bandits <https://arxiv.org/abs/2410.16052> (its
+#'   abstract; the proof is ours).
+#' @seealso [gp_ucb_pe()], [gp_bucb()].
+#' @examples
+#' x <- seq(0, 1, length.out = 80)
+#' b <- bpe(x, kernel_se(0.2), noise_var = 0.01, rounds = 200, B = 2, R = 0.1)
+#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1), delay = delay_poisson(5))
+#' set.seed(1)
+#' summary(run_bandit(b, problem, 60))
+#' @export
+bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait = c("rewards", "rounds"), extra = 0,
+                variation = NULL, gain = NULL, width = NULL, mean = 0, journal = NULL) {
+  check_rival_dots(..., allowed = names(formals(bpe)), no_contexts = "its batches are planned before the contexts come")
+  domain <- as_domain(domain)
+  rounds <- check_count(rounds)
+  wait <- check_choice(wait, c("rewards", "rounds"))
+  extra <- check_count(extra, lower = 0)
+  if (extra > 0 && wait == "rewards") stop_argument("extra", describe(extra), "0 with wait = \"rewards\"")
+  places <- bpe_places(domain)
+  every <- NULL
+  if (!is.null(variation)) {
+    if (wait == "rounds") stop_argument("variation", describe(variation), "NULL with wait = \"rounds\"")
+    variation <- check_number(variation, lower = 0, open_lower = TRUE)
+    gain <- if (is.null(gain)) largest_gain(domain, kernel, rounds, noise_var)
+            else check_number(gain, lower = 0, open_lower = TRUE)
+    every <- rounds_of_start(rounds, variation, gain)
+  } else if (!is.null(gain)) stop_argument("gain", describe(gain), "NULL without `variation`")
+  if (is.null(width)) {
+    B <- check_number(B, lower = 0)
+    moved <- if (is.null(every)) 0 else most_drift(variation, B, largest_prior(places, domain, kernel, noise_var)^2)
+    width <- fixed_multiplier(B, noise_with_drift(check_number(R, lower = 0), moved),
+                              check_number(noise_var, lower = 0, open_lower = TRUE), place_total(places),
+                              check_delta(delta), bpe_looks(rounds, every))
+  }
+  parts <- gp_rival_parts(domain, kernel, noise_var, width_constant(width), 0, mean, NULL, NULL, NULL, 0, least = 0)
+  new_rival("bpe", parts$domain, 0, NULL, parts$models, journal = journal, least = 0)
+}
+
+# Sizes of the batches that rounds 1..T make.
+bpe_sizes <- function(rounds) {
+  sizes <- integer()
+  size <- 1
+  while (sum(sizes) < rounds) {
+    size <- ceiling(sqrt(rounds * size))
+    sizes <- c(sizes, min(size, rounds - sum(sizes)))
+  }
+  sizes
+}
+
+# How many points there are between restarts under a drift of this total.
+rounds_of_start <- function(rounds, variation, gain) {
+  max(1, min(rounds, ceiling(gain^(1 / 3) * (rounds / variation)^(2 / 3))))
+}
+
+# So many batches decide.
+bpe_looks <- function(rounds, every = NULL) {
+  if (is.null(every)) length(bpe_sizes(rounds)) else length(bpe_sizes(every)) * ceiling(rounds / every)
+}
+
+# How far f may be from its mean over a batch: all that is allowed, or twice the largest value of such a norm.
+most_drift <- function(variation, B, variance) min(variation, 2 * B * sqrt(variance))
+
+# The largest prior sd at these places.
+largest_prior <- function(places, domain, kernel, noise_var) {
+  inputs <- places$inputs
+  colnames(inputs) <- model_names(domain)
+  max(gp_bandit(finite_domain(inputs), kernel, noise_var, policy_variance())$posterior()$sd)
+}
+
+bpe_places <- function(domain) {
+  if (can_count(domain)) return(all_places(domain))
+  if (has_numbers(domain)) stop_argument("domain", describe_domain(domain), "arms or a box")
+  spread_places(domain, min(1000, 250 * length(domain$names)))
+}
+
+# Every place of a batch's queue has a seat, taken by the query that asked for it. `again`: the seats whose query was
+# lost, and the queries that took them since.
+propose_bpe <- function(rival) {
+  memory <- rival$memory
+  if (memory$batch == 0) memory <- next_batch(rival, memory)
+  repeat {
+    ids <- bpe_seats(rival, memory)
+    status <- ifelse(is.na(ids), "unasked", status_of(rival, ids))
+    due <- which(is.na(ids) | (is_lost(status) & rival$config$wait == "rewards"))
+    if (length(due) || any(status == "pending" & rival$config$wait == "rewards")) break
+    memory <- next_batch(rival, memory)
+  }
+  places <- bpe_places(rival$config$domain)
+  if (!length(due)) return(bpe_choice(rival, places, free_place(rival, memory, places), memory, "free"))
+  seat <- due[1]
+  if (!is.na(ids[seat])) {
+    memory$again <- rbind(memory$again, c(seat, table_size(rival$queries) + 1L))
+  }
+  bpe_choice(rival, places, memory$queue[seat], memory, "policy")
+}
+
+bpe_choice <- function(rival, places, row, memory, phase) {
+  list(place = subset_places(places, row), memory = memory, phase = phase, width = model_width(models_of(rival)[[1]]))
+}
+
+# It will not come, or will not count.
+is_lost <- function(status) !status %in% c("known", "pending", "unasked")
+
+# The query in each seat, NA where nobody has asked yet.
+bpe_seats <- function(rival, memory) {
+  rounds <- table_size(rival$queries)
+  ids <- if (rounds > memory$start) seq(memory$start + 1L, rounds) else integer()
+  ids <- setdiff(ids[phases_of(rival, ids) == "policy"], memory$again[, 2])
+  out <- ids[seq_along(memory$queue)]
+  out[memory$again[, 1]] <- memory$again[, 2]
+  out
+}
+
+next_batch <- function(rival, memory) {
+  config <- rival$config
+  places <- bpe_places(config$domain)
+  asked <- table_size(rival$queries)
+  sizes <- bpe_sizes(or_else(config$every, config$rounds))
+  before <- if (is.null(config$every)) memory$batch else memory$batch %% length(sizes)
+  alive <- if (before == 0) seq_len(place_total(places)) else bpe_survivors(rival, memory, places)
+  queue <- most_varied(rival, places, alive, sizes[min(before + 1, length(sizes))] + config$extra)
+  # In random order drift is noise of the batch's mean, not bias.
+  if (!is.null(config$every)) queue <- queue[sample.int(length(queue))]
+  list(batch = memory$batch + 1, start = asked, queue = queue, again = matrix(0L, 0, 2), alive = alive,
+       since = if (before == 0) asked else memory$since)
+}
+
+# A bandit over the places that has been told nothing.
+place_model <- function(rival, places, policy = policy_variance(), ...) {
+  config <- rival$config
+  one <- config$model_settings[[1]]
+  inputs <- places$inputs
+  colnames(inputs) <- model_names(config$domain)
+  gp_bandit(finite_domain(inputs), one$kernel, one$noise_var, policy, mean = one$mean, ...)
+}
+
+# By the rewards of this batch's seats alone.
+bpe_survivors <- function(rival, memory, places) {
+  ids <- bpe_seats(rival, memory)
+  known <- status_of(rival, ids) == "known"
+  model <- place_model(rival, places)
+  if (any(known)) model$add(arm = memory$queue[known], reward = rival$queries$reward[ids[known]])
+  p <- model$posterior(arm = memory$alive)
+  w <- model_width(models_of(rival)[[1]])
+  memory$alive[p$mean + w * p$sd >= max(p$mean - w * p$sd)]
+}
+
+# While a batch waits: among the places that are left, by all that was asked at places and all that is known of it.
+free_place <- function(rival, memory, places) {
+  model <- place_model(rival, places, policy_pims(), pending = pending_hallucinate())
+  first_asked(tell_places(model, rival, memory, places), alive_among(memory$alive, places), 1)
+}
+
+# What was asked at places (under drift: since the last start), and what is known of it.
+tell_places <- function(model, rival, memory, places) {
+  ids <- seq_len(table_size(rival$queries))
+  if (!is.null(rival$config$every)) ids <- ids[ids > memory$since]
+  row <- match(row_keys(logged_places(rival, ids)$inputs + 0), row_keys(places$inputs + 0))
+  status <- status_of(rival, ids)
+  known <- which(status == "known" & !is.na(row))
+  pending <- which(status == "pending" & !is.na(row))
+  if (length(known)) model$add(arm = row[known], reward = rival$queries$reward[ids[known]])
+  if (length(pending)) model$add(arm = row[pending])
+  model
+}
+
+alive_among <- function(alive, places) as.integer(seq_len(place_total(places)) %in% alive)
+
+# What a model over places would ask, in order.
+first_asked <- function(model, eligible, count) {
+  model <- as.environment(model)
+  before <- table_size(model$queries)
+  contexts <- c(contexts_for(model, NULL, count), list(eligible = eligible))
+  transact(model, function(handle) cpp_bandit_suggest(handle, contexts, NA_real_))
+  model$queries$arm[before + seq_len(count)] + 1L
+}
+
+# One after the other where the variance, given those before, is largest.
+most_varied <- function(rival, places, alive, size) {
+  first_asked(place_model(rival, places, pending = pending_hallucinate()), alive_among(alive, places), size)
+}
+
+recommend_bpe <- function(rival) {
+  places <- bpe_places(rival$config$domain)
+  alive <- if (rival$memory$batch == 0) seq_len(place_total(places)) else rival$memory$alive
+  mean <- if (is.null(rival$config$every)) model_posterior(models_of(rival)[[1]], places, NULL)$mean
+          else tell_places(place_model(rival, places), rival, rival$memory, places)$posterior()$mean
+  subset_places(places, first_largest(mean, seq_along(mean) %in% alive, rival$config$scale))
+}
+
+register_script("bpe", list(
+  title = "BPE (batched pure exploration)",
+  settings = alist(rounds = check_count(rounds), wait = check_choice(wait, c("rewards", "rounds")),
+                   extra = check_count(extra, lower = 0), every = if (!is.null(every)) check_count(every)),
+  later = "every",
+  phases = function(count) c("policy", "free"),
+  begin = function(config) {
+    list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL, since = 0L)
+  },
+  propose = function(rival, context) propose_bpe(rival),
+  recommend = function(rival, context) recommend_bpe(rival)
+))

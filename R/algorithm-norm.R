@@ -1,0 +1,144 @@
+# Lower bounds of a function's RKHS norm from data. Layer: algorithms.
+
+# What data say of a function's norm: a lower bound. (Nothing bounds it from above.)
+
+#' Is the norm that a bandit was told too small?
+#'
+#' A lower bound of the RKHS norm of \eqn{f} (minus the prior mean), from the rewards that are known:
+#' \deqn{B_{low}^2 = \max_\alpha\bigl[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\bigr]_+,\qquad
+#'   R_t^2 = \alpha_0y'(K+\alpha_0I)^{-1}y + R^2\log\det(I+K/\alpha_0) + 2R^2\log(1/\delta).}{B_low^2 = max over alpha of [y' (K + alpha I)^-1 y - R_t^2 / alpha]_+,
+#'   R_t^2 = alpha0 y' (K + alpha0 I)^-1 y + R^2 log det(I + K / alpha0) + 2 R^2 log(1 / delta).}
+#' A bound `B` below it is refuted, and with it all that is claimed of widths that were told it.
+#'
+#' It certifies nothing: **no data bound a norm from above**. (Between six points there is room for a bump of height 1 that none of them sees; with lengthscale .15 its norm is
+#' 4.2.) A `B` that is too small is often found out late, or never: where it matters, as in [safe_opt()], rather use `by = "data"`.
+#'
+#' A norm belongs to one kernel: a bandit that averages over several models ([refit_every()]) is looked at under the likeliest of them, as an average of kernels has
+#' another norm than each; with `refit` `probability` is `NA` anyway.
+#'
+#' @section Guarantee: with probability at least \eqn{1-\delta}{1 - delta} the bound is never, in no round, above the norm (of any of the functions, where there are several), for noise
+#'   that is `R`-sub-Gaussian, a kernel, mean, `alpha0` and \eqn{\lambda}{lambda} that are fixed beforehand, and rewards whose arrival does not depend on their value; the points may depend on
+#'   past rewards. Derived here from the martingale of [width_dmm()] (Flynn and Reeb): \eqn{\sum_s(f(x_s)-y_s)^2\le R_t^2}{sum (f(x_s) - y_s)^2 <= R_t^2} in all rounds together, and
+#'   \eqn{\min_g\sum_s(g(x_s)-y_s)^2+\alpha\|g\|^2 = \alpha y'(K+\alpha I)^{-1}y}{the least sum (g(x_s) - y_s)^2 + alpha |g|^2 is alpha y' (K + alpha I)^-1 y}.
+#' @param bandit a bandit with a posterior; for those with several (several outcomes, rules such as [safe_opt()]) every function is looked at, with its share of `delta`.
+#' @param ... must be empty.
+#' @param B the bound to be tested, a number >= 0; `NULL`: that of the bandit's own width, if it has one.
+#' @param R scale of the noise; `NULL`: that of the width or, without one, \eqn{\sqrt\lambda}{sqrt(lambda)}.
+#' @param delta failure probability, in (0, 1).
+#' @param alpha regularisers of which the best is taken; `NULL`: \eqn{\lambda4^{-3..6}}{lambda * 4^(-3:6)}.
+#' @param alpha0 prior scale of the martingale, or several to average over; `NULL`: \eqn{\lambda}{lambda}.
+#' @return An object of class `bandit_norm_check`: a list with `lower`, `B` (`NA` without one) and `refuted` (is `B` < `lower`?), named by function, and `probability` and
+#'   `assumptions` as in `$certificate()` ([stopping]).
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @references Flynn and Reeb (2025), tighter confidence bounds for sequential kernel regression; Tokmak et al. (2024) <https://arxiv.org/abs/2409.01163> over-estimate norms from random
+#'   functions, which is right if \eqn{f} resembles these.
+#' @seealso [safe_opt()] (`stop_if_refuted`), [check_model()].
+#' @examples
+#' x <- seq(0, 1, length.out = 40)
+#' b <- gp_ucb(x, kernel_se(0.15), noise_var = 0.01, width = width_amm(B = 1, R = 0.1))
+#' b$add(arm = c(1:40, 1:20), reward = 3 * sin(12 * x[c(1:40, 1:20)]))
+#' norm_check(b)
+#' @export
+norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NULL, alpha0 = NULL) {
+  check_dots_empty(..., allowed = names(formals(norm_check)))
+  check_bandit(bandit)
+  delta <- check_delta(delta)
+  if (!is.null(B)) B <- check_number(B, lower = 0)
+  if (!is.null(R)) R <- check_number(R, lower = 0)
+  alpha <- check_regularisers(alpha, "alpha")
+  alpha0 <- check_regularisers(alpha0, "alpha0")
+  check_has_posterior(bandit)
+  heal(bandit)
+  functions <- functions_of(bandit)
+  tests <- lapply(functions, function(one) test_norm(one, B, R, delta / length(functions), alpha, alpha0))
+  pick <- function(name) vapply(tests, function(test) as.numeric(test[[name]]), 0)
+  void <- unique(unlist(lapply(functions, function(one) {
+    bandit <- one$bandit
+    c(voided_by(bandit), voided_by_fits(outcome_config(bandit$config, one$outcome)),
+      if (isTRUE(norm_width(bandit$config$policy$width)$drift > 0)) "f drifts: no theorem")
+  })))
+  assumed <- c(sprintf("the noise is %s-sub-Gaussian",
+                       paste(unique(format(pick("R"), digits = 4)), collapse = " and ")),
+               "kernel and prior mean were fixed beforehand", arrival_story(bandit))
+  structure(list(lower = pick("lower"), B = pick("B"), refuted = pick("B") < pick("lower"),
+                 probability = if (length(void)) NA_real_ else 1 - delta,
+                 assumptions = if (length(void)) void else assumed), class = "bandit_norm_check")
+}
+
+# What has one posterior each, by the name of the function: a `bandit`, and which `outcome` of it.
+functions_of <- function(bandit) {
+  if (!has_rule(bandit)) {
+    names <- if (has_outcomes(bandit$config)) outcome_names(bandit$config) else "f"
+    return(lapply(stats::setNames(seq_along(names), names), function(k) {
+      list(bandit = as.environment(bandit), outcome = k)
+    }))
+  }
+  models <- models_of(bandit)
+  # (Several posteriors of one function are one function.)
+  if (length(models) != 1 + constraint_count(bandit$config)) models <- list(shown_model(bandit))
+  stats::setNames(lapply(models, function(model) list(bandit = as.environment(model), outcome = 1L)),
+                  c("f", sprintf("g%d", seq_along(models)[-1] - 1)))
+}
+
+# One function's bound. `B` and `R` are the width's where they are not given.
+test_norm <- function(one, B, R, delta, alpha, alpha0) {
+  width <- norm_width(one$bandit$config$policy$width)
+  config <- outcome_config(current_config(one$bandit), one$outcome)
+  lambda <- config$noise_var
+  if (is.null(B)) B <- if (is.null(width)) NA_real_ else width$B
+  if (is.null(R)) R <- if (is.null(width$R)) sqrt(lambda) else width$R
+  data <- norm_data(one$bandit, config, one$outcome)
+  scale <- R * if (identical(width$noise, "bounded")) sqrt(max(1, data$weight)) else 1
+  list(B = B, R = R, lower = norm_lower(data, scale, delta, if (is.null(alpha)) lambda * 4^(-3:6) else alpha,
+                                        if (is.null(alpha0)) lambda else alpha0))
+}
+
+# The part of a width that knows a norm.
+norm_width <- function(width) {
+  while (!is.null(width) && is.null(width$B)) width <- width$base
+  width
+}
+
+# Residuals of the rewards that are known, and their covariance, in its eigenvectors; readings at one place are pooled.
+# `weight`: lambda over the rewards' own noise variances.
+norm_data <- function(bandit, config, k) {
+  heal(bandit)
+  lambda <- config$noise_var
+  known <- core(cpp_bandit_known(bandit$handle, k))
+  counts <- is_told(bandit, known$id, k)
+  known <- in_model_units(lapply(known, function(column) column[counts]), config)
+  if (!length(known$id)) return(list(values = numeric(), squares = numeric(), within = 0, weight = numeric()))
+  y <- known$value - known_prior_mean(bandit, known$id, config$mean)
+  weight <- ifelse(is.na(known$noise_var), 1, lambda / known$noise_var)
+  x <- known_inputs(bandit, known$id)
+  keys <- row_keys(x + 0)
+  place <- match(keys, unique(keys))
+  total <- drop(rowsum(weight, place))
+  value <- drop(rowsum(weight * y, place)) / total
+  gram <- kernel_gram(config$kernel, x[match(seq_along(total), place), , drop = FALSE])
+  spectrum <- eigen(gram * sqrt(outer(total, total)), symmetric = TRUE)
+  list(values = pmax(spectrum$values, 0), squares = drop(crossprod(spectrum$vectors, sqrt(total) * value))^2,
+       within = sum(weight * (y - value[place])^2), weight = weight)
+}
+
+norm_lower <- function(data, R, delta, alpha, alpha0) {
+  quadratic <- function(a) data$within / a + sum(data$squares / (data$values + a))
+  cost <- vapply(alpha0, function(a) a * quadratic(a) + R^2 * sum(log1p(data$values / a)), 0)
+  radius <- min(cost)
+  if (R > 0) radius <- radius - 2 * R^2 * log(delta * mean(exp((min(cost) - cost) / (2 * R^2))))
+  sqrt(max(0, vapply(alpha, function(a) quadratic(a) - radius / a, 0)))
+}
+
+#' @export
+print.bandit_norm_check <- function(x, ...) {
+  read_part(x, "bandit_norm_check", {
+    check_dots_empty(...)
+    known <- is.finite(x$B)
+    cat(sprintf("the norm of %s is at least %.4g%s\n", names(x$lower), x$lower,
+                ifelse(!known, "", ifelse(x$refuted, sprintf(": %.4g, which was told, is refuted", x$B),
+                                          sprintf(": this does not speak against %.4g", x$B)))), sep = "")
+    cat(if (is.na(x$probability)) "no theorem: " else sprintf("with probability %g, if ", x$probability),
+        paste(x$assumptions, collapse = "; "), "\n", sep = "")
+    invisible(x)
+  })
+}

@@ -1,0 +1,197 @@
+# Sample sizes of designs without feedback. Layer: algorithms.
+
+# How many experiments suffice: where no reward has a say in what is played, the posterior's sds are known beforehand.
+
+#' How many experiments suffice, before the first
+#'
+#' Plays the largest posterior sd again and again, which needs no rewards, until whatever function of norm at most `B` there is can be maximised to within
+#' `tolerance`: until \eqn{2w\max_x\sigma_N(x) \le}{2 w max sd_N <=} `tolerance`, \eqn{w} of [width_fixed()]. Make these \eqn{N} experiments, in any order, and take the place of the
+#' largest posterior mean.
+#'
+#' `"multiple"` of the sd is one form of the `intervals`. Sharper ones have half-widths \eqn{h(x) = B\sqrt{\sigma_N^2(x) - \lambda|z(x)|^2} + Rq|z(x)|}{h(x) = B sqrt(sd_N(x)^2 - lambda |z(x)|^2) + R q |z(x)|}, \eqn{z(x) =
+#' (K+\lambda I)^{-1}k(x)}{z(x) = (K + lambda I)^-1 k(x)}, and \eqn{N} is the least of those with \eqn{2\max_x h(x)\le}{2 max h(x) <=} `tolerance` that a bisection finds: `"exact"`, any \eqn{R}-sub-Gaussian noise, \eqn{q = \sqrt{2\log(2n\,looks/\delta)}}{q =
+#' sqrt(2 log(2 n looks / delta))}, never wider than the multiple; `"gaussian"`, normal noise of sd at most \eqn{R}, \eqn{q = \Phi^{-1}(1-\delta/(2n\,looks))}{q = qnorm(1 - delta / (2 n looks))}; `"simulated"`, the same noise,
+#' \eqn{q} the value of rank \eqn{\lceil(1-\delta/looks)(M+1)\rceil}{ceiling((1 - delta / looks) (M + 1))} among \eqn{M} draws of \eqn{\max_x|z(x)^T\epsilon|/|z(x)|}{max |z(x)' eps| / |z(x)|}, \eqn{\epsilon}{eps} standard normal (\eqn{M} = 1999, or as many
+#' as \eqn{20\,looks/\delta}{20 looks / delta}; the draws leave the random numbers as they are).
+#'
+#' On a box the places are a grid of cells' centres, as coarse as `cover` allows: within a cell \eqn{f} changes by at most \eqn{B d}, \eqn{d^2 =
+#' 2(k(x,x) - k(x,x+h))}{d^2 = 2 (k(x, x) - k(x, x + h))} with \eqn{h} half a cell's sides, and so much of the tolerance, `cover * tolerance` at most, goes to what is between the places.
+#'
+#' @section Guarantee: with probability \eqn{1-\delta}{1 - delta} the regret of the place of the largest posterior mean (of the places, with all \eqn{N} rewards) is at most `tolerance`, for
+#'   every \eqn{f} with RKHS norm (of \eqn{f} minus the prior mean) at most `B` and `R`-sub-Gaussian noise, if the kernel is fixed, what is played does not depend on rewards and one looks once
+#'   (`looks` times, at rounds fixed beforehand: [stop_gap()] with `at` may stop earlier). Derived here, after Vakili et al. (2021); the sharper
+#'   intervals too: the error at \eqn{x} is a bias, at most \eqn{B\sqrt{\sigma^2-\lambda|z|^2}}{B sqrt(sd^2 - lambda |z|^2)}, and the noise's \eqn{z(x)^T\epsilon}{z(x)' eps}. That of `"simulated"` counts its draws as part of what may fail.
+#'   With `drift` the experiments must be made in uniformly random order, and it is said of the mean of \eqn{f} over them, see [width_fixed()].
+#' @param domain,kernel,noise_var as in [gp_bandit()]: arms, or a box (then the kernel must be stationary and fall with every input's distance).
+#' @param tolerance the regret that one is content with, a number > 0.
+#' @param B,R,delta,looks,drift as in [width_fixed()].
+#' @param intervals their form: `"multiple"`, `"exact"`, `"gaussian"` or `"simulated"`; the latter two without `drift`.
+#' @param cover on a box, the share of the tolerance that may be lost between the places, in (0, 1).
+#' @param most give up beyond so many experiments, at most 1e6.
+#' @param ... must be empty.
+#' @return An object of class `bandit_plan`: a list with `experiments` (\eqn{N}), `design` (a data.frame of the places, in the order in which they were chosen, for
+#'   `gp_bandit(design = )`), `width`, `sd` (the largest left), `tolerance`, `places` (how many there are), `between` (what the cover costs, 0 over arms), `probability`, `intervals` and `half_width`
+#'   (\eqn{h}, one per place, of the posterior mean after the design).
+#' @section Errors: a `gpbandits_error` that names the argument, also where `most` experiments do not suffice.
+#' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process bandits.
+#' @seealso [regret_bound()] (`"mvr"`), [policy_variance()].
+#' @examples
+#' x <- seq(0, 1, length.out = 60)
+#' plan <- plan_experiments(x, kernel_se(0.2), noise_var = 0.01, tolerance = 0.3, B = 1, R = 0.1)
+#' plan
+#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_variance(), design = plan$design["x1"])
+#' set.seed(1)
+#' problem <- bandit_problem(x, exp(-(x - 0.3)^2 / 0.08), noise_gaussian(0.1))
+#' run <- run_bandit(b, problem, plan$experiments)
+#' b$best()
+#' @export
+plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta = 0.1, looks = 1, ..., drift = 0,
+                             intervals = c("multiple", "exact", "gaussian", "simulated"), cover = 0.1, most = 1e4) {
+  check_dots_empty(..., allowed = names(formals(plan_experiments)))
+  domain <- as_domain(domain)
+  tolerance <- check_tolerance(tolerance)
+  width <- width_fixed(B, R, delta, looks, drift)
+  intervals <- check_choice(intervals, names(noise_quantiles))
+  if (width$drift > 0 && intervals %in% c("gaussian", "simulated")) {
+    stop_argument("intervals", dQuote(intervals, FALSE),
+                  "\"multiple\" or \"exact\" with `drift`, which is no normal noise")
+  }
+  most <- check_count(most, upper = 1e6)
+  cover <- check_number(cover, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+  noise_var <- check_positive(noise_var)
+  check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ...")
+  grid <- if (can_count(domain)) list(domain = domain, between = 0)
+          else cover_of_box(domain, kernel, width$B, cover * tolerance)
+  bandit <- gp_bandit(grid$domain, kernel, noise_var, policy_variance(), pending = pending_hallucinate())
+  w <- fixed_multiplier(width$B, noise_with_drift(width$R, width$drift), noise_var, arm_count(grid$domain), width$delta,
+                        width$looks)
+  needed <- (tolerance - grid$between) / (2 * w)
+  repeat {
+    sd <- variance_reduced(bandit, most)
+    enough <- which(sd <= needed)
+    if (length(enough) || length(sd) > most) break
+  }
+  if (!length(enough)) {
+    stop_argument("tolerance", describe(tolerance), sprintf(
+      "larger (or `most`): after %d experiments the regret may still be %.3g", as.integer(most),
+      2 * w * sd[most + 1] + grid$between
+    ))
+  }
+  experiments <- enough[1] - 1
+  arms <- table_column(as.environment(bandit)$queries, "arm")
+  half <- function(count) half_widths(intervals, grid$domain, kernel, noise_var, arms[seq_len(count)] + 1L, width, w)
+  if (intervals != "multiple") {
+    experiments <- least_passing(experiments, function(count) 2 * max(half(count)) + grid$between <= tolerance)
+  }
+  design <- bandit$history()[seq_len(experiments), ]
+  structure(list(experiments = experiments, design = design[intersect(c("arm", grid$domain$names), names(design))],
+                 width = w, sd = sd[experiments + 1], tolerance = tolerance, places = arm_count(grid$domain),
+                 between = grid$between, probability = 1 - width$delta, intervals = intervals,
+                 half_width = half(experiments)), class = "bandit_plan")
+}
+
+# A number that passes and the one before it does not, at most `most`, which does.
+least_passing <- function(most, passes) {
+  least <- -1
+  while (most - least > 1) {
+    middle <- (most + least) %/% 2
+    if (passes(middle)) most <- middle else least <- middle
+  }
+  most
+}
+
+# How many sds of z'eps, of R-sub-Gaussian or normal noise, none of the places exceeds, with the probability left for
+# one
+# look. `z`: a column per place; `times`: how often each of its rows' places was played.
+noise_quantiles <- list(
+  multiple = NULL,
+  exact = function(z, times, failure) sqrt(2 * log(2 * ncol(z) / failure)),
+  gaussian = function(z, times, failure) stats::qnorm(failure / (2 * ncol(z)), lower.tail = FALSE),
+  simulated = function(z, times, failure) {
+    draws <- max(1999, ceiling(20 / failure))
+    shares <- z / sqrt(times)
+    length <- sqrt(colSums(shares^2))
+    shares <- sweep(shares[, length > 0, drop = FALSE], 2, length[length > 0], "/")
+    if (length(shares) == 0) return(0)
+    largest <- on_a_side_stream(unlist(lapply(split(seq_len(draws), (seq_len(draws) - 1) %/% 200), function(part) {
+      apply(abs(crossprod(matrix(stats::rnorm(length(part) * nrow(z)), nrow(z)), shares)), 1, max)
+    })))
+    sort(largest)[ceiling((1 - failure) * (draws + 1))]
+  }
+)
+
+# Half-widths at all arms after these (numbers of arms; the mean of a place's m rewards has noise lambda / m).
+half_widths <- function(intervals, domain, kernel, noise_var, arms, width, w) {
+  model <- gp_bandit(domain, kernel, noise_var, policy_variance())
+  if (length(arms)) model$add(arm = arms, reward = rep(0, length(arms)))
+  sd <- model$posterior()$sd
+  if (intervals == "multiple") return(w * sd)
+  if (!length(arms)) return(width$B * sd)
+  played <- sort(unique(arms))
+  times <- tabulate(match(arms, played), length(played))
+  at <- information_points(kernel, domain)
+  K <- core(cpp_kernel_gram(at$kernel, at$points[played, , drop = FALSE], at$points))
+  z <- solve(K[, played, drop = FALSE] + diag(noise_var / times, length(played)), K)
+  squared <- colSums(z^2 / times)
+  noise <- noise_with_drift(width$R, width$drift)
+  q <- noise_quantiles[[intervals]](z, times, width$delta / width$looks)
+  width$B * sqrt(pmax(0, sd^2 - noise_var * squared)) + noise * q * sqrt(squared)
+}
+
+# Some more experiments; the largest sd before each (of the first `most` and one more).
+variance_reduced <- function(bandit, most) {
+  inside <- as.environment(bandit)
+  rounds <- table_size(inside$queries)
+  ask(inside, contexts_for(inside, NULL, min(most + 1 - rounds, max(16, rounds))), NA_real_)
+  table_column(inside$queries, "sd")
+}
+
+# The coarsest grid of cells' centres that leaves f at most `loss` between them.
+cover_of_box <- function(domain, kernel, B, loss) {
+  if (!is_plain_box(domain)) {
+    stop_argument("domain", describe_domain(domain), "arms, or a box of real inputs on their own scale")
+  }
+  if (!falls_with_distance(kernel)) {
+    stop_argument("kernel", sprintf("a kernel of type %s on a box", kernel$type),
+                  "kernel_se(), kernel_matern(), kernel_rq(), sums and products of them")
+  }
+  ends <- input_ranges(domain)
+  side <- ends[2, ] - ends[1, ]
+  between <- function(m) {
+    gram <- kernel_gram(kernel, `colnames<-`(rbind(ends[1, ], ends[1, ] + side / (2 * m)), domain$names))
+    B * sqrt(max(0, gram[1, 1] + gram[2, 2] - 2 * gram[1, 2]))
+  }
+  m <- 1
+  while (between(m) > loss) {
+    m <- m + max(1, floor(m / 20))
+    if (m^length(side) > largest_cover) {
+      stop_argument("cover", sprintf("so small that more than %d places are needed", as.integer(largest_cover)),
+                    "larger, or a larger `tolerance`")
+    }
+  }
+  axes <- lapply(seq_along(side), function(j) ends[1, j] + side[j] * (seq_len(m) - 0.5) / m)
+  places <- as.matrix(expand.grid(stats::setNames(axes, domain$names), KEEP.OUT.ATTRS = FALSE))
+  list(domain = finite_domain(places), between = between(m))
+}
+
+largest_cover <- 2e4
+
+falls_with_distance <- function(kernel) {
+  if (is_composite(kernel)) all(vapply(kernel$parts, falls_with_distance, NA)) else trait(kernel, "falls")
+}
+
+#' @export
+print.bandit_plan <- function(x, ...) {
+  read_part(x, "bandit_plan", {
+    cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
+                x$tolerance, x$probability))
+    cat(sprintf("  at %d of %d places%s; width %.4g, largest sd left %.4g\n",
+                nrow(unique(x$design)), x$places,
+                if (x$between > 0) sprintf(" that cover the box (%.3g between them)",
+                                           x$between) else "", x$width, x$sd))
+    if (x$intervals != "multiple") {
+      cat(sprintf("  %s intervals, half-widths up to %.4g\n", x$intervals, max(x$half_width)))
+    }
+    invisible(x)
+  })
+}

@@ -1,0 +1,221 @@
+# `$observe()`, `$add()`, `$amend()`, `$withdraw()`, `$fail()`, `$rank()`. Layer: bandit.
+
+bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, ...) {
+  plain <- !missing(id) && !missing(reward) && is.null(constraints) && is.null(time) && is.null(noise_var) &&
+    is.null(size) && is.null(prefer) && ...length() == 0
+  if (plain && tell_ordinary(bandit, id, reward)) return(invisible(bandit))
+  if (needs_transaction(bandit)) {
+    return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
+  }
+  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer"))
+  if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
+  if (missing(reward) && !is.data.frame(id) && is.null(prefer)) stop_argument("reward", "missing",
+                                                                              "a number for each id")
+  if (compares_queries(bandit$config)) {
+    check_no_noise(noise_var, constraints)
+    check_no_size_here(size)
+    told <- if (ranks_queries(bandit$config)) observe_ranking else observe_duel
+    return(told(bandit, id, if (!missing(reward)) reward, prefer, time))
+  }
+  if (!is.null(prefer)) {
+    stop_argument("prefer", describe(prefer),
+                  "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
+  }
+  if (is.data.frame(id) && (missing(reward) || is.null(reward))) {
+    id <- observe_rounded(bandit, id, constraints, time, noise_var, size)
+    if (nrow(id) == 0) return(invisible(bandit))
+  }
+  if (has_likelihood(bandit$config)) {
+    check_no_noise(noise_var, constraints)
+    return(observe_outcomes(bandit, id, if (!missing(reward)) reward, size, time))
+  }
+  check_no_size_here(size)
+  if (!is.null(bandit$config$outcomes)) {
+    check_absent(constraints, "constraints")
+    return(observe_several(bandit, id, if (!missing(reward)) reward, time, noise_var))
+  }
+  if (is.null(constraints) && is.null(noise_var) && constraint_count(bandit$config) == 0 &&
+        !is.data.frame(id) && cpp_plain_rewards(bandit$queries, id, reward, ids_before(bandit))) {
+    count <- length(id)
+    id <- id - ids_before(bandit)
+    time <- clock_times(bandit, time, count, query_times(bandit, id), "the time of the query")
+    warn_of_prior(bandit, reward, bandit$queries$arm[id])
+    return(tell(bandit, "reward", id, reward, no_columns(count), time, told_beside(count)))
+  }
+  if (is.data.frame(id)) {
+    told <- rewards_of_frame(bandit, id, if (!missing(reward)) reward, constraints, noise_var)
+  } else {
+    told <- list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
+  }
+  frame <- if (is.data.frame(id)) id
+  id <- check_ids(bandit, told$id)
+  if (!is.null(frame)) check_conditions_told(bandit, id, frame)
+  readings <- check_readings(bandit, told$reward, length(id))
+  reward <- readings$reward
+  constraints <- check_constraint_values(told$constraints, bandit, length(id))
+  beside <- told_beside(length(id), check_noise_vars(told$noise_var, length(id)),
+                        or_else(readings$size, NA_real_), or_else(readings$spread, NA_real_))
+  new <- check_untold(bandit, id, reward, constraints, beside)
+  if (!any(new)) return(invisible(bandit))
+  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  warn_of_prior(bandit, reward[new], bandit$queries$arm[id[new]])
+  tell(bandit, "reward", id[new], reward[new], constraints[new, , drop = FALSE], time[new],
+       lapply(beside, `[`, new))
+}
+
+# Rows of pending queries whose numbers were rounded by hand become points of their own, with the settings that were
+# used, in the place of these queries. The other rows are returned.
+observe_rounded <- function(bandit, data, constraints, time, noise_var, size) {
+  check_data_frame(data, "id")
+  config <- bandit$config
+  inputs <- intersect(config$domain$names, names(data))
+  alone <- is.null(constraints) && is.null(time) && is.null(noise_var) && is.null(size)
+  if (has_numbers(config$domain) || length(inputs) == 0 || !"id" %in% names(data) || nrow(data) == 0) return(data)
+  id <- check_ids(bandit, data$id)
+  used <- query_frame(bandit, id)
+  rounded <- is_rounded(bandit, id, data[inputs], used) & status_of(bandit, id) == "pending"
+  if (!any(rounded)) return(data)
+  if (!alone) stop_argument("id", "rounded settings, with values beside the data.frame", "values in its columns")
+  for (name in inputs) {
+    told <- rounded & !is.na(data[[name]])
+    used[[name]][told] <- data[[name]][told]
+  }
+  for (k in which(rounded)) use_settings(bandit, id[k], used[k, , drop = FALSE], data[k, , drop = FALSE])
+  data[!rounded, , drop = FALSE]
+}
+
+# One query's reward belongs to other settings: these are added, and the query is withdrawn.
+use_settings <- function(bandit, id, used, row) {
+  config <- bandit$config
+  domain <- config$domain
+  find_places(domain, used[domain$names], arg = "id")  # (an error before anything has changed)
+  ours <- function(names) beside(names, given_names(config))
+  wanted <- if (is.null(config$outcomes)) "reward" else outcome_names(config)
+  if (!all(wanted %in% names(row))) {
+    stop_argument("id", lacking_columns(row, wanted), "all values of a row whose settings were rounded")
+  }
+  reward <- if (is.null(config$outcomes)) row$reward else row[wanted]
+  g <- ours(constraint_names(config, "g"))
+  shown <- id + ids_before(bandit)
+  add_given(bandit, used[domain$names], NULL, reward, if (length(g)) unname(as.matrix(row[g])),
+            if (length(config$context_names)) used[config$context_names], NULL,
+            if (is.null(config$outcomes)) row[[ours("noise_var")]], if (has_likelihood(config)) row$size)
+  bandit_withdraw(bandit, shown, FALSE)
+  words <- sprintf("Query %.0f was evaluated at %s: recorded as query %.0f, with these settings.\n", shown,
+                   point_words(as.list(used[domain$names]), 5), all_rounds(bandit))
+  message(structure(class = c("gpbandits_rounded", "gpbandits_message", "message", "condition"),
+                    list(message = words, call = NULL)))
+}
+
+bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
+  if (needs_transaction(bandit)) return(amend_in(bandit, id, reward, size = size, prefer = prefer, ...))
+  check_dots_empty(..., allowed = c("id", "reward", "size", "prefer"))
+  if (compares_queries(bandit$config)) {
+    amended <- if (ranks_queries(bandit$config)) amend_ranking else amend_duel
+    return(amended(bandit, id, if (!missing(reward)) reward, prefer))
+  }
+  if (missing(reward)) {
+    check_ids(bandit, id)
+    stop_argument("reward", "missing", "the corrected reward")
+  }
+  if (!is.null(prefer)) {
+    stop_argument("prefer", describe(prefer),
+                  "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
+  }
+  if (has_likelihood(bandit$config)) return(amend_outcomes(bandit, id, reward, size))
+  check_no_size_here(size)
+  if (!is.null(bandit$config$outcomes)) return(amend_several(bandit, id, reward))
+  id <- check_ids(bandit, id)
+  readings <- check_readings(bandit, reward, length(id))
+  reward <- readings$reward
+  check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
+  beside <- told_beside(length(id), size = or_else(readings$size, NA_real_),
+                        spread = or_else(readings$spread, NA_real_))
+  before <- last_beside(bandit, id)
+  new <- bandit$queries$reward[id] != reward | !same_numbers(before$size, beside$size) |
+    !same_numbers(before$spread, beside$spread)
+  if (!any(new)) return(invisible(bandit))
+  tell(bandit, "amend", id[new], reward[new], beside = lapply(beside, `[`, new))
+}
+
+# `failed`: it was tried.
+bandit_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, ...) {
+  reason <- check_reason(reason)
+  if (needs_transaction(bandit)) return(withdraw_in(bandit, id, failed, outcome, reason, ...))
+  check_dots_empty(..., allowed = c("id", "outcome", "reason"))
+  if (has_outcomes(bandit$config)) return(withdraw_several(bandit, id, outcome, failed, reason))
+  if (!is.null(outcome)) check_choices(outcome, outcome_names(bandit$config), "outcome")
+  id <- check_ids(bandit, id)
+  void <- if (failed) "failed" else "withdrawn"
+  check_status(bandit, id, c("pending", void), "a pending query")
+  id <- id[status_of(bandit, id) == "pending"]
+  if (length(id) == 0) return(invisible(bandit))
+  tell(bandit, if (failed) "fail" else "withdraw", id, reason = reason)
+}
+
+# Without a reward the point is pending: somebody else is trying it.
+bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, size = NULL, ...) {
+  check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var", "size"))
+  add_given(bandit, x, arm, reward, constraints, context, time, noise_var, size)
+}
+
+# `find`: which places there are; `readings`: the sizes and spreads of rewards that are means of readings.
+add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL,
+                      size = NULL, readings = NULL, find = find_places) {
+  if (needs_transaction(bandit)) {
+    return(add_in(bandit, x, arm, reward, constraints, context, time, noise_var, size, readings, find))
+  }
+  places <- find(bandit$config$domain, x, arm = arm)
+  count <- place_total(places)
+  contexts <- contexts_for(bandit, context, count)
+  if (!is.null(bandit$config$outcomes)) {
+    check_absent(constraints, "constraints")
+    values <- if (!missing(reward) && !is.null(reward)) outcome_values(bandit$config, reward, count)
+    own <- if (!is.null(values)) outcome_noise(bandit$config, noise_var, values)
+    if (count == 0) return(invisible(bandit))
+    return(give_several(bandit, places, contexts, values, own,
+                         clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")))
+  }
+  if (missing(reward)) {
+    check_absent(constraints, "constraints")
+    reward <- rep(NA_real_, count)
+    constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
+  } else {
+    constraints <- check_constraint_values(constraints, bandit, count)
+    if (compares_queries(bandit$config)) {
+      stop_argument("reward", describe(reward), "left out: what was added is compared by `$observe()`")
+    }
+    if (has_likelihood(bandit$config)) {
+      told <- check_told_outcomes(bandit, reward, size, count)
+      reward <- told$reward
+      size <- told$size
+    } else {
+      reward <- check_rewards(reward, count)
+    }
+  }
+  if (has_likelihood(bandit$config)) check_no_noise(noise_var, NULL) else check_no_size_here(size)
+  beside <- told_beside(count, check_noise_vars(noise_var, count), or_else(or_else(size, readings$size), NA_real_),
+                        or_else(readings$spread, NA_real_))
+  if (count == 0) return(invisible(bandit))
+  time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
+  if (!anyNA(reward)) warn_of_prior(bandit, reward, places$arm)
+  kind_of(bandit)$give(bandit, places, contexts, reward, constraints, time, beside)
+}
+
+# $rank()
+bandit_rank <- function(bandit, ids, time = NULL, ...) {
+  if (missing(ids)) stop_argument("ids", "missing", "ids of queries, the best first")
+  config <- bandit$config
+  if (!compares_queries(config)) {
+    stop_gpbandits("`$rank()` is for bandits with `rewards = rewards_rankings()` or `rewards_duels()`.",
+                   argument = "ids")
+  }
+  ids <- check_numbers(ids, "ids")
+  most <- if (ranks_queries(config)) most_ranked else 2L
+  if (length(ids) < 2 || length(ids) > most) {
+    stop_argument("ids", describe(ids), if (most > 2) sprintf("the ids of 2 to %d queries, the best first", most)
+                                        else "the ids of two queries, the better first (rewards_rankings() takes more)")
+  }
+  bandit_observe(bandit, ids, constraints = NULL, time = time, noise_var = NULL,
+                 prefer = if (most > 2) ids else ids[1], ...)
+}

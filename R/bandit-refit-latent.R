@@ -1,0 +1,74 @@
+# Refits for responses that are not Gaussian. Layer: bandit.
+
+# Refits where rewards are no Gaussian readings: Laplace's log marginal likelihood (fitting/latent_evidence.h) over the
+# kernel's parameters, a constant prior mean, the cuts between levels and the width of ties.
+
+fitted_latent <- function(bandit, current) {
+  config <- bandit$config
+  fits_mean <- config$refit$mean == "fit"
+  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
+  catch_error({
+    asked <- do.call(latent_question, c(list(bandit, known_inputs(bandit, ids), current, fits_mean),
+                                        config$refit$settings), quote = TRUE)
+    found <- preserve_rng(core(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean, asked$problem,
+                                              asked$iterations)))
+    if (!all(is.finite(c(found$parameters, found$objective)))) stop("the likelihood is not finite")
+    latent_beliefs(config, current, asked$problem$start, found$parameters, fits_mean)
+  }, function(e) {
+    warn_refit(bandit, e)
+    current
+  })
+}
+
+# As fit_question() has it, with what the kernel's parameters are followed by.
+latent_question <- function(bandit, x, current, fits_mean, fix_noise = TRUE, ...) {
+  asked <- fit_question(x, rep(0, nrow(x)), current$kernel, noise_var = 1, mean = 0, fix_noise = TRUE, ...)
+  first <- log(kernel_parameters(bandit$config$kernel))
+  asked$problem <- hold_variances(asked$problem, first)
+  extras <- rbind(if (fits_mean) range_of_mean(current$mean[1], bandit$config),
+                  likelihood_ranges(current_config(bandit)$rewards, bandit$config$rewards))
+  if (!is.null(extras)) asked$problem <- with_extras(asked$problem, extras)
+  asked
+}
+
+# Rewards of few values say next to nothing against ever larger variances: where the user has no prior there is one,
+# about
+# the variance that the bandit began with.
+hold_variances <- function(problem, first) {
+  for (k in problem$scale + 1L) {
+    prior <- problem$priors[, k]
+    if (is.infinite(prior[["sd"]])) problem$priors[c("mean", "sd"), k] <- c(first[[k]], 1)
+  }
+  problem
+}
+
+# (The core's, which has what is minimised upside down.)
+range_of_mean <- function(mean, config) {
+  sign <- if (is_reflected(config)) -1 else 1
+  out <- extra_range(sign * mean, -20, 20, -2, 2, sign * config$mean[1], 5)
+  rownames(out) <- "mean"
+  out
+}
+
+likelihood_ranges <- function(rewards, first) {
+  parameters <- trait(rewards, "parameters")
+  if (!is.null(parameters)) parameters$ranges(rewards, first)
+}
+
+# Parameters as a refit has them; what has not moved keeps its bits.
+latent_beliefs <- function(config, current, start, found, fits_mean) {
+  old <- kernel_parameters(current$kernel)
+  kernels <- seq_along(old)
+  values <- exp(found[kernels])
+  kept <- found[kernels] == start[kernels]
+  values[kept] <- old[kept]
+  out <- current
+  out$kernel <- kernel_with_parameters(current$kernel, stats::setNames(values, names(old)))
+  rest <- utils::head(found[-kernels], -1)
+  if (fits_mean) {
+    out$mean <- if (is_reflected(config)) -rest[1] else rest[1]
+    rest <- rest[-1]
+  }
+  if (length(rest)) out$rewards <- trait(config$rewards, "parameters")$set(config$rewards, rest)
+  out
+}

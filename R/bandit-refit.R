@@ -1,0 +1,363 @@
+# Refits of hyperparameters and output transforms. Layer: bandit.
+
+#' Refit hyperparameters every so many rounds
+#'
+#' `refit_every()` tells [gp_bandit()] to maximise the marginal likelihood over the kernel's parameters, the
+#' noise variance and (if asked) a constant prior mean, on what the posterior mean knows at that time (under
+#' [pending_censor()]: the censored rewards). A refit takes place before a query, when at least `rounds`
+#' queries have come since the last one and at least `minimum` rewards are known. It starts from the current
+#' parameters; if a fit fails, or its likelihood is not better than that of the current parameters, these stay (a failure warns).
+#' Refits are events of the bandit's log: a copy or a bandit that was read from a file has them too.
+#'
+#' What is fitted is what the posterior mean knows: after a restart (see [changes]) the new segment alone, under
+#' [constraints] the rewards less their penalties with the multipliers in force, with contexts a function of actions and
+#' contexts. A reward that was told with a `noise_var` of its own counts with that; of a mean of several readings every reading counts. A change detector keeps the kernel
+#' that it began with.
+#'
+#' Rewards that are no Gaussian readings ([rewards], [rewards_duels()]) are fitted by Laplace's approximation of their marginal likelihood.
+#'
+#' @param rounds a whole number >= 1: queries between two refits.
+#' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
+#' @param mean `"keep"` leaves the prior mean, `"fit"` fits a constant one.
+#' @param average how many models to average over, a whole number from 1 to 100; 1: the best one alone.
+#' @param noise `"constant"`, or `"varying"`: see *Noise that varies*.
+#' @param smoothness distinct numbers > 0: what `nu` of the kernel's [kernel_matern()] parts may be in the models that are averaged over; `NULL`: what it is.
+#' @param smoothness_prior how likely each of them is beforehand, numbers > 0 (only their ratios count); `NULL`: equally.
+#' @param ... further arguments of [gp_fit()], for example bounds, priors or `starts`.
+#' @section Averaging: a few rewards are as likely under quite different hyperparameters (all noise; a rough function and none),
+#'   and what is promised under the best ones alone is promised too surely. With `average` above 1 a refit keeps up to so many
+#'   models \eqn{k} with weights \eqn{w_k} that stand for the posterior distribution of the hyperparameters (and of the mean, if
+#'   that is fitted): climbs to the modes of the density, one from much noise and one from next to none among them, a normal distribution about
+#'   each by the density's curvature, low-discrepancy points of these, each weighed by the density (a fitted mean integrated out) over that of the mixture of these
+#'   normal distributions; of these points up to `average` evenly by weight. No random numbers are drawn. From then on
+#'   \deqn{\mu = \sum_k w_k\mu_k, \qquad \sigma^2 = \sum_k w_k\{\sigma_k^2 + (\mu_k - \mu)^2\}}{mu = sum w_k mu_k, sigma^2 = sum w_k (sigma_k^2 + (mu_k - mu)^2)}
+#'   are the posterior's mean and variance; expected improvement is averaged over the models, Thompson sampling draws a
+#'   model first, other policies go by the two moments. Each reward's own noise is the same in all models.
+#'   Where there are no priors, those that the default bounds are stand for them: flat in the logarithms.
+#'
+#'   With `smoothness` the kernel's \eqn{\nu}{nu} is averaged over, too: the above for each of these numbers (all Matern parts have the same), and each
+#'   counts by `smoothness_prior` times its evidence. A function with cliffs or narrow valleys is smooth nowhere: under \eqn{\nu = 5/2}{nu = 5/2} alone its valley's floor is
+#'   taken for noise. Searches do not do so by default: with `c(2.5, 1.5, 0.5)` and the prior `c(1, 0.1, 0.1)` 48 noiseless BBOB functions in 2 inputs ended .28 lower in log10 (standard error .17), 24 in 5 inputs
+#'   .15 (.13), but fresh readings of smooth functions were less likely (`bench/results/promise.md` in the sources). From 150 rewards on a smoothness that half of them speak
+#'   against is left out at once.
+#' @section Noise that varies: with `noise = "varying"` a refit also fits a noise variance \eqn{\lambda(x)}{lambda(x)} that differs from place to place, by
+#'   hetGP's penalised likelihood (Binois, Gramacy and Ludkovski 2018): with latent values \eqn{\Delta_i}{Delta_i} at the places, \eqn{a_i} readings each,
+#'   \deqn{\log\lambda = \bar n + C_g(C_g + gA^{-1})^{-1}(\Delta - \bar n),}{log lambda = n + C_g (C_g + g A^-1)^-1 (Delta - n),}
+#'   \eqn{C_g} the kernel's correlation with all lengthscales as many times as long (once at least), \eqn{\bar n} the level by least squares; maximised over
+#'   \eqn{\Delta}{Delta}, \eqn{g}, both lengthscales and the kernel's variance, with exact gradients, the penalty being the density of \eqn{\Delta}{Delta} at its best scale (none where
+#'   that is above 1). The event holds what \eqn{\lambda(x)}{lambda(x)} is made of, and until the next refit each reading's noise is \eqn{\lambda(x)}{lambda(x)}, within what it is at the places of
+#'   the fit; `noise_var` is then \eqn{e^{\bar n}}{exp(n)}. It stays constant unless 10 places have several readings or there are 30 places, and the likelihood (not penalised) gains
+#'   4 at least. Where rewards came with a `noise_var` of their own it is constant, too. Not with `average`, several outcomes, `outputs`, or kernels that are no [kernel_se()],
+#'   [kernel_matern()] or [kernel_rq()]. No theorem covers it.
+#' @return An object of class `bandit_refit`.
+#' @section Errors: a `gpbandits_error` that names the argument. [gp_bandit()] refuses bounds and priors for parameters that its
+#'   kernel does not have, and bounds that do not contain the parameters it starts from.
+#' @section Guarantee: a refit never lowers the marginal likelihood (with priors: the posterior density) of the known rewards.
+#'   None of the papers' regret bounds covers fitted hyperparameters.
+#' @seealso [gp_fit()].
+#' @examples
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_ucb(x, kernel_se(0.5), noise_var = 0.1, refit = refit_every(10))
+#' set.seed(1)
+#' run_bandit(b, bandit_problem(x, sin(8 * x), noise = noise_gaussian(0.1)), 25)
+#' b
+#' @export
+refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., average = 1,
+                        noise = c("constant", "varying"), smoothness = NULL, smoothness_prior = NULL) {
+  settings <- list(...)
+  new_part("bandit_refit")
+}
+
+refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = check_count(minimum, lower = 2),
+                                     mean = check_choice(mean, c("keep", "fit")),
+                                     average = check_count(average, upper = 100),
+                                     settings = check_refit_settings(settings),
+                                     noise = if (!is.null(noise)) check_choice(noise, c("constant", "varying")),
+                                     smoothness = check_smoothnesses(smoothness, average),
+                                     smoothness_prior = check_smoothness_prior(smoothness_prior, smoothness)),
+                    later = c("noise", "smoothness", "smoothness_prior"))
+
+# Of Matern kernels; to choose one alone is not the marginal likelihood's (see gp_fit()).
+check_smoothnesses <- function(smoothness, average) {
+  if (is.null(smoothness)) return(NULL)
+  smoothness <- check_numbers(smoothness, "smoothness", lower = 0, open_lower = TRUE)
+  if (length(smoothness) == 0 || anyDuplicated(smoothness)) {
+    stop_argument("smoothness", describe(smoothness), "distinct numbers > 0")
+  }
+  if (average == 1) stop_argument("smoothness", "given with `average = 1`", "NULL where no models are averaged over")
+  smoothness
+}
+
+check_smoothness_prior <- function(smoothness_prior, smoothness) {
+  if (is.null(smoothness_prior)) return(NULL)
+  if (is.null(smoothness)) stop_argument("smoothness_prior", "given without `smoothness`", "NULL without it")
+  check_numbers(smoothness_prior, "smoothness_prior", lengths = length(smoothness), lower = 0, open_lower = TRUE)
+}
+
+# What gp_fit() would refuse at the first refit is refused here, or with the kernel known.
+check_refit_settings <- function(settings) {
+  if (!is.list(settings)) stop_argument("settings", describe(settings), "a list of gp_fit()'s arguments")
+  known <- setdiff(names(formals(gp_fit)), c("x", "y", "kernel", "noise_var", "mean", "own_noise", "..."))
+  given <- names(settings)
+  if (length(settings) && (is.null(given) || !all(given %in% known))) {
+    bad <- setdiff(given, known)
+    stop_argument(if (length(bad)) bad[1] else "...", "an argument gp_fit() does not take here",
+                  paste("one of", paste0("`", known, "`", collapse = ", ")))
+  }
+  check_bounds(settings$lower, "lower")
+  check_bounds(settings$upper, "upper")
+  fit_priors(settings$priors, names(settings$priors))
+  if ("starts" %in% given) check_count(settings$starts, "starts")
+  if ("iterations" %in% given) check_count(settings$iterations, "iterations")
+  if ("fix_noise" %in% given) check_flag(settings$fix_noise, "fix_noise")
+  settings
+}
+
+# Queries that may be played before the next refit falls due.
+rounds_to_refit <- function(bandit) {
+  rule <- bandit$config$refit
+  if (!all_maps_settled(bandit)) return(1)
+  if (is.null(rule)) return(.Machine$integer.max)
+  max(1, rule$rounds - rounds_since_refit(bandit))
+}
+
+# Before any of the next `n` queries.
+is_refit_due <- function(bandit, n) {
+  rule <- bandit$config$refit
+  (!is.null(rule) && rounds_since_refit(bandit) + n > rule$rounds) || is_rescale_due(bandit)
+}
+
+rounds_since_refit <- function(bandit) {
+  fits <- which(table_column(bandit$events, "kind") %in% believing)
+  fits <- fits[vapply(bandit$refits, is_real_refit, NA)]
+  last <- if (length(fits)) bandit$events$id[fits[length(fits)]] else 0L
+  table_size(bandit$queries) - last
+}
+
+# Not a map of outputs alone, nor arms that came.
+is_real_refit <- function(fit) !isTRUE(fit$rescaled) && !is_growth(fit)
+
+refit_if_due <- function(bandit) {
+  rule <- bandit$config$refit
+  if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(rescale_if_due(bandit))
+  heal(bandit)
+  known <- lapply(seq_len(outcome_count(bandit$config)), function(k) core(cpp_bandit_known(bandit$handle, k)))
+  sums <- forgotten_of(bandit)$sums
+  rewards <- function(one) length(one$id) + sum(one$size[one$id <= sums] - 1)
+  enough <- vapply(known, function(one) rewards(one) >= rule$minimum, NA)
+  if (!any(enough)) return(rescale_if_due(bandit))
+  current <- refitted_parameters(bandit)
+  fit <- if (enough[1]) fitted_parameters(bandit, known[[1]], current) else current
+  for (k in which(enough)[which(enough) > 1]) {
+    name <- names(bandit$config$outcomes)[k]
+    fit$outcomes[[name]] <- fitted_parameters(bandit, known[[k]], current$outcomes[[name]], k)
+  }
+  if (!is.null(current$outcomes) && is.null(fit$outcomes)) fit$outcomes <- current$outcomes
+  apply_refit(bandit, fit, current)
+}
+
+# What refits have changed last.
+refitted_parameters <- function(bandit) {
+  config <- current_config(bandit)
+  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field"),
+                                    names(one))]
+  own <- if (length(bandit$refits)) utils::tail(bandit$refits, 1)[[1]]["rewards"]
+  c(of(config), Filter(Negate(is.null), own),
+    if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
+}
+
+# The current parameters of an outcome, or better ones.
+fitted_parameters <- function(bandit, known, current, outcome = 1) {
+  if (has_likelihood(bandit$config)) return(fitted_latent(bandit, current))
+  config <- outcome_config(bandit$config, outcome)
+  prior <- if (config$refit$mean == "fit") "fit" else 0
+  x <- known_inputs(bandit, known$id)
+  outputs <- config$outputs
+  # (What stands for a reward that is not known has no say in what a reward is to the model.)
+  maps <- maps_to_compare(outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
+                          current$output_map, is_related(config))
+  known <- each_reading(known)
+  x <- x[known$row, , drop = FALSE]
+  prior_mean <- if (!identical(prior, "fit")) known_prior_mean(bandit, known$id, current$mean)
+  seen <- lapply(maps, function(one) {
+    map <- one$map
+    scaled <- through_map(map, known, current$noise_var)
+    y <- scaled$value - or_else(prior_mean, 0)
+    question <- c(list(x = x, y = y, kernel = current$kernel, noise_var = current$noise_var, mean = prior,
+                       own_noise = scaled$noise_var), config$refit$settings)
+    list(map = map, is_usual = one$is_usual, question = question,
+         log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
+  })
+  catch_error({
+    fits_mean <- is.null(prior_mean)
+    fit_to <- function(data) {
+      y <- data$question$y
+      own <- data$question$own_noise
+      found <- if (is_related(config)) related_fit(config, current, x, y, own, if (!fits_mean) 0,
+                                                   middle_slope(data$map, known$value))
+               else preserve_rng(refitted(data$question, config$refit, current, fits_mean))
+      if (identical(config$refit$noise, "varying")) {
+        found <- preserve_rng(with_varying_noise(found, x, y, own, fits_mean, config$refit$settings))
+      }
+      c(found, if (!is.null(data$map)) list(output_map = data$map))
+    }
+    found <- fit_to(seen[[1]])
+    if (length(seen) == 2 && is_other_better(seen, found, fits_mean)) found <- fit_to(seen[[2]])
+    found
+  }, function(e) {
+    warn_refit(bandit, e)
+    current
+  })
+}
+
+# Of the two kinds of maps, should it be the second? Where the model (`fit`, found with the first) sees noise, the
+# rewards' likelihood says so. Where it sees none no noise can be bent: then their distribution alone does, under which
+# searches find more.
+is_other_better <- function(seen, fit, fits_mean) {
+  if (fit$noise_var < least_bent_noise) return(seen[[2]]$is_usual)
+  is_likelier(seen[[2]], seen[[1]], fit, fits_mean)
+}
+
+# Are the rewards likelier under the other map than under the one with which `fit` was found? Both as densities of the
+# rewards themselves; the other model is climbed to from that fit, a tenth of a refit's time.
+is_likelier <- function(other, data, fit, fits_mean) {
+  question <- other$question
+  question[c("kernel", "noise_var", "starts")] <- list(fit$kernel, fit$noise_var, 1)
+  climbed <- attempt(preserve_rng(do.call(gp_fit, question, quote = TRUE)))
+  if (is.null(climbed)) return(FALSE)
+  q <- data$question
+  regression <- gp_regression(q$x, q$y, fit$kernel, fit$noise_var, if (fits_mean) fit$mean else 0,
+                              if (!all(is.na(q$own_noise))) q$own_noise)
+  bent <- function(data) data$map$lambda != 1
+  gained <- climbed$log_likelihood + other$log_slope - as.numeric(stats::logLik(regression)) - data$log_slope
+  isTRUE(gained > if (bent(other)) bending_pays else -bending_pays)
+}
+
+# Each mean of several readings as so many values of the same mean and spread: to the likelihood they are the readings
+# themselves. `row`: whose they are.
+each_reading <- function(known) {
+  row <- rep(seq_along(known$id), known$size)
+  if (length(row) == length(known$id)) return(c(known, list(row = row)))
+  number <- sequence(known$size)
+  m <- known$size[row]
+  # Two of them are off the mean, the others on it.
+  off <- ifelse(m > 1 & number <= 2, c(1, -1)[pmin(number, 2)] * sqrt(known$spread[row] / 2), 0)
+  list(id = known$id[row], value = known$value[row] + off, noise_var = known$noise_var[row],
+       doubted_to = known$doubted_to[row], row = row)
+}
+
+# If the core cannot take new parameters, the refit that the log gets is one to the old ones.
+apply_refit <- function(bandit, fit, current) {
+  taken <- fit
+  put <- function(handle, parameters) {
+    cpp_bandit_refit(handle, core_config(refitted_config(bandit$config, parameters)))
+  }
+  transact(bandit, function(handle) {
+    keep_current <- function(e) {
+      pass_on_stop(e)
+      warn_refit(bandit, e)
+      taken <<- current
+      put(handle, current)
+    }
+    tryCatch(put(handle, fit), "C++Error" = keep_current, gpbandits_error = keep_current)
+  }, refit = function() taken)
+  invisible(TRUE)
+}
+
+# What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
+# nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
+# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, no
+# field, keeps the copy until there is news.
+looked_at <- function(bandit) {
+  frame <- frame_of(bandit)
+  if (!is_unfitted(frame)) {
+    if (!is.null(frame$.look)) hand_on_warnings(as.environment(frame$.look$twin), frame)
+    frame$.look <- NULL
+    return(bandit)
+  }
+  state <- log_state(frame, "events")
+  if (!identical(frame$.look$state, state)) {
+    twin <- bandit_copy(frame)
+    hand_on_warnings(if (is.null(frame$.look)) frame else as.environment(frame$.look$twin), as.environment(twin))
+    refit_if_due(as.environment(twin))
+    frame$.look <- list(state = state, twin = twin)
+  }
+  twin <- frame$.look$twin
+  if (isS4(bandit)) twin else as.environment(twin)
+}
+
+hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[name]] <- from[[name]]
+
+is_unfitted <- function(bandit) {
+  config <- bandit$config
+  if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) || has_rule(bandit)) return(FALSE)
+  if (any(vapply(bandit$refits, is_real_refit, NA))) return(FALSE)
+  known <- sum(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("known", "partial"))
+  known >= config$refit$minimum && is_refit_due(bandit, 1)
+}
+
+# Of which outcomes is the map to be made again from the values that are known? `told`: they may be others, not only
+# more.
+rescales_due <- function(bandit, told = FALSE) {
+  # (The usual answer, at a tenth of what asking and telling would take.)
+  if (is.null(bandit$config$outputs) && is.null(bandit$config$outcomes)) return(integer())
+  current <- current_config(bandit)
+  Filter(function(k) {
+    outputs <- outcome_config(bandit$config, k)$outputs
+    if (is.null(outputs) || is_fixed(outputs)) return(FALSE)
+    map <- output_map(outcome_config(current, k))
+    if (is_settled(map)) return(FALSE)
+    known <- known_rewards(bandit, k)
+    # (More equal ones tell no more.)
+    if (map$count >= settled_outputs && length(unique(known)) < 2) return(FALSE)
+    if (told) length(known) > 0 && !identical(fitted_map(bandit, k), map)
+    else length(known) > map$count
+  }, seq_len(outcome_count(bandit$config)))
+}
+
+is_rescale_due <- function(bandit, told = FALSE) length(rescales_due(bandit, told)) > 0
+
+all_maps_settled <- function(bandit) {
+  current <- current_config(bandit)
+  all(vapply(seq_len(outcome_count(current)), function(k) {
+    one <- outcome_config(current, k)
+    !has_fitted_map(one) || is_settled(output_map(one))
+  }, NA))
+}
+
+# Values of an outcome, lost and failed ones not among them.
+known_rewards <- function(bandit, outcome = 1) values_of_queries(bandit, outcome)[rewarded_ids(bandit, outcome)]
+
+rewarded_ids <- function(bandit, outcome) {
+  if (has_outcomes(bandit$config)) return(which(!is.na(values_of_queries(bandit, outcome))))
+  known_ids(bandit)
+}
+
+# Which of these are of points far apart; NULL where they are too few to say.
+rewards_far_apart <- function(bandit, outcome) {
+  ids <- rewarded_ids(bandit, outcome)
+  if (length(ids) > bent_outputs) far_apart(known_inputs(bandit, ids))
+}
+
+fitted_map <- function(bandit, outcome) {
+  fit_output_map(outcome_config(bandit$config, outcome)$outputs, known_rewards(bandit, outcome),
+                 rewards_far_apart(bandit, outcome))
+}
+
+# After rewards were told (`told`), and before a query.
+rescale_if_due <- function(bandit, told = FALSE) {
+  due <- rescales_due(bandit, told)
+  if (length(due) == 0) return(invisible(FALSE))
+  heal(bandit)
+  current <- refitted_parameters(bandit)
+  fit <- current
+  for (k in due) {
+    map <- fitted_map(bandit, k)
+    if (k == 1) fit$output_map <- map else fit$outcomes[[names(bandit$config$outcomes)[k]]]$output_map <- map
+  }
+  # No refit in the sense of refit_every().
+  fit$rescaled <- TRUE
+  apply_refit(bandit, fit, current)
+}
+
+register_family("bandit_refit", refit_entry)

@@ -1,0 +1,114 @@
+# Recording of comparisons and rankings. Layer: bandit.
+
+# The two queries of a comparison and what came of it: 1, the first won, 0, or 1/2.
+check_comparison <- function(bandit, id, reward, prefer) {
+  if (is.data.frame(id)) stop_argument("id", describe(id), "the ids of two queries")
+  id <- check_ids(bandit, id)
+  if (length(id) != 2) stop_argument("id", describe(id), "the ids of two queries")
+  check_one_context(bandit, id)
+  ties <- bandit$config$rewards$ties
+  if (!is.null(prefer)) {
+    if (!is.null(reward)) stop_argument("prefer", "given besides `reward`", "given alone")
+    known <- length(prefer) == 1 && (is_number(prefer) && prefer %in% id || is.atomic(prefer) && is.na(prefer))
+    if (!known) {
+      stop_argument("prefer", describe(prefer),
+                    paste0("one of the two ids ", id[1], " and ", id[2], if (ties) " (NA for a tie)"))
+    }
+    reward <- if (is.na(prefer)) 0.5 else as.double(prefer == id[1])
+    if (!ties && reward == 0.5) stop_argument("prefer", "NA",
+                                              "one of the two ids (rewards_duels(ties = TRUE) has ties)")
+  }
+  if (is.logical(reward)) reward <- as.double(reward)
+  reward <- check_numbers(reward, if (is.null(reward)) "prefer" else "reward")
+  allowed <- if (ties) c(0, 0.5, 1) else c(0, 1)
+  if (!length(reward) %in% 1:2 || !all(reward %in% allowed) || (length(reward) == 2 && sum(reward) != 1)) {
+    stop_argument("reward", describe(reward), paste("1 where the first is preferred, 0 where the second is",
+                                                    if (ties) "or 0.5 in a tie"))
+  }
+  list(id = id, reward = c(reward[1], 1 - reward[1]), other = as.integer(rev(id)))
+}
+
+check_one_context <- function(bandit, id) {
+  row <- bandit$queries$context[id]
+  values <- logged_places(bandit, id)$contexts
+  same <- all(row == row[1]) && (is.null(values) || all(t(values) == values[1, ]))
+  if (!same) stop_argument("id", paste(format(id), collapse = ", "), "queries in the same context")
+}
+
+observe_duel <- function(bandit, id, reward, prefer, time) {
+  told <- check_comparison(bandit, id, reward, prefer)
+  id <- told$id
+  check_status(bandit, id, c("pending", "failed", "known"), "a pending query")
+  open <- status_of(bandit, id) != "known"
+  if (!any(open)) {
+    met <- last_beside(bandit, id)$other
+    if (identical(met, told$other) && all(bandit$queries$reward[id] == told$reward)) return(invisible(bandit))
+    stop_argument("id", paste(format(id), collapse = " and "),
+                  "two queries of which at least one is pending (`$amend()` corrects a comparison)")
+  }
+  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  tell(bandit, "reward", id[open], told$reward[open], no_columns(sum(open)), time[open],
+       told_beside(sum(open), size = 1, other = told$other[open]))
+}
+
+# (One of the two may have met others since, or before: its own reward is of that.)
+amend_duel <- function(bandit, id, reward, prefer) {
+  told <- check_comparison(bandit, id, reward, prefer)
+  id <- told$id
+  check_status(bandit, id, "known", "a query that was compared")
+  own <- last_beside(bandit, id)$other == told$other
+  if (!any(own)) stop_argument("id", paste(format(id), collapse = " and "),
+                               "two queries that were compared with each other")
+  new <- own & bandit$queries$reward[id] != told$reward
+  if (!any(new)) return(invisible(bandit))
+  tell(bandit, "amend", id[new], told$reward[new], beside = told_beside(sum(new), size = 1, other = told$other[new]))
+}
+
+# The queries of a ranking by id, their rewards, and who comes next by id, the first after the last.
+check_ranking <- function(bandit, id, reward, prefer) {
+  if (is.data.frame(id)) stop_argument("id", describe(id), "ids of queries")
+  id <- check_ids(bandit, id)
+  count <- length(id)
+  if (count < 2 || count > most_ranked) {
+    stop_argument("id", describe(id), sprintf("the ids of 2 to %d queries", most_ranked))
+  }
+  check_one_context(bandit, id)
+  if (!is.null(reward)) stop_argument("reward", describe(reward), "left out: `prefer` has ids, the best first")
+  prefer <- check_numbers(prefer, "prefer")
+  strange <- prefer[!prefer %in% id | duplicated(prefer)]
+  if (length(prefer) == 0 || length(strange)) {
+    stop_argument("prefer", describe(if (length(strange)) strange[1] else prefer),
+                  "ids among `id`, each once, the best first")
+  }
+  id <- sort(id)
+  behind <- count - match(id, prefer)
+  list(id = id, reward = ifelse(is.na(behind), 0, behind / (count - 1)), other = as.integer(c(id[-1], id[1])))
+}
+
+observe_ranking <- function(bandit, id, reward, prefer, time) {
+  told <- check_ranking(bandit, id, reward, prefer)
+  id <- told$id
+  check_status(bandit, id, c("pending", "failed", "known"), "a pending query")
+  known <- status_of(bandit, id) == "known"
+  if (all(known) && is_ranking(bandit, told)) {
+    if (all(bandit$queries$reward[id] == told$reward)) return(invisible(bandit))
+    stop_argument("id", paste(paste(format(id), collapse = ", "), "that are ranked otherwise (`$amend()` changes it)"),
+                  "pending queries")
+  }
+  if (any(known)) {
+    stop_argument("id", sprintf("%g, which has been ranked", id[known][1]),
+                  "pending queries (`$add()` puts a place into another ranking)")
+  }
+  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  tell(bandit, "reward", id, told$reward, no_columns(length(id)), time, told_beside(length(id), other = told$other))
+}
+
+amend_ranking <- function(bandit, id, reward, prefer) {
+  told <- check_ranking(bandit, id, reward, prefer)
+  id <- told$id
+  check_status(bandit, id, "known", "a query that was ranked")
+  if (!is_ranking(bandit, told)) stop_argument("id", paste(format(id), collapse = ", "), "all queries of one ranking")
+  new <- bandit$queries$reward[id] != told$reward
+  if (!any(new)) return(invisible(bandit))
+  tell(bandit, "amend", id[new], told$reward[new], beside = told_beside(sum(new), other = told$other[new]))
+}

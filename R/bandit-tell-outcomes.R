@@ -1,0 +1,169 @@
+# Recording of several outcomes. Layer: bandit.
+
+# Values of some queries' outcomes as a data.frame gives them (a column per outcome), a named vector (one query), or
+# numbers where there is one outcome: a matrix, a row per query and a column per outcome, NA for what is not known yet.
+outcome_values <- function(config, values, count, arg = "reward") {
+  names <- outcome_names(config)
+  allowed <- sprintf("%s: %s", if (count == 1) "a number for some of the outcomes, by name"
+                     else sprintf("a data.frame of %d rows with a column for some of the outcomes", count),
+                     paste(names, collapse = ", "))
+  if (is.data.frame(values)) check_data_frame(values, arg)
+  if (is.data.frame(values) || is.list(values) && !is.object(values)) {
+    given <- as.list(values)
+  } else if (is.matrix(values)) {
+    given <- if (!is.null(colnames(values))) stats::setNames(lapply(seq_len(ncol(values)), function(j) values[, j]),
+                                                             colnames(values))
+  } else if (count == 1 && is.atomic(values) && !is.null(names(values))) {
+    given <- as.list(values)
+  } else {
+    given <- if (length(names) == 1) stats::setNames(list(values), names)
+  }
+  strange <- setdiff(names(given), c(names, ""))
+  if (length(strange)) {
+    quoted_names <- dQuote(readable(utils::head(strange, 4)), FALSE)
+    stop_argument(arg, paste("one with", paste(quoted_names, collapse = ", ")), allowed)
+  }
+  known <- length(given) > 0 && !is.null(names(given)) && all(names(given) %in% names) && !anyDuplicated(names(given))
+  if (!known) stop_argument(arg, describe(values), allowed)
+  out <- matrix(NA_real_, count, length(names), dimnames = list(NULL, names))
+  for (name in names(given)) out[, name] <- outcome_column(given[[name]], name, count, arg)
+  out
+}
+
+outcome_column <- function(values, name, count, arg) {
+  where <- sprintf("%s$%s", arg, name)
+  known <- !is.na(values)
+  if (length(values) != count || !(is_number(values) || is.logical(values) && !any(known))) {
+    stop_argument(where, describe(values), sprintf("%d number(s), NA for what is not known yet", count))
+  }
+  values <- as.double(values)
+  values[known] <- check_numbers(values[known], where, lower = -largest_number, upper = largest_number)
+  values
+}
+
+# Noise variances likewise, of the values that are told.
+outcome_noise <- function(config, noise_var, values) {
+  if (is.null(noise_var)) return(array(NA_real_, dim(values)))
+  told <- colSums(!is.na(values)) > 0
+  if (is_number(noise_var) && is.null(names(noise_var)) && length(noise_var) == 1 && sum(told) == 1) {
+    noise_var <- stats::setNames(list(rep(noise_var, nrow(values))), colnames(values)[told])
+  }
+  own <- outcome_values(config, noise_var, nrow(values), "noise_var")
+  if (any(own <= 0, na.rm = TRUE)) stop_argument("noise_var", "a number that is not > 0",
+                                                 "numbers > 0, NA for the outcome's own")
+  own[is.na(values)] <- NA_real_
+  own
+}
+
+# `id`: ids with `reward`, or a data.frame with the outcomes' columns.
+observe_several <- function(bandit, id, reward, time, noise_var) {
+  config <- bandit$config
+  if (is.data.frame(id)) {
+    check_data_frame(id, "id")
+    if (!is.null(reward)) stop_argument("reward", "given besides a data.frame",
+                                        "columns of the data.frame, one per outcome")
+    frame <- id
+    columns <- intersect(names(frame), outcome_names(config))
+    if (!"id" %in% names(frame) || length(columns) == 0) {
+      stop_argument("id", lacking_columns(frame, if ("id" %in% names(frame)) outcome_names(config) else "id"),
+                    paste("ids, or a data.frame with id and some of the columns",
+                          paste(outcome_names(config), collapse = ", ")))
+    }
+    if ("reward" %in% names(frame) && !"reward" %in% columns) {
+      stop_argument("reward", "a column beside those of outcomes",
+                    paste("a column for each outcome:", paste(outcome_names(config), collapse = ", ")))
+    }
+    id <- check_ids(bandit, frame$id)
+    check_conditions_told(bandit, id, frame[setdiff(names(frame), columns)])
+    values <- outcome_values(config, frame[columns], length(id))
+  } else {
+    id <- check_ids(bandit, id)
+    values <- outcome_values(config, reward, length(id))
+  }
+  own <- outcome_noise(config, noise_var, values)
+  new <- untold_outcomes(bandit, id, values)
+  if (nrow(new) == 0) return(invisible(bandit))
+  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  tell(bandit, "reward", id[new[, 1]], values[new], time = time[new[, 1]],
+       beside = told_beside(nrow(new), own[new], outcome = new[, 2]))
+}
+
+# Which of the values are news, a row each (query, outcome), query by query: the same value again changes nothing,
+# another one is refused.
+untold_outcomes <- function(bandit, id, values) {
+  cells <- outcome_cells(bandit, id)
+  given <- which(!is.na(t(values)), arr.ind = TRUE)[, 2:1, drop = FALSE]
+  status <- cells[given]
+  had <- logged_values(bandit, id)[given]
+  refuse <- function(k, what, allowed) {
+    stop_argument("id", sprintf("%g, whose %s is %s", id[given[k, 1]], outcome_names(bandit$config)[given[k, 2]], what),
+                  allowed)
+  }
+  withdrawn <- which(status == "withdrawn")
+  if (length(withdrawn)) refuse(withdrawn[1], "withdrawn",
+                                "a query that awaits it (`$add()` tells what came of another)")
+  told <- status %in% c("known", "lost")
+  other <- which(told & had != values[given])
+  if (length(other)) {
+    refuse(other[1], sprintf("already known (to be %s; `$amend()` changes it)", format(had[other[1]])),
+           "the id of a query that awaits it")
+  }
+  given[!told, , drop = FALSE]
+}
+
+amend_several <- function(bandit, id, reward) {
+  id <- check_ids(bandit, id)
+  values <- outcome_values(bandit$config, reward, length(id))
+  cells <- outcome_cells(bandit, id)
+  given <- which(!is.na(values), arr.ind = TRUE)
+  unknown <- which(!cells[given] %in% c("known", "lost"))
+  if (length(unknown)) {
+    at <- given[unknown[1], ]
+    stop_argument("id",
+                  sprintf("%g, whose %s is %s", id[at[1]], outcome_names(bandit$config)[at[2]], cells[at[1], at[2]]),
+                  "the id of a query whose outcome is known")
+  }
+  new <- given[values[given] != logged_values(bandit, id)[given], , drop = FALSE]
+  if (nrow(new) == 0) return(invisible(bandit))
+  tell(bandit, "amend", id[new[, 1]], values[new], beside = told_beside(nrow(new), outcome = new[, 2]))
+}
+
+# `outcome`: names of some, NULL for all that are awaited.
+withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
+  id <- check_ids(bandit, id)
+  names <- outcome_names(bandit$config)
+  cells <- outcome_cells(bandit, id)
+  if (is.null(outcome)) {
+    settled <- rowSums(cells == "pending") == 0
+    if (any(settled)) stop_argument("id", sprintf("%g, of which nothing is awaited", id[settled][1]),
+                                    "the id of a query that awaits an outcome")
+    return(tell(bandit, if (failed) "fail" else "withdraw", id, reason = reason))
+  }
+  outcome <- check_choices(outcome, names, "outcome")
+  for (k in match(outcome, names)) {
+    settled <- cells[, k] != "pending"
+    if (any(settled)) stop_argument("id", sprintf("%g, whose %s is %s", id[settled][1], names[k], cells[settled, k][1]),
+                                    "the id of a query that awaits it")
+  }
+  tell(bandit, if (failed) "fail" else "withdraw", rep(id, length(outcome)),
+       beside = told_beside(length(id) * length(outcome), outcome = rep(match(outcome, names), each = length(id))),
+       reason = reason)
+}
+
+# Given points, whose outcomes may be known in part.
+give_several <- function(bandit, places, contexts, values, own, time) {
+  given <- places_in_log(bandit$config, places, contexts)
+  count <- place_total(places)
+  first <- table_size(bandit$queries)
+  nothing <- matrix(0, count, 0)
+  told <- if (is.null(values)) matrix(0L, 0, 2) else which(!is.na(t(values)), arr.ind = TRUE)[, 2:1, drop = FALSE]
+  transact(bandit, function(handle) {
+    cpp_bandit_give(handle, given, contexts, rep(NA_real_, count), nothing, time, told_beside(count))
+    if (nrow(told)) {
+      cpp_bandit_observe(handle, as.integer(first + told[, 1]), values[told], matrix(0, nrow(told), 0),
+                         rep(time, nrow(told)),
+                         told_beside(nrow(told), own[told], outcome = told[, 2]))
+    }
+  })
+  rescale_if_due(bandit, told = TRUE)
+}

@@ -1,0 +1,45 @@
+# Recording of responses that are not Gaussian. Layer: bandit.
+
+# Of queries of a bandit with such rewards: reward and size, checked.
+check_told_outcomes <- function(bandit, reward, size, count) {
+  size <- check_sizes(size, count)
+  list(reward = trait(bandit$config$rewards, "outcome")(reward, size), size = size)
+}
+
+observe_outcomes <- function(bandit, id, reward, size, time) {
+  frame <- if (is.data.frame(id)) check_data_frame(id, "id")
+  if (!is.null(frame)) {
+    if (!all(c("id", "reward") %in% names(frame))) {
+      stop_argument("id", describe(frame), "ids, or a data.frame with columns id, reward")
+    }
+    id <- frame$id
+    reward <- frame$reward
+    if (is.null(size)) size <- frame$size
+  }
+  id <- check_ids(bandit, id)
+  if (!is.null(frame)) check_conditions_told(bandit, id, frame)
+  told <- check_told_outcomes(bandit, reward, size, length(id))
+  beside <- told_beside(length(id), size = told$size)
+  new <- check_untold(bandit, id, told$reward, no_columns(length(id)), beside)
+  if (!any(new)) return(invisible(bandit))
+  time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
+  tell(bandit, "reward", id[new], told$reward[new], no_columns(sum(new)), time[new], lapply(beside, `[`, new))
+}
+
+# Where it is not said otherwise the number of trials, or the exposure, stays.
+amend_outcomes <- function(bandit, id, reward, size) {
+  id <- check_ids(bandit, id)
+  check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
+  before <- last_beside(bandit, id)
+  told <- check_told_outcomes(bandit, reward, or_else(size, before$size), length(id))
+  new <- bandit$queries$reward[id] != told$reward | before$size != told$size
+  if (!any(new)) return(invisible(bandit))
+  tell(bandit, "amend", id[new], told$reward[new], beside = told_beside(sum(new), size = told$size[new]))
+}
+
+# What a bandit with Gaussian noise does not take, and one with other rewards neither.
+check_no_noise <- function(noise_var, constraints) {
+  if (!is.null(noise_var)) stop_argument("noise_var", describe(noise_var),
+                                         "left out: the noise is that of the rewards' kind")
+  check_absent(constraints, "constraints")
+}

@@ -1,0 +1,347 @@
+# Checks of which settings go together. Layer: bandit.
+
+check_can_keep_intervals <- function(config) {
+  if (!is.null(config$outputs)) {
+    stop_argument("outputs", "a scale of outputs", "NULL, where a level is in units of the reward")
+  }
+  if (length(config$context_names) && !is_tabulated_space(config)) {
+    stop_argument("contexts", "contexts that are not tabulated",
+                  "NULL, or a table of contexts over arms, for intervals that are kept")
+  }
+}
+
+# What refit_every() cannot do with such rewards.
+check_latent_refit <- function(config, refuse) {
+  refit <- config$refit
+  if (is.null(refit)) return(invisible())
+  if (!trait(config$rewards, "refits")) refuse("refit", "given", "NULL")
+  if (identical(refit$noise, "varying")) refuse("refit", "refit_every(noise = \"varying\")", "one with constant noise")
+  if (or_else(refit$average, 1) > 1) {
+    refuse("refit", sprintf("refit_every(average = %d)", refit$average), "refit_every() with `average = 1`")
+  }
+  if (refit$mean == "fit" && !trait(config$rewards, "refits_mean")) {
+    refuse("refit", "refit_every(mean = \"fit\")",
+           "refit_every(mean = \"keep\"): a constant is not known, or the cuts say it")
+  }
+}
+
+# Rewards that came with a refit are the bandit's, but for what refits change.
+check_refitted_rewards <- function(refitted, rewards) {
+  if (is.null(refitted)) return(invisible())
+  check_class(refitted, "bandit_rewards")
+  fixed <- function(x) unclass(x)[setdiff(names(x), trait(x, "parameters")$names)]
+  if (is.null(rewards) || !identical(fixed(refitted),
+                                     fixed(rewards))) damaged("a refit has other rewards than the bandit")
+}
+
+# What refit_every(noise = "varying") is not for.
+check_varying_noise <- function(refit, kernel, beside = list()) {
+  if (!identical(refit$noise, "varying")) return(invisible())
+  refuse <- function(given, allowed) {
+    stop_argument("refit", paste("refit_every(noise = \"varying\") with", given), paste("one with", allowed))
+  }
+  if (is_composite(kernel) || !all(c("lengthscale", "variance") %in% trait(kernel, "fitted"))) {
+    refuse("a kernel without one lengthscale per input, or one for all", "kernel_se(), kernel_matern() or kernel_rq()")
+  }
+  if (or_else(refit$average, 1) > 1) refuse(sprintf("`average = %d`", refit$average), "`average = 1`")
+  for (name in names(beside)) if (!is.null(beside[[name]])) refuse(sprintf("`%s`", name), sprintf("no `%s`", name))
+}
+
+# Of a refit that came from anywhere.
+check_noise_field <- function(field, config) {
+  if (is.null(field)) return(invisible())
+  if (!is.list(field) || !identical(config$refit$noise,
+                                    "varying")) damaged("a refit has a noise that the bandit does not")
+  resolve_kernel(check_made_here(field$kernel), input_names(config), arms = arm_count(config$domain))
+  places <- check_matrix(field$places, "places", columns = length(input_names(config)))
+  check_numbers(field$weights, "weights", lengths = nrow(places))
+  check_number(field$level, "level", lower = -700, upper = 700)
+  check_positive(field$least, "least")
+  check_number(field$most, "most", lower = field$least, upper = largest_number)
+}
+
+check_refit <- function(refit, config) {
+  if (is.null(refit)) return(NULL)
+  check_class(refit, "bandit_refit", hint = "refit_every()")
+  start <- c(kernel_parameters(config$kernel), noise_var = config$noise_var)
+  if (length(start) == 1) {
+    stop_argument("refit", "refit_every() with a kernel that has no parameters", "NULL for such a kernel")
+  }
+  for (arg in c("lower", "upper", "priors")) {
+    bad <- setdiff(names(refit$settings[[arg]]), names(start))
+    if (length(bad)) {
+      stop_argument("refit", sprintf("refit_every() with `%s` for %s", arg, dQuote(bad[1], FALSE)),
+                    paste("about the parameters", paste(dQuote(names(start), FALSE), collapse = ", ")))
+    }
+  }
+  check_start_within(start, refit$settings)
+  if (!is.null(refit$smoothness) && is.null(smoothness_of(config$kernel))) {
+    stop_argument("refit", "refit_every() with `smoothness` and a kernel that has none", "for kernel_matern()")
+  }
+  check_varying_noise(refit, config$kernel, config[intersect(names(config), c("outputs", "outcomes"))])
+  refit
+}
+
+# A search that begins outside its bounds could end at a worse likelihood.
+check_start_within <- function(start, settings) {
+  for (arg in c("lower", "upper")) {
+    bounds <- unlist(settings[[arg]])
+    own <- start[names(bounds)]
+    outside <- if (arg == "lower") own < bounds * (1 - 1e-12) else own > bounds * (1 + 1e-12)
+    if (any(outside)) {
+      bad <- which(outside)[1]
+      stop_argument("refit", sprintf("refit_every() with a bound `%s` of %g for %s, which is %g", arg, bounds[[bad]],
+                                     names(bounds)[bad], own[[bad]]),
+                    "with bounds that contain the parameters the bandit starts from")
+    }
+  }
+}
+
+# What the models ask for.
+check_can_be_related <- function(config) {
+  if (has_matrix(config$kernel) || has_function(config$kernel)) {
+    stop_argument("related", "given with a kernel that is a matrix, or a function",
+                  "NULL, or given with a kernel of the inputs")
+  }
+  if (is.null(config$refit)) {
+    stop_argument("related", "given with `refit` NULL",
+                  "NULL, or given with `refit`: refits find how campaigns are related")
+  }
+  if (identical(config$refit$noise, "varying")) {
+    stop_argument("related", "given with refit_every(noise = \"varying\")", "NULL, or given with a constant noise")
+  }
+  if (length(config$mean) != 1) {
+    stop_argument("related", "given with a prior mean for each arm", "NULL, or given with one mean")
+  }
+}
+
+check_related_again <- function(config) {
+  related <- config$related
+  if (is.null(related)) return(invisible())
+  fields <- c("name", "rows", "inputs", "campaign", "values", "noise_var", "kernel", "noise", "slope",
+              "correlation")
+  # (Bandits of before knew no optional points.)
+  if (!is.list(related) || !identical(setdiff(names(related), "optional"), fields)) {
+    damaged("its earlier campaigns are none")
+  }
+  if (!is.null(related$optional) && !is_optional_count(related$optional, config$design)) {
+    damaged("its earlier campaigns leave another design")
+  }
+  for (part in c("outcomes", "changes", "constraints", "rewards")) {
+    if (!is.null(config[[part]])) damaged("it has earlier campaigns beside `", part, "`")
+  }
+  check_can_be_related(config)
+  count <- length(check_names(related$name, "related"))
+  n <- length(related$values)
+  check_numbers(related$values, "related", lengths = n)
+  if (n == 0 || any(check_numbers(related$noise_var, "related",
+                                  lengths = n) <= 0)) damaged("an earlier campaign has no noise")
+  check_matrix(related$inputs, "related", columns = length(input_names(config)), rows = n)
+  if (!identical(colnames(related$inputs), input_names(config))) damaged("its earlier campaigns have other inputs")
+  if (!is.integer(related$campaign) || length(related$campaign) != n || !all(related$campaign %in% seq_len(count))) {
+    damaged("its earlier campaigns have no numbers")
+  }
+  check_matrix(related$correlation, "related", columns = count, rows = count)
+  if (is.null(config$models)) damaged("it has earlier campaigns and no models of them")
+}
+
+check_model_of_campaigns <- function(campaigns, config) {
+  if (is.null(config$related) != is.null(campaigns)) damaged("a model knows other campaigns than its bandit")
+  if (is.null(campaigns)) return(invisible())
+  count <- length(config$related$name)
+  check_numbers(campaigns$correlation, "related", lengths = count)
+  check_numbers(campaigns$mean, "related", lengths = count)
+  check_positive(campaigns$scale, "scale")
+  C <- campaigns_covariance(config$related, campaigns)
+  check_semidefinite(C, "related", 1e-10)
+}
+
+# NULL where they are forgotten.
+check_failures <- function(failures, config) {
+  taught <- check_choice(failures, c("forget", "avoid", "doubt"))
+  if (taught == "forget") return(NULL)
+  if (!is.null(config$constraints)) {
+    stop_argument("failures", sprintf("\"%s\", together with `constraints`", taught),
+                  "\"forget\" where `constraints` is given")
+  }
+  taught
+}
+
+# What parts ask of each other.
+check_together <- function(config) {
+  check_likelihood(config)
+  policy <- config$policy
+  if (trait(policy, "draws")) {
+    if (config$engine == "played") {
+      stop_argument("engine", "\"played\"", sprintf(
+        "\"auto\" or \"weights\" for %s (joint draws need the complete factor)", trait(policy, "title")))
+    }
+    if (!trait(config$kernel, "prior_paths") && !can_count(config$domain)) {
+      stop_argument("kernel",
+                    sprintf("kernel_function() for %s on %s", trait(policy, "title"), describe_domain(config$domain)),
+                    "another kernel where functions are drawn from the prior")
+    }
+  }
+  if (trait(policy, "intervals")) check_can_keep_intervals(config)
+}
+
+# Is kernel_function() a covariance on this domain?
+check_own_kernel_here <- function(config) {
+  if (!has_function(config$kernel)) return(invisible())
+  if (length(config$context_names) && is.null(config$contexts)) return(invisible())
+  kernel <- resolve_kernel(config$kernel, input_names(config), arm_count(config$domain))
+  contexts <- if (!is.null(config$contexts)) utils::head(config$contexts, 3)
+  check_own_kernel(kernel, points_in_contexts(config$domain, spread_places(config$domain, 20), contexts))
+}
+
+check_linear_here <- function(config) {
+  domain <- config$domain
+  largest <- function(x) apply(abs(x), 2, max)
+  size <- c(if (can_count(domain)) largest(all_places(domain)$inputs) else rep(NA, length(model_names(domain))),
+            if (is.null(config$contexts)) rep(NA, length(config$context_names)) else largest(config$contexts))
+  check_linear_scale(config$kernel, size, input_names(config))
+}
+
+# Do policy and outcomes go together?
+check_policy_for_outcomes <- function(config) {
+  policy <- config$policy
+  if (trait(policy, "takes_all")) return(invisible())
+  trades <- length(objectives(config)) > 1
+  of_several <- trait(policy, "objectives")
+  if (of_several > 0 && !trades || is.finite(of_several) && of_several > 1 &&
+      length(objectives(config)) != of_several) {
+    stop_argument("policy", sprintf("%s with %d objective(s)", trait(policy, "title"), length(objectives(config))),
+                  sprintf("another policy, or `outcomes` with %s",
+                          if (is.finite(of_several)) "two objectives" else "several objectives"))
+  }
+  if (trades && of_several == 0 && !trait(policy, "uniform")) {
+    stop_argument("policy",
+                  sprintf("%s, which knows one objective, for %d of them", trait(policy, "title"),
+                          length(objectives(config))),
+                  "policy_ehvi() (two objectives), policy_hypervolume(), policy_uniform() or policy_function()")
+  }
+  if (has_limits(config) && !trades && !trait(policy, "limits")) {
+    stop_argument("policy", paste0(trait(policy, "title"), ", which knows no limits"),
+                  paste("policy_ei() without cost, policy_ucb() with one multiplier, policy_ts(), policy_uniform() or",
+                        "policy_function() beside limits"))
+  }
+}
+
+with_outcomes <- function(config, outcomes) {
+  outcomes <- complete_outcomes(outcomes, config)
+  if (!is.null(outcomes)) {
+    for (name in c("kernel", "noise_var", "mean", "outputs", "refit")) config[name] <- list(outcomes[[1]][[name]])
+    config <- config[!vapply(config, is.null, NA)]
+    config$outcomes <- outcomes
+    for (k in seq_along(outcomes)) {
+      one <- outcome_config(config, k)
+      check_refit(one$refit, one)
+    }
+  }
+  check_policy_for_outcomes(config)
+  if (length(config$policy$reference)) reference_of(config$policy$reference, objectives(config))
+  config
+}
+
+# Of settings from a file or a store.
+check_outcomes_again <- function(config) {
+  outcomes <- config$outcomes
+  if (!is.null(outcomes)) {
+    whole <- is.list(outcomes) && all(vapply(outcomes, function(one) {
+      is.list(one) && setequal(setdiff(names(one), c("output_map", "models")),
+                               c("role", "kernel", "noise_var", "mean", "outputs", "refit"))
+    }, NA))
+    if (!whole) damaged("its outcomes are none")
+    check_outcome_list(lapply(outcomes, `[[`, "role"), config)
+    if (!trait(outcomes[[1]]$role, "objective")) damaged("its first outcome is no objective")
+    if (length(outcomes) > 1) check_alone_with_outcomes(config[names(config) != "outputs"])
+    for (k in seq_along(outcomes)) {
+      one <- outcome_config(config, k)
+      check_outputs(outcomes[[k]]$outputs, one[setdiff(names(one), c("outputs", "changes", "constraints"))])
+      check_refit(outcomes[[k]]$refit, one)
+    }
+  }
+  check_policy_for_outcomes(config)
+}
+
+# What is about one reward says so.
+check_one_outcome <- function(config, what) {
+  if (has_outcomes(config)) {
+    stop_gpbandits(what, " is about one reward: this bandit has the outcomes ",
+                   paste(outcome_names(config), collapse = ", "),
+                   ", and no theorem says it of them.", argument = "outcomes")
+  }
+}
+
+# Pairs are asked for and told as such.
+check_duels <- function(config, refuse) {
+  compares <- has_likelihood(config) && trait(config$rewards, "compares")
+  if (trait(config$policy, "pairs") && !compares) {
+    stop_argument("policy", "policy_duel() without rewards_duels()",
+                  "another policy, or `rewards = rewards_duels()` (or rankings)")
+  }
+  if (!compares) return(invisible())
+  if (trait(config$pending, "noticed")) refuse("pending", describe_pending(config$pending), "pending_ignore()")
+  if (config$engine == "played") refuse("engine", "\"played\"", "\"auto\" or \"weights\"")
+  if (trait(config$policy, "draws") && !can_count(config$domain)) {
+    refuse("policy", paste(trait(config$policy, "title"), "on", describe_domain(config$domain)), "policy_duel()")
+  }
+  if (trait(config$policy, "of_arms") && !can_count(config$domain)) {
+    refuse("policy", paste("policy_duel(rule = \"game\") on", describe_domain(config$domain)), "rule = \"last\"")
+  }
+}
+
+check_glm_width <- function(config) {
+  width <- config$policy$width
+  if (is.null(width) || !trait(width, "curved")) return(invisible())
+  refuse <- function(given, allowed) stop_argument("width", paste("width_glm()", given), allowed)
+  if (!has_likelihood(config) || !trait(config$rewards, "has_norm_bound")) {
+    refuse(paste("with rewards that are",
+                 if (is.null(config$rewards)) "readings with Gaussian noise" else trait(config$rewards, "title")),
+           "with rewards_binary(), rewards_counts() or rewards_duels() without ties; width_amm() is for readings")
+  }
+  if (is_variational(config$rewards)) {
+    refuse("with approximation = \"variational\"", "with \"laplace\": its proof is about the mode")
+  }
+  if (!trait(config$policy, "curved")) {
+    refuse(paste("for", trait(config$policy, "title")), "for policy_ucb() or policy_duel()")
+  }
+  if (trait(config$pending, "variance_knows")) {
+    refuse("with pending_hallucinate()", "with pending_ignore(): what is pending proves nothing")
+  }
+}
+
+# What does not go with such rewards.
+check_likelihood <- function(config) {
+  check_glm_width(config)
+  if (!has_likelihood(config)) return(check_duels(config))
+  title <- trait(config$rewards, "title")
+  refuse <- function(arg, given, allowed) stop_argument(arg, paste0(given, ", with rewards that are ", title), allowed)
+  check_latent_refit(config, refuse)
+  for (arg in c("constraints", "failures")) {
+    if (!is.null(config[[arg]])) refuse(arg, "given", if (arg == "failures") "\"forget\"" else "NULL")
+  }
+  if (!is.null(config$changes) && trait(config$changes, "of_readings")) {
+    refuse("changes", sprintf("change_%s()", config$changes$kind),
+           "NULL, change_oracle(), change_never(), change_every(), change_window() or change_weights()")
+  }
+  width <- config$policy$width
+  if (!is.null(width) && !trait(width, "any_rewards")) {
+    refuse("width", trait(width, "title"),
+           "width_constant(), width_function() or width_glm(): others' theorems are for Gaussian noise")
+  }
+  if (trait(config$policy, "of_noise") || !is.null(config$policy$repeats)) {
+    refuse("policy", describe_policy(config$policy), "one that does not go by the noise variance")
+  }
+  if (config$engine == "lowrank" && is_variational(config$rewards)) {
+    stop_argument("engine", "\"lowrank\", with approximation = \"variational\"",
+                  "\"auto\" or \"dense\", or \"laplace\"")
+  }
+  if (config$engine == "lowrank" && !trait(config$rewards, "concave")) {
+    refuse("engine", "\"lowrank\"", "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")
+  }
+  check_duels(config, refuse)
+  check_units(config, refuse)
+  pending <- config$pending
+  if (trait(pending, "replaces")) as_stand_in(config$rewards, pending$value, refuse)
+}

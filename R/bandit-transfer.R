@@ -1,0 +1,603 @@
+# Transfer learning from earlier campaigns. Layer: bandit.
+
+#' Earlier campaigns
+#'
+#' `related = list(may = old_data)` of [auto_bandit()] and [maximize_bandit()]: results of earlier campaigns with the
+#' same inputs, which may or may not tell something about this one (last year's batch, another machine, another data
+#' set). Each is a data.frame with a column per input (and context) and `reward`, such as the `$history()` of an
+#' earlier bandit; points may lie outside of the present space, rows without a reward are left out.
+#'
+#' Rewards of each campaign \eqn{t} are put through a map of their own ([scale_outputs()]), so units, levels and even
+#' the sense may differ, have a noise variance of their own, and the model is \eqn{k(x, x')\,C_{tt'}}{k(x, x') C[t,
+#' t']}, one kernel and a covariance of campaigns. The correlation \eqn{\rho}{rho} of this campaign with an earlier one
+#' is not picked but averaged over: 15 values between -1 and 1, three quarters of the prior's weight on those that are
+#' not negative, each weighed by how well it foretells this campaign's rewards, together with the scale of this
+#' campaign among the others (half of the prior's weight on scales that go with equal units). Every refit does that
+#' anew; 16 models at most are kept, those in the middle of equal parts of the weight, and the bandit averages over
+#' them as [refit_every()] says. With several campaigns, correlations of the earlier ones with each other are the
+#' likeliest of the grid for each pair, and each one's correlation with this campaign is averaged over where those of
+#' the others are likeliest.
+#'
+#' Beforehand it is as likely that earlier campaigns tell nothing. From the fifth reward on models of this campaign by
+#' itself, with hyperparameters of their own as [refit_every()] finds them, stand beside the others; the odds are the
+#' Bayes factor of correlations that are not 0 against none, averaged over kernels and noises. From twice as many
+#' rewards on as there are hyperparameters the odds are at most those of the densities with which both kinds foretell
+#' each reward from all the others: one kernel for all campaigns is a burden where they differ in more than a scale.
+#' While the odds are against the earlier campaigns they are left out, and the posterior is what it is without them; the
+#' next refit asks again. `summary()` says what is believed: in `related` the mean `correlation`, an interval of at
+#' least 90% (`lower`, `upper`), the probability that it is `positive`, and the weight of models in which the earlier
+#' campaign tells nothing (`zero`; also since this campaign has become enough by itself).
+#'
+#' The first design is as long as without earlier campaigns. Its first point is where these expect most (in the stead of
+#' the nearest of the others), and its first 3 points are always asked. Of the other rounds that it would have taken,
+#' the share that earlier campaigns leave untold is the design's (1 less the mean of \eqn{\rho^2}{rho^2}; of several
+#' campaigns \eqn{\rho^\top R^{-1}\rho}{rho' R^-1 rho} with their correlations \eqn{R}); in the others the policy is
+#' asked. `design = k` asks for all `k` points first. Campaigns in which all rewards are equal tell nothing: every
+#' choice is then as without them, with the same `refit`. Default refits come after each round from the second reward on.
+#' Earlier rows are no rounds, stand in no history and are never the incumbent.
+#' Of more than 300 (of all campaigns together) those are known to the model whose posterior sd is largest when they
+#' are taken one after the other; of a campaign with fewer than 4 places no noise or lengthscale is learnt.
+#'
+#' Files, journals, stores and JSON of such a bandit contain the rows that are kept. Not with `outcomes`, `limits`,
+#' `race`, `fidelity`, `refit = NULL`, noise that varies, or kernels that are matrices or functions: errors say so.
+#'
+#' On Hartmann's function in three inputs a campaign with correlation .9 is ahead of none by 1.1 in log10 of the gap
+#' after 8 evaluations. One that is upside down costs: after 2 and 3 evaluations the gap was 1.35 and 1.15 times that
+#' without it, since the first point is then the worst there is (18 searches; `bench/results/related.md` in the sources).
+#' @section Guarantee: none: correlations and hyperparameters are fitted.
+#' @name related
+#' @examples
+#' set.seed(1)
+#' f <- function(x) -(x - 0.7)^2
+#' x <- runif(15)
+#' may <- data.frame(x = x, reward = 60 + 8 * f(x - 0.05) + rnorm(15, sd = 0.05))
+#' b <- auto_bandit(list(x = c(0, 1)), related = list(may = may))
+#' for (round in 1:3) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, f(q$x))
+#' }
+#' summary(b)$related
+#' @seealso [auto_bandit()] with `data` for results of the same campaign.
+NULL
+
+# Earlier campaigns (spec/outcomes.md E): their rows are known to the posterior from the start, through the kernel
+# k(x, x') C[t, t'] over all campaigns, C = (s^2, s rho'; s rho, R). What rho is nobody knows: each refit weighs values
+# of it by how well they foretell this campaign's rewards, and the bandit averages over the models that result.
+
+# So many rows of earlier campaigns are known to the posterior, those that say most.
+most_related_rows <- 300
+# Values of a correlation, and their weights before anything is seen: three quarters of it are not negative.
+related_grid <- seq(-14, 14, by = 2) / 15
+related_prior <- ifelse(related_grid < 0, 0.25 / sum(related_grid < 0), 0.75 / sum(related_grid >= 0))
+# So many models are averaged over at most.
+most_related_models <- 16
+
+# From so many rewards on this campaign is fitted by itself, as without earlier ones.
+least_alone <- 5
+
+# ---- what was given ---------------------------------------------------------------------------
+
+# A list of campaigns, each `inputs` (as the kernel sees them) and `reward`.
+check_related <- function(related, domain, contexts = character()) {
+  if (is.null(related)) return(NULL)
+  allowed <- "a named list of data.frames, one for each earlier campaign"
+  if (!is.list(related) || is.data.frame(related) || !length(related) || is.null(names(related))) {
+    stop_argument("related", describe(related), allowed)
+  }
+  names <- names(related)
+  if (anyNA(names) || any(!nzchar(names)) || anyDuplicated(names)) {
+    stop_argument("related", paste("one with the names", quoted(names)),
+                  "a list with a name of its own for each campaign")
+  }
+  if (length(related) > 20) stop_argument("related", sprintf("%d campaigns", length(related)), "at most 20")
+  stats::setNames(lapply(names, function(name) {
+    read_campaign(related[[name]], domain, contexts, paste0("related$", name))
+  }), names)
+}
+
+# Rows may lie outside of the space; those without a reward say nothing.
+read_campaign <- function(data, domain, contexts, arg) {
+  wanted <- c(domain$names, contexts, "reward")
+  allowed <- paste("a data.frame with columns", paste(wanted, collapse = ", "))
+  if (is.data.frame(data)) check_data_frame(data, arg)
+  if (!is.data.frame(data) || !all(wanted %in% names(data))) stop_argument(arg, lacking_columns(data, wanted), allowed)
+  ours <- own_columns(data, c(names_in_domain(domain), contexts))
+  strange <- setdiff(names(ours), c("reward", "status", if (is_history(ours)) columns_of_history(ours)))
+  if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
+  reward <- check_numbers(if (all(is.na(data$reward))) as.double(data$reward) else data$reward, arg, na = TRUE)
+  known <- !is.na(reward)
+  if (!any(known)) stop_argument(arg, "one in which no reward is known", "a campaign with results")
+  data <- data[known, , drop = FALSE]
+  inputs <- inputs_anywhere(domain, data[domain$names], arg)
+  if (length(contexts)) inputs <- cbind(inputs, check_points(data[contexts], contexts, arg))
+  colnames(inputs) <- c(model_names(domain), contexts)
+  list(inputs = inputs, reward = reward[known])
+}
+
+check_related_alone <- function(related, others) {
+  if (is.null(related)) return(invisible())
+  given <- names(Filter(Negate(is.null), others))
+  if (length(given)) stop_argument("related", sprintf("given together with `%s`", given[1]), "NULL there")
+}
+
+# ---- what is kept of it -------------------------------------------------------------------------
+
+# The settings `related` of a bandit with these others: `inputs`, `campaign` (from 1), `values` and `noise_var` (to the
+# model) of the rows that are kept, of each campaign its `name` and number of `rows`; `kernel`, `noise`, `slope` of the
+# largest; `correlation` of the campaigns among themselves.
+prepared_campaigns <- function(campaigns, config) {
+  most <- max(10, most_related_rows %/% length(campaigns))
+  kept <- lapply(names(campaigns), function(name) prepared_campaign(campaigns[[name]], config, most))
+  said <- lengths(lapply(kept, `[[`, "values"))
+  out <- list(name = names(campaigns), rows = vapply(campaigns, function(one) length(one$reward), 0, USE.NAMES = FALSE),
+              inputs = do.call(rbind, lapply(kept, `[[`, "inputs")), campaign = rep(seq_along(kept), said),
+              values = unlist(lapply(kept, `[[`, "values")), noise_var = unlist(lapply(kept, `[[`, "noise_var")))
+  largest <- kept[[which.max(said)]]
+  out$kernel <- largest$kernel
+  out$noise <- largest$noise
+  out$slope <- largest$slope
+  out$correlation <- campaigns_correlation(out)
+  out
+}
+
+prepared_campaign <- function(campaign, config, most) {
+  map <- fit_output_map(config$outputs, campaign$reward)
+  merged <- merged_rows(campaign$inputs, map_outputs(map, campaign$reward))
+  kernel <- config$kernel
+  noise_var <- 0.1
+  if (length(merged$values) >= 4 && stats::sd(merged$values) > 0) {
+    first <- pivot_rows(kernel, merged$inputs, merged$times, config$noise_var, 150)
+    fit <- fitted_campaign(subset_rows(merged, first), config)
+    kernel <- fit$kernel
+    noise_var <- fit$noise_var
+  }
+  rows <- pivot_rows(kernel, merged$inputs, merged$times, noise_var, most)
+  kept <- subset_rows(merged, rows)
+  list(inputs = kept$inputs, values = kept$values, noise_var = noise_var / kept$times, kernel = kernel,
+       noise = noise_var, slope = middle_slope(map, campaign$reward))
+}
+
+# A reward's unit in those of the model, in the middle of the rewards.
+middle_slope <- function(map, reward) abs(cpp_output_slopes(map, stats::median(reward)))
+
+# Rows at one place are one row, seen several times.
+merged_rows <- function(inputs, values) {
+  at <- match_rows(inputs, inputs)
+  places <- unique(at)
+  list(inputs = inputs[places, , drop = FALSE], values = as.vector(tapply(values, factor(at, places), mean)),
+       times = as.vector(table(factor(at, places))))
+}
+
+subset_rows <- function(merged, rows) {
+  list(inputs = merged$inputs[rows, , drop = FALSE], values = merged$values[rows], times = merged$times[rows])
+}
+
+# The parameters that this campaign alone speaks for.
+fitted_campaign <- function(merged, config) {
+  question <- c(list(merged$inputs, merged$values, config$kernel, noise_var = config$noise_var, mean = "fit"),
+                config$refit$settings)
+  catch_error(preserve_rng(do.call(gp_fit, question, quote = TRUE)),
+              function(e) list(kernel = config$kernel, noise_var = 0.1))
+}
+
+# The rows whose posterior sd is largest when they are taken one after the other, O(rows most^2).
+pivot_rows <- function(kernel, inputs, times, noise_var, most) {
+  n <- nrow(inputs)
+  if (n <= most) return(seq_len(n))
+  points <- function(rows) inputs[rows, , drop = FALSE]
+  left <- rep(prior_variance(kernel, points(1)), n)
+  factor <- matrix(0, n, most)
+  rows <- integer(most)
+  for (k in seq_len(most)) {
+    row <- which.max(left)
+    rows[k] <- row
+    before <- seq_len(k - 1)
+    covariance <- drop(kernel_gram(kernel, inputs, points(row)))
+    if (k > 1) covariance <- covariance - drop(factor[, before, drop = FALSE] %*% factor[row, before])
+    factor[, k] <- covariance / sqrt(max(left[row], 0) + noise_var / times[row])
+    left <- left - factor[, k]^2
+    left[row] <- -Inf
+  }
+  rows
+}
+
+prior_variance <- function(kernel, point) kernel_gram(kernel, point)[1, 1]
+
+# ---- how well correlations foretell ---------------------------------------------------------------
+
+# What the earlier rows say under a kernel: their root, centred values through it, means.
+known_campaigns <- function(related, kernel, correlation = related$correlation) {
+  task <- related$campaign
+  K <- kernel_gram(kernel, related$inputs) * correlation[task, task]
+  root <- chol(K + diag(related$noise_var, length(task)))
+  through <- function(v) backsolve(root, v, transpose = TRUE)
+  H <- through(outer(task, seq_along(related$name), `==`) + 0)
+  y <- through(related$values)
+  # (A campaign's mean is its own; a weak prior, of sd 3, holds it where rows are few.)
+  mean <- solve(crossprod(H) + diag(1 / 9, ncol(H)), crossprod(H, y))
+  list(root = root, centred = drop(y - H %*% mean), mean = drop(mean), log_det = 2 * sum(log(diag(root))),
+       evidence = -0.5 * sum((y - H %*% mean)^2) - sum(log(diag(root))))
+}
+
+# The correlations of earlier campaigns: for each pair the mode over the grid.
+campaigns_correlation <- function(related) {
+  count <- length(related$name)
+  R <- diag(count)
+  if (count == 1) return(R)
+  for (i in seq_len(count - 1)) for (j in (i + 1):count) R[i, j] <- R[j, i] <- pair_correlation(related, i, j)
+  # Each pair for itself need not make a covariance of all.
+  least <- min(eigen(R, symmetric = TRUE, only.values = TRUE)$values)
+  if (least < 0.02) R <- (R + (0.02 - least) * diag(count)) / (1 + 0.02 - least)
+  R
+}
+
+pair_correlation <- function(related, i, j) {
+  rows <- related$campaign %in% c(i, j)
+  if (!any(related$campaign == i) || !any(related$campaign == j)) return(0)
+  pair <- list(name = related$name[c(i, j)], inputs = related$inputs[rows, , drop = FALSE],
+               campaign = match(related$campaign[rows], c(i, j)), values = related$values[rows],
+               noise_var = related$noise_var[rows])
+  score <- vapply(related_grid, function(rho) {
+    known_campaigns(pair, related$kernel, matrix(c(1, rho, rho, 1), 2))$evidence
+  }, 0) + log(related_prior)
+  related_grid[which.max(score)]
+}
+
+# This campaign's points: their covariance, and what of it the rows of each earlier campaign know.
+given_campaigns <- function(related, kernel, known, x) {
+  colnames(x) <- colnames(related$inputs)
+  cross <- kernel_gram(kernel, related$inputs, x)
+  list(own = kernel_gram(kernel, x), by_task = lapply(seq_along(related$name), function(t) {
+    backsolve(known$root, cross * (related$campaign == t), transpose = TRUE)
+  }))
+}
+
+# This campaign's values `y` at `x` (noise variances `noise`): the logarithm of their density given the earlier rows,
+# the mean integrated out (`mean` NULL) or given, for correlations (a row of `rho` each) and scales; and the mean.
+foretold <- function(related, kernel, known, x, y, noise, rho, scale, mean) {
+  n <- length(y)
+  seen <- given_campaigns(related, kernel, known, x)
+  out <- matrix(-Inf, length(scale), 2)
+  for (k in seq_along(scale)) {
+    Z <- Reduce(`+`, Map(`*`, seen$by_task, rho[k, ]))
+    V <- scale[k]^2 * (seen$own - crossprod(Z)) + diag(noise, n)
+    root <- attempt(chol(V))
+    if (is.null(root)) next
+    r <- backsolve(root, y - scale[k] * drop(crossprod(Z, known$centred)), transpose = TRUE)
+    one <- backsolve(root, rep(1, n), transpose = TRUE)
+    precision <- sum(one^2)
+    level <- if (is.null(mean)) sum(one * r) / precision else mean
+    free <- if (is.null(mean)) 0.5 * log(precision) else 0
+    out[k, ] <- c(-0.5 * sum((r - level * one)^2) - sum(log(diag(root))) - free, level)
+  }
+  out
+}
+
+# This campaign's scales among the others', and their weights before anything is seen. Half of it is that rewards have
+# the same units here and there, so that the fitted maps tell it; the other half that the maps have made them alike. (A
+# map knows the rewards that there are, and a search's crowd about its best.)
+tried_scales <- function(related, slope) {
+  same <- if (is.null(slope)) 0 else log(slope / related$slope)
+  at <- sort(unique(c(seq(-1.5, 1.5, by = 0.5), same + seq(-0.8, 0.8, by = 0.4))))
+  ends <- c(at[1] - 0.25, (at[-1] + at[-length(at)]) / 2, at[length(at)] + 0.25)
+  density <- 0.5 * stats::dnorm(at, same, 0.4) + 0.5 * stats::dcauchy(at, 0, 0.5)
+  list(scale = exp(at), prior = density * diff(ends) / sum(density * diff(ends)))
+}
+
+# Correlations that are tried, a row each: the same with all earlier campaigns; of several, besides, those of each with
+# the others where they are likeliest.
+tried_correlations <- function(related, likeliest = NULL) {
+  count <- length(related$name)
+  all <- matrix(related_grid, length(related_grid), count)
+  for (j in seq_len(if (is.null(likeliest)) 0 else count)) {
+    one <- matrix(likeliest, length(related_grid), count, byrow = TRUE)
+    one[, j] <- related_grid
+    all <- rbind(all, one)
+  }
+  all <- unique(all)
+  # (Of those that make a covariance.)
+  all[share_of(related, all) < 1 - 1e-3, , drop = FALSE]
+}
+
+log_prior_of_correlations <- function(rho) {
+  rowSums(matrix(log(related_prior)[match(round(rho, 9), round(related_grid, 9))], nrow(rho)))
+}
+
+# ---- models ---------------------------------------------------------------------------------------
+
+# What is averaged over: kernels and noises (`parts`, with weights) times correlations times scales.
+related_models <- function(related, parts, x, y, own_noise, mean, slope) {
+  scales <- tried_scales(related, slope)
+  n <- length(y)
+  known <- lapply(parts, function(part) known_campaigns(related, part$kernel))
+  sweep <- function(rho) {
+    tried <- expand.grid(rho = seq_len(nrow(rho)), scale = seq_along(scales$scale))
+    before <- log_prior_of_correlations(rho)[tried$rho] + log(scales$prior)[tried$scale]
+    do.call(rbind, lapply(seq_along(parts), function(p) {
+      part <- parts[[p]]
+      noise <- filled_noise(own_noise, part$noise_var)
+      found <- if (n > 0) foretold(related, part$kernel, known[[p]], x, y, noise, rho[tried$rho, , drop = FALSE],
+                                   scales$scale[tried$scale], mean)
+               else cbind(0, rep(if (is.null(mean)) 0 else mean, nrow(tried)))
+      data.frame(part = p, tried, score = found[, 1] + before, level = found[, 2])
+    }))
+  }
+  rho <- tried_correlations(related)
+  all <- sweep(rho)
+  for (again in seq_len(if (length(related$name) > 1 && n > 0) 2 else 0)) {
+    rho <- tried_correlations(related, rho[all$rho[which.max(all$score)], ])
+    all <- sweep(rho)
+  }
+  # A part's own weight tells how likely it is with its best correlation so far, so only shares within a part count.
+  weight <- exp(all$score - max(all$score))
+  for (p in seq_along(parts)) {
+    mine <- all$part == p
+    weight[mine] <- weight[mine] / max(sum(weight[mine]), .Machine$double.xmin) * parts[[p]]$weight
+  }
+  kept <- middle_models(weight, order(rowSums(rho)[all$rho], all$scale, all$part))
+  models <- lapply(seq_along(kept$at), function(i) {
+    k <- kept$at[i]
+    part <- parts[[all$part[k]]]
+    list(kernel = part$kernel, noise_var = part$noise_var, mean = all$level[k], weight = kept$weight[i],
+         campaigns = list(correlation = rho[all$rho[k], ], scale = scales$scale[all$scale[k]],
+                          mean = known[[all$part[k]]]$mean))
+  })
+  list(models = models, evidence = log_evidence_of_relation(all, rho, vapply(parts, `[[`, 0, "weight")))
+}
+
+# The logarithm of the Bayes factor of correlations that are not 0 against none at all, under each part's kernel and
+# noise, averaged over the parts. `all`: as above, a row per part, correlation and scale.
+log_evidence_of_relation <- function(all, rho, weight) {
+  total <- function(score) max(score) + log(sum(exp(score - max(score))))
+  prior <- log_prior_of_correlations(rho)
+  none <- rowSums(rho != 0) == 0
+  each <- vapply(seq_along(weight), function(p) {
+    of <- function(these) total(all$score[all$part == p & these[all$rho]]) - total(prior[these])
+    # (Where both are next to impossible neither is said.)
+    max(-100, min(100, of(!none) - of(none)))
+  }, 0)
+  sum(weight * each) / sum(weight)
+}
+
+# This campaign by itself, with hyperparameters of its own, is as likely beforehand as that earlier ones tell something.
+# `models` know the earlier rows, `alone` are of this campaign by itself: those of both, by the evidence (a logarithm)
+# for the earlier rows.
+mixed_kinds <- function(models, alone, evidence) {
+  weighed <- function(models, share) lapply(models, function(model) {
+    model$weight <- model$weight * share
+    model
+  })
+  all <- c(weighed(models, stats::plogis(evidence)), weighed(alone, stats::plogis(-evidence)))
+  kept <- Filter(function(model) model$weight > 1e-3, all)
+  # (Without those of no weight the others have all of it.)
+  weighed(kept, 1 / sum(vapply(kept, `[[`, 0, "weight")))
+}
+
+# By how much the logarithm of what models foretell of each of this campaign's values from all else that is known is
+# more, summed, than that of others.
+foretold_better <- function(related, models, others, x, y, own_noise) {
+  of <- function(models) {
+    each <- vapply(models, function(model) {
+      log(model$weight) + each_foretold(related, model, x, y, own_noise)
+    }, numeric(length(y)))
+    top <- apply(each, 1, max)
+    sum(top + log(rowSums(exp(each - top))))
+  }
+  of(models) - of(others)
+}
+
+likeliest <- function(models) models[[which.max(vapply(models, `[[`, 0, "weight"))]]
+
+# Of each of this campaign's values, the logarithm of its density given all else that is known. (A model without a mean
+# is of values less theirs.)
+each_foretold <- function(related, model, x, y, own_noise) {
+  known <- known_campaigns(related, model$kernel)
+  seen <- given_campaigns(related, model$kernel, known, x)
+  s <- model$campaigns$scale
+  Z <- Reduce(`+`, Map(`*`, seen$by_task, model$campaigns$correlation))
+  V <- s^2 * (seen$own - crossprod(Z)) + diag(filled_noise(own_noise, model$noise_var), length(y))
+  root <- attempt(chol(V))
+  if (is.null(root)) return(rep(-1e6, length(y)))
+  inverse <- chol2inv(root)
+  r <- drop(inverse %*% (y - or_else(model$mean, 0) - s * drop(crossprod(Z, known$centred))))
+  stats::dnorm(r / diag(inverse), 0, sqrt(1 / diag(inverse)), log = TRUE)
+}
+
+# In this order, one at the middle of each part of the weight.
+middle_models <- function(weight, order) {
+  passed <- cumsum(weight[order]) / sum(weight)
+  middles <- (seq_len(most_related_models) - 0.5) / most_related_models
+  taken <- order[findInterval(middles, c(0, passed), rightmost.closed = TRUE)]
+  times <- table(factor(taken, unique(taken)))
+  list(at = unique(taken), weight = as.vector(times) / most_related_models)
+}
+
+# Kernels and noises that all campaigns together speak for, with weights: of fewer rows more of them.
+related_parts <- function(config, current, x, y, own_noise, mean) {
+  related <- config$related
+  now <- related_now(related, current)
+  C <- campaigns_covariance(related, now)
+  known <- known_campaigns(related, current$kernel)
+  level <- if (!is.null(mean)) mean else if (!length(y)) 0
+           else foretold(related, current$kernel, known, x, y, filled_noise(own_noise, current$noise_var),
+                         matrix(now$correlation, 1),
+                         now$scale, NULL)[1, 2]
+  all_x <- cbind(rbind(unname(x), unname(related$inputs)), c(rep(1, length(y)), related$campaign + 1))
+  colnames(all_x) <- c(colnames(related$inputs), "arm")
+  kernel <- current$kernel * kernel_matrix(C)
+  question <- c(list(all_x, c(y - level, related$values - known$mean[related$campaign]), kernel,
+                     noise_var = current$noise_var,
+                     mean = 0, own_noise = c(own_noise, related$noise_var)),
+                renamed_settings(config$refit$settings, current$kernel, kernel))
+  of_inputs <- function(fit, weight) {
+    values <- kernel_parameters(fit$kernel)
+    list(kernel = replace_parameters(current$kernel, unname(values)), noise_var = fit$noise_var, weight = weight)
+  }
+  rows <- nrow(all_x)
+  if (rows <= 200) {
+    found <- do.call(fit_models, c(question, list(count = if (rows <= 100) 8 else 4)), quote = TRUE)
+    if (is.null(found)) return(list(list(kernel = current$kernel, noise_var = current$noise_var, weight = 1)))
+    return(lapply(found$models, function(model) of_inputs(model, model$weight)))
+  }
+  list(of_inputs(do.call(gp_fit, question, quote = TRUE), 1))
+}
+
+# What is believed of correlations and scale, on average.
+related_now <- function(related, current) {
+  if (is.null(current$models)) return(list(scale = 1, correlation = first_correlation(related)))
+  weight <- vapply(current$models, `[[`, 0, "weight")
+  over <- function(of) drop(matrix(unlist(lapply(current$models, of)), ncol = length(weight)) %*% weight)
+  list(scale = exp(over(function(model) log(model$campaigns$scale))),
+       correlation = over(function(model) model$campaigns$correlation))
+}
+
+# Before anything is known: .5 with each, or as much of that as campaigns that contradict each other leave room for.
+first_correlation <- function(related) {
+  rho <- rep(0.5, length(related$name))
+  rho * min(1, sqrt(0.9 / share_of(related, rho)))
+}
+
+filled_noise <- function(own_noise, noise_var) ifelse(is.na(own_noise), noise_var, own_noise)
+
+# Bounds and priors for parameters as a product with the campaigns' matrix calls them.
+renamed_settings <- function(settings, kernel, product) {
+  old <- names(kernel_parameters(kernel))
+  new <- names(kernel_parameters(product))
+  for (field in intersect(c("priors", "lower", "upper"), names(settings))) {
+    at <- match(names(settings[[field]]), old)
+    names(settings[[field]])[!is.na(at)] <- new[at[!is.na(at)]]
+  }
+  settings
+}
+
+# The beliefs of a bandit with earlier campaigns after these rewards: as a refit has them. `mean`: NULL where it is
+# fitted. While the evidence is against earlier campaigns they are left out: models of them that share a kernel with
+# this one foretell worse than none, though their correlations are small.
+related_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = NULL) {
+  related <- config$related
+  without <- function() preserve_rng(fit_without(config, current, x, y, own_noise, mean))
+  if (tells_nothing(related)) return(without())
+  parts <- preserve_rng(related_parts(config, current, x, y, own_noise, mean))
+  found <- related_models(related, parts, x, y, own_noise, mean, slope)
+  models <- found$models
+  if (length(y) >= least_alone && stats::sd(y) > 0) {
+    evidence <- found$evidence
+    if (evidence < 0) return(without())
+    alone <- without()
+    # (What few rewards foretell of each other says more of the fits than of the campaigns.)
+    if (length(y) >= 2 * (length(kernel_parameters(current$kernel)) + 2)) {
+      better <- foretold_better(related, models, alone$models, x, y, own_noise)
+      evidence <- min(evidence, better)
+    }
+    if (evidence < 0) return(alone)
+    models <- mixed_kinds(models, alone$models, evidence)
+  }
+  best <- likeliest(models)
+  if (!is.null(mean)) models <- lapply(models, function(model) model[names(model) != "mean"])
+  list(kernel = best$kernel, noise_var = best$noise_var, mean = if (is.null(mean)) best$mean else current$mean,
+       models = models)
+}
+
+# Of rewards that are all equal nothing is learnt.
+tells_nothing <- function(related) {
+  all(vapply(split(related$values, related$campaign), function(values) all(values == values[1]), NA))
+}
+
+# As without earlier campaigns.
+fit_without <- function(config, current, x, y, own_noise, mean) {
+  now <- current[intersect(c("kernel", "noise_var", "mean", "models"), names(current))]
+  # (Climbs begin at what a bandit without earlier campaigns would have: models of this campaign alone, or none.)
+  alone <- is_alone(current$models)
+  if (!alone || identical(current$kernel, config$kernel)) now$models <- NULL
+  question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = or_else(mean, "fit"),
+                     own_noise = own_noise), config$refit$settings)
+  found <- if (length(y)) refitted(question, config$refit["average"], now, is.null(mean)) else now
+  if (is.null(found$models)) found$models <- list(c(found[c("kernel", "noise_var", "mean")], list(weight = 1)))
+  found$models <- lapply(found$models, alone_model, related = config$related)
+  found
+}
+
+is_alone <- function(models) {
+  all(vapply(models, function(model) all(model$campaigns$correlation == 0) && model$campaigns$scale == 1, NA))
+}
+
+# A model in which earlier campaigns tell nothing.
+alone_model <- function(model, related) {
+  model$campaigns <- list(correlation = rep(0, length(related$name)), scale = 1,
+                          mean = known_campaigns(related, model$kernel)$mean)
+  model
+}
+
+# ---- at the doors -----------------------------------------------------------------------------------
+
+# A bandit that was just made, with what it believes of earlier campaigns before its first reward.
+relate <- function(bandit, campaigns) {
+  config <- bandit$config
+  check_can_be_related(config)
+  config$related <- prepared_campaigns(campaigns, config)
+  told <- if (tells_nothing(config$related)) config else config$related
+  start <- list(kernel = told$kernel, noise_var = or_else(told$noise, config$noise_var), mean = config$mean)
+  none <- matrix(0, 0, length(input_names(config)))
+  fits <- identical(config$refit$mean, "fit")
+  fit <- related_fit(config, start, none, numeric(), numeric(), if (!fits) 0)
+  bandit$config <- refitted_config(config, fit)
+  make_ready(bandit)
+  invisible(bandit)
+}
+
+# The place where most is expected before the first reward; NULL in contexts, where there is none for all of them.
+related_first <- function(bandit) {
+  config <- bandit$config
+  if (!is_related(config) || tells_nothing(config$related) || length(config$context_names)) return(NULL)
+  heal(bandit)
+  found <- core(cpp_bandit_best(bandit$handle, contexts_for(bandit, NULL, 1L), NaN))
+  if (is_tabulated_space(config)) subset_places(all_places(config$domain), found$arm + 1L) else places_found(config,
+                                                                                                             found)
+}
+
+# ---- the design -----------------------------------------------------------------------------------------
+
+# So many points of the design are a check of what earlier campaigns say. The others are optional: so long as a search
+# without earlier campaigns would be in its design, of the further rounds that share is the design's which earlier
+# campaigns leave untold. (Three points alone were no design: where nothing was told, half of the searches of a function
+# with several hills stayed on a lesser one; bench/results/related.md.)
+related_design_size <- 3
+
+# Of `left` places: how many are to be played before the policy is asked. `certain`: whatever is believed.
+related_design_left <- function(bandit, left, certain) {
+  config <- bandit$config
+  optional <- or_else(config$related$optional, 0L)
+  if (left > optional) return(left - optional)
+  if (tells_nothing(config$related)) return(left)
+  if (certain) return(0)
+  told <- share_told(current_config(bandit))
+  played <- optional - left
+  asked <- sum(table_column(bandit$queries, "action") == match("policy", action_names))
+  if (played + asked >= optional) return(0)
+  as.numeric(played + 0.5 <= (1 - told) * (played + asked + 1))
+}
+
+# ---- in words -----------------------------------------------------------------------------------------
+
+# What is believed of earlier campaigns: a data.frame with a row each, `campaign`, `rows` (that were given),
+# `correlation` (mean), `lower`, `upper` (an interval of at least 90%), `positive`, `zero` (probabilities).
+related_beliefs <- function(config) {
+  related <- config$related
+  if (is.null(related)) return(NULL)
+  weight <- model_weights(config)
+  rho <- matrix(unlist(lapply(config$models, function(model) model$campaigns$correlation)), ncol = length(weight))
+  quantile_of <- function(values, p) {
+    order <- order(values)
+    values[order][which(cumsum(weight[order]) >= p - 1e-12)[1]]
+  }
+  data.frame(campaign = related$name, rows = related$rows, correlation = drop(rho %*% weight),
+             lower = apply(rho, 1, quantile_of, 0.05), upper = apply(rho, 1, quantile_of, 0.95),
+             positive = drop((rho > 0) %*% weight), zero = drop((rho == 0) %*% weight))
+}
+
+related_words <- function(beliefs) {
+  sprintf(paste("related    %s (%d rows): correlation %.2f, from %.2f to %.2f, positive with probability %.2f,",
+                "none with %.2f"),
+          beliefs$campaign, as.integer(beliefs$rows), beliefs$correlation, beliefs$lower, beliefs$upper,
+          beliefs$positive, beliefs$zero)
+}

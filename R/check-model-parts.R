@@ -1,0 +1,90 @@
+# Leave-one-out predictions and other parts of model checks. Layer: bandit.
+
+# Is the value one that was told (and not what stands for a failure)?
+is_told <- function(bandit, ids, k) {
+  if (has_outcomes(bandit$config)) outcome_cells(bandit, ids)[, k] == "known" else status_of(bandit, ids) == "known"
+}
+
+posterior_where_played <- function(bandit, ids, k = 1L) {
+  places <- logged_places(bandit, ids)
+  context <- places$contexts
+  if (!is.null(context)) colnames(context) <- bandit$config$context_names
+  if (!has_outcomes(bandit$config)) return(scaled_posterior_at(bandit, places[c("arm", "inputs")], context))
+  at <- scaled_outcomes_at(bandit, places[c("arm", "inputs")], context)
+  data.frame(mean = at$mean[, k], sd = at$sd[, k])
+}
+
+# Covariance of a function that drifts, between the rounds of its readings (spec: change_fade()).
+faded <- function(gram, ids, rate) {
+  if (is.null(rate)) gram else gram * (1 - rate)^(abs(outer(ids, ids, "-")) / 2)
+}
+
+# Covariance of f, faded, where some of the rewards were read: a function of their rows.
+grams <- function(kernel, x, ids = NULL, decay = NULL) {
+  function(rows) faded(kernel_gram(kernel, x[rows, , drop = FALSE]), ids[rows], decay)
+}
+
+is_fitted <- function(bandit) {
+  !is.null(bandit$config$outputs) || any(vapply(bandit$refits, is_real_refit, NA))
+}
+
+# Such `rows` of `known`, and after which of the refits each was chosen.
+rows_said_of <- function(bandit, known) {
+  kind <- table_column(bandit$events, "kind")
+  id <- table_column(bandit$events, "id")
+  asked <- kind == event_kind[["query"]]
+  waiting <- cumsum(asked) - cumsum(kind %in% event_kind[c("reward", "withdraw", "fail")])
+  refit <- kind %in% believing
+  real <- vapply(bandit$refits, is_real_refit, NA)
+  first <- if (any(real)) id[refit][which(real)[1]] else 0
+  rows <- which(known$id %in% id[asked & waiting == 1] & known$id > first & status_of(bandit, known$id) == "known")
+  list(rows = rows, before = findInterval(known$id[rows] - 1, id[refit]))
+}
+
+most_dense <- 3000
+
+check_enough <- function(count) {
+  if (count < 3) stop_argument("object", sprintf("one with %d reward(s)", count), "one that knows 3 rewards or more")
+  count
+}
+
+log_sum <- function(x, weight) {
+  top <- apply(x, 1, max)
+  top + log(drop(exp(x - top) %*% weight))
+}
+
+# Groups of rewards at one place (numbers in the order of their first), or each on its own.
+place_groups <- function(data) {
+  keys <- row_keys(data$x + 0)
+  match(keys, unique(keys))
+}
+
+# What the readings of each group are together: their weight and their weighed mean; and the number of the first.
+pooled_readings <- function(data, group_of) {
+  weight <- drop(rowsum(1 / data$noise, group_of))
+  list(weight = weight, value = drop(rowsum(data$y / data$noise, group_of)) / weight,
+       first = match(seq_along(weight), group_of))
+}
+
+# The same from the covariance of all rewards, for some of the groups: with A^-1 = P, what is left out has variance 1
+# / P_ii given all others, where `pooled` readings count as one.
+left_out_dense <- function(data, by, groups = NULL) {
+  n <- length(data$y)
+  group_of <- if (by == "reward") seq_len(n) else place_groups(data)
+  pooled <- pooled_readings(data, group_of)
+  weight <- pooled$weight
+  value <- pooled$value
+  first <- pooled$first
+  out <- list(group = group_of, first = first, value = value, noise = 1 / weight)
+  if (is.null(groups)) groups <- seq_along(weight)
+  if (length(weight) > most_dense) {
+    out$mean <- out$variance <- rep(NA_real_, length(groups))
+    return(out)
+  }
+  factor <- chol(data$gram_at(first) + diag(1 / weight, length(weight)))
+  precision <- chol2inv(factor)
+  total <- 1 / diag(precision)
+  out$mean <- (value - drop(precision %*% value) * total)[groups]
+  out$variance <- pmax(total - 1 / weight, 0)[groups]
+  out
+}

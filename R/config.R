@@ -1,0 +1,179 @@
+# Readers of a bandit's settings and of the state of its queries. Layer: model.
+
+is_growth <- function(fit) is.list(fit) && !is.null(fit$arms)
+
+is_stored <- function(bandit) !is.null(bandit$journal) && inherits(bandit$journal, "bandit_store_log")
+
+constraint_count <- function(config) if (is.null(config$constraints)) 0L else config$constraints$count
+
+constraint_names <- function(config, letter) {
+  paste0(rep(letter, constraint_count(config)), seq_len(constraint_count(config)))
+}
+
+explores <- function(config) !is.null(config$changes) && isTRUE(config$changes$explore > 0)
+
+known_prior_mean <- function(bandit, ids, mean) {
+  if (length(mean) == 1) rep(mean, length(ids)) else mean[bandit$queries$arm[ids] + 1L]
+}
+
+refitted_config <- function(config, fit) {
+  config$kernel <- fit$kernel
+  config$noise_var <- fit$noise_var
+  config$mean <- fit$mean
+  config$output_map <- fit$output_map
+  config$models <- fit$models
+  config$noise_field <- fit$noise_field
+  if (!is.null(fit$rewards)) config$rewards <- fit$rewards
+  for (name in names(fit$outcomes)) {
+    config$outcomes[[name]][names(fit$outcomes[[name]])] <- fit$outcomes[[name]]
+  }
+  config
+}
+
+# The configuration under each of its models, with their weights: the one that there is, where there are no several.
+configs_of_models <- function(config) {
+  if (is.null(config$models)) return(list(config))
+  lapply(config$models, function(model) {
+    config[names(model)] <- model
+    config$models <- NULL
+    config
+  })
+}
+
+model_weights <- function(config) {
+  if (is.null(config$models)) 1 else vapply(config$models, function(model) model$weight, 0)
+}
+
+# What an average is of, a row per parameter: its value in the best model and the range that holds the models' weight
+# but for 5% at each end.
+parameters_of_models <- function(config) {
+  of <- function(one) {
+    c(kernel_parameters(one$kernel), noise_var = one$noise_var,
+      if (!is.null(config$refit$smoothness)) c(smoothness = smoothness_of(one$kernel)[1]))
+  }
+  each <- matrix(vapply(configs_of_models(config), of, of(config)), ncol = length(config$models))
+  weight <- model_weights(config)
+  limits <- apply(each, 1, function(values) {
+    order <- order(values)
+    below <- cumsum(weight[order])
+    values[order][c(which(below > 0.05 - 1e-9)[1], which(below > 0.95 - 1e-9)[1])]
+  })
+  data.frame(parameter = names(of(config)), mode = unname(of(config)), lower = limits[1, ], upper = limits[2, ])
+}
+
+# Of a reward, as far as the models know.
+expected_noise <- function(config) {
+  if (is.null(config$models)) return(config$noise_var)
+  sum(model_weights(config) * vapply(config$models, function(model) model$noise_var, 0))
+}
+
+# The configuration in force: that of the last refit.
+current_config <- function(bandit) {
+  fits <- bandit$refits
+  if (length(fits)) refitted_config(bandit$config, fits[[length(fits)]]) else bandit$config
+}
+
+has_posterior <- function(bandit) !has_rule(bandit) || length(bandit$config$model_settings) > 0
+
+# What the kernel calls its inputs.
+input_names <- function(config) c(model_names(config$domain), config$context_names)
+
+# Does the core keep a table of every place in every context? Then a number says it all.
+is_tabulated_space <- function(config) core_space_kind(config$domain, config) == "table"
+
+status_of <- function(bandit, id) status_names[bandit$queries$status[id]]
+
+is_related <- function(config) !is.null(config$related)
+
+# The share of this campaign's prior variance that the others, were they known everywhere, would tell; together they
+# make a covariance where it is below 1. For correlations, or several rows of them.
+share_of <- function(related, rho) {
+  rho <- matrix(rho, ncol = ncol(related$correlation))
+  rowSums((rho %*% solve(related$correlation)) * rho)
+}
+
+# share_of(), averaged over the models.
+share_told <- function(config) {
+  each <- vapply(config$models, function(model) share_of(config$related, model$campaigns$correlation), 0)
+  sum(model_weights(config) * each)
+}
+
+output_sign <- function(config) if (identical(config$outputs$direction, "minimize")) -1 else 1
+
+is_minimising <- function(config) output_sign(config) < 0
+
+outcome_count <- function(config) max(1L, length(config$outcomes))
+
+has_outcomes <- function(config) length(config$outcomes) > 1
+
+# Of a query's outcomes; "reward" where nothing else was said.
+outcome_names <- function(config) if (is.null(config$outcomes)) "reward" else names(config$outcomes)
+
+# Where the log has their values.
+value_columns <- function(config) c("reward", if (has_outcomes(config)) paste0("y", seq(2, outcome_count(config))))
+
+# The settings of a bandit that had this outcome alone; `config` may be the one in force.
+outcome_config <- function(config, k) {
+  if (k == 1) return(config)
+  one <- config$outcomes[[k]]
+  config[c("kernel", "noise_var", "mean")] <- one[c("kernel", "noise_var", "mean")]
+  for (name in c("outputs", "output_map", "refit")) config[name] <- list(one[[name]])
+  config$models <- one$models
+  config
+}
+
+ranks_queries <- function(config) has_likelihood(config) && trait(config$rewards, "ranks")
+
+# Are rewards something else than f with Gaussian noise?
+has_likelihood <- function(config) !is.null(config$rewards) && !is.null(trait(config$rewards, "likelihood"))
+
+compares_queries <- function(config) has_likelihood(config) && trait(config$rewards, "compares")
+
+is_reflected <- function(config) has_likelihood(config) && identical(config$rewards$direction, "minimize")
+
+# Has a reward that is known a noise variance of its own?
+has_own_noise <- function(bandit) {
+  events <- bandit$events
+  own <- !is.na(table_column(events, "noise_var")) | !is.na(table_column(events, "size"))
+  own <- own & table_column(events, "id") > forgotten_of(bandit)$sums
+  any(status_of(bandit, table_column(events, "id")[own]) == "known")
+}
+
+nothing_forgotten <- list(rounds = 0L, sums = 0L, before = 0L, explored = 0L, late = 0L)
+
+# Of a bandit: `rounds` that were forgotten, their `sums`, `before`, how many of them were uniform or of a design
+# (`explored`), and the last query that was asked before all that was forgotten was known (`late`, an id).
+forgotten_of <- function(bandit) {
+  events <- bandit$events
+  if (events$.size == 0L || !identical(events$kind[1], event_kind[["checkpoint"]])) return(nothing_forgotten)
+  of <- function(name) {
+    value <- as.integer(events[[name]][1])
+    if (is.na(value)) 0L else value
+  }
+  rounds <- of("size")
+  sums <- of("other")
+  list(rounds = rounds, sums = sums, before = rounds - sums, explored = of("spread"), late = of("reward"))
+}
+
+ids_before <- function(bandit) forgotten_of(bandit)$before
+
+# Forgotten ones too.
+all_rounds <- function(bandit) table_size(bandit$queries) + ids_before(bandit)
+
+check_remembers <- function(bandit, arg, what) {
+  rounds <- forgotten_of(bandit)$rounds
+  if (rounds > 0) {
+    stop_argument(arg, sprintf("%s of a bandit that has forgotten its first %d rounds", what, rounds),
+                  "asked of one whose log has every reward")
+  }
+}
+
+# A query whose event was made of two stands in a checkpoint: nothing says what was known when it, and those before it,
+# were chosen.
+before_checkpoint <- function(bandit, ids) {
+  events <- lapply(c(kind = "kind", id = "id"), function(name) table_column(bandit$events, name))
+  given <- events$id[events$kind == event_kind[["given"]]]
+  made <- given[bandit$queries$action[given] != match("given", action_names)]
+  forgotten <- forgotten_of(bandit)
+  ids <= max(forgotten$sums, forgotten$late - forgotten$before, made)
+}

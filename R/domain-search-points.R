@@ -1,0 +1,374 @@
+# Points of search spaces: enumeration, designs, samples, candidates. Layer: domain.
+
+# Places of a search space: enumerated, spread, drawn, searched.
+
+# As many candidates and tries as these.
+kMostLevelRows <- 64
+kMostTries <- 65536
+kSpread <- 4096
+# Where linear constraints leave fewer candidates than these, so many more are drawn from their region.
+kFewCandidates <- 256
+kLinear <- 1024
+# Turns of uniform points of the box, with linear constraints and without.
+kFewTurns <- 8
+kMostTurns <- 1000
+
+# Points of the unit cube as model inputs without indicators.
+cube_model <- function(domain, u) {
+  x <- cube_inputs(domain$box, u)
+  # (Multiples of a step have equal parts, too.)
+  for (j in which(vapply(domain$params, is_stepped, NA) & !domain$box$log)) {
+    unit <- step_of(domain$params[[j]])
+    ends <- step_range(domain$box$lower[[j]], domain$box$upper[[j]], unit)
+    if (diff(ends) > 0) x[, j] <- unit * clamped(floor(ends[1] + u[, j] * (diff(ends) + 1)), ends[1], ends[2])
+  }
+  if (has_shares(domain)) x <- shares_of_points(domain, x, u)
+  x
+}
+
+cube_codes <- function(domain, u) from_model_inputs(domain$box, cube_model(domain, u))
+
+# Combinations of the inputs `at` (codes), a row each, where there are at most so many; else NULL.
+combinations_of <- function(domain, at, most) {
+  counts <- (domain$box$upper - domain$box$lower + 1)[at]
+  if (prod(counts) > most) return(NULL)
+  if (length(at) == 0) return(matrix(0, 1, 0))
+  values <- Map(seq, domain$box$lower[at], domain$box$upper[at])
+  unname(as.matrix(expand.grid(unname(values), KEEP.OUT.ATTRS = FALSE)))
+}
+
+level_rows <- function(domain) combinations_of(domain, which(domain$categorical), kMostLevelRows)
+
+# Model inputs that are tried first: everything where that is little, else every combination of levels with
+# numbers spread out, else points spread over all.
+first_model_points <- function(domain) {
+  if (is_listed(domain)) {
+    return(to_model_inputs(domain$box, combinations_of(domain, seq_along(domain$names), kMostWhole)))
+  }
+  rows <- level_rows(domain)
+  d <- length(domain$names)
+  if (is.null(rows)) return(cube_model(domain, golden_points(kSpread, d)))
+  numbers <- which(!domain$categorical)
+  spread <- spread_with_corners(length(numbers), nrow(rows))
+  each <- nrow(spread)
+  u <- matrix(0, each * nrow(rows), d)
+  u[, numbers] <- spread[rep(seq_len(each), nrow(rows)), ]
+  x <- cube_model(domain, u)
+  x[, domain$categorical] <- rows[rep(seq_len(nrow(rows)), each = each), ]
+  x
+}
+
+# The core's numbers for a box and a product: the variance is often largest in corners.
+spread_with_corners <- function(d, rows) {
+  inner <- min(2048, 256 * (d + 1), max(32, 8192 %/% rows))
+  corners <- if (d <= 5 && rows * 2^d <= 1024) as.matrix(expand.grid(rep(list(0:1), d)))
+  unname(rbind(golden_points(inner, d), corners))
+}
+
+# Places (model inputs) that may be played, to begin a search with.
+search_candidates <- function(rules) {
+  domain <- rules$domain
+  found <- playable(rules, first_model_points(domain))
+  listed <- is_listed(domain)
+  linear <- if (!listed && nrow(found) < kFewCandidates) linear_rules(domain)
+  if (!is.null(linear)) found <- distinct_rows(rbind(found, linear_candidates(rules, linear)))
+  tried <- 0
+  while (nrow(found) < (if (is.null(linear)) 64 else 1) && tried < kMostTries && !listed) {
+    more <- golden_points(tried + kSpread, length(domain$names))[tried + seq_len(kSpread), , drop = FALSE]
+    found <- distinct_rows(rbind(found, playable(rules, cube_model(domain, more))))
+    tried <- tried + kSpread
+  }
+  if (nrow(found) == 0) {
+    stop_argument("where", "what no point satisfies (of 65,536 tried)", "constraints that leave something to play",
+                  try = if (is.function(domain$where)) without_equality else if (is.null(linear)) linear_form_instead)
+  }
+  if (is.function(domain$where) && tried >= kMostTries && only_corners(domain, found)) {
+    stop_argument("where", "a function that holds in corners only (of 65,536 points tried)",
+                  "constraints that leave something between them to play", try = without_equality)
+  }
+  found
+}
+
+distinct_rows <- function(x) x[!duplicated(x), , drop = FALSE]
+
+# Corners of the region of linear constraints, and points all over it; an error where it is empty.
+linear_candidates <- function(rules, linear) {
+  domain <- rules$domain
+  region <- linear_region(domain, linear, kLinear)
+  if (region$empty) {
+    stop_argument("where", sprintf("what no point satisfies (%s)", paste(domain$where, collapse = " & ")),
+                  "constraints that leave something to play")
+  }
+  if (!region$found) return(matrix(0, 0, length(model_names(domain))))
+  # A corner may be outside by its last digit.
+  middle <- region$corners[rep(nrow(region$corners), nrow(region$corners)), , drop = FALSE]
+  inside <- rbind(region$corners, region$points, region$corners + 1e-9 * (middle - region$corners))
+  u <- cube_model(domain, golden_points(nrow(inside), length(domain$names)))
+  u[, linear$at + 1] <- inside
+  playable(rules, u)
+}
+
+linear_form_instead <- paste("param_shares() for inputs that add up to something, or constraints that are linear in",
+                             "the inputs, which are solved")
+
+# A function cannot be read, but an equality of real inputs shows in where it holds.
+without_equality <- paste("param_shares() for inputs that add up to something, or a formula that is linear in the",
+                          "inputs; for another equality one input less, which the objective computes from the others")
+
+only_corners <- function(domain, inputs) {
+  range <- unname(input_ranges(domain$box))
+  real <- setdiff(which(!domain$box$integer & range[1, ] < range[2, ]), share_inputs(domain))
+  at <- t(inputs[, real, drop = FALSE])
+  length(real) > 0 && all(at == range[1, real] | at == range[2, real])
+}
+
+playable <- function(rules, u) {
+  found <- settled_places(rules, u)
+  for (column in rules$required) found$feasible <- found$feasible & found$inputs[, column] > 0.5
+  inputs <- found$inputs[found$feasible, , drop = FALSE]
+  if (!has_rules(rules$domain) && !rules$stepped && !any(rules$domain$box$integer)) return(inputs)
+  inputs[!duplicated(inputs), , drop = FALSE]
+}
+
+# Uniformly over the box of all inputs, until there are enough that may be played; where linear constraints leave little
+# of it, uniformly over their region.
+#' @export
+sample_places.search_domain <- function(domain, count) {
+  rules <- search_rules(domain)
+  linear <- linear_rules(domain)
+  kept <- matrix(0, 0, length(model_names(domain)))
+  for (turn in seq_len(if (is.null(linear)) kMostTurns else kFewTurns)) {
+    if (nrow(kept) >= count) break
+    kept <- rbind(kept, playable_rows(rules, uniform_model(domain, max(count, 32))))
+  }
+  if (nrow(kept) < count && !is.null(linear)) kept <- rbind(kept, linear_sample(rules, linear, count - nrow(kept)))
+  if (nrow(kept) < count) {
+    spare <- search_candidates(rules)
+    kept <- rbind(kept, spare[sample.int(nrow(spare), count - nrow(kept), replace = TRUE), , drop = FALSE])
+  }
+  unnumbered(kept[seq_len(count), , drop = FALSE])
+}
+
+# Model inputs without indicators. Numbers that are whole: each with the same probability, as levels.
+uniform_model <- function(domain, count) {
+  cube_model(domain, matrix(stats::runif(length(domain$names) * count), nrow = count, byrow = TRUE))
+}
+
+playable_rows <- function(rules, u) {
+  found <- settled_places(rules, u)
+  found$inputs[found$feasible, , drop = FALSE]
+}
+
+# Up to so many uniform points of the region of linear constraints that satisfy the others, too.
+linear_sample <- function(rules, linear, count) {
+  domain <- rules$domain
+  kept <- matrix(0, 0, length(model_names(domain)))
+  for (turn in 1:50) {
+    if (nrow(kept) >= count) break
+    wanted <- max(count, 32)
+    region <- linear_region(domain, linear, wanted, stats::runif(8))
+    if (!region$found) break
+    u <- uniform_model(domain, wanted)
+    u[, linear$at + 1] <- region$points
+    kept <- rbind(kept, playable_rows(rules, u))
+  }
+  kept
+}
+
+# A Latin hypercube; points of it that may not be played, or are there already, are replaced by uniform ones.
+#' @export
+design_places.search_domain <- function(domain, count) {
+  rules <- search_rules(domain)
+  found <- settled_places(rules, cube_model(domain, latin_hypercube(domain$names, count)))
+  inputs <- found$inputs
+  bad <- which(!found$feasible)
+  if (length(bad)) inputs[bad, ] <- sample_places(domain, length(bad))$inputs
+  if (is_listed(domain)) return(unnumbered(distinct_of(inputs, search_candidates(rules))))
+  unnumbered(distinct_inputs(inputs, function(wanted) sample_places(domain, wanted)$inputs))
+}
+
+# Can all places be listed?
+is_listed <- function(domain) all(domain$box$integer) && prod(domain$box$upper - domain$box$lower + 1) <= kMostWhole
+
+#' @export
+spread_places.search_domain <- function(domain, count) {
+  rules <- search_rules(domain)
+  inputs <- playable(rules, cube_model(domain, golden_points(count, length(domain$names))))
+  if (nrow(inputs) < count) inputs <- rbind(inputs, search_candidates(rules))
+  unnumbered(utils::head(inputs, count))
+}
+
+#' @export
+nearest_places.search_domain <- function(domain, inputs) {
+  rules <- search_rules(domain)
+  u <- matrix(inputs[, seq_along(domain$names)], nrow(inputs))
+  found <- settled_places(rules, u)
+  bad <- which(!found$feasible)
+  if (length(bad)) {
+    candidates <- search_candidates(rules)
+    side <- pmax(apply(input_ranges(domain), 2, diff), 1e-300)
+    near <- nearest_rows(candidates / rep(side, each = nrow(candidates)),
+                         found$inputs[bad, , drop = FALSE] / rep(side, each = length(bad)))
+    found$inputs[bad, ] <- candidates[near + 1L, ]
+  }
+  unnumbered(found$inputs)
+}
+
+# ---- the largest value ------------------------------------------------------------------
+
+# Combinations of levels are rows. Where there are many of them: those of the best of many points, then the neighbours
+# of the best, for as long as that helps.
+#' @export
+maximise_over.search_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
+  rules <- search_rules(domain)
+  from <- with_narrow_candidates(rules, from)
+  look <- function(levels, from) maximise_in_rows(rows_of_levels(rules, levels), value, limits, effort, from)
+  levels <- level_rows(domain)
+  if (!is.null(levels)) {
+    best <- look(levels, from)
+    if (best$feasible || is.null(domain$where)) return(best)
+    # So little can be played that the search has not met it.
+    return(look(levels, unnumbered(rbind(from$inputs, search_candidates(rules)))))
+  }
+  places <- unnumbered(rbind(from$inputs, search_candidates(rules)))
+  values <- value(places)
+  excess <- if (is.null(limits)) numeric(length(values)) else total_excess(limits(places))
+  top <- utils::head(order(excess > 0, excess, -values), kMostLevelRows / 2)
+  levels <- places$inputs[top, which(domain$categorical), drop = FALSE]
+  best <- look(levels[!duplicated(levels), , drop = FALSE], subset_places(places, top))
+  repeat {
+    found <- look(neighbouring_rows(domain, best$places$inputs[1, which(domain$categorical)]), best$places)
+    if (!is_better(found, best)) return(best)
+    best <- found
+  }
+}
+
+# Where linear constraints leave little: what is spread over the box would hardly meet it.
+with_narrow_candidates <- function(rules, from) {
+  linear <- if (!is_listed(rules$domain)) linear_rules(rules$domain)
+  if (is.null(linear) || nrow(playable(rules, first_model_points(rules$domain))) >= kFewCandidates) return(from)
+  unnumbered(rbind(from$inputs, linear_candidates(rules, linear)))
+}
+
+is_better <- function(found, best) {
+  if (found$feasible != best$feasible) return(found$feasible)
+  found$feasible && found$value > best$value + 1e-12 * abs(best$value)
+}
+
+# Codes that differ in one level, at most.
+neighbouring_rows <- function(domain, levels) {
+  lower <- domain$box$lower[domain$categorical]
+  upper <- domain$box$upper[domain$categorical]
+  rows <- matrix(levels, 1)
+  for (j in seq_along(levels)) {
+    others <- setdiff(seq(lower[j], upper[j]), levels[j])
+    changed <- matrix(levels, length(others), length(levels), byrow = TRUE)
+    changed[, j] <- others
+    rows <- rbind(rows, changed)
+  }
+  rows
+}
+
+# For maximise_in_rows(): a row of `levels` (codes) each, with the numbers' box. Inputs that do not exist and
+# constraints come in where places are settled.
+rows_of_levels <- function(rules, levels) {
+  domain <- rules$domain
+  coded <- which(domain$categorical)
+  numbers <- which(!domain$categorical)
+  box <- domain$box
+  rows_at <- function(places) match_rows(places$inputs[, coded, drop = FALSE], levels)
+  list(count = nrow(levels),
+       box = new_box(box$names[numbers], box$lower[numbers], box$upper[numbers], box$integer[numbers],
+                     box$log[numbers]),
+       settle = function(row, inputs) {
+         u <- matrix(0, length(row), length(domain$names))
+         u[, coded] <- levels[row, ]
+         u[, numbers] <- inputs
+         found <- settle_points(rules, u)
+         c(unnumbered(found$inputs), list(excess = found$excess))
+       },
+       find = function(places) {
+         list(row = if (length(coded)) rows_at(places) else rep(1L, place_total(places)),
+              inputs = places$inputs[, numbers, drop = FALSE])
+       },
+       beside = exchanges_beside(domain, numbers))
+}
+
+# A function of a place that gives inputs (the columns `numbers`) with other shares, or with whole numbers whose sum is
+# the same; NULL where there is neither.
+exchanges_beside <- function(domain, numbers) {
+  linear <- linear_rules(domain)
+  moves <- if (!is.null(linear)) core(cpp_lattice_moves(linear, coded_sides(domain$box)))
+  if (!has_shares(domain) && NROW(moves) == 0) return(NULL)
+  function(place) {
+    shares <- if (has_shares(domain)) share_exchanges(domain, place$inputs)
+    whole <- if (NROW(moves)) lattice_exchanges(domain, linear$at + 1, moves, place$inputs)
+    rbind(shares, whole)[, numbers, drop = FALSE]
+  }
+}
+
+lattice_exchanges <- function(domain, at, moves, inputs) {
+  here <- matrix(inputs[seq_along(domain$names)], 1)
+  moves <- rbind(moves, -moves)
+  x <- here[rep(1, nrow(moves)), , drop = FALSE]
+  for (k in which(colSums(moves != 0) > 0)) {
+    j <- at[k]
+    x[, j] <- if (domain$box$log[j]) log(pmax(round(exp(x[, j])) + moves[, k], 1)) else x[, j] + moves[, k]
+  }
+  x
+}
+
+# The conditions, ready to be evaluated. `scale`: what each constraint's excess is measured in.
+search_rules <- function(domain) {
+  expression_of <- function(param) if (!is.null(param$when)) str2lang(param$when)
+  rules <- list(domain = domain, when = lapply(domain$params, expression_of),
+                where = if (is.character(domain$where)) lapply(domain$where, str2lang),
+                home = list2env(mget(condition_functions, envir = baseenv()), parent = emptyenv()), scale = 1)
+  rules$bounds <- unname(input_ranges(domain$box))
+  rules$stepped <- has_steps(domain)
+  named <- unlist(lapply(c(rules$when, rules$where), all.vars))
+  rules$values <- lapply(domain$params[domain$names %in% named], values_of_codes)
+  if (length(rules$where)) {
+    codes <- cube_codes(domain, golden_points(64, length(domain$names)))
+    excess <- abs(constraint_excess(rules, with_existence(rules, codes)))
+    rules$scale <- vapply(seq_len(ncol(excess)), function(j) unit_of(max(excess[is.finite(excess[, j]), j], 0)), 0)
+  }
+  rules
+}
+
+# Model inputs without indicators, wherever they lie, as places: see Settled in the core.
+settle_points <- function(rules, u) {
+  domain <- rules$domain
+  dimnames(u) <- NULL
+  for (j in seq_len(ncol(u))) u[, j] <- clamped(u[, j], rules$bounds[1, j], rules$bounds[2, j])
+  if (has_shares(domain)) u <- shares_of_points(domain, u)
+  codes <- from_model_inputs(domain$box, u)
+  if (rules$stepped) codes <- stepped_codes(domain, codes)
+  found <- existing(rules, codes)
+  codes[!found$exists] <- NA
+  list(inputs = model_of_codes(domain, codes), excess = constraint_excess(rules, codes, found$columns))
+}
+
+settled_places <- function(rules, u) {
+  found <- settle_points(rules, u)
+  c(unnumbered(found$inputs), list(feasible = rowSums(found$excess > 0) == 0))
+}
+
+# Codes to model inputs: defaults where an input does not exist, and indicators.
+model_of_codes <- function(domain, codes) {
+  dimnames(codes) <- NULL
+  u <- to_model_inputs(domain$box, codes)
+  mixed_in <- (codes[, share_inputs(domain, limited = TRUE), drop = FALSE] > 0) + 0
+  if (length(domain$conditional) == 0) return(if (ncol(mixed_in)) cbind(u, mixed_in) else u)
+  there <- !is.na(u[, domain$conditional, drop = FALSE])
+  for (j in domain$conditional) u[is.na(u[, j]), j] <- default_input(domain, j)
+  cbind(u, there + 0, mixed_in)
+}
+
+default_input <- function(domain, j) {
+  box <- domain$box
+  if (domain$categorical[j]) return(box$lower[[j]])
+  middle <- if (box$log[j]) sqrt(box$lower[[j]] * box$upper[[j]]) else (box$lower[[j]] + box$upper[[j]]) / 2
+  if (box$integer[j]) middle <- round(middle)
+  if (box$log[j]) log(middle) else middle
+}

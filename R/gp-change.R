@@ -1,0 +1,206 @@
+# Change-point detection for regression data. Layer: model.
+
+# Where a squared difference is averaged: all arms; a box in closed form with the squared-exponential kernel;
+# else 1024 points, over all contexts together.
+domain_average <- function(domain, kernel, contexts = NULL) {
+  exact <- if (is.null(contexts)) closed_form_average(domain, kernel)
+  if (!is.null(exact)) return(exact)
+  places <- all_places(domain)
+  if (is.null(places)) places <- spread_places(domain, max(64, ceiling(1024 / max(1L, nrow(contexts)))))
+  list(kind = "points", points = points_in_contexts(domain, places, contexts))
+}
+
+#' Change-point detection for regression data
+#'
+#' `change_statistic()` is the statistic of Algorithm 1 of Avanesov: a Gaussian-process regression on the older half of
+#' the pairs and one on the newer half, both with the same ridge, and the average over the domain of the squared difference
+#' of their means, \deqn{\hat\Delta^2 = \frac{1}{n}\sum_x (\mu_1(x) - \mu_2(x))^2.}{Delta^2 = mean over x of (mu_1(x) - mu_2(x))^2.}
+#' It is an average (over the arms; over the whole box in closed form for [kernel_se()], over 1024 low-discrepancy points of it (and of a product) for other
+#' kernels and with whole-number inputs), not the volume integral that the paper writes.
+#' `detect_change()` runs Algorithm 1 on every even-sized tail after each pair, as a monitor would; [calibrate_detector()]
+#' finds a threshold by shuffling the pairs, or the constants of ridge and threshold together. How many
+#' pairs a change needs to be seen: [detection_size()].
+#'
+#' @param x inputs in the order in which they were seen, one row per pair.
+#' @param y responses.
+#' @param kernel a [kernel][kernel_se()] that is a function of the inputs; `kernel_matrix()` is an error.
+#' @param ridge for `change_statistic()` the number \eqn{q\rho_q}{q rho_q} > 0 that is added to
+#'   the Gram matrix's diagonal; for `detect_change()` a number or a function of \eqn{q}.
+#' @param threshold a number or a function of \eqn{q}: statistics above it raise the alarm.
+#' @param domain where the difference is averaged: a [finite_domain()], a [box_domain()], or what stands for one; `NULL`: the
+#'   inputs themselves.
+#' @param dyadic `TRUE`: only tails of \eqn{2q} pairs with \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...}
+#' @return `change_statistic()`: a number. `detect_change()`: a list with `alarm` (the number of the pair at which the first alarm
+#'   was raised, NA if none was) and `pairs`.
+#' @section Errors: a `gpbandits_error` if lengths differ, `change_statistic()` gets an odd number of pairs, or a ridge is not
+#'   positive.
+#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
+#' @examples
+#' set.seed(1)
+#' x <- runif(80)
+#' y <- c(sin(6 * x[1:40]), cos(6 * x[41:80])) + rnorm(80, sd = 0.1)
+#' kernel <- kernel_matern(2.5, 0.3)
+#' change_statistic(x, y, kernel, ridge = 1)
+#' theta <- calibrate_detector(x[1:40], y[1:40], kernel, ridge = 1, level = 0.01)$threshold
+#' detect_change(x, y, kernel, threshold = function(q) if (q < 15) Inf else 2 * theta, ridge = 1)
+#' @export
+change_statistic <- function(x, y, kernel, ridge, domain = NULL) {
+  data <- regression_pairs(x, y, kernel, domain)
+  if (length(y) %% 2 != 0 || length(y) < 2) stop_argument("y", describe(y), "an even number of responses, at least 2")
+  ridge <- check_number(ridge, lower = 0, open_lower = TRUE)
+  core(cpp_change_statistic(data$kernel, data$x, data$y, ridge, data$domain))
+}
+
+#' @rdname change_statistic
+#' @export
+detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic = FALSE) {
+  dyadic <- check_flag(dyadic)
+  data <- regression_pairs(x, y, kernel, domain)
+  threshold <- positive_function(constant_or_function(threshold, "threshold"), "threshold")
+  ridge <- positive_function(constant_or_function(ridge, "ridge"), "ridge")
+  found <- core(cpp_detect_change(data$kernel, data$x, data$y, threshold, ridge, data$domain, dyadic))
+  list(alarm = if (found > 0) found else NA_integer_, pairs = length(y))
+}
+
+#' Constants of a change detector from data without a change
+#'
+#' Avanesov's Remark 3.1: the constant \eqn{c} of the ridge by cross-validation on uniformly sampled pairs, then the constant \eqn{C} of the
+#' threshold so large that the statistic of such pairs stays below it:
+#' \deqn{\mathrm{ridge}(q) = c\,q^{1/(2\alpha+d+1)},\qquad \mathrm{threshold}(q) = C\,q^{-(2\alpha+d)/(2\alpha+d+1)}.}{ridge(q) = c q^(1 / (2 alpha +
+#' d + 1)), threshold(q) = C q^(-(2 alpha + d) / (2 alpha + d + 1)).}
+#'
+#' \eqn{c} is the one among `candidates` whose regressions, on all folds but one, predict the fold left out with the smallest mean squared
+#' error; the ridge of a fit to \eqn{n} pairs is \eqn{c\,n^{1/(2\alpha+d+1)}}{c n^(1 / (2 alpha + d + 1))}. For \eqn{C} the pairs are put into random
+#' order `permutations` times; each order's largest \eqn{\hat\Delta_q^2 q^{(2\alpha+d)/(2\alpha+d+1)}}{Delta_q^2 q^((2 alpha + d) / (2 alpha + d + 1))}
+#' over the tails that \eqn{q = 1, \dots, \lfloor n/2\rfloor}{q = 1, ..., n/2} pairs make is what a whole sweep would have to stay below, and \eqn{C} is
+#' the \eqn{1 - }`level` quantile. A monitor sweeps after every pair; that it alarms once in a long run is more likely than `level`, and a
+#' smaller `level` is the remedy.
+#'
+#' With a `ridge` nothing is fitted: the threshold is the \eqn{1 - }`level` quantile of the one statistic of all pairs ([change_statistic()]) over their random
+#' orders, for a single test with that ridge.
+#'
+#' @inheritParams change_statistic
+#' @param x,y uniformly sampled inputs and their responses, from a time without a change; random folds and orders are drawn from R's
+#'   generator.
+#' @param nu smoothness \eqn{\alpha}{alpha} that sets the rates; `NULL`: the kernel's, if it is [kernel_matern()].
+#' @param candidates values of \eqn{c} to try, numbers > 0.
+#' @param folds number of folds, at least 2.
+#' @param permutations number of shuffles.
+#' @param level probability that a sweep over all tails raises a false alarm, in (0, 1).
+#' @param ridge `NULL`, or the number \eqn{q\rho_q}{q rho_q} > 0 of one test.
+#' @return With a `ridge` a list of it and `threshold`, a number. Otherwise a list: `c`, `C`, the functions `ridge` and `threshold` of \eqn{q} for [change_detect()], and `error`, the mean squared error of each
+#'   candidate.
+#' @section Errors: a `gpbandits_error` that names the argument. Kernels with a [kernel_matrix()] have no inputs and no rates: choose the functions of
+#'   [change_detect()] for them by hand.
+#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection, Remark 3.1.
+#' @aliases calibrate_threshold
+#' @seealso [change_detect()], [detect_change()].
+#' @examples
+#' set.seed(1)
+#' x <- runif(40, 0, 5)
+#' y <- sin(2 * x) + rnorm(40, sd = 0.05)
+#' found <- calibrate_detector(x, y, kernel_matern(2.5, 1), permutations = 99)
+#' found[c("c", "C")]
+#' change_detect(found$threshold, found$ridge)
+#' @export
+calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), folds = 5, level = 0.05,
+                               permutations = 199, domain = NULL, ridge = NULL) {
+  data <- regression_pairs(x, y, kernel, domain)
+  if (!is.null(ridge)) return(calibrate_one_test(data, y, check_positive(ridge), level, permutations))
+  n <- length(y)
+  if (n < 8) stop_argument("y", describe(y), "at least 8 responses")
+  if (is.null(nu)) {
+    nu <- trait(kernel, "smoothness")
+    if (is.null(nu) || is.infinite(nu)) stop_argument("nu", "NULL", "given where the kernel is not kernel_matern()")
+  }
+  nu <- check_positive(nu)
+  candidates <- check_numbers(candidates, lower = 0, open_lower = TRUE)
+  if (length(candidates) == 0) stop_argument("candidates", describe(candidates), "at least one number > 0")
+  folds <- check_count(folds, lower = 2, upper = n)
+  permutations <- check_permutations(permutations, level)
+  rate <- 1 / (2 * nu + ncol(data$x) + 1)
+  error <- cross_validated_error(data, kernel, candidates, folds, rate)
+  c <- candidates[which.min(error)]
+  ridge <- function(q) c * q^rate
+  largest <- replicate(permutations, largest_statistic(data, sample.int(n), ridge, 1 - rate))
+  C <- exchangeable_quantile(largest, level)
+  list(c = c, C = C, ridge = ridge, threshold = function(q) C * q^(rate - 1),
+       error = stats::setNames(error, candidates))
+}
+
+check_permutations <- function(permutations, level) {
+  level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+  check_count(permutations, lower = ceiling(1 / level) - 1)
+}
+
+# The 1 - level quantile, of the rank that makes a test exact under exchangeability.
+exchangeable_quantile <- function(statistics, level) {
+  sort(statistics)[min(length(statistics), ceiling((1 - level) * (length(statistics) + 1)))]
+}
+
+# A threshold for the statistic of all pairs at one ridge.
+calibrate_one_test <- function(data, y, ridge, level, permutations) {
+  if (length(y) < 4) stop_argument("y", describe(y), "at least 4 responses")
+  permutations <- check_permutations(permutations, level)
+  pairs <- 2 * (length(y) %/% 2)
+  statistics <- vapply(seq_len(permutations), function(i) {
+    order <- sample.int(length(y), pairs)
+    core(cpp_change_statistic(data$kernel, data$x[order, , drop = FALSE], data$y[order], ridge, data$domain))
+  }, 0)
+  list(threshold = exchangeable_quantile(statistics, level), ridge = ridge)
+}
+
+# Mean squared error of each candidate's regressions on the folds they do not see.
+cross_validated_error <- function(data, kernel, candidates, folds, rate) {
+  n <- length(data$y)
+  fold <- sample(rep_len(seq_len(folds), n))
+  vapply(candidates, function(c) {
+    mean(unlist(lapply(seq_len(folds), function(k) {
+      seen <- fold != k
+      fit <- gp_regression(data$x[seen, , drop = FALSE], data$y[seen], kernel, c * sum(seen)^rate)
+      (stats::predict(fit, data$x[!seen, , drop = FALSE], se.fit = FALSE) - data$y[!seen])^2
+    })))
+  }, 0)
+}
+
+# The largest q^power Delta_q^2 over the tails of the pairs in this order.
+largest_statistic <- function(data, order, ridge, power) {
+  q <- seq_len(length(order) %/% 2)
+  max(q^power * vapply(q, function(q) {
+    tail <- order[seq(length(order) - 2 * q + 1, length(order))]
+    core(cpp_change_statistic(data$kernel, data$x[tail, , drop = FALSE], data$y[tail], ridge(q), data$domain))
+  }, 0))
+}
+
+constant_or_function <- function(x, arg) {
+  if (is.function(x)) return(x)
+  value <- check_number(x, arg, lower = 0, open_lower = TRUE)
+  function(q) value
+}
+
+regression_pairs <- function(x, y, kernel, domain) {
+  check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), ...")
+  x <- check_matrix(x, "x")
+  y <- as.double(check_numbers(y, "y", lengths = nrow(x)))
+  if (has_matrix(kernel)) stop_argument("kernel", "a kernel given as a matrix", "a function of the inputs")
+  names <- if (is.null(colnames(x))) paste0("x", seq_len(ncol(x))) else colnames(x)
+  kernel <- resolve_kernel(kernel, names)
+  average <- list(kind = "points", points = unname(x))
+  if (!is.null(domain)) {
+    domain <- as_domain(domain)
+    if (length(domain$names) != ncol(x)) {
+      stop_argument("domain", sprintf("%d input(s)", length(domain$names)), sprintf("%d, as `x` has", ncol(x)))
+    }
+    if (!same_names(names, domain$names)) {
+      stop_argument("domain", paste("one with the inputs", quoted(domain$names)),
+                    paste("one with those of `x`:", quoted(names)))
+    }
+    if (any(x[, log_inputs(domain)] <= 0)) {
+      stop_argument("x", describe(x), "positive where the domain's input is logarithmic")
+    }
+    x <- to_model_inputs(domain, x)
+    average <- domain_average(domain, kernel)
+    if (average$kind == "points") average$points <- average$points[, seq_len(ncol(x)), drop = FALSE]
+  }
+  list(x = unname(x), y = y, kernel = kernel, domain = average)
+}

@@ -1,0 +1,407 @@
+# Output transforms: scaling, clipping and power transforms of rewards. Layer: model.
+
+# What rewards are to the model. The log has rewards as they are; the posterior sees their values under a map, which is
+# chosen with the hyperparameters: at every refit, and before the first one as soon as rewards are known. A map is a
+# list of numbers (see src/core/events/output_map.h, whose code does the arithmetic) and `count`, from how many rewards
+# it was made.
+
+#' Rewards in any units: robust scaling, power transforms, minimising
+#'
+#' For `outputs` of [gp_bandit()] and its presets ([maximize_bandit()] and [auto_bandit()] have it by themselves): the model sees
+#' rewards centred, scaled and, where that pays, transformed; all that goes in or comes out is in the reward's own units and
+#' sign. Kernel, `noise_var` and prior mean are then those of the scaled rewards, whose variance is about 1.
+#'
+#' A reward \eqn{y} is seen as
+#' \deqn{v = \frac{\tau(\psi_\lambda(z) / b) - m}{d}, \qquad z = \pm\frac{y - c}{s}}{v = (tau(psi(z) / b) - m) / d, z = (y - c) / s,}
+#' \eqn{c} the median of the rewards, \eqn{s} 1.4826 times their median absolute deviation (its 80% quantile where more than half are equal; minus
+#' for minimising). \eqn{\psi_\lambda}{psi} is Yeo and Johnson's power transform, \eqn{\lambda \in [0, 2]}{lambda in [0, 2]} that of the largest normal likelihood, or
+#' none (\eqn{\lambda = 1}{lambda = 1}). From 8 rewards on `"power"` always takes it, and `"auto"` where it pays: at a refit of a model that sees noise (its variance above 1e-4), where the log density of the rewards under it, the
+#' map's slopes counted, is larger by 2 at least with it than without (each with its own hyperparameters; those of the other map are climbed to from those of the one in force); before the first one,
+#' where there is no noise to be bent, and beside [related] campaigns, where the normal likelihood is. \eqn{b} is the
+#' spread of what it gives, measured like \eqn{s}. Where most rewards are of points near each other (at the optimum,
+#' late in a search), \eqn{c} and \eqn{s} are median and spread (the 80% quantile of the absolute deviations over 1.28)
+#' of some points far apart, \eqn{5(d+1)}{5 (d + 1)} at most: used where that spread is more than 1.5 times the other. So the scale
+#' is that of the whole space, and does not shrink with evaluations in one place. From 8 rewards on \eqn{\tau}{tau} leaves \eqn{r \ge -4}{r >= -4} as it is and draws worse ones into
+#' \eqn{(-6, -4)}{(-6, -4)}, \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}: a failed run does not flatten the rest. \eqn{m} and \eqn{d} are mean and standard deviation of what
+#' comes out (of those points far apart, where these are used).
+#'
+#' Of two or three rewards \eqn{c} is the mean and \eqn{s} their range divided by 1.12838 or 1.69257, which is \eqn{s} on average where rewards are normal;
+#' \eqn{m = 0}, \eqn{d = 1}. One reward (or several that are equal) has no scale: means are that reward, sds `NA`, and nothing is certified.
+#' Before the first nothing is known: means and sds are `NA`, `$best()` has no row, `$certificate()` is an error. The numbers are chosen anew at every refit and,
+#' as long as there are fewer than 4 rewards or no scale, as soon as rewards come.
+#'
+#' Posteriors are turned back by quadrature (to 1e-5 of their sd, or 1e-7 of s where that is more): `mean` and `sd` are those of the expected reward
+#' \eqn{u(f) = E\,v^{-1}(f + \epsilon)}{u(f) = E v^-1(f + e)} under the posterior of \eqn{f} (the mean and sd, scaled, where nothing is bent);
+#' from 8 rewards on nothing is foretold to be worse than the worst reward so far by more than \eqn{6s}.
+#' Levels, `xi`, gaps and tolerances are in the reward's units and are converted (see [policies], [stopping]). Widths, and what a [policy_function()] of one outcome is given,
+#' stay those of the model.
+#'
+#' With `centre` and `scale` the map is \eqn{v = \pm(y - c)/s}{v = (y - c) / s (or its negative)} with these numbers, given before the first reward: nothing is fitted.
+#'
+#' @param direction `"maximize"` or `"minimize"`: the largest, or the smallest, reward is looked for.
+#' @param transform `"auto"`, `"none"` or `"power"`; `"none"` where `centre` and `scale` are given.
+#' @param centre,scale \eqn{c}, a number, and \eqn{s}, a number > 0, in units of the reward; both or neither. `NULL`: fitted to the rewards.
+#' @return An object of class `bandit_outputs`.
+#' @section Errors: a `gpbandits_error` for other choices. [gp_bandit()] refuses outputs together with `changes`, `constraints` and rivals.
+#' @section Guarantee: none where the map is fitted: it is made from the rewards whose noise it scales, so that no theorem of a width is about it (`$certificate()` gives no probability, and calls those of draws "as if the map were given"). With `centre` and `scale` those of the
+#'   width, with `B`, `R` and `noise_var` in units of the scaled rewards.
+#' @references Yeo and Johnson (2000) \doi{10.1093/biomet/87.4.954}; Cowen-Rivers et al. (2022) <https://arxiv.org/abs/2012.03826> (HEBO).
+#' @seealso [refit_every()], [auto_bandit()].
+#' @examples
+#' b <- gp_ei(list(x = c(0, 1)), kernel_matern(2.5, 0.3), noise_var = 1e-4,
+#'            outputs = scale_outputs("minimize"))
+#' b$add(x = c(0, 0.3, 0.7, 1), reward = 500 + 100 * (c(0, 0.3, 0.7, 1) - 0.4)^2)
+#' b$suggest()
+#' b$best()
+#' # Yields in percent, of which it is known beforehand that they are about 60 +- 10:
+#' scale_outputs(centre = 60, scale = 10)
+#' @export
+scale_outputs <- function(direction = c("maximize", "minimize"), transform = c("auto", "none", "power"), centre = NULL,
+                          scale = NULL) {
+  if (!is.null(centre) || !is.null(scale)) {
+    if (!missing(transform) && !identical(transform, "none")) {
+      stop_argument("transform", describe(transform), "\"none\" where `centre` and `scale` are given")
+    }
+    transform <- "none"
+  }
+  new_part("bandit_outputs")
+}
+
+outputs_entry <- list(settings = alist(direction = check_choice(direction, c("maximize", "minimize")),
+                                       transform = check_choice(transform, c("auto", "none", "power")),
+                                       centre = check_centre(centre, scale), scale = check_output_scale(scale, centre)))
+
+# Both are given, or neither.
+check_centre <- function(centre, scale) {
+  if (!is.null(centre) || !is.null(scale)) {
+    check_number(centre, "centre", lower = -largest_number, upper = largest_number)
+  }
+}
+
+check_output_scale <- function(scale, centre) {
+  if (!is.null(scale) || !is.null(centre)) {
+    check_number(scale, "scale", lower = 0, open_lower = TRUE, upper = largest_number)
+  }
+}
+
+#' @export
+print.bandit_outputs <- function(x, ...) {
+  check_class(x, "bandit_outputs")
+  how <- if (is_fixed(x)) sprintf("centre %g, scale %g", x$centre, x$scale) else paste("transform", x$transform)
+  cat(sprintf("<outputs: %s, %s>\n", x$direction, how))
+  invisible(x)
+}
+
+check_outputs <- function(outputs, config) {
+  if (is.null(outputs)) return(NULL)
+  check_class(outputs, "bandit_outputs", hint = "scale_outputs()")
+  for (rule in c("changes", "constraints")) {
+    if (!is.null(config[[rule]])) {
+      stop_argument("outputs", sprintf("given together with `%s`", rule), sprintf("NULL where `%s` is given", rule))
+    }
+  }
+  outputs
+}
+
+# Was the map given, and is not fitted?
+is_fixed <- function(outputs) !is.null(outputs$scale)
+
+# The row of the best reward, none where none is known; and the worst reward, NA likewise.
+best_row <- function(reward, config) which.max(output_sign(config) * reward)
+
+worst_reward <- function(reward, config) {
+  known <- reward[!is.na(reward)]
+  if (length(known) == 0) NA_real_ else if (is_minimising(config)) max(known) else min(known)
+}
+
+# ---- choosing a map ------------------------------------------------------------
+
+# From so many rewards on the map changes at refits only.
+settled_outputs <- 4
+# From so many on it may be bent. (Of 60, 62, 78 the median absolute deviation is 3: 78 would be 5 of it away.)
+bent_outputs <- 8
+kTail <- 4
+# So many scales below the worst reward predictions end.
+kWorseRoom <- 6
+# The mean range of 2 and of 3 normal variables, in standard deviations.
+mean_range <- c(1.128379167095513, 1.692568750643269)
+
+# What the map does before any reward is known.
+first_output_map <- function(outputs) {
+  sign <- if (outputs$direction == "minimize") -1 else 1
+  if (is_fixed(outputs)) new_output_map(outputs$centre, sign * outputs$scale, count = Inf, distinct = 2)
+  else new_output_map(0, sign, distinct = 0)
+}
+
+# `distinct`: how many different rewards it was made from, 2 for more: with 0 nothing is known in the user's units, with
+# 1 no scale.
+new_output_map <- function(centre, scale, lambda = 1, bulk = 1, tail = Inf, shift = 0, spread = 1, worst = NaN,
+                           count = 0, distinct = 2) {
+  list(centre = centre, scale = scale, lambda = lambda, bulk = bulk, tail = tail, shift = shift, spread = spread,
+       worst = worst, count = count, distinct = distinct)
+}
+
+# NULL where rewards are seen as they are.
+output_map <- function(config) {
+  if (is.null(config$outputs) || !is.null(config$output_map)) return(config$output_map)
+  first_output_map(config$outputs)
+}
+
+# Can what the model says be put into the user's units?
+is_level_known <- function(config) is.null(config$outputs) || output_map(config)$distinct > 0
+
+is_scale_known <- function(config) is.null(config$outputs) || output_map(config)$distinct > 1
+
+is_settled <- function(map) map$count >= settled_outputs && map$distinct > 1
+
+# Is the map that is in force one that was made from the rewards it is applied to?
+has_fitted_map <- function(config) !is.null(config$outputs) && !is_fixed(config$outputs)
+
+# `apart`: which of the rewards are of points far apart (see far_apart()). Where most others are of points near each
+# other, at the optimum say, it is these that have the range of the function.
+fit_output_map <- function(outputs, reward, apart = NULL) {
+  if (is_fixed(outputs) || length(reward) == 0) return(first_output_map(outputs))
+  sign <- if (outputs$direction == "minimize") -1 else 1
+  count <- length(reward)
+  distinct <- min(2, length(unique(reward)))
+  if (count < settled_outputs && distinct > 1) {
+    return(new_output_map(mean(reward), sign * diff(range(reward)) / mean_range[count - 1], count = count,
+                          distinct = distinct))
+  }
+  rows <- rows_to_scale_by(reward, apart)
+  spread_of <- if (length(rows) < count) covering_spread else robust_spread
+  usual <- reward[rows]
+  map <- new_output_map(stats::median(usual), sign * spread_of(usual), count = count, distinct = distinct)
+  if (distinct < 2) return(map)
+  z <- map_outputs(map, reward)
+  if (outputs$transform != "none") map$lambda <- power_for(z, always = outputs$transform == "power")
+  if (map$lambda != 1) map$bulk <- spread_of(map_outputs(map, usual), usual)
+  if (count >= bent_outputs) {
+    map$tail <- kTail
+    map$worst <- (if (sign < 0) max(reward) else min(reward)) - kWorseRoom * map$scale
+  }
+  v <- map_outputs(map, usual)
+  spread <- stats::sd(v)
+  if (is.finite(spread) && spread > 0) {
+    map$shift <- mean(v)
+    map$spread <- spread
+  }
+  map
+}
+
+# By so much those far apart must differ more from each other than all do, to be gone by alone.
+more_spread <- 1.5
+
+rows_to_scale_by <- function(reward, apart) {
+  all <- seq_along(reward)
+  if (length(apart) < bent_outputs) return(all)
+  if (covering_spread(reward[apart]) > more_spread * stats::mad(reward)) apart else all
+}
+
+# Of points that cover the space, few of which may be outliers and many next to the optimum.
+covering_spread <- function(reward, ...) {
+  stats::quantile(abs(reward - stats::median(reward)), 0.8, names = FALSE) / stats::qnorm(0.9)
+}
+
+# Some of the rows of a table of points that cover the others, each as far as can be from those before it (Gonzalez
+# 1985), in inputs that are scaled to their ranges: no more of them than it takes to cover the space, roughly.
+far_apart <- function(x) {
+  x <- apply(x, 2, function(column) {
+    range <- diff(range(column, na.rm = TRUE))
+    column <- if (is.finite(range) && range > 0) (column - min(column, na.rm = TRUE)) / range else 0 * column
+    replace(column, is.na(column), 0.5)
+  })
+  wanted <- max(bent_outputs, min(5 * (ncol(x) + 1), floor(nrow(x) / 3)))
+  rows <- 1L
+  distance <- rep(Inf, nrow(x))
+  while (length(rows) < min(wanted, nrow(x))) {
+    distance <- pmin(distance, colSums((t(x) - x[utils::tail(rows, 1), ])^2))
+    rows <- c(rows, which.max(distance))
+  }
+  rows
+}
+
+# The median absolute deviation or, where more than half of the rewards are (nearly) equal, how far the others lie.
+# One value, or several equal ones: their size is the only unit there is.
+# `like`: rewards that they are another form of, and that decide what they are measured by.
+robust_spread <- function(reward, like = reward) {
+  deviation <- abs(reward - stats::median(reward))
+  others <- stats::quantile(deviation, 0.8, names = FALSE)
+  if (are_mostly_unlike(like)) return(1.4826 * stats::median(deviation))
+  if (others > 0) return(others)
+  if (mean(deviation) > 0) return(mean(deviation))
+  if (abs(reward[1]) > 0) abs(reward[1]) else 1
+}
+
+are_mostly_unlike <- function(reward) {
+  deviation <- abs(reward - stats::median(reward))
+  1.4826 * stats::median(deviation) > 1e-3 * stats::quantile(deviation, 0.8, names = FALSE)
+}
+
+# The map that a refit begins with and, with `transform = "auto"`, the one that it is held against: one is bent, the
+# other is not. The first is of the kind in force; `is_usual`: is it the one that the rewards' distribution would have?
+maps_to_compare <- function(outputs, reward, apart, current, is_related) {
+  if (is.null(outputs)) return(list(list(map = NULL)))
+  usual <- list(map = fit_output_map(outputs, reward, apart), is_usual = TRUE)
+  map <- usual$map
+  # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
+  if (outputs$transform != "auto" || is.infinite(map$tail) || is_related) return(list(usual))
+  other <- list(map = fit_output_map(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward,
+                                     apart),
+                is_usual = FALSE)
+  if (other$map$lambda == map$lambda) return(list(usual))
+  if (is_of_kind(current, other$map)) list(other, usual) else list(usual, other)
+}
+
+# Is the map in force, if there is one that may be bent, of the same kind?
+is_of_kind <- function(current, map) {
+  !is.null(current) && is_settled(current) && is.finite(current$tail) && (current$lambda == 1) == (map$lambda == 1)
+}
+
+# A noise below a hundredth of the rewards' spread is none.
+least_bent_noise <- 1e-4
+
+# By so much in log likelihood a bent map must be better than one that is not.
+bending_pays <- 2
+
+# Yeo and Johnson's power of the largest normal likelihood; 1 where it does not pay.
+power_for <- function(z, always) {
+  if (length(z) < bent_outputs || length(unique(z)) < 4) return(1)
+  found <- stats::optimize(function(lambda) power_likelihood(z, lambda), c(0, 2), maximum = TRUE)
+  if (always || found$objective > power_likelihood(z, 1) + bending_pays) found$maximum else 1
+}
+
+power_likelihood <- function(z, lambda) {
+  w <- map_outputs(new_output_map(0, 1, lambda), z)
+  value <- -length(z) / 2 * log(mean((w - mean(w))^2)) + (lambda - 1) * sum(sign(z) * log1p(abs(z)))
+  # (A power under which a penalty of 1e140 overflows is the worst.)
+  if (is.finite(value)) value else -.Machine$double.xmax
+}
+
+# ---- there and back ---------------------------------------------------------------
+
+map_outputs <- function(map, reward) cpp_map_outputs(map, as.double(reward), FALSE)
+
+unmap_outputs <- function(map, value) cpp_map_outputs(map, as.double(value), TRUE)
+
+# What is known of rewards as the model has it: their values under a map (NULL: as they are), its slopes there, by which
+# noise is told in the model's units, and their own noise variances in these; NA for the bandit's, which is `usual`.
+through_map <- function(map, known, usual) {
+  value <- function(reward) if (is.null(map)) reward else map_outputs(map, reward)
+  slope <- if (is.null(map)) rep(1, length(known$value)) else cpp_output_slopes(map, known$value)
+  out <- list(value = value(known$value), slope = slope, noise_var = known$noise_var * slope^2)
+  doubted <- which(!is.na(known$doubted_to))
+  out$noise_var[doubted] <- usual + (value(known$doubted_to[doubted]) - out$value[doubted])^2 / 12
+  out
+}
+
+# By how much a map stretches what is known of each reward: its slope or, where a reward may be anywhere between its
+# value and another, the mean slope from there to here.
+whole_slopes <- function(map, scaled, known) {
+  slope <- scaled$slope
+  wide <- which(!is.na(known$doubted_to) & known$doubted_to != known$value)
+  if (is.null(map) || length(wide) == 0) return(slope)
+  to <- known$doubted_to[wide]
+  slope[wide] <- (map_outputs(map, to) - scaled$value[wide]) / (to - known$value[wide])
+  slope
+}
+
+is_linear_map <- function(map) map$lambda == 1 && is.infinite(map$tail)
+
+# The expected reward where f is `value`: noise does not average out under a bent map.
+expected_rewards <- function(map, value, noise_var) output_moments(map, value, numeric(length(value)), noise_var)$mean
+
+# Its inverse; where no value makes a reward expected, the value of the reward itself.
+values_of_expected <- function(map, reward, noise_var) {
+  value <- map_outputs(map, reward)
+  if (is_linear_map(map)) return(value)
+  vapply(seq_along(reward), function(k) {
+    short <- function(at) expected_rewards(map, at, noise_var) - reward[k]
+    ends <- value[k] + c(-10, 10) * sqrt(noise_var)
+    if (!is_bracket(vapply(ends, short, 0))) return(value[k])
+    stats::uniroot(short, ends, tol = 1e-10)$root
+  }, 0)
+}
+
+is_bracket <- function(at) all(is.finite(at)) && at[1] != at[2] && at[1] * at[2] <= 0
+
+# By how many of the model's units a reward that is larger by 1 is better, in the map's middle.
+slope_at_centre <- function(map) if (is.null(map)) 1 else 1 / (abs(map$scale) * map$bulk * map$spread)
+
+# Mean and sd of it where f is normal, to 1e-5 of that sd (or 1e-7 of the scale).
+output_moments <- function(map, mean, sd, noise_var) {
+  out <- list(mean = rep(NA_real_, length(mean)), sd = rep(NA_real_, length(mean)))
+  known <- is.finite(mean) & is.finite(sd)
+  found <- core(cpp_output_moments(map, as.double(mean[known]), as.double(sd[known]), noise_var))
+  for (name in names(out)) out[[name]][known] <- found[[name]]
+  out
+}
+
+# A data.frame with columns `mean` and `sd` of the model, in the user's units. `config`: the one in force.
+in_user_units <- function(frame, config) {
+  if (has_likelihood(config)) return(in_scale_of_rewards(frame, config))
+  map <- output_map(config)
+  if (is.null(map) || length(frame$mean) == 0) return(frame)
+  if (map$distinct < 2) {
+    frame$mean[] <- if (map$distinct == 1) map$centre else NA_real_
+    frame$sd[] <- NA_real_
+    return(frame)
+  }
+  found <- output_moments(map, frame$mean, frame$sd, expected_noise(config))
+  known <- !is.na(found$mean)
+  for (name in names(found)) frame[[name]][known] <- found[[name]][known]
+  frame
+}
+
+# ---- when ---------------------------------------------------------------------------
+
+values_of_queries <- function(bandit, outcome) {
+  get(value_columns(bandit$config)[outcome], envir = bandit$queries)[seq_len(table_size(bandit$queries))]
+}
+
+describe_outputs <- function(config) {
+  map <- output_map(config)
+  direction <- if (map$scale < 0) "minimised" else "maximised"
+  if (map$distinct == 0) return(paste0(direction, "; no reward is known yet"))
+  if (map$distinct == 1) return(sprintf("%s; centre %.4g, the scale is not known yet", direction, map$centre))
+  sprintf("%s; centre %.4g, scale %.4g%s%s", direction, map$centre, abs(map$scale),
+          if (map$lambda == 1) "" else sprintf(", power %.2f", map$lambda),
+          if (is_fixed(config$outputs)) " (given)" else "")
+}
+
+# The level of f, and how far below and above it f counts as being on either side, where the reward's level and
+# accuracy are those of a bandit.
+levels_in_model <- function(policy, config) {
+  if (!has_response(config)) return(list(level = policy$level, accuracy = rep(policy$accuracy, 2)))
+  at <- sort(values_expecting(policy$level + c(-1, 0, 1) * policy$accuracy, config))
+  list(level = at[2], accuracy = diff(at))
+}
+
+# The core's f is the negative one where rewards are minimised.
+intervals_as_rewards <- function(found, config) {
+  found[c("lower", "upper")] <- lapply(found[c("lower", "upper")], as_rewards, config)
+  if (is_reflected(config)) found[c("lower", "upper")] <- found[c("upper", "lower")]
+  found
+}
+
+# Values of f as expected rewards.
+as_rewards <- function(drawn, config) {
+  if (has_likelihood(config) && !compares_queries(config)) {
+    drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
+  }
+  if (!is_scale_known(config)) drawn[] <- NA_real_
+  else if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, expected_noise(config))
+  drawn
+}
+
+# The values of f at which these rewards are expected: as_rewards()'s way back.
+values_expecting <- function(reward, config) {
+  if (has_response(config)) {
+    value <- trait(config$rewards, "latent")(reward)
+    return(if (is_reflected(config)) -value else value)
+  }
+  map <- output_map(config)
+  if (is.null(map)) reward else values_of_expected(map, reward, expected_noise(config))
+}
+
+register_family("bandit_outputs", outputs_entry)

@@ -1,0 +1,110 @@
+# Parts that the ggplot2 pictures share. Layer: plots.
+
+ggplot_log <- function(log) {
+  list(if (grepl("x", log)) ggplot2::scale_x_log10(), if (grepl("y", log)) ggplot2::scale_y_log10())
+}
+
+# A panel per input; a panel has no axis of its own kind, so that its title says what its numbers are.
+ggplot_slices <- function(view) {
+  names <- unique(view$data$input)
+  parts <- lapply(names, function(name) {
+    part <- view$data[view$data$input == name, ]
+    part$counted <- !is.null(view$levels[[name]])
+    part$bars <- part$counted | nrow(part) == 1
+    part$panel <- if (view$log[[name]]) sprintf("log10(%s)", name) else name
+    through <- or_else(view$through[[name]], NA)
+    part$at <- if (part$counted[1]) match(as.character(through), part$label) else as.double(through)
+    if (view$log[[name]]) part[c("value", "at")] <- log10(part[c("value", "at")])
+    part
+  })
+  shown <- do.call(rbind, parts)
+  shown$panel <- factor(shown$panel, levels = unique(shown$panel))
+  axis <- axis_of_panels(shown)
+  shown <- axis$data
+  # (Heights that are not known yet are no curve; their panels stay.)
+  known <- shown[is.finite(shown$mean), ]
+  curves <- known[!known$bars, ]
+  bars <- known[known$bars, ]
+  ggplot2::ggplot(view$data) + ggplot2::geom_blank(data = shown, mapping = aes_of(x = "value")) +
+    ggplot2::geom_ribbon(data = with_known_band(curves), fill = mark$mean, alpha = 0.18,
+                         mapping = aes_of(x = "value", ymin = "lower", ymax = "upper")) +
+    ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, linewidth = 0.8) +
+    ggplot2::geom_vline(data = shown[!duplicated(shown$panel) & !is.na(shown$at), ],
+                        mapping = aes_of(xintercept = "at"), colour = mark$next_choice, linetype = "dotted") +
+    ggplot2::geom_linerange(data = with_known_band(bars), colour = mark$mean, linewidth = 0.6,
+                            mapping = aes_of(x = "value", ymin = "lower", ymax = "upper")) +
+    ggplot2::geom_point(data = bars, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, shape = 15,
+                        size = 2) +
+    ggplot2::facet_wrap("panel", scales = "free_x") + axis$scale + ggplot_some_height(shown$mean) +
+    ggplot2::labs(x = NULL, y = "reward")
+}
+
+# One reward has a mean, but no sd, as long as it has no scale.
+with_known_band <- function(rows) rows[is.finite(rows$lower) & is.finite(rows$upper), ]
+
+# Where no height is known yet there is an axis all the same.
+ggplot_some_height <- function(heights) if (!any(is.finite(heights))) ggplot2::expand_limits(y = c(0, 1))
+
+# The panels have one scale, of numbers. Positions of levels are moved to a place of their own, by which it finds their
+# names again.
+axis_of_panels <- function(data) {
+  apart <- 1e3 * max(1, abs(data$value), data$at, length(data$value), na.rm = TRUE)
+  start <- ifelse(data$counted, apart * as.integer(data$panel), 0)
+  data[c("value", "at")] <- data[c("value", "at")] + start
+  levels <- data[data$counted, ]
+  of_levels <- function(limits) nrow(levels) > 0 && min(limits, na.rm = TRUE) > apart / 2
+  within <- function(limits) levels$value >= limits[1] - 0.5 & levels$value <= limits[2] + 0.5
+  list(data = data, scale = ggplot2::scale_x_continuous(
+    breaks = function(limits) {
+      if (of_levels(limits)) levels$value[within(limits)] else pretty(limits, 4)
+    },
+    labels = function(breaks) {
+      if (of_levels(breaks)) levels$label[match(breaks, levels$value)] else format(breaks, trim = TRUE)
+    },
+    expand = ggplot2::expansion(mult = 0.05, add = 0)
+  ))
+}
+
+# Colours of one column, contours of the other; colours of what lies outside `shown` are those of its ends. Two of
+# three shares are a triangle.
+ggplot_plane <- function(view, played, domain, colours, contours, shown = NULL) {
+  ternary <- ternary_set(domain, view$pair)
+  if (!is.null(ternary)) return(ggplot_ternary(view, ternary, played, colours, contours, shown))
+  belief <- own_columns(view$data, view$pair)
+  shown <- or_else(shown, known_range(belief[[colours]]))
+  as_axis <- function(columns) {
+    for (name in view$pair) {
+      levels <- view$levels[[name]]
+      if (!is.null(levels)) columns[[name]] <- factor(as.character(columns[[name]]), levels)
+    }
+    stats::setNames(columns[view$pair], c("at", "at_y"))
+  }
+  axes <- as_axis(view$data)
+  surface <- cbind(axes, belief[c("mean", "sd")])
+  surface <- surface[!is.na(surface$mean), ]           # shares that do not go together
+  surface[[colours]] <- clamped(surface[[colours]], shown[1], shown[2])
+  lying <- aes_of(x = "at", y = "at_y", fill = colours)
+  picture <- ggplot2::ggplot(view$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
+    ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours(100))
+  if (all(vapply(axes, is.numeric, NA))) picture <- picture + ggplot_contours(surface, contours)
+  played <- as_axis(played)
+  best <- as_axis(view$through)
+  picture + ggplot2::geom_point(data = played, mapping = aes_of(x = "at", y = "at_y"), shape = 21, fill = "white") +
+    ggplot2::geom_point(data = best, mapping = aes_of(x = "at", y = "at_y"), shape = 3, size = 3.5, stroke = 1.2) +
+    ggplot_log(paste(c("x", "y")[view$log[view$pair]], collapse = "")) +
+    ggplot2::labs(x = view$pair[1], y = view$pair[2])
+}
+
+# What is believed of `total`, where there are draws.
+ggplot_limits_of_shares <- function(data) {
+  ggplot2::geom_linerange(data = as.data.frame(data[!is.na(data$lower), ]),
+                          mapping = aes_of(y = "input", xmin = "lower", xmax = "upper"), linewidth = 0.6)
+}
+
+# Of two values or more on both axes, unless all heights are equal.
+ggplot_contours <- function(surface, of) {
+  distinct <- function(values) length(unique(values)) > 1
+  if (is_flat(surface[[of]]) || !distinct(surface$at) || !distinct(surface$at_y)) return(NULL)
+  ggplot2::geom_contour(data = surface, mapping = aes_of(x = "at", y = "at_y", z = of), colour = "grey25",
+                        linewidth = 0.25, bins = 9)
+}

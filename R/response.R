@@ -1,0 +1,428 @@
+# Response types: binary, counts, ordinal, robust, and their settings. Layer: model.
+
+#' Rewards as they are: yes or no, counts, ratings, comparisons, outliers
+#'
+#' Rules for `gp_bandit(rewards = )` where a reward is not \eqn{f} with Gaussian noise. \eqn{f} is then a latent function: the
+#' kernel, the prior mean and every width are about it, and the reward's distribution depends on its value.
+#'
+#' * `rewards_binary(link)`: \eqn{k} successes of \eqn{n} trials, with probability \eqn{s(f)}, \eqn{s} the logistic function
+#'   (`"logit"`) or the normal distribution's (`"probit"`): `$observe(id, reward = k, size = n)`.
+#' * `rewards_counts()`: Poisson counts with mean \eqn{e\exp(f)}{e exp(f)}, \eqn{e} the exposure: `$observe(id, reward = count, size = e)`.
+#' * `rewards_ordinal(levels)`: ratings, \eqn{P(y \le j) = s(c_j - f)}{P(y <= j) = s(c_j - f)} with the logistic \eqn{s}.
+#' * `rewards_robust(df)`: readings of \eqn{f} with outliers, Student's t with `df` degrees of freedom and scale
+#'   \eqn{\sqrt\lambda}{sqrt(lambda)}, \eqn{\lambda}{lambda} the bandit's `noise_var`.
+#'
+#' The posterior is Gaussian, by Laplace's approximation: its mean is the mode of the posterior density, its precision that
+#' density's curvature there; with `approximation = "variational"` it is the Gaussian \eqn{q} with the least \eqn{\mathrm{KL}(q \| p)}{KL(q || p)} from the
+#' posterior \eqn{p}, whose precision is \eqn{K^{-1} - \mathrm{diag}\,E_q\ell''}{K^-1 - diag E_q l''}: nearer where rewards are few or rare, a few times
+#' the time (under `rewards_robust()`: the weights of the EM algorithm, begun at Huber's fit). It is computed from
+#' the data alone, by Newton steps from the prior mean, so that looks, copies, files and the order in which rewards come change no bit of it.
+#'
+#' `$posterior()`, `predict()`, `$best()` and `$history()` speak of a reward of size 1: `mean` and `sd` of its expectation given \eqn{f},
+#' \eqn{E(y \mid f)}{E(y | f)}, under the posterior of \eqn{f} (of levels their numbers 1, 2, ...), `lower` and `upper` its values at
+#' \eqn{\mu \pm z\sigma}{mu +- z sd}. `$posterior(scale = "latent")` speaks of \eqn{f}, and so does `width`. `level = 0.95` of
+#' `$posterior()` sets \eqn{z}. What is recommended has the largest (`direction = "minimize"`: the smallest) mean of \eqn{f}.
+#'
+#' @section Units: numbers that are said in units of the reward are expected rewards of size 1, and are converted: the `level` and
+#'   `accuracy` of [gp_lse()], its intervals, the level of [policy_straddle()], `xi`, and the gaps and tolerances of
+#'   [stop rules][stopping]. Kernel, prior mean, `width` and `$posterior(scale = "latent")` are about \eqn{f}{f}.
+#' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`, `failures = "avoid"` or `"doubt"`,
+#'   [change_detect()], [change_event()], [change_fade()] (weights of [change_weights()] are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()] and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()`
+#'   takes neither), widths but [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. One reward per query: more trials are `size`, another reading of a place is another `$add()` of it. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
+#' @section Refits: `refit = refit_every()` maximises Laplace's approximation of the log marginal likelihood,
+#'   \eqn{\sum\ell(\hat f) - \frac12\|\hat f - m\|^2 - \frac12\log\det(I + KW)}{sum l(f) - |f - m|^2 / 2 - log det(I + K W) / 2}, with its
+#'   gradient (Rasmussen and Williams, section 5.5.1), over the kernel's parameters, of successes and counts a constant prior mean (`mean = "fit"`), of
+#'   levels the cuts (the first one and the logarithms of what follows), of [rewards_duels()] \eqn{\tau}{tau}. Without `priors` of yours the logarithm of the
+#'   kernel's variance has a normal prior about that the bandit began with, sd 1: rewards of few values say next to nothing against ever larger ones;
+#'   so have the gaps between cuts and \eqn{\tau}{tau} (sd 1), the first cut (3) and the mean (5), which are no parameters that `priors` can name. `rewards_robust()` takes no refits,
+#'   and nobody `average`. Refits go by Laplace's evidence, whichever `approximation` the posterior has.
+#' @section Engines: all. `"lowrank"` ([gp_bandit()]; `"auto"` tries it from 256 places told of, or pairs, and keeps it where half as many are enough) certifies
+#'   mean and sd against Laplace's approximation by the dense engine, to `accuracy` as with Gaussian noise: the mode in the basis's span is no further from the
+#'   one in the whole space than the length of the gradient there (derived here, proof in the core's posteriors/open_posterior.cpp). It takes no `rewards_robust()` and no `"variational"`.
+#' @section Guarantee: published: Laplace's approximation, its evidence and gradient (Rasmussen and Williams), the bound of the
+#'   evidence and its fixed point (Opper and Archambeau 2009); none of these says how far the posterior is from the exact one. Derived here:
+#'   [width_glm()] for successes, counts and comparisons without ties, with its regret bounds ([regret_bound()]), and the certificate of the engine
+#'   `"lowrank"`. None of the widths that hold with Gaussian noise holds here, and for levels, ties, rankings and outliers nothing is proved.
+#'   Rewards in an interval, shares \eqn{k/n} among them, have a bound without any of this, see [width_amm()]; for outliers [rewards_clip()] has one.
+#' @param link `"logit"` or `"probit"`.
+#' @param direction `"maximize"` or `"minimize"` the expected reward.
+#' @param levels the levels' names, the worst first, or their number.
+#' @param cuts \eqn{c_1 < c_2 < \ldots}{c_1 < c_2 < ...}, one less than levels; `NULL`: equally probable levels at \eqn{f = 0}.
+#' @param approximation `"laplace"` or `"variational"`; [width_glm()] goes with the former.
+#' @param df degrees of freedom, a number > 0; outliers count less the smaller it is.
+#' @return An object of class `bandit_rewards`.
+#' @section Many rewards at once: `$add()` of points with their rewards notes in the history what was believed of each before it, which takes a fit per row.
+#'   `$add()` without rewards and one `$observe()` take one fit in all.
+#' @section Errors: a `gpbandits_error` that names the argument. `$observe()` refuses what cannot be a reward of its kind (part of a
+#'   success, more successes than trials, a level that there is not).
+#' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4 <http://gaussianprocess.org/gpml/>; Opper and
+#'   Archambeau (2009), The variational Gaussian approximation revisited, Neural Computation 21.
+#' @seealso [rewards_duels()], [rewards_rankings()], [rewards_clip()].
+#' @examples
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_bandit(x, kernel_se(0.2, 2), policy = policy_ucb(width_constant(2)),
+#'                rewards = rewards_binary())
+#' set.seed(1)
+#' for (t in 1:8) {
+#'   q <- b$suggest()
+#'   b$observe(q$id, rbinom(1, 20, plogis(sin(6 * q$x1))), size = 20)
+#' }
+#' b$best()
+#' b$posterior(x = 0.25, scale = "latent")
+#'
+#' # One reading of five is far off:
+#' r <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_mean(), rewards = rewards_robust())
+#' r$add(arm = c(1, 13, 25, 38, 50), reward = c(0, 1, 9, 1, 0))
+#' r$posterior(arm = 25)
+#' @name rewards
+NULL
+
+#' @rdname rewards
+#' @export
+rewards_binary <- function(link = c("logit", "probit"), direction = c("maximize", "minimize"),
+                           approximation = c("laplace", "variational")) {
+  new_part("bandit_rewards", "binary")
+}
+
+#' @rdname rewards
+#' @export
+rewards_counts <- function(direction = c("maximize", "minimize"), approximation = c("laplace", "variational")) {
+  new_part("bandit_rewards", "counts")
+}
+
+#' @rdname rewards
+#' @export
+rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "minimize"),
+                            approximation = c("laplace", "variational")) {
+  new_part("bandit_rewards", "ordinal")
+}
+
+#' @rdname rewards
+#' @export
+rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
+
+# What a rule for rewards states of itself:
+#   title       for people;
+#   likelihood  NULL where noise is Gaussian, else the core's settings of the likelihood;
+#   noise       does it need the bandit's noise_var?
+#   response    a function of f: the expected reward;
+#   latent      its inverse, infinite beyond what can be expected;
+#   expected    what an expected reward is, for people;
+#   sampling    how they are drawn, given f: a function of the rewards and noise_var, see new_sampling();
+#   outcome     a function that checks rewards and their sizes, and returns the rewards as numbers;
+#   compares    are rewards comparisons of queries?
+#   ranks       of several at once?
+#   has_norm_bound  is width_glm() proved for them?
+#   concave     is the log likelihood, so that a low rank has a certificate?
+#   parameters  what refits fit besides: NULL, or `names` of settings, `ranges(rewards, first)` (rows of
+#               extra_range()), and `set(rewards, values)`
+#   refits      can hyperparameters be refitted, and (refits_mean) the prior mean with them?
+rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, latent = NULL,
+                       expected = "a number", sampling = NULL, outcome = NULL,
+                       compares = FALSE, ranks = FALSE, has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
+                       refits = TRUE, refits_mean = FALSE)
+
+rewards_entries <- list(
+  clip = list(settings = alist(b = check_number(b, lower = 0, open_lower = TRUE), moment = check_moment(moment),
+                               alpha = check_tail(alpha)),
+              traits = list(title = function(rewards) sprintf("clipped to +- %g", rewards$b), noise = TRUE)),
+  binary = list(
+    settings = alist(link = check_choice(link, c("logit", "probit")), direction = check_direction(direction),
+                     approximation = check_approximation(approximation)),
+    later = "approximation",
+    traits = list(title = function(rewards) sprintf("successes of trials (%s)%s", rewards$link,
+                                                    direction_words(rewards)),
+                  likelihood = function(rewards) list(kind = rewards$link),
+                  response = function(rewards) if (rewards$link == "logit") stats::plogis else stats::pnorm,
+                  latent = function(rewards) {
+                    inverse <- if (rewards$link == "logit") stats::qlogis else stats::qnorm
+                    function(reward) inverse(pmin(pmax(reward, 0), 1))
+                  },
+                  expected = "a probability of success, in (0, 1)",
+                  sampling = function(rewards) sampling_of_successes, outcome = function(rewards) check_successes,
+                  has_norm_bound = TRUE, refits_mean = TRUE)
+  ),
+  counts = list(
+    settings = alist(direction = check_direction(direction), approximation = check_approximation(approximation)),
+    later = "approximation",
+    traits = list(title = function(rewards) paste0("counts", direction_words(rewards)),
+                  likelihood = function(rewards) list(kind = "counts"), response = function(rewards) exp,
+                  latent = function(rewards) function(reward) log(pmax(reward, 0)),
+                  expected = "an expected count (of exposure 1), a number > 0",
+                  sampling = function(rewards) sampling_of_counts, outcome = function(rewards) check_event_counts,
+                  has_norm_bound = TRUE,
+                  refits_mean = TRUE)
+  ),
+  ordinal = list(
+    settings = alist(levels = check_ratings(levels), cuts = check_cuts(cuts, length(levels)),
+                     direction = check_direction(direction), approximation = check_approximation(approximation)),
+    later = "approximation",
+    traits = list(title = function(rewards) sprintf("%d levels%s", length(rewards$levels), direction_words(rewards)),
+                  likelihood = function(rewards) list(kind = "ordinal", cuts = rewards$cuts),
+                  response = function(rewards) function(f) expected_level(f, rewards$cuts),
+                  latent = function(rewards) function(reward) latent_of_level(reward, rewards$cuts),
+                  expected = function(rewards) sprintf("the number of an expected level, in (1, %d)",
+                                                       length(rewards$levels)),
+                  sampling = function(rewards) sampling_of_levels,
+                  parameters = function(rewards) list(names = "cuts", ranges = ranges_of_cuts, set = set_cuts),
+                  outcome = function(rewards) function(reward, size) check_level_told(reward, size, rewards$levels))
+  ),
+  duels = list(
+    settings = alist(ties = check_flag(ties), tau = check_number(tau, lower = 0, open_lower = TRUE, upper = 500),
+                     approximation = check_approximation(approximation)),
+    later = "approximation",
+    traits = list(title = function(rewards) if (rewards$ties) "comparisons that may be ties" else "comparisons",
+                  likelihood = function(rewards) if (rewards$ties) list(kind = "ties",
+                                                                        tau = rewards$tau) else list(kind = "logit"),
+                  response = function(rewards) function(f) stats::plogis(f - if (rewards$ties) rewards$tau else 0),
+                  parameters = function(rewards) if (rewards$ties) list(names = "tau", ranges = ranges_of_tau,
+                                                                        set = set_tau),
+                  compares = TRUE, has_norm_bound = function(rewards) !rewards$ties)
+  ),
+  rankings = list(
+    settings = alist(),
+    traits = list(title = "rankings", likelihood = function(rewards) list(kind = "rankings"),
+                  response = function(rewards) stats::plogis, compares = TRUE, ranks = TRUE)
+  ),
+  robust = list(
+    settings = alist(df = check_number(df, lower = 0, open_lower = TRUE)),
+    traits = list(title = function(rewards) sprintf("with outliers (t, %g degrees of freedom)", rewards$df),
+                  noise = TRUE,
+                  likelihood = function(rewards) list(kind = "robust", df = rewards$df),
+                  response = function(rewards) identity, latent = function(rewards) identity,
+                  sampling = function(rewards) sampling_of_outliers,
+                  outcome = function(rewards) check_reading, concave = FALSE, refits = FALSE)
+  )
+)
+
+check_direction <- function(direction) check_choice(direction, c("maximize", "minimize"))
+
+# (None in objects that were made before there was a choice.)
+check_approximation <- function(approximation) {
+  if (!is.null(approximation)) check_choice(approximation, c("laplace", "variational"))
+}
+
+is_variational <- function(rewards) identical(rewards$approximation, "variational")
+
+check_ratings <- function(levels) {
+  if (missing(levels)) stop_argument("levels", "missing", "the levels' names, the worst first, or their number")
+  if (is.numeric(levels)) levels <- as.character(seq_len(check_count(levels, "levels", lower = 2, upper = 100)))
+  whole <- is_text(levels) && length(levels) > 1 && length(levels) <= 100 && all(nzchar(levels)) &&
+    !anyDuplicated(levels)
+  if (!whole) stop_argument("levels", describe(levels),
+                            "the names of two or more levels, the worst first, or their number")
+  unname(levels)
+}
+
+check_cuts <- function(cuts, count) {
+  if (is.null(cuts)) return(stats::qlogis(seq_len(count - 1) / count))
+  cuts <- check_numbers(cuts, "cuts", lengths = count - 1, lower = -500, upper = 500)
+  if (any(diff(cuts) <= 1e-9)) stop_argument("cuts", describe(cuts), "rising numbers")
+  as.double(cuts)
+}
+
+# The mean number of a level, given f, and where f gives it that mean.
+expected_level <- function(f, cuts) 1 + rowSums(stats::plogis(outer(as.vector(f), cuts, "-")))
+
+latent_of_level <- function(level, cuts) {
+  vapply(level, function(one) {
+    if (one <= 1) return(-Inf)
+    if (one >= length(cuts) + 1) return(Inf)
+    stats::uniroot(function(f) expected_level(f, cuts) - one, range(cuts) + c(-40, 40), tol = 1e-12)$root
+  }, 0)
+}
+
+direction_words <- function(rewards) if (identical(rewards$direction, "minimize")) ", minimised" else ""
+
+# ---- what a reward can be -------------------------------------------------------
+
+# Weights beyond these leave nothing of a prior beside them in double precision.
+most_events <- 1e12
+
+# (TRUE and FALSE are successes, too.)
+check_outcomes <- function(reward, count) {
+  if (is.logical(reward)) reward <- as.double(reward)
+  check_numbers(reward, "reward", lengths = count, lower = 0, upper = most_events)
+}
+
+check_successes <- function(reward, size) {
+  reward <- check_outcomes(reward, length(size))
+  bad <- which(size != round(size))
+  if (length(bad)) stop_argument("size", describe(size[bad[1]]), "a whole number of trials")
+  bad <- which(reward != round(reward) | reward > size)
+  if (length(bad)) {
+    stop_argument("reward", sprintf("%g of %g", reward[bad[1]], size[bad[1]]),
+                  "a whole number of successes, at most as many as trials (`size`)")
+  }
+  reward
+}
+
+check_event_counts <- function(reward, size) {
+  reward <- check_outcomes(reward, length(size))
+  bad <- which(reward != round(reward))
+  if (length(bad)) stop_argument("reward", describe(reward[bad[1]]), "a whole number >= 0")
+  reward
+}
+
+check_level_told <- function(reward, size, levels) {
+  check_no_size(size)
+  if (is.factor(reward)) reward <- factor_text(reward, "reward")
+  if (is.character(reward)) {
+    at <- match(reward, levels)
+    if (anyNA(at)) stop_argument("reward", dQuote(reward[is.na(at)][1], FALSE), paste("one of", quoted(levels)))
+    reward <- at
+  }
+  reward <- check_numbers(reward, "reward", lengths = length(size))
+  bad <- which(reward != round(reward) | reward < 1 | reward > length(levels))
+  if (length(bad)) {
+    stop_argument("reward", describe(reward[bad[1]]),
+                  sprintf("the name or the number (1 to %d) of a level", length(levels)))
+  }
+  as.double(reward)
+}
+
+check_reading <- function(reward, size) {
+  check_no_size(size)
+  check_rewards(reward, length(size))
+}
+
+check_no_size <- function(size) if (any(size != 1)) stop_argument("size", describe(size), "1 for rewards of this kind")
+
+check_sizes <- function(size, count) {
+  if (is.null(size)) return(rep(1, count))
+  check_each(size, count, lower = 0, open_lower = TRUE, upper = 1e9)
+}
+
+# ---- in a bandit ----------------------------------------------------------------
+
+# Is the expected reward another function of f than f itself?
+has_response <- function(config) {
+  has_likelihood(config) && !compares_queries(config) && !identical(trait(config$rewards, "response"), identity)
+}
+
+# As the core takes it.
+core_likelihood <- function(config) {
+  if (!has_likelihood(config)) return(NULL)
+  c(trait(config$rewards, "likelihood"), list(compares = trait(config$rewards, "compares"),
+                                              reflected = is_reflected(config),
+                                              variational = is_variational(config$rewards)))
+}
+
+# The noise variance of a bandit with these rewards, which may have been left out.
+check_noise_for <- function(rewards, noise_var) {
+  if (is.null(rewards) || trait(rewards, "noise")) return(check_positive(noise_var))
+  if (!missing(noise_var) && !is.null(noise_var)) {
+    stop_argument("noise_var", "given", sprintf("left out: rewards that are %s have no such number",
+                                                trait(rewards, "title")))
+  }
+  1
+}
+
+# Numbers in units of the reward that must be one of f's: levels become one, slopes and shares of a maximum do not.
+check_units <- function(config, refuse) {
+  if (!has_response(config)) return(invisible())
+  expected <- trait(config$rewards, "expected")
+  level <- config$policy$level
+  if (isTRUE(config$policy$implicit)) {
+    refuse("implicit", "TRUE", paste0("FALSE, and a `level` that is ", expected))
+  }
+  if (!is.null(level) && !is.finite(trait(config$rewards, "latent")(level))) refuse("level", describe(level), expected)
+  if (!is.null(config$pending$lipschitz)) {
+    refuse("pending", "pending_penalise() with a Lipschitz constant of the reward",
+           "pending_penalise(), which estimates the latent function's")
+  }
+}
+
+as_stand_in <- function(rewards, value, refuse) {
+  tryCatch(trait(rewards, "outcome")(value, 1), gpbandits_error = function(e) {
+    refuse("pending", sprintf("pending_censor() with the value %g", value), "a value that a reward can have")
+  })
+}
+
+# ---- from f to rewards ----------------------------------------------------------
+
+# A data.frame of `mean` and `sd` of the core's f, as users see them. On the reward's scale of E(y | f), by quadrature,
+# with `lower` and `upper` where a `level` is given.
+in_scale_of_rewards <- function(frame, config, scale = "reward", level = NULL) {
+  if (is_reflected(config)) frame$mean <- -frame$mean
+  response <- if (scale == "latent" || compares_queries(config)) identity else trait(config$rewards, "response")
+  on_response(frame, response, level)
+}
+
+# Mean and sd of a function of f, by quadrature, with its values at the ends of f's interval.
+on_response <- function(frame, response, level = NULL) {
+  z <- if (!is.null(level)) stats::qnorm(1 - (1 - level) / 2)
+  mean <- frame$mean
+  sd <- frame$sd
+  known <- which(is.finite(mean) & is.finite(sd))
+  if (!identical(response, identity)) {
+    nodes <- fine_rule
+    at <- rep(mean[known], each = length(nodes$at)) + rep(sd[known], each = length(nodes$at)) * nodes$at
+    value <- matrix(response(at), length(nodes$at))
+    expected <- colSums(value * nodes$weight)
+    frame$mean[known] <- expected
+    frame$sd[known] <- sqrt(colSums((value - rep(expected, each = nrow(value)))^2 * nodes$weight))
+  }
+  if (is.null(z)) return(frame)
+  cbind(frame, lower = response(mean - z * sd), upper = response(mean + z * sd))
+}
+
+# Nodes and weights that integrate against the standard normal density (Golub and Welsch 1969).
+normal_rule <- function(n) {
+  jacobi <- matrix(0, n, n)
+  jacobi[cbind(1:(n - 1), 2:n)] <- jacobi[cbind(2:n, 1:(n - 1))] <- sqrt(seq_len(n - 1))
+  parts <- eigen(jacobi, symmetric = TRUE)
+  list(at = parts$values, weight = parts$vectors[1, ]^2)
+}
+
+fine_rule <- normal_rule(32)
+
+# ---- telling ----------------------------------------------------------------------
+
+# Rows of start, bounds, likely bounds, and the normal prior's mean and sd.
+extra_range <- function(start, lower, upper, likely_lower, likely_upper, mean, sd) {
+  cbind(start = start, lower = pmin(lower, start), upper = pmax(upper, start), likely_lower = likely_lower,
+        likely_upper = likely_upper, mean = mean, sd = sd)
+}
+
+# Cuts between levels: the first one, and the logarithms of the steps to the others.
+ranges_of_cuts <- function(rewards, first) {
+  steps <- function(cuts) c(cuts[1], log(diff(cuts)))
+  more <- length(rewards$cuts) - 1
+  extra_range(steps(rewards$cuts), c(-20, rep(log(1e-3), more)), c(20, rep(log(20), more)),
+              c(-3, rep(log(0.3), more)), c(3, rep(log(3), more)), steps(first$cuts), c(3, rep(1, more)))
+}
+
+set_cuts <- function(rewards, values) {
+  rewards$cuts <- cumsum(c(values[1], exp(values[-1])))
+  rewards
+}
+
+# How far apart two places must be that are no tie, in logarithms.
+ranges_of_tau <- function(rewards, first) {
+  extra_range(log(rewards$tau), log(1e-3), log(20), log(0.1), log(3), log(first$tau), 1)
+}
+
+set_tau <- function(rewards, values) {
+  rewards$tau <- exp(values)
+  rewards
+}
+
+# They stand before the last parameter, the noise that there is none of.
+with_extras <- function(problem, extras) {
+  last <- length(problem$start)
+  for (name in c("start", "lower", "upper", "likely_lower", "likely_upper")) {
+    problem[[name]] <- c(problem[[name]][-last], extras[, name], problem[[name]][last])
+  }
+  own <- problem$priors[, rep(last, nrow(extras)), drop = FALSE]
+  own["mean", ] <- extras[, "mean"]
+  own["sd", ] <- extras[, "sd"]
+  problem$priors <- cbind(problem$priors[, -last, drop = FALSE], own, problem$priors[, last])
+  problem
+}
+
+check_rewards <- function(reward, count) {
+  check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)
+}
+
+register_family("bandit_rewards", rewards_entries, tag = "kind", traits = rewards_traits)

@@ -1,0 +1,367 @@
+# Off-policy evaluation from a log. Layer: simulation.
+
+#' What would another policy have earned? A logged run says
+#'
+#' Estimates the mean reward \eqn{v} of a bandit's policy from choices that another, randomised policy made and logged:
+#' contexts \eqn{x_i}, arms
+#' \eqn{a_i}, rewards \eqn{r_i} and the probabilities \eqn{p_i} with which the arms were chosen.
+#'
+#' * `"ips"` (inverse propensity scores): \eqn{\frac1n\sum_i w_i r_i}{mean(w_i r_i)}, \eqn{w_i = \pi(a_i\mid x_i)/p_i}{w_i = pi(a_i | x_i) / p_i}.
+#' * `"snips"` (self-normalised): \eqn{\sum_i w_i r_i/\sum_i w_i}{sum(w_i r_i) / sum(w_i)}; within the rewards' range,
+#'   whatever the number of matches.
+#' * `"dm"` (direct method): \eqn{\frac1n\sum_i\sum_a\pi(a\mid x_i)\hat r(x_i, a)}{mean(sum_a pi(a | x_i) rhat(x_i,
+#'   a))}: what a Gaussian-process regression with the
+#'   bandit's kernel on the log (at most 1000 rows of it) says; needs no propensities to be right, but the model. A bandit
+#'   that averages over several ([refit_every()]) has the mixture's moments here, too.
+#' * `"dr"` (doubly robust): \eqn{\frac1n\sum_i \big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\big)}{mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i)))}.
+#'   \eqn{\hat r}{rhat} is such a regression on the other half of the log, so that it has not seen \eqn{r_i}.
+#' * `"replay"`: a copy of the bandit learns as it goes through the log. Where its choice is the logged one it sees the reward, else the
+#'   query is withdrawn; the mean over the matches. Where the \eqn{p_i} differ, a match counts with probability \eqn{\min_j p_j/p_i}{min(p) / p_i}.
+#'
+#' In all but `"replay"` \eqn{\pi} is what the bandit would choose now, in each context, and it learns nothing; a
+#' randomised bandit's
+#' probabilities are the shares of `draws` choices. The bandit is not changed, nor is R's random generator.
+#'
+#' A log in which few choices are those of the policy says little, whatever the number of its rows: `effective` counts
+#' the rewards that
+#' the estimate rests on, and below 30 of them there is a warning (class `gpbandits_small_sample`).
+#' @section Intervals: `lower` and `upper` hold without normal approximations, and lie within `range`, the least and the
+#'   largest reward that there can be: \eqn{l} and \eqn{u}. Under the right \eqn{v} these have mean zero:
+#'   \eqn{w_i(r_i-l)/(v-l) - 1}{w_i (r_i - l) / (v - l) - 1} and \eqn{w_i(u-r_i)/(u-v) - 1}{w_i (u - r_i) / (u - v) -
+#'   1}; and, as
+#'   shares of their largest loss, \eqn{w_i(r_i - v)}{w_i (r_i - v)} (for `"dr"` its summands less \eqn{v}) with
+#'   weights up to
+#'   \eqn{W = \max_i\max_a\pi(a\mid x_i)/p_i}{W = max over i and a of pi(a | x_i) / p_i}. A bet of a share \eqn{c} on
+#'   such a \eqn{g_i}
+#'   multiplies a capital by \eqn{1 + c g_i}{1 + c g_i}. In the interval are the \eqn{v} under which neither the
+#'   capital of those who bet
+#'   that it is more nor that of those who bet that it is less, averaged over a fixed grid of \eqn{c}, exceeds 2/(1 -
+#'   `level`).
+#'   It is about 1.8 times as wide as the normal one (from `se`) where that is right. An estimate of `"ips"` outside of it
+#'   is one
+#'   that the log contradicts. For `"dm"` it is mean \eqn{\pm z} `se`, where `se` adds up the model's sd over
+#'   the places (as if all its errors had one sign) and the spread over contexts. If `range` is given, the model's
+#'   means and this interval are clipped to it; the range of the log is not used.
+#' @section Guarantee: `"ips"` and `"dr"` are unbiased if the \eqn{p_i} are right, and positive wherever \eqn{\pi} is;
+#'   `"snips"` is up to a bias of order 1/`effective`. Their
+#'   intervals then hold with probability `level`, for any \eqn{n}, if contexts are independent and rewards stay within
+#'   `range`
+#'   (Ville's inequality; logging policies that learn are allowed). Where `range` is taken from the log that is as good
+#'   as the log's
+#'   extremes are. `"replay"` is what the policy would have earned in as many rounds as there were matches, if
+#'   contexts are independent; its interval takes the rewards for independent. `"dm"`: none without the model.
+#' @param log a data.frame with a column per input of the contexts, `arm` (or a column per input of the arms), `reward` and
+#'   `propensity`: such as `$history(draws = 200)` of a randomised bandit; or such a bandit, or a [run][run_bandit] of
+#'   one. Rows without a reward are
+#'   left out, as are points that were given by hand.
+#' @param bandit a bandit over the log's arms and contexts.
+#' @param method `"ips"`, `"snips"`, `"dm"`, `"dr"` or `"replay"`.
+#' @param level the interval's level, in (0, 1).
+#' @param draws how many choices of a randomised bandit are drawn in each context, and for propensities of a `log` that
+#'   is a bandit or a run.
+#' @param range `c(lower, upper)`: the least and the largest reward that there can be; `NULL`: those of the log.
+#' @param ... must be empty.
+#' @return A data.frame of one row: `method`, `estimate`, `se` (the usual standard error), `lower`, `upper`, `n` (rows
+#'   used), `matched` (rows with a weight above 0;
+#'   matches that counted) and `effective`, \eqn{(\sum w_i)^2/\sum w_i^2}{sum(w)^2 / sum(w^2)}. `"snips"` without a
+#'   match is `NA`; so is the interval
+#'   (with a warning) where all rewards are the same and no `range` is given.
+#' @section Errors: a `gpbandits_error` for a domain without arms, columns that are missing, propensities outside (0,
+#'   1], rewards outside of `range`, arms or contexts
+#'   that the bandit does not have, and a replay without two matches.
+#' @references Li, Chu, Langford and Wang (2011) <https://arxiv.org/abs/1003.5956>; Dudik, Langford and Li (2011)
+#'   <https://arxiv.org/abs/1103.4601>;
+#'   Swaminathan and Joachims (2015), The self-normalized estimator for counterfactual learning, NIPS 28. Bets:
+#'   Waudby-Smith and Ramdas (2024)
+#'   <https://arxiv.org/abs/2010.09686>; Karampatziakis, Mineiro and Ramdas (2021) <https://arxiv.org/abs/2102.09540>.
+#' @seealso `$history()` in [gp_bandit()] for the propensities.
+#' @examples
+#' x <- seq(0, 1, length.out = 10)
+#' problem <- bandit_problem(x, sin(3 * x), noise = noise_gaussian(0.1))
+#' set.seed(1)
+#' log <- run_bandit(gp_bandit(x, kernel_se(0.3), 0.01, policy_uniform()), problem, 400)
+#' b <- gp_ucb(x, kernel_se(0.3), 0.01)
+#' evaluate_policy(log, b, "replay")    # a learner from its beginning; the best arm has 0.995
+#' @export
+evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", "replay"), level = 0.95, draws = 200,
+                            range = NULL, ...) {
+  check_dots_empty(..., allowed = names(formals(evaluate_policy)))
+  check_bandit(bandit)
+  method <- check_choice(method, c("ips", "snips", "dm", "dr", "replay"))
+  level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
+  draws <- check_count(draws, upper = 1e5)
+  config <- bandit$config
+  check_one_outcome(config, "Evaluation from a log")
+  if (!can_count(config$domain) || has_rule(bandit)) {
+    stop_argument("bandit",
+                  if (has_rule(bandit)) rule_of(bandit)$title else paste("a bandit on", describe_domain(config$domain)),
+                  "a bandit over arms, made by gp_bandit() or a preset of it")
+  }
+  rows <- logged_choices(log, bandit, draws)
+  given <- !is.null(range)
+  range <- reward_range(range, rows$reward)
+  copy <- as.environment(bandit_copy(bandit))
+  found <- preserve_rng({
+    set.seed(1)
+    if (method == "replay") replayed_rewards(copy, rows, range)
+    else weighted_rewards(copy, rows, method, draws, range, given)
+  })
+  interval <- if (method == "dm") model_interval(found, level, if (given) range)
+              else bets_interval(found$bets, found$n, range, level)
+  weights <- found$weights
+  effective <- if (any(weights > 0)) sum(weights)^2 / sum(weights^2) else 0
+  if (method != "dm" && effective < few_rewards) warn_of_few_rewards(effective, length(rows$reward))
+  data.frame(method = method, estimate = found$estimate, se = found$se, lower = interval[1], upper = interval[2],
+             n = length(rows$reward), matched = sum(weights > 0), effective = effective)
+}
+
+few_rewards <- 30
+
+warn_of_few_rewards <- function(effective, n) {
+  warn_small_sample(sprintf("this estimate rests on %.3g effective reward(s) of %d: ", effective, n),
+                    "the logged choices are seldom those of the policy. Its interval says what that is worth.")
+}
+
+warn_small_sample <- function(...) {
+  warning(structure(class = c("gpbandits_small_sample", "gpbandits_warning", "warning", "condition"),
+                    list(message = paste0(...), call = user_call())))
+}
+
+reward_range <- function(range, reward) {
+  if (is.null(range)) {
+    range <- base::range(reward)
+    if (range[1] == range[2]) {
+      warn_small_sample("all rewards of the log are ", format(range[1]), ", which says nothing about what others ",
+                        "there can be: an interval needs `range`.")
+    }
+    return(range)
+  }
+  range <- check_numbers(range, "range", lengths = 2)
+  outside <- reward[reward < range[1] | reward > range[2]]
+  if (range[1] >= range[2] || length(outside)) {
+    stop_argument("range", describe(range), sprintf("c(lower, upper), lower < upper, with all rewards in it%s",
+                                                    if (length(outside)) sprintf(" (not %g)", outside[1]) else ""))
+  }
+  as.double(range)
+}
+
+# ---- intervals ----------------------------------------------------------------
+
+# Ways to bet on a value. Each is a function of v and of a sign: what a bet of the largest stake gains in every row, at
+# least -1 and 0 in the mean if v is the value, more where that is above v (sign 1) or below it (sign -1).
+
+# The sum of two means, of w (r - lower) and of w (upper - r), that are v - lower and upper - v, and no row is negative.
+weighted_bets <- function(weights, reward, range) {
+  function(v, sign) {
+    if (sign > 0) weights * (reward - range[1]) / (v - range[1]) - 1
+    else weights * (range[2] - reward) / (range[2] - v) - 1
+  }
+}
+
+# Terms value - weight * v, which `least` and `largest` bound, of mean zero.
+zero_mean_bets <- function(value, weight, least, largest) {
+  function(v, sign) sign * (value - weight * v) / (if (sign > 0) -least(v) else largest(v))
+}
+
+mean_bets <- function(values, lower, upper) zero_mean_bets(values, 1, function(v) lower - v, function(v) upper - v)
+
+# The v under which nobody who bets on either sign has multiplied his capital, shared among all these ways and several
+# stakes, by 2 / (1 - level).
+bets_interval <- function(bets, n, range, level) {
+  if (range[1] >= range[2]) return(c(NA_real_, NA_real_))
+  # (In logarithms a third of a step costs a bet next to nothing.)
+  shares <- exp(seq(-log(max(4, n)) / 2, 0, by = 0.35))
+  excess <- function(v, sign) {
+    capital <- unlist(lapply(bets, function(bet) {
+      gain <- pmax(bet(v, sign), -1)
+      colSums(log1p(outer(gain, shares)))
+    }))
+    top <- max(capital)
+    top + log(mean(exp(capital - top))) - log(2 / (1 - level))
+  }
+  span <- range[2] - range[1]
+  inside <- range + c(1e-9, -1e-9) * span
+  # The capital falls (sign 1) or rises (sign -1) with v.
+  end <- function(near, far, sign) {
+    if (excess(inside[near], sign) < 0) return(range[near])
+    if (excess(inside[far], sign) > 0) return(range[far])
+    stats::uniroot(excess, inside, sign, tol = 1e-7 * span)$root
+  }
+  sort(c(end(1, 2, 1), end(2, 1, -1)))
+}
+
+# A model's interval, within what is known of the rewards; `range` NULL: nothing.
+model_interval <- function(found, level, range) {
+  interval <- found$estimate + c(-1, 1) * stats::qnorm((1 + level) / 2) * found$se
+  if (is.null(range)) interval else within_range(interval, range)
+}
+
+within_range <- function(x, range) pmin(pmax(x, range[1]), range[2])
+
+# ---- the log ------------------------------------------------------------------
+
+# A list: `arm` (0-based), `contexts` as the core takes them, `given` as the user does, `reward`, `propensity`.
+logged_choices <- function(log, bandit, draws) {
+  config <- bandit$config
+  log <- checked_log(log, config, draws)
+  places <- if ("arm" %in% names(log)) find_places(config$domain, NULL, log$arm, "log")
+            else find_places(config$domain, as.matrix(log[config$domain$names]), arg = "log")
+  context <- if (length(config$context_names)) as.matrix(log[config$context_names])
+  list(arm = places$arm, contexts = contexts_for(as.environment(bandit), context, nrow(log)),
+       given = context, reward = as.double(log$reward), propensity = own_columns(log, given_names(config))$propensity)
+}
+
+checked_log <- function(log, config, draws) {
+  if (inherits(log, "bandit_run")) log <- check_class(log, "bandit_run")$bandit
+  if (is_bandit(log)) log <- log$history(draws = draws)
+  if (!is.data.frame(log)) stop_argument("log", describe(log), "a data.frame, a randomised bandit or a run of one")
+  check_data_frame(log)
+  given <- given_names(config)
+  wanted <- c(if ("arm" %in% names(log)) "arm" else config$domain$names, config$context_names, "reward",
+              beside("propensity", given))
+  if (!all(wanted %in% names(log))) {
+    stop_argument("log", paste("one without", paste0("`", setdiff(wanted, names(log)), "`", collapse = ", ")),
+                  paste("a data.frame with the columns", paste0("`", wanted, "`", collapse = ", ")),
+                  try = "`$history(draws = 200)` of a randomised bandit, which has propensities")
+  }
+  action <- own_columns(log, given)[["action"]]
+  by_hand <- if (!is.null(action)) action %in% "given" else FALSE
+  log <- log[!is.na(log$reward) & !by_hand, , drop = FALSE]
+  if (nrow(log) < 2) stop_argument("log", sprintf("one with %d known reward(s)", nrow(log)), "a log with at least two")
+  p <- own_columns(log, given)$propensity
+  if (!is_number(p) || anyNA(p) || any(p <= 0 | p > 1)) {
+    stop_argument("log", "one with a propensity that is NA or outside (0, 1]",
+                  "a log with the probability of each choice (`$history(draws = 200)` of a randomised bandit)")
+  }
+  log
+}
+
+# ---- fixed policies -----------------------------------------------------------
+
+# The estimate, its standard error, the weights and the bets of its interval: whatever the estimate, they are on the
+# same
+# value. `given`: does the user know the range?
+weighted_rewards <- function(bandit, rows, method, draws, range, given) {
+  group <- if (is.null(rows$given)) rep(1L, length(rows$arm)) else same_rows(rows$given)
+  first <- match(seq_len(max(group)), group)
+  policy <- chosen_shares(bandit, subset_contexts(rows$contexts, first), draws)
+  weights <- policy[cbind(group, rows$arm + 1L)] / rows$propensity
+  largest <- max(apply(policy, 1, max)[group] / rows$propensity)
+  found <- switch(method,
+    ips = mean_of(weights * rows$reward),
+    snips = self_normalised(weights, rows$reward),
+    dm = direct_method(bandit, rows, group, first, policy, if (given) range),
+    dr = doubly_robust(bandit, rows, group, first, policy, weights, largest, range)
+  )
+  if (is.null(found$bets)) {
+    found$bets <- zero_mean_bets(weights * rows$reward, weights, function(v) largest * (range[1] - v),
+                                 function(v) largest * (range[2] - v))
+  }
+  found$bets <- list(weighted_bets(weights, rows$reward, range), found$bets)
+  c(found, list(weights = weights, n = length(weights)))
+}
+
+mean_of <- function(values) list(estimate = mean(values), se = stats::sd(values) / sqrt(length(values)))
+
+self_normalised <- function(weights, reward) {
+  total <- sum(weights)
+  estimate <- if (total > 0) sum(weights * reward) / total else NA_real_
+  list(estimate = estimate, se = sqrt(sum(weights^2 * (reward - estimate)^2)) / total)
+}
+
+# Numbers of the distinct rows, in the order of their first appearance.
+same_rows <- function(x) {
+  key <- do.call(paste, c(lapply(seq_len(ncol(x)), function(j) sprintf("%a", as.double(x[, j]))), sep = "|"))
+  match(key, unique(key))
+}
+
+# Row: a context, column: an arm; how often it would be chosen.
+chosen_shares <- function(bandit, contexts, draws) {
+  heal(bandit)
+  n <- place_count(bandit$config$domain)
+  if (!is_randomised(bandit$config)) draws <- 1
+  t(vapply(seq_along(contexts$row), function(k) {
+    arms <- core(cpp_bandit_proposals(bandit$handle, subset_contexts(contexts, k), draws))
+    tabulate(arms + 1L, n) / draws
+  }, numeric(n)))
+}
+
+# (A model's mean may lie outside of a range that all rewards are in; the nearest value in it is nearer to the truth.)
+direct_method <- function(bandit, rows, group, first, policy, range) {
+  expected <- foretold_rewards(bandit, rows, seq_along(rows$arm), first)
+  if (!is.null(range)) expected$mean[] <- within_range(expected$mean, range)
+  values <- rowSums(policy * expected$mean)[group]
+  # Posterior sds, added up as if all errors had one sign; and the contexts, which are a sample too.
+  model <- mean(rowSums(policy * expected$sd)[group])
+  list(estimate = mean(values), se = sqrt(model^2 + stats::var(values) / length(values)))
+}
+
+# Each half's rewards are foretold from the other half.
+doubly_robust <- function(bandit, rows, group, first, policy, weights, largest, range) {
+  half <- rep_len(1:2, length(rows$arm))
+  values <- numeric(length(rows$arm))
+  for (side in 1:2) {
+    here <- half == side
+    expected <- foretold_rewards(bandit, rows, which(!here), first)$mean
+    own <- expected[cbind(group, rows$arm + 1L)]
+    values[here] <- (rowSums(policy * expected)[group] + weights * (rows$reward - own))[here]
+    range <- base::range(range, expected)
+  }
+  spread <- largest * (range[2] - range[1])
+  c(mean_of(values), list(bets = mean_bets(values, range[1] - spread, range[2] + spread)))
+}
+
+# Matrices like chosen_shares(): mean and sd of the reward of every arm in every context, learnt from some rows under
+# the bandit's hyperparameters: under each of its models, where it averages over several.
+foretold_rewards <- function(bandit, rows, learn, first) {
+  config <- current_config(bandit)
+  if (length(learn) > 1000) learn <- learn[round(seq(1, length(learn), length.out = 1000))]
+  if (!is_scale_known(config)) config$output_map <- fit_output_map(config$outputs, rows$reward[learn])
+  reward <- in_model_units(list(value = rows$reward[learn], noise_var = rep(NA_real_, length(learn))), config)$value
+  found <- lapply(configs_of_models(config), foretold_by_model, rows, learn, reward, first)
+  weight <- model_weights(config)
+  over <- function(part) Reduce(`+`, Map(function(one, w) w * part(one), found, weight))
+  mean <- over(function(one) one$mean)
+  sd <- sqrt(over(function(one) one$sd^2 + (one$mean - mean)^2))
+  expected <- data.frame(mean = as.vector(mean), sd = as.vector(sd))
+  if (!has_likelihood(config)) expected <- in_user_units(expected, config)
+  lapply(as.list(expected), function(column) matrix(column, nrow(mean)))
+}
+
+# `reward`: of the rows `learn`, to the model.
+foretold_by_model <- function(config, rows, learn, reward, first) {
+  domain <- config$domain
+  inputs <- function(arm, at) {
+    x <- cbind(arm_places(domain, arm)$inputs, if (!is.null(rows$given)) rows$given[at, , drop = FALSE],
+               if (has_matrix(config$kernel)) arm + 1)
+    colnames(x) <- c(input_names(config), if (has_matrix(config$kernel)) "arm")
+    x
+  }
+  prior <- rep_len(config$mean, place_count(domain))
+  fit <- gp_regression(inputs(rows$arm[learn], learn), reward - prior[rows$arm[learn] + 1L], config$kernel,
+                       config$noise_var)
+  arms <- seq_len(place_count(domain)) - 1L
+  found <- lapply(first, function(k) stats::predict(fit, inputs(arms, rep(k, length(arms)))))
+  by_row <- function(part) matrix(unlist(lapply(found, part)), length(first), length(arms), byrow = TRUE)
+  list(mean = by_row(function(one) prior + one$mean), sd = by_row(function(one) one$sd))
+}
+
+# ---- learners -----------------------------------------------------------------
+
+replayed_rewards <- function(bandit, rows, range) {
+  accept <- stats::runif(length(rows$arm)) < min(rows$propensity) / rows$propensity
+  seen <- logical(length(rows$arm))
+  for (i in seq_along(rows$arm)) {
+    query <- bandit_suggest(bandit, 1, if (!is.null(rows$given)) rows$given[i, , drop = FALSE], NULL, NULL)
+    seen[i] <- accept[i] && query$arm == rows$arm[i] + 1L
+    if (seen[i]) bandit_observe(bandit, query$id, rows$reward[i], NULL, NULL, NULL)
+    else bandit_withdraw(bandit, query$id, FALSE)
+  }
+  if (sum(seen) < 2) {
+    stop_argument("log", sprintf("one with %d match(es)", sum(seen)),
+                  "a log in which the policy meets at least two of its choices")
+  }
+  reward <- rows$reward[seen]
+  c(mean_of(reward), list(weights = as.numeric(seen), n = sum(seen),
+                          bets = list(mean_bets(reward, range[1], range[2]))))
+}

@@ -1,0 +1,302 @@
+# Searches with cheap approximations of the objective. Layer: search.
+
+#' Cheap approximations of the objective
+#'
+#' For `fidelity =` of [maximize_bandit()] and [minimize_bandit()]: the objective is `f(x, z)`, \eqn{z} a number (sample size, epochs, resolution) with which both the
+#' cost and the truth of an evaluation grow, and what is looked for is the best \eqn{x} at the `target` \eqn{z_\bullet}{z.}. The budget `evaluations` is in evaluations at the target.
+#'
+#' BOCA (Kandasamy et al. 2017), with the rule of its authors' program: \eqn{z} is one more input of the model. The policy chooses \eqn{x} as if all were at the target; then the cheapest
+#' \eqn{z} is evaluated with
+#' \deqn{\sigma(x, z) > c\,\sigma_0 \sqrt{\lambda(z)/\lambda(z_\bullet)}\;\xi(z), \qquad \xi(z) = \sqrt{1 - k_Z(z, z_\bullet)^2},}{sd(x, z) > c sd_0 sqrt(cost(z) / cost(z.)) xi(z), xi(z) = sqrt(1 - k_Z(z, z.)^2),}
+#' \eqn{\sigma_0}{sd_0} the prior sd, \eqn{k_Z}{k_Z} the correlation of the values at \eqn{z} and at the target, \eqn{\lambda}{cost} the cost; the target itself where there is none, or none that costs less than
+#' 0.9 of it. Where the bandit averages over several models, both sds and \eqn{k_Z}{k_Z} are those of the average. (The paper's exponent is \eqn{1/(p + d + 2)}{1 / (p + d + 2)} for the square root.) A cheap look is taken where it still tells something, and costs less than what it leaves open.
+#'
+#' The first design has the cheapest fidelities to the target in equal numbers. One that was evaluated at a lower fidelity is never `best_seen`.
+#'
+#' @section Not built: MF-GP-UCB (Kandasamy et al. 2016) has finitely many fidelities and needs, for each, a bound \eqn{\zeta}{zeta} on how far its values are from the target's,
+#'   in units of the reward, before anything is evaluated; its theorem (and its savings) stand and fall with it. Who knows such bounds can tell them to no rule here.
+#' @param lower the cheapest fidelity, a number.
+#' @param target the one that counts, a number > `lower`.
+#' @param cost `NULL`: learnt (a power law in \eqn{z}, or exponential growth where `lower` <= 0) from the seconds that evaluations take, or from what the objective says where
+#'   it returns `list(value = , cost = )`; or a function of a vector of fidelities that returns costs > 0, in any unit.
+#' @param log does equal ratio (rather than equal difference) count as equal distance? `lower` must be > 0 then.
+#' @param integer whole numbers only?
+#' @param threshold \eqn{c}, a number > 0: smaller ones take cheaper looks, more of them.
+#' @return An object of class `bandit_fidelity`. A search with one has in its result `fidelity`, a list with `target`, `spent` (in evaluations at the target) and
+#'   `cost_ratio` (a function of fidelities); in its history the columns `fidelity` and `cost` (likewise), and the status `"cheap"` below the target. The bandit has the context `fidelity`, 0 at `lower` and 1
+#'   at the target.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @section Guarantee: none with fitted hyperparameters.
+#' @references Kandasamy, Dasarathy, Schneider and Poczos (2017), Multi-fidelity Bayesian optimisation with continuous approximations
+#'   <https://arxiv.org/abs/1703.06240>; the same (2016), Gaussian process bandit optimisation with multi-fidelity evaluations <https://arxiv.org/abs/1603.06288>.
+#' @seealso [maximize_bandit()], [race_folds()].
+#' @examples
+#' set.seed(1)
+#' f <- function(p, z) (p["x"] - 2)^2 + 0.3 * (1 - z) * p["x"]   # z: share of the data
+#' found <- minimize_bandit(f, list(x = c(1, 3)), evaluations = 8,
+#'                          fidelity = fidelity_range(0.1, 1, cost = function(z) z))
+#' found
+#' found$history[c("x", "fidelity", "cost", "reward")]
+#' @export
+fidelity_range <- function(lower, target, cost = NULL, log = FALSE, integer = FALSE, threshold = 1) {
+  new_part("bandit_fidelity")
+}
+
+fidelity_entry <- list(settings = alist(lower = check_number(lower), target = check_target(target, lower),
+                                        cost = check_fidelity_cost(cost, lower, target),
+                                        log = check_fidelity_log(log, lower),
+                                        integer = check_fidelity_integer(integer, lower, target),
+                                        threshold = check_number(threshold, lower = 0, open_lower = TRUE)))
+
+check_target <- function(target, lower) check_number(target, "target", lower = lower, open_lower = TRUE)
+
+# At the ends; wherever else it is asked it is checked again.
+check_fidelity_cost <- function(cost, lower, target) {
+  if (is.null(cost)) return(NULL)
+  cost <- check_function(cost, "cost")
+  costs_at(cost, c(lower, target))
+  cost
+}
+
+costs_at <- function(cost, z) {
+  found <- call_user(cost(z), "cost", "at a fidelity")
+  if (!is.numeric(found) || length(found) != length(z) || any(!is.finite(found)) || any(found <= 0)) {
+    stop_argument("cost", sprintf("a function that returned %s for %s", describe(found), describe(z)),
+                  "a function of a vector of fidelities that returns a cost > 0 for each")
+  }
+  as.double(found)
+}
+
+check_fidelity_log <- function(log, lower) {
+  check_flag(log)
+  if (log && lower <= 0) stop_argument("log", "TRUE", sprintf("FALSE where `lower` is %s", exact_words(lower)))
+  log
+}
+
+check_fidelity_integer <- function(integer, lower, target) {
+  check_flag(integer)
+  if (integer && any(c(lower, target) != round(c(lower, target)))) {
+    stop_argument("integer", "TRUE", "FALSE where `lower` or `target` is no whole number")
+  }
+  integer
+}
+
+check_fidelity <- function(fidelity) {
+  if (!is.null(fidelity)) check_class(fidelity, "bandit_fidelity", "fidelity", hint = "fidelity_range()")
+}
+
+#' @export
+print.bandit_fidelity <- function(x, ...) {
+  read_part(x, "bandit_fidelity", {
+    cat(sprintf("<fidelities from %g to the target %g, cost %s>\n", x$lower, x$target,
+                if (is.null(x$cost)) "learnt" else "given"))
+    invisible(x)
+  })
+}
+
+# ---- the rule -------------------------------------------------------------------------------
+
+# Fidelities as the model sees them: 0 at `lower`, 1 at the target.
+model_fidelity <- function(fidelity, z) {
+  on <- if (fidelity$log) log else identity
+  (on(z) - on(fidelity$lower)) / (on(fidelity$target) - on(fidelity$lower))
+}
+
+# From 0 to 1 into fidelities.
+user_fidelity <- function(fidelity, s) {
+  z <- if (fidelity$log) fidelity$lower * (fidelity$target / fidelity$lower)^s
+       else fidelity$lower + s * (fidelity$target - fidelity$lower)
+  z[s == 1] <- fidelity$target
+  if (fidelity$integer) unique(round(z)) else z
+}
+
+# Which of the fidelities to evaluate: `sd` there in units of the prior sd, `ratio` of cost to the target's,
+# `correlation` with the target. NA for the target.
+cheapest_informative <- function(sd, ratio, correlation, threshold) {
+  worth <- which(sd > threshold * boca_bound(ratio, correlation) & ratio < 0.9)
+  if (length(worth)) worth[which.min(ratio[worth])] else NA_integer_
+}
+
+boca_bound <- function(ratio, correlation) sqrt(ratio) * sqrt(pmax(0, 1 - correlation^2))
+
+# ---- the search ------------------------------------------------------------------------------
+
+check_alone_with_fidelity <- function(fidelity, others) {
+  if (is.null(fidelity)) return(invisible())
+  given <- names(Filter(Negate(is.null), others))
+  if (length(given)) stop_argument(given[1], "given together with `fidelity`", "left out where `fidelity` is given")
+}
+
+# `rules`: evaluations, design, stop_when, time_limit, timeout, verbose.
+maximize_over_fidelities <- function(objective, bandit, fidelity, rules) {
+  domain <- bandit$config$domain
+  search <- list2env(c(rules, list(objective = objective, bandit = bandit, fidelity = fidelity, begun = Sys.time(),
+                                   history = fidelity_history(domain), interrupted = FALSE, stopped = FALSE,
+                                   out_of_time = FALSE, hopeless = NULL)), parent = emptyenv())
+  tryCatch(search_fidelities(search), interrupt = function(i) search$interrupted <- TRUE)
+  warn_without_success(search$history, bandit$config, search$hopeless)
+  maximum_over_fidelities(search)
+}
+
+fidelity_history <- function(domain) {
+  frame <- known_history(list(x = user_inputs(domain, no_places(domain)), reward = numeric()), domain)
+  frame[beside(c("fidelity", "cost"), domain$names)] <- list(numeric(), numeric())
+  frame
+}
+
+# What was seen, under our own names, without inputs.
+looks_of <- function(search) own_columns(search$history, search$bandit$config$domain$names)
+
+search_fidelities <- function(search) {
+  bandit <- search$bandit
+  domain <- bandit$config$domain
+  fidelity <- search$fidelity
+  points <- initial_design(domain, search$design)
+  levels <- sample(user_fidelity(fidelity, seq(0, 1, length.out = max(2, search$design))))
+  for (k in seq_len(nrow(points))) {
+    z <- levels[(k - 1) %% length(levels) + 1]
+    if (must_end(search, z)) break
+    evaluate_at(search, points[k, , drop = FALSE], z)
+  }
+  while (all(is.na(search$history$reward))) {
+    if (must_end(search, fidelity$lower)) return(invisible())
+    evaluate_at(search, initial_design(domain, 1), fidelity$lower)
+  }
+  add_fidelities(search, seq_len(nrow(search$history)))
+  repeat {
+    if (must_end(search, fidelity$lower) || fidelity_stops(search)) return(invisible())
+    query <- bandit$suggest(context = 1)
+    x <- query[domain$names]
+    z <- worthwhile_fidelity(search, x)
+    if (must_end(search, z)) {
+      bandit$withdraw(query$id)
+      return(invisible())
+    }
+    evaluate_at(search, x, z)
+    row <- nrow(search$history)
+    if (z == fidelity$target) {
+      observe_evaluated(bandit, query$id, search$history$reward[row])
+    } else {
+      # The model is asked at the target and told of what was evaluated instead.
+      bandit$withdraw(query$id)
+      add_fidelities(search, row)
+    }
+  }
+}
+
+add_fidelities <- function(search, rows) {
+  add_evaluated(search$bandit, search$history[rows, search$bandit$config$domain$names, drop = FALSE],
+                search$history$reward[rows],
+                contexts = matrix(model_fidelity(search$fidelity, looks_of(search)$fidelity[rows])))
+}
+
+evaluate_at <- function(search, x, z) {
+  began <- proc.time()[["elapsed"]]
+  outcome <- evaluate_here(search$objective, one_point(search$bandit$config$domain, x), search$timeout, z)
+  seconds <- max(proc.time()[["elapsed"]] - began, 1e-3)
+  said <- if (is.list(outcome$value)) outcome$value$cost
+  if (is.list(outcome$value)) outcome$value <- outcome$value$value
+  check_signature(search$objective, outcome$error, "the fidelity")
+  found <- read_outcome(outcome, 1)
+  cost <- if (!is.null(search$fidelity$cost)) costs_at(search$fidelity$cost, z)
+          else if (is.numeric(said) && length(said) == 1 && is.finite(said) && said > 0) as.double(said) else seconds
+  if (found$status == "ok" && z != search$fidelity$target) found$status <- "cheap"
+  ours <- data.frame(reward = found$reward, status = found$status, fidelity = z, cost = cost)
+  row <- cbind(as.data.frame(x), columns_beside(ours, search$bandit$config$domain$names))
+  row.names(row) <- NULL
+  search$history <- rbind(search$history, row)
+  if (search$verbose) {
+    message(sprintf("%.3g of %g: %s at fidelity %.4g", spent_cost(search), search$evaluations,
+                    if (is.na(found$reward)) found$status else format(found$reward, digits = 6), z))
+  }
+  search$hopeless <- if (all(is.na(search$history$reward))) reason_of_failures(looks_of(search)$status, search$design)
+}
+
+# Costs of fidelities in those of the target. (Nothing learnt yet: in proportion.)
+cost_ratios <- function(search, z) {
+  fidelity <- search$fidelity
+  if (!is.null(fidelity$cost)) return(costs_at(fidelity$cost, z) / costs_at(fidelity$cost, fidelity$target))
+  seen <- looks_of(search)
+  scaled <- if (fidelity$lower > 0) log else function(z) (z - fidelity$lower) / (fidelity$target - fidelity$lower)
+  slope <- 1
+  if (length(unique(seen$fidelity)) > 1) {
+    slope <- max(0, stats::lm.fit(cbind(1, scaled(seen$fidelity)), log(seen$cost))$coefficients[[2]])
+  }
+  exp(slope * (scaled(z) - scaled(fidelity$target)))
+}
+
+# In evaluations at the target: the learnt law gives that one's cost.
+costs_in_target <- function(search) {
+  cost <- looks_of(search)$cost
+  if (length(cost) == 0) return(cost)
+  if (!is.null(search$fidelity$cost)) return(cost / costs_at(search$fidelity$cost, search$fidelity$target))
+  unit <- exp(mean(log(cost) - log(cost_ratios(search, looks_of(search)$fidelity))))
+  cost / unit
+}
+
+spent_cost <- function(search) sum(costs_in_target(search))
+
+# Is there no money left for this fidelity, or another reason to end?
+must_end <- function(search, z) {
+  if (!is.null(search$hopeless) || is_out_of_time(search)) return(TRUE)
+  spent_cost(search) + cost_ratios(search, z) > search$evaluations + 1e-9
+}
+
+fidelity_stops <- function(search) {
+  if (is.null(search$stop_when)) return(FALSE)
+  search$stopped <- time_to_stop(search$stop_when, as.environment(search$bandit),
+                                 list(history = search$history, bandit = search$bandit))
+  search$stopped
+}
+
+# Candidates are a hundred fidelities.
+worthwhile_fidelity <- function(search, x) {
+  fidelity <- search$fidelity
+  z <- user_fidelity(fidelity, seq(0, 0.99, by = 0.01))
+  bandit <- as.environment(search$bandit)
+  heal(bandit)
+  config <- current_config(bandit)
+  places <- asked_places(config$domain, x[rep(1, length(z)), , drop = FALSE], NULL)
+  s <- model_fidelity(fidelity, z)
+  sd <- scaled_posterior_at(bandit, places, matrix(s))$sd
+  here <- asked_places(config$domain, x[rep(1, length(z) + 1), , drop = FALSE], NULL)
+  points <- kernel_points(config$domain, here, matrix(c(s, 1)))
+  colnames(points) <- c(model_names(config$domain), config$context_names)
+  # (Of several models the covariance is that of their average.)
+  K <- Reduce(`+`, Map(function(one, weight) weight * kernel_gram(one$kernel, points), configs_of_models(config),
+                       model_weights(config)))
+  n <- length(z) + 1
+  correlation <- K[-n, n] / sqrt(diag(K)[-n] * K[n, n])
+  at <- cheapest_informative(sd / sqrt(diag(K)[-n]), cost_ratios(search, z), correlation, fidelity$threshold)
+  if (is.na(at)) fidelity$target else z[at]
+}
+
+# ---- the result ---------------------------------------------------------------------------
+
+maximum_over_fidelities <- function(search) {
+  bandit <- search$bandit
+  history <- search$history
+  config <- bandit$config
+  history[[beside("cost", config$domain$names)]] <- cost <- costs_in_target(search)
+  best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = 1)
+  belief <- if (!is.null(best)) belief_of_best(bandit, best)
+  at_target <- best_row(ifelse(looks_of(search)$status == "cheap", NA, history$reward), config)
+  structure(list(par = if (!is.null(best)) one_point(config$domain, best[config$domain$names]), value = belief$mean,
+                 sd = belief$sd, best_seen = if (length(at_target)) history[at_target, ], history = history,
+                 bandit = bandit, centre = 0, scale = 1, direction = config$outputs$direction,
+                 interrupted = search$interrupted,
+                 stopped = search$stopped, out_of_time = search$out_of_time, certificate = NULL,
+                 hopeless = search$hopeless,
+                 fidelity = list(target = search$fidelity$target, spent = sum(cost),
+                                 cost_ratio = function(z) cost_ratios(search, z))),
+            class = "bandit_maximum")
+}
+
+# The context in which a result of a search stands: the target.
+context_of <- function(found) if (!is.null(found$fidelity)) 1
+
+describe_fidelity <- function(x) {
+  sprintf("%d evaluations at the cost of %.3g at fidelity %g", nrow(x$history), x$fidelity$spent, x$fidelity$target)
+}
+
+register_family("bandit_fidelity", fidelity_entry)

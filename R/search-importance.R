@@ -1,0 +1,185 @@
+# Importance of inputs (Sobol indices of the posterior mean). Layer: search.
+
+#' Which inputs matter, and how surely
+#'
+#' Sobol's indices of the posterior mean (in units of the reward), a function of independent inputs, each spread evenly over its range (on its scale:
+#' logarithmic inputs in the logarithm; over arms and rows as often as its values occur). With \eqn{V} the variance of that function,
+#' \deqn{S_i = \frac{V[E(f \mid x_i)]}{V}, \qquad T_i = \frac{E[V(f \mid x_{-i})]}{V}:}{S_i = V[E(f | x_i)] / V, T_i = E[V(f | x_-i)] / V:}
+#' `first`, the share of the variance that input \eqn{i} explains alone, and `total`, the share that is left when all others are known, so that
+#' interactions count. Method: Jansen's estimators over `2^k` pairs of points of a low-discrepancy sequence.
+#'
+#' Shares ([param_shares()]) are not independent: what is varied is an exponential variable for each, in proportion to which
+#' the total is divided (uniform over the mixtures where no share has an upper bound).
+#'
+#' @section How surely: the posterior mean is one function among those that the rewards allow, and a smoother one than most. `lower` and `upper` are the 5% and 95%
+#'   quantiles of `total` over `draws` functions drawn from the posterior (with several models, see [refit_every()], a model first, then a function; of 128
+#'   pairs of points, less what these are off for the mean): what is believed of the function's own index, with the spread of that estimate. They need not contain `total`. The attribute `explained` is how much of the function's
+#'   variance over the space the mean explains, \eqn{V(\mu) / E V(f)}{V(mu) / E V(f)}. Where it is below .3 the printed table says that nothing can be said
+#'   yet: the mean is then mostly its own wiggles, whatever its shares are. The draws have a seed of their own: the same bandit gives the same table, and R's generator stays where it was.
+#'
+#' @param x a result of [maximize_bandit()], or a `GPBandit`.
+#' @param points how many pairs of points, a whole number >= 16; the function is evaluated (inputs + 2) times as often.
+#' @param context one context, where the bandit has contexts.
+#' @param draws how many functions are drawn for `lower` and `upper`, a whole number >= 0; 0: none.
+#' @return A data.frame of class `bandit_importance` with `input`, `first`, `total`, `lower`, `upper` (in the inputs' order), each in \eqn{[0, 1]}; with several [outcomes] a
+#'   first column `outcome`, a row for each
+#'   outcome and input; attributes `method`, `draws`, `explained` (one number, or one for each outcome). All `NaN` where the
+#'   posterior mean is constant. `lower`, `upper` and `explained` are `NA` without draws, and where no function can be drawn at the points: of arms that are no
+#'   full grid, of duels, of rules without a posterior of their own.
+#' @section Errors: a `gpbandits_error` where a covariance is given as a matrix, or there is no posterior.
+#' @section Guarantee: none: the indices are of the posterior, and as good as the model is ([check_model()]).
+#' @references Sobol (2001); Jansen (1999) \doi{10.1016/S0010-4655(98)00154-4}; Saltelli et al. (2010) \doi{10.1016/j.cpc.2009.09.018}; draws: Le Gratiet, Cannamela and
+#'   Iooss (2014) \doi{10.1137/130926869}.
+#' @seealso [plot.bandit_maximum()], [honest].
+#' @examples
+#' set.seed(1)
+#' found <- maximize_bandit(function(p) -(p["x"] - 2)^2 + 0.1 * p["y"],
+#'                          list(x = c(1, 3), y = c(0, 1)), 15)
+#' input_importance(found)
+#' @export
+input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
+  if (missing(x)) stop_argument("x", "missing", "a bandit, or what maximize_bandit() returns")
+  bandit <- if (inherits(x, "bandit_maximum")) check_class(x, "bandit_maximum")$bandit else x
+  if (inherits(x, "bandit_maximum") && is.null(context)) context <- context_of(x)
+  check_bandit(bandit, "x")
+  bandit <- looked_at(bandit)
+  points <- check_count(points, lower = 16)
+  draws <- check_count(draws, lower = 0, upper = 10000)
+  check_has_posterior(bandit)
+  config <- bandit$config
+  if (has_matrix(config$kernel)) {
+    stop_argument("x", "a bandit whose covariance is given as a matrix", "one whose kernel is a function of the inputs")
+  }
+  several <- has_outcomes(config)
+  names <- if (several) outcome_names(config)
+  parts <- lapply(seq_len(max(1, length(names))), function(k) {
+    importance_of(bandit, context, k, if (several) paste0(names[k], "_mean") else "mean", points, draws)
+  })
+  rows <- lapply(parts, `[[`, "rows")
+  if (several) rows <- Map(function(name, one) cbind(outcome = name, one), names, rows)
+  method <- sprintf("Sobol indices of the posterior mean, Jansen's estimators, %d pairs of points", as.integer(points))
+  found <- do.call(rbind, unname(rows))
+  structure(found, method = method, draws = draws,
+            explained = stats::setNames(vapply(parts, `[[`, 0, "explained"), names),
+            class = c("bandit_importance", "data.frame"))
+}
+
+# Below this share of a function's variance that its mean explains nothing is said about inputs.
+least_explained <- 0.3
+
+# pairs of points for one drawn function
+drawn_pairs <- 128
+
+# Of outcome `k`, whose posterior means stand in `column` of predict(): its rows, and what the mean explains.
+importance_of <- function(bandit, context, k, column, points, draws) {
+  inputs <- bandit$config$domain$names
+  d <- length(inputs)
+  frame_at <- function(u) frame_of_quantiles(bandit$config$domain, u)
+  mean <- function(u) posterior_of(bandit, frame_at(u), context)[[column]]
+  indices <- sobol_indices(mean, d, points)
+  rows <- data.frame(input = inputs, first = indices$first, total = indices$total, lower = NA_real_, upper = NA_real_)
+  rows[c("lower", "upper")] <- if (anyNA(indices$total)) NaN else NA_real_
+  if (draws == 0 || anyNA(indices$total)) return(list(rows = rows, explained = NA_real_))
+  design <- sobol_design(d, min(points, drawn_pairs))
+  drawn <- drawn_functions(bandit, frame_at(do.call(rbind, design)), context, k, draws)
+  if (is.null(drawn)) return(list(rows = rows, explained = NA_real_))
+  pairs <- nrow(design[[1]])
+  each <- lapply(seq_len(draws), function(j) sobol_of_values(matrix(drawn[, j], pairs)))
+  total <- matrix(vapply(each, `[[`, numeric(d), "total"), d)
+  spread <- function(values) stats::var(as.vector(values[seq_len(2 * pairs)]))
+  ours <- mean(do.call(rbind, design))
+  explained <- spread(ours) / base::mean(apply(drawn, 2, spread))
+  # So few pairs are off for a draw by what they are off for the mean, as far as it is the same function.
+  off <- min(1, explained) * (sobol_of_values(matrix(ours, pairs))$total - indices$total)
+  limits <- apply(total - or_zero(off), 1, stats::quantile, c(0.05, 0.95), na.rm = TRUE, names = FALSE)
+  rows[c("lower", "upper")] <- list(pmax(limits[1, ], 0), pmin(limits[2, ], 1))
+  list(rows = rows, explained = explained)
+}
+
+frame_of_quantiles <- function(domain, u) {
+  columns <- lapply(seq_along(domain$names), function(i) input_quantiles(domain, i, u[, i]))
+  spread_shares(domain, cpp_frame(stats::setNames(columns, domain$names)), u)
+}
+
+# Functions drawn from an outcome's posterior, in units of the reward: a row for each point of a frame, a column for
+# each
+# draw. NULL where there are none. The draws are the same each time.
+drawn_functions <- function(bandit, frame, context, k, draws) {
+  config <- current_config(bandit)
+  one <- if (has_outcomes(config)) outcome_config(config, k) else config
+  if (has_rule(bandit) || compares_queries(config) || !is_scale_known(one)) return(NULL)
+  heal(bandit)
+  at <- as_kernel_points(bandit, frame, context)
+  counted <- is_tabulated_space(config)
+  if (counted && (anyNA(at$arm) || has_outcomes(config) || arm_count(config$domain) > 2000)) return(NULL)
+  values <- preserve_rng({
+    set.seed(1, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
+    if (counted) bandit_draw(bandit, draws, context)[at$arm + 1L, , drop = FALSE]
+    else core(cpp_bandit_drawn_values(bandit$handle, k - 1L, at$points, draws))
+  })
+  if (counted) values else as_rewards(values, one)
+}
+
+# Points of a data.frame as the kernel sees them, beside their arms' numbers (0-based; NA: no arm).
+as_kernel_points <- function(bandit, frame, context) {
+  domain <- bandit$config$domain
+  places <- asked_places(domain, completed_points(domain, frame[domain$names]), NULL)
+  seen <- contexts_of_places(bandit, context, place_total(places))
+  list(arm = places$arm, points = kernel_points(domain, places, seen$values))
+}
+
+#' @rdname input_importance
+#' @param ... for methods; not used.
+#' @export
+print.bandit_importance <- function(x, ...) {
+  print.data.frame(x, digits = 3, row.names = FALSE)
+  words <- importance_words(attr(x, "explained"))
+  if (length(words)) cat(strwrap(words, width = 0.95 * getOption("width")), sep = "\n")
+  invisible(x)
+}
+
+# Over a picture.
+said_of_shares <- function(explained) if (isTRUE(explained < least_explained)) "nothing can be said yet" else NULL
+
+# What the table cannot be read for.
+importance_words <- function(explained) {
+  unsure <- which(!is.na(explained) & explained < least_explained)
+  if (!length(unsure)) return(NULL)
+  of <- if (is.null(names(explained))) "" else paste0(" about ", names(explained)[unsure])
+  sprintf("Nothing can be said yet%s: of the variance that the function may have, the mean explains %.0f%%.", of,
+          100 * explained[unsure])
+}
+
+# Of a function of the rows of a matrix of points in the unit cube.
+sobol_indices <- function(f, d, points) sobol_of_values(matrix(f(do.call(rbind, sobol_design(d, points))), points))
+
+# Matrices of points in the unit cube: a, b, and for each input a with this input of b.
+sobol_design <- function(d, points) {
+  u <- golden_points(points, 2 * d)
+  a <- u[, seq_len(d), drop = FALSE]
+  b <- u[, d + seq_len(d), drop = FALSE]
+  c(list(a, b), lapply(seq_len(d), function(i) {
+    a[, i] <- b[, i]
+    a
+  }))
+}
+
+# `values`: of a function, a column for each of these matrices.
+sobol_of_values <- function(values) {
+  d <- ncol(values) - 2
+  at_a <- values[, 1]
+  at_b <- values[, 2]
+  variance <- stats::var(c(at_a, at_b))
+  # Nothing is known yet, or nothing but rounding.
+  if (is.na(variance) || variance <= (1e-10 * max(abs(at_a)))^2) return(list(first = rep(NaN, d), total = rep(NaN, d)))
+  mixed <- values[, -(1:2), drop = FALSE]
+  inside <- function(shares) pmin(pmax(shares, 0), 1)
+  list(first = inside(1 - colMeans((at_b - mixed)^2) / (2 * variance)),
+       total = inside(colMeans((at_a - mixed)^2) / (2 * variance)))
+}
+
+# The posterior at points of a data.frame, wherever they lie.
+posterior_of <- function(bandit, frame, context, level = 0.95) {
+  domain <- bandit$config$domain
+  bandit_posterior(bandit, completed_points(domain, frame[domain$names]), context, level = level)
+}

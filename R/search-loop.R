@@ -1,0 +1,286 @@
+# The loop of a search: suggest, evaluate, observe. Layer: search.
+
+# ---- a search: what has been evaluated, and what is to be ------------------------
+# `history` has a row per evaluation that has ended, in that order (and per known point); `origin`
+# tells what each was: 0 known, -k point k of the design, otherwise the bandit's query. What the bandit
+# has not been told yet is seen by comparing the two. `todo`: points of the design; `redo`: tasks given back.
+
+# `design`: how many points, or (with earlier campaigns) which.
+open_search <- function(bandit, known, design, journal, race = NULL, believed = NULL) {
+  found <- list(notes = list())
+  if (!is.null(journal)) {
+    path <- journal_path(journal)
+    if (file.exists(path) && file.size(path) > 0) {
+      found <- read_journal(journal, "journal", trust = has_code(bandit$config))
+      check_same_search(found$bandit$config, bandit$config, journal, "journal")
+      bandit <- found$bandit
+    } else {
+      start_journal(bandit, journal, trust = has_code(bandit$config))
+    }
+  }
+  if (length(found$notes)) {
+    restore_rng(found$rng)
+    return(resumed_search(bandit, known, found$notes, race))
+  }
+  if (table_size(bandit$queries)) {
+    stop_argument("journal", sprintf("%s, of a bandit that was not made here", dQuote(journal, FALSE)),
+                  "a journal of maximize_bandit()")
+  }
+  points <- if (!is.null(dim(design))) design else initial_design(bandit$config$domain, design, believed)
+  journal_note(bandit, "start", c(list(design = points, known = known), if (!is.null(race)) list(race = race)))
+  new_search(bandit, known, points, race)
+}
+
+# A search that goes on keeps its design, whatever would be drawn now, or for other `evaluations`.
+check_same_search <- function(theirs, ours, file, arg) {
+  without_design <- function(config) {
+    config$design <- NULL
+    if (is_related(config)) config$related$optional <- NULL
+    config
+  }
+  check_same_settings(without_design(theirs), without_design(ours), file, arg)
+}
+
+new_search <- function(bandit, known, points, race) {
+  history <- known_history(known, bandit$config$domain, bandit$config)
+  search <- list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(),
+                          history = history, origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE,
+                          out_of_time = FALSE, verbose = FALSE,
+                          # Not before the design has ended: what is bad, and failures count as, is known only then.
+                          telling = table_size(bandit$queries) > 0,
+                          begun = Sys.time(), resumed = nrow(history)), parent = emptyenv())
+  if (!is.null(race)) begin_race(search, race)
+  search
+}
+
+resumed_search <- function(bandit, known, notes, race) {
+  named <- function(name) lapply(Filter(function(note) note$name == name, notes), `[[`, "value")
+  start <- named("start")[[1]]
+  if (!identical(start$known, known)) {
+    stop_argument("initial", "other points than those in the journal", "as it was when the journal was begun")
+  }
+  if (!identical(start$race, race)) {
+    stop_argument("race", "another one than in the journal", "as it was when the journal was begun")
+  }
+  search <- new_search(bandit, known, start$design, race)
+  # What was under way when the process ended is evaluated again.
+  if (is_race(search)) {
+    resume_race(search, notes)
+  } else {
+    for (row in named("evaluation")) add_row(search, row)
+    search$todo <- setdiff(search$todo, -search$origin)
+    search$redo <- lapply(setdiff(asked_queries(bandit), search$origin), query_task, bandit = bandit)
+  }
+  search$resumed <- nrow(search$history)
+  settle(search)
+  search
+}
+
+# Evaluations that have begun.
+begun <- function(search) {
+  if (is_race(search)) return(folds_begun(search))
+  nrow(search$design) - length(search$todo) + length(asked_queries(search$bandit))
+}
+
+# An objective that never succeeds ends its search: why, or NULL. (Known points and what was done before a crash say
+# nothing about it.)
+why_hopeless <- function(search) {
+  now <- utils::tail(search$history, nrow(search$history) - search$resumed)
+  config <- search$bandit$config
+  if (all(says_nothing(now, config))) reason_of_failures(now[[status_name(config)]], nrow(search$design))
+}
+
+# The next evaluation, NULL if there is none (yet).
+next_task <- function(search, busy) {
+  if (!is.null(why_hopeless(search))) return(NULL)
+  if (is_race(search)) {
+    search$redo <- Filter(function(task) setting_of(search, task$origin)$state == "racing", search$redo)
+  }
+  if (length(search$redo) && !is_out_of_time(search)) {
+    task <- search$redo[[1]]
+    search$redo <- search$redo[-1]
+    return(task)
+  }
+  if (begun(search) >= search$evaluations || is_out_of_time(search)) return(NULL)
+  if (is_race(search)) next_fold(search, busy) else next_point(search, busy)
+}
+
+# The next point that has not been tried: of the design, then of the bandit; NULL if there is none (yet).
+next_point <- function(search, busy) {
+  if (length(search$todo)) {
+    k <- search$todo[1]
+    search$todo <- search$todo[-1]
+    return(new_task(-k, search$bandit$config$domain, search$design[k, , drop = FALSE]))
+  }
+  # With no reward known, wait for those under way.
+  if (busy > 0 && nrow(search$history) == 0) return(NULL)
+  search$telling <- TRUE
+  settle(search)
+  if (search_stops(search)) return(NULL)
+  if (busy > 0 && must_wait(as.environment(search$bandit))) return(NULL)
+  query_task(search$bandit$suggest()$id, search$bandit)
+}
+
+# Once a rule has said so, no more is asked.
+search_stops <- function(search) {
+  if (is.null(search$stop_when) || search$stopped) return(search$stopped)
+  bandit <- as.environment(search$bandit)
+  # The bandit is refitted when it is asked for the next point: the rule sees what it will see then.
+  refit_if_due(bandit)
+  subject <- list(history = search$history, bandit = search$bandit)
+  search$stopped <- time_to_stop(search$stop_when, bandit, subject)
+  search$stopped
+}
+
+work_through <- function(search, pool, bar) {
+  repeat {
+    while (pool$free() && !is.null(task <- next_task(search, pool$busy()))) pool$submit(task)
+    if (pool$busy() == 0) break
+    pool$wait()
+    take_outcomes(search, pool, bar)
+  }
+}
+
+take_outcomes <- function(search, pool, bar) {
+  suspendInterrupts(for (one in pool$take()) take_outcome(search, one$task, one$outcome, bar))
+  settle(search)
+}
+
+take_outcome <- function(search, task, outcome, bar) {
+  if (!is.null(outcome$unsent)) {
+    search$redo <- c(list(task), search$redo)
+    return(invisible())
+  }
+  if (!is.null(outcome$lost)) {
+    # Ctrl-C reaches the workers of the same terminal too: what it ended there stays pending.
+    if (search$interrupted) return(invisible())
+    task$attempts <- task$attempts + 1
+    if (task$attempts < search$attempts) {
+      search$redo <- c(search$redo, list(task))
+      return(invisible())
+    }
+  }
+  found <- read_outcome(outcome, task$attempts, search$bandit$config)
+  if (is_race(search)) {
+    take_fold(search, c(list(origin = task$origin, fold = task$fold), found))
+  } else {
+    row <- c(list(origin = task$origin, point = task$point), found)
+    journal_note(search$bandit, "evaluation", row)
+    add_row(search, row)
+    if (search$verbose) message(evaluation_line(search))
+  }
+  check_signature(search$objective, outcome$error, if (is_race(search)) "the number of a fold")
+  if (!is.null(bar)) bar()
+}
+
+# Tells the bandit what it does not know yet: points that it did not ask for, in their order, and
+# rewards of its queries.
+settle <- function(search) {
+  if (has_outcomes(search$bandit$config)) return(settle_outcomes(search))
+  reward <- search$history$reward
+  if (!search$telling || all(is.na(reward))) return(invisible())
+  bandit <- search$bandit
+  added <- setdiff(seq_len(table_size(bandit$queries)), asked_queries(bandit))
+  given <- which(search$origin <= 0)
+  new <- given[seq_along(given) > length(added)]
+  if (length(new)) {
+    add_evaluated(bandit, search$history[new, bandit$config$domain$names, drop = FALSE], reward[new],
+                  told_noise(search, new))
+  }
+  # (A search may have been ended between its point and that it failed.)
+  open <- added[status_of(as.environment(bandit), added) == "pending"]
+  if (length(open)) bandit$fail(open)
+  asked <- which(search$origin > 0)
+  asked <- asked[status_of(as.environment(bandit), search$origin[asked]) == "pending"]
+  observe_evaluated(bandit, search$origin[asked], reward[asked], told_noise(search, asked))
+  amend_settings(search)
+}
+
+# What has ended by now is kept, whatever ended the search.
+close_search <- function(search, pool, bar) {
+  if (search$interrupted) {
+    pool$look()
+    take_outcomes(search, pool, bar)
+  }
+  search$telling <- TRUE
+  if (is_kept(search$bandit)) {
+    settle(search)
+    end_race(search)
+  } else {
+    end_race(search)
+    settle(search)
+  }
+  rescale_if_due(as.environment(search$bandit))
+  if (!(search$interrupted || search$stopped || search$out_of_time || evaluated(search) >= search$evaluations)) {
+    search$hopeless <- why_hopeless(search)
+    if (is.null(search$hopeless)) {
+      warning("no worker of the future plan is left: the search has ended early", call. = FALSE)
+      search$interrupted <- TRUE
+    }
+  }
+  warn_without_success(search$history, search$bandit$config, search$hopeless)
+}
+
+# Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns
+# `contexts`,
+# NULL without), `outside` (a logical each). `unknown`: may experiments be under way? `find`: which places there are.
+check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, contexts = character(), outcomes = NULL,
+                          find = find_places) {
+  if (length(outcomes) > 1) {
+    return(check_initial_outcomes(initial, domain, arg, unknown, contexts, names(outcomes), find))
+  }
+  if (is.null(initial)) {
+    return(list(x = user_inputs(domain, no_places(domain)), reward = numeric(), failed = logical()))
+  }
+  if (is.data.frame(initial)) check_data_frame(initial, arg)
+  if (length(outcomes) == 1 && is.data.frame(initial)) names(initial)[names(initial) == names(outcomes)] <- "reward"
+  wanted <- c(domain$names, contexts, "reward")
+  if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
+    stop_argument(arg, lacking_columns(initial, wanted),
+                  paste("a data.frame with columns", paste(wanted, collapse = ", ")))
+  }
+  given <- c(names_in_domain(domain), contexts)
+  ours <- own_columns(initial, given)
+  kept <- says_something(ours, unknown)
+  initial <- initial[kept, , drop = FALSE]
+  ours <- ours[kept, , drop = FALSE]
+  strange <- setdiff(names(ours), c("reward", "status", "noise_var", if (is_history(ours)) columns_of_history(ours)))
+  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, wanted), names(initial)))
+  if (length(strange)) {
+    stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)),
+                  paste("a data.frame with columns", paste(wanted, collapse = ", ")))
+  }
+  if (nrow(initial) == 0) return(check_initial(NULL, domain))
+  x <- read_inputs(domain, initial[domain$names], arg)
+  outside <- lies_outside(domain, find(domain, x, arg = arg))
+  reward <- initial$reward
+  if (all(is.na(reward))) reward <- as.double(reward)
+  failed <- is.na(reward) & has_failed(ours)
+  reward[!failed] <- check_numbers(reward[!failed], arg, na = unknown)
+  out <- list(x = x, reward = as.double(reward), failed = failed, outside = outside)
+  out <- c(out, noise_of_data(ours, arg), if (is_history(ours)) readings_of_data(ours, arg))
+  if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
+  out
+}
+
+# Rewards' own noise variances, where there are any; NA for the bandit's.
+noise_of_data <- function(data, arg) {
+  if (is.null(data[["noise_var"]])) return(NULL)
+  list(noise_var = check_noise_vars(data[["noise_var"]], nrow(data), paste0(arg, "$noise_var")))
+}
+
+# Rewards that are the means of several readings.
+readings_of_data <- function(data, arg) {
+  if (is.null(data[["spread"]])) return(NULL)
+  of <- function(name, lower) {
+    check_numbers(data[[name]], paste0(arg, "$", name), lengths = nrow(data), lower = lower, upper = largest_number,
+                  na = TRUE)
+  }
+  list(size = of("size", 1), spread = of("spread", 0))
+}
+
+# Rows say nothing of what was withdrawn or lost, and (but for `unknown`) of what is under way.
+says_something <- function(data, unknown) {
+  nothing <- c("withdrawn", "lost", if (!unknown) "pending")
+  !(is.na(data$reward) & status_column(data) %in% nothing)
+}

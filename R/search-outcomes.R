@@ -1,0 +1,221 @@
+# Searches over several outcomes: arguments and evaluations. Layer: search.
+
+# Searches and bandits with good defaults over several outcomes: what they are given, what an evaluation says, what the
+# bandit is told of it, and what it comes to.
+
+# ---- arguments ----------------------------------------------------------------------------
+
+# The outcomes that `outcomes` or `limits` name, the first objective first; NULL for neither.
+outcomes_of_search <- function(outcomes, limits, direction) {
+  if (!is.null(limits)) direction <- check_choice(direction, c("maximize", "minimize"), "direction")
+  outcomes <- given_outcomes(outcomes, limits, direction)
+  if (!is.null(outcomes)) check_outcome_list(outcomes)
+}
+
+check_no_direction_beside <- function(outcomes) {
+  if (!is.null(outcomes)) {
+    stop_argument("direction", "given together with `outcomes`",
+                  "left out: to_maximize() and to_minimize() say it of each")
+  }
+}
+
+# Rules that know one outcome only.
+check_one_outcome_for <- function(given) {
+  given <- names(Filter(Negate(is.null), given))
+  if (length(given) == 0) return(invisible())
+  allowed <- if (given[1] == "stop_when") "NULL, or a function of the search" else "NULL"
+  stop_argument(given[1], "given together with `outcomes` or `limits`",
+                sprintf("%s where an experiment has several outcomes (not built: it knows one)", allowed))
+}
+
+check_all_minimised <- function(outcomes) {
+  objectives <- Filter(function(one) trait(one, "objective"), check_outcome_list(outcomes))
+  if (!all(vapply(objectives, trait, 0, "sense") < 0)) {
+    stop_argument("outcomes", "to_maximize() given to minimize_bandit()",
+                  "to_minimize() and limits, or maximize_bandit()")
+  }
+}
+
+# ---- experiments that were made ------------------------------------------------------------
+
+# As check_initial(), with `values` (a matrix, a column per outcome) instead of `reward`, and which of them are
+# `under_way` or `broken` (failed, while others of their experiment did not): logical matrices like it.
+check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, names, find = find_places) {
+  if (is.null(initial)) {
+    none <- matrix(0, 0, length(names), dimnames = list(NULL, names))
+    return(list(x = user_inputs(domain, no_places(domain)), values = none, under_way = none > 0, broken = none > 0,
+                failed = logical()))
+  }
+  needs <- c(domain$names, contexts)
+  allowed <- sprintf("a data.frame with columns %s and some of %s", paste(needs, collapse = ", "),
+                     paste(names, collapse = ", "))
+  if (is.data.frame(initial)) check_data_frame(initial, arg)
+  if (!is.data.frame(initial) || !all(needs %in% names(initial)) || !any(names %in% names(initial))) {
+    stop_argument(arg, describe(initial), allowed)
+  }
+  values <- known_values(initial, names, arg)
+  nothing <- rowSums(!is.na(values)) == 0
+  given <- c(names_in_domain(domain), contexts)
+  ours <- own_columns(initial, given)
+  strange <- setdiff(names(ours), c(names, "status", if (unknown) paste0(names, "_noise_var"),
+                                    if (is_history(ours)) columns_of_history(ours)))
+  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, needs), names(initial)))
+  if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
+  status <- status_column(ours)
+  kept <- !(nothing & status %in% c("withdrawn", "lost", if (!unknown) c("pending", "partial")))
+  initial <- initial[kept, , drop = FALSE]
+  values <- values[kept, , drop = FALSE]
+  if (nrow(initial) == 0) return(check_initial_outcomes(NULL, domain, names = names))
+  x <- read_inputs(domain, initial[domain$names], arg)
+  outside <- lies_outside(domain, find(domain, x, arg = arg))
+  # What was known of an experiment that is over is all that ever will be, but for outcomes that are new.
+  over <- matrix(!unknown | status[kept] %in% c("known", "ok"), nrow(values), length(names))
+  if (unknown) over[, colSums(!is.na(values)) == 0] <- FALSE
+  failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status[kept] %in% "partial"
+  # (A search's history says "partial" where the rest failed, a bandit's where it is awaited.)
+  broken <- is.na(values) & status[kept] %in% "partial" & !is_history(ours)
+  out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken,
+              failed = failed, outside = outside, noise_var = noise_of_outcomes(ours[kept, , drop = FALSE], names, arg))
+  if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
+  out
+}
+
+# Values' own noise variances, by outcome, where there are any.
+noise_of_outcomes <- function(data, names, arg) {
+  given <- names[paste0(names, "_noise_var") %in% names(data)]
+  if (length(given) == 0) return(NULL)
+  as.data.frame(lapply(stats::setNames(nm = given), function(name) {
+    column <- paste0(name, "_noise_var")
+    check_noise_vars(data[[column]], nrow(data), paste0(arg, "$", column))
+  }), optional = TRUE)
+}
+
+known_values <- function(frame, names, arg) {
+  out <- matrix(NA_real_, nrow(frame), length(names), dimnames = list(NULL, names))
+  for (name in intersect(names, names(frame))) out[, name] <- outcome_column(frame[[name]], name, nrow(frame), arg)
+  out
+}
+
+add_outcomes_in_order <- function(bandit, known) {
+  count <- nrow(known$values)
+  if (count == 0) return(invisible())
+  inside <- as.environment(bandit)
+  add_given(inside, known$x, reward = as.data.frame(known$values), context = known$contexts,
+            noise_var = known$noise_var, find = places_anywhere)
+  first <- table_size(inside$queries) - count
+  if (any(known$failed)) bandit$fail(first + which(known$failed))
+  over <- is.na(known$values) & !known$under_way & !known$failed
+  settle_cells <- function(cells, failed) {
+    for (name in colnames(cells)) {
+      rows <- which(cells[, name])
+      if (length(rows)) withdraw_several(inside, first + rows, name, failed)
+    }
+  }
+  settle_cells(over & known$broken, failed = TRUE)
+  settle_cells(over & !known$broken, failed = FALSE)
+}
+
+known_outcomes <- function(known, domain) {
+  frame <- as.data.frame(known$x)
+  names(frame) <- domain$names
+  cbind(frame, as.data.frame(known$values), columns_beside(list(status = rep("given", length(known$failed))),
+                                                           domain$names))
+}
+
+# ---- evaluations ---------------------------------------------------------------------------
+
+# Columns of a search's history that say what came of its evaluations.
+said_columns <- function(config) if (has_outcomes(config)) outcome_names(config) else "reward"
+
+says_nothing <- function(history, config) {
+  rowSums(!is.na(as.matrix(history[said_columns(config)]))) == 0
+}
+
+# A named vector with a number for each outcome (NA: it failed, the others did not); with `limits` the reward is what no
+# limit names.
+read_outcomes <- function(outcome, attempts, config) {
+  names <- outcome_names(config)
+  nothing <- stats::setNames(rep(NA_real_, length(names)), names)
+  status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
+            else if (!is.null(outcome$error)) paste("error:", one_text(outcome$error))
+  if (!is.null(status)) return(list(values = nothing, status = status))
+  found <- named_values(outcome$value, names)
+  if (is.null(found)) {
+    return(list(values = nothing, status = sprintf("returned %s, not numbers named %s", describe(outcome$value),
+                                                   paste(names, collapse = ", "))))
+  }
+  found[!is.finite(found)] <- NA_real_
+  known <- sum(!is.na(found))
+  list(values = found, status = if (known == length(names)) "ok" else if (known > 0) "partial" else "returned NA")
+}
+
+# NULL where the names are other ones.
+named_values <- function(value, names) {
+  if (is.data.frame(value) && is.list(value) && nrow(value) == 1 || is.list(value) && !is.object(value)) {
+    whole <- all(vapply(value, function(one) (is_number(one) || is.logical(one) && is.na(one)) && length(one) == 1, NA))
+    if (!whole) return(NULL)
+    value <- unlist(lapply(value, as.double))
+  }
+  if (is.logical(value) && all(is.na(value))) value[] <- NA_real_
+  if (!(is_number(value) || is.logical(value)) || is.null(names(value)) || anyDuplicated(names(value))) return(NULL)
+  value <- stats::setNames(as.double(value), names(value))
+  if ("reward" %in% names && !"reward" %in% names(value)) {
+    other <- which(!names(value) %in% names)
+    if (length(other) == 1) names(value)[other] <- "reward"
+  }
+  if (!all(names(value) %in% names)) return(NULL)
+  stats::setNames(value[names], names)
+}
+
+# ---- what the bandit is told ---------------------------------------------------------------
+
+# What a query still awaits: each value where it belongs, and what is NA as failed.
+tell_values <- function(bandit, id, values, time = NULL, reason = NULL) {
+  awaited <- values[outcome_cells(bandit, id)[1, ] == "pending"]
+  known <- !is.na(awaited)
+  if (any(known)) bandit_observe(bandit, id, awaited[known], NULL, time, NULL)
+  if (any(!known)) withdraw_several(bandit, id, names(awaited)[!known], failed = TRUE, reason = reason)
+}
+
+# ---- what it comes to ----------------------------------------------------------------------
+
+# Which evaluations kept all limits, by their own numbers (NA where one is missing).
+kept_limits <- function(history, config) {
+  roles <- outcome_roles(config)
+  kept <- rep(TRUE, nrow(history))
+  for (name in names(Filter(is_limited, roles))) {
+    value <- history[[name]]
+    kept <- kept & value >= trait(roles[[name]], "lower") & value <= trait(roles[[name]], "upper")
+  }
+  kept
+}
+
+# The objectives of the evaluations that kept the limits, large ones good; NA elsewhere.
+fair_objectives <- function(history, config) {
+  wanted <- objectives(config)
+  values <- as.matrix(history[wanted]) * rep(objective_signs(config), each = nrow(history))
+  values[!kept_limits(history, config) %in% TRUE, ] <- NA_real_
+  values
+}
+
+# The policy's own reference point, large values good; else, of the evaluations, the worst less a tenth of the range.
+reference_seen <- function(x) {
+  config <- x$bandit$config
+  signs <- objective_signs(config)
+  own <- config$policy$reference
+  if (length(own)) return(reference_of(own, objectives(config)) * signs)
+  values <- as.matrix(x$history[objectives(config)]) * rep(signs, each = nrow(x$history))
+  if (all(is.na(values))) return(rep(NA_real_, ncol(values)))
+  apply(values, 2, function(v) {
+    v <- v[!is.na(v)]
+    min(v) - 0.1 * max(diff(range(v)), 1e-9 * max(abs(v)))
+  })
+}
+
+hypervolume_so_far <- function(values, reference) {
+  known <- stats::complete.cases(values)
+  vapply(seq_len(nrow(values)), function(t) {
+    now <- values[seq_len(t), , drop = FALSE][known[seq_len(t)], , drop = FALSE]
+    if (nrow(now) == 0) 0 else cpp_hypervolume(now[is_nondominated(now), , drop = FALSE], reference)
+  }, 0)
+}

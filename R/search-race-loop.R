@@ -1,0 +1,295 @@
+# Searches whose evaluations are folds. Layer: search.
+
+# ---- a search whose evaluations are folds -----------------------------------------------
+# `search$settings`: an environment per setting that was begun, by its origin: `point`, `order` of the folds, `reward`
+# (NA: not known), `taken` (folds that were given to a worker), `state`, `row` (of the history, once it has one).
+# `search$looks`: a list per evaluation that has ended.
+# States: "racing" (its next folds are needed whatever others say), "waiting" (where settings wait: it was not stopped
+# by its first folds, and goes on when the model puts it first), "complete", "stopped", "failed", and "unfinished" when
+# the search has ended.
+
+settings_wait <- function(search) is_race(search) && isTRUE(search$race$wait)
+
+begin_race <- function(search, race) {
+  search$race <- race
+  search$settings <- search$looks <- list()
+  count <- nrow(search$history)
+  search$history[beside(c("folds", "fold_var"), names(search$history))] <- list(rep(NA_integer_, count), rep(0, count))
+}
+
+# A setting in the race: its folds in random order.
+begin_setting <- function(search, task) {
+  note <- list(origin = task$origin, point = task$point, order = sample.int(search$race$folds))
+  journal_note(search$bandit, "setting", note)
+  add_setting(search, note)
+}
+
+add_setting <- function(search, note) {
+  folds <- search$race$folds
+  setting <- list2env(c(note, list(reward = rep(NA_real_, folds), taken = logical(folds), state = "racing")),
+                      parent = emptyenv())
+  search$settings <- c(search$settings, list(setting))
+  setting
+}
+
+setting_of <- function(search, origin) Find(function(one) one$origin == origin, search$settings)
+
+# Settings by state.
+settings_that <- function(search, state) Filter(function(one) one$state == state, search$settings)
+
+# Rewards of the complete settings, a row each, larger is better.
+complete_folds <- function(search) {
+  rows <- lapply(settings_that(search, "complete"), `[[`, "reward")
+  output_sign(search$bandit$config) * matrix(as.double(unlist(rows)), length(rows), search$race$folds, byrow = TRUE)
+}
+
+folds_begun <- function(search) sum(vapply(search$settings, function(one) sum(one$taken), 0))
+
+# Folds after which a setting waits.
+waits_after <- 2
+
+# The next fold to evaluate: of a setting that needs one whatever others say, of one that waits, or of a new setting.
+next_fold <- function(search, busy) {
+  setting <- Find(function(one) needs_fold(search, one), search$settings)
+  if (is.null(setting)) setting <- setting_to_go_on(search)
+  if (is.null(setting)) {
+    task <- next_point(search, busy)
+    if (is.null(task)) return(NULL)
+    setting <- begin_setting(search, task)
+  }
+  fold <- setting$order[!setting$taken[setting$order]][1]
+  setting$taken[fold] <- TRUE
+  list(origin = setting$origin, attempts = 0, point = setting$point, fold = fold)
+}
+
+# Before there is an incumbent every fold is needed; then those before a setting waits, or those before the first look
+# and one more at a time.
+needs_fold <- function(search, setting) {
+  if (setting$state != "racing") return(FALSE)
+  complete <- length(settings_that(search, "complete"))
+  known <- sum(!is.na(setting$reward))
+  needed <- if (complete == 0) search$race$folds
+            else if (settings_wait(search)) waits_after
+            else max(first_look(search$race, complete), known + 1)
+  sum(setting$taken) < min(needed, search$race$folds)
+}
+
+# Of the settings that wait the most promising one by the model's mean and one sd, if that is above the best mean of
+# a complete one; and where no new setting could be completed any more, the most promising that can be. (One fold of
+# each at a time: the next may say that it is not worth a further one.)
+setting_to_go_on <- function(search) {
+  if (length(search$todo) || length(settings_that(search, "waiting")) == 0) return(NULL)
+  left <- search$evaluations - folds_begun(search)
+  waiting <- Filter(function(one) sum(one$taken) == sum(!is.na(one$reward)), settings_that(search, "waiting"))
+  search$telling <- TRUE
+  settle(search)
+  refit_if_due(as.environment(search$bandit))
+  chance <- expected_of(search, waiting, sds = 1)
+  bar <- max(expected_of(search, settings_that(search, "complete")), -Inf)
+  within <- vapply(waiting, function(one) sum(!one$taken) <= left, NA)
+  good <- if (left < search$race$folds) within else chance > bar
+  if (any(good)) waiting[good][[which.max(chance[good])]]
+}
+
+# Posterior means of settings and so many sds, larger is better.
+expected_of <- function(search, settings, sds = 0) {
+  if (length(settings) == 0) return(numeric())
+  rows <- vapply(settings, `[[`, 0L, "row")
+  belief <- search$bandit$posterior(search$history[rows, search$bandit$config$domain$names, drop = FALSE])
+  output_sign(search$bandit$config) * belief$mean + sds * belief$sd
+}
+
+# What came of a fold: `note` has `origin`, `fold`, `reward`, `status`.
+take_fold <- function(search, note) {
+  journal_note(search$bandit, "fold", note)
+  add_fold(search, note)
+  if (settings_wait(search)) value_settings(search)
+  setting <- setting_of(search, note$origin)
+  if (search$verbose && !setting$state %in% c("racing", "waiting")) message(evaluation_line(search, setting$row))
+}
+
+add_fold <- function(search, note) {
+  search$looks <- c(search$looks, list(note))
+  setting <- setting_of(search, note$origin)
+  setting$taken[note$fold] <- TRUE
+  if (!setting$state %in% c("racing", "waiting")) return(invisible())
+  setting$reward[note$fold] <- note$reward
+  sign <- output_sign(search$bandit$config)
+  if (is.na(note$reward)) {
+    enter_state(search, setting, "failed", sprintf("fold %d: %s", note$fold, note$status))
+  } else if (!anyNA(setting$reward)) {
+    enter_state(search, setting, "complete", "ok")
+  } else if (is_out_of_race(search$race, sign * setting$reward, complete_folds(search))) {
+    enter_state(search, setting, "stopped")
+  }
+  if (!settings_wait(search) || length(settings_that(search, "complete")) == 0) return(invisible())
+  for (one in settings_that(search, "racing")) {
+    if (sum(!is.na(one$reward)) >= waits_after) enter_state(search, one, "waiting")
+  }
+}
+
+# Its row of the history.
+enter_state <- function(search, setting, state, status = state) {
+  setting$state <- state
+  if (is.null(setting$row)) {
+    setting$row <- nrow(search$history) + 1L
+    add_row(search, list(origin = setting$origin, point = setting$point, reward = NA_real_, status = status,
+                         more = list(folds = 0L, fold_var = NA_real_)))
+  }
+  own <- beside(c("status", "folds", "fold_var"), search$bandit$config$domain$names)
+  search$history[setting$row, own] <- list(status, sum(!is.na(setting$reward)), NA_real_)
+  search$history$reward[setting$row] <- NA_real_
+  if (!settings_wait(search) && state != "failed") value_at_its_end(search, setting)
+}
+
+# Where none waits a setting is worth what its folds say beside the complete ones, once for all.
+value_at_its_end <- function(search, setting) {
+  sign <- output_sign(search$bandit$config)
+  worth <- worth_on_folds(sign * setting$reward, complete_folds(search))
+  search$history$reward[setting$row] <- sign * worth$mean
+  search$history[setting$row, beside("fold_var", search$bandit$config$domain$names)] <- worth$var
+}
+
+# Where settings wait: rewards of the history, what all that have a row there are worth by now.
+value_settings <- function(search) {
+  settings <- Filter(function(one) one$state != "failed" && any(!is.na(one$reward)), search$settings)
+  rows <- lapply(settings, `[[`, "row")
+  valued <- !vapply(rows, is.null, NA)
+  if (!any(valued)) return(invisible())
+  sign <- output_sign(search$bandit$config)
+  points <- do.call(rbind, lapply(settings, function(one) data.frame(as.list(one$point), check.names = FALSE)))
+  table <- matrix(unlist(lapply(settings, `[[`, "reward")), length(settings), byrow = TRUE)
+  worth <- worth_of_settings(sign * table, setting_correlation(as.environment(search$bandit), points))
+  rows <- unlist(rows)
+  search$history$reward[rows] <- sign * worth$mean[valued]
+  search$history[rows, beside("fold_var", search$bandit$config$domain$names)] <- worth$var[valued]
+}
+
+# Settings that the end of the search found in the middle. A journal can go on with them, and the bandit is not told.
+end_race <- function(search) {
+  if (!is_race(search)) return(invisible())
+  for (setting in c(settings_that(search, "racing"), settings_that(search, "waiting"))) {
+    if (any(!is.na(setting$reward))) enter_state(search, setting, "unfinished")
+  }
+  if (settings_wait(search)) value_settings(search)
+}
+
+# A journal's settings and folds, in their order.
+resume_race <- function(search, notes) {
+  for (note in notes) {
+    if (note$name == "setting") {
+      add_setting(search, note$value)
+      search$todo <- setdiff(search$todo, -note$value$origin)
+    } else if (note$name == "fold") {
+      add_fold(search, note$value)
+    }
+  }
+  begun <- vapply(search$settings, `[[`, 0, "origin")
+  for (id in setdiff(asked_queries(search$bandit), begun)) begin_setting(search, query_task(id, search$bandit))
+  if (!settings_wait(search)) return(invisible())
+  value_settings(search)
+  # What was told of settings on some folds stands until the next fold: the kernel may have been fitted anew since.
+  bandit <- as.environment(search$bandit)
+  ids <- queries_of(search)
+  stands <- which(fold_variance(search) > 0 & !is.na(ids) & !is.na(search$history$reward))
+  stands <- stands[status_of(bandit, ids[stands]) == "known"]
+  search$history$reward[stands] <- bandit$queries$reward[ids[stands]]
+}
+
+# ---- telling ------------------------------------------------------------------------------
+
+# What the bandit knows of settings by now is not what it was told: those whose worth has moved by a tenth of its sd
+# are told anew.
+amend_settings <- function(search) {
+  if (!settings_wait(search)) return(invisible())
+  bandit <- as.environment(search$bandit)
+  ids <- queries_of(search)
+  reward <- search$history$reward
+  extra <- fold_variance(search)
+  # A setting that has failed since counts as failures do: for the worst, with doubt.
+  failed <- is.na(reward)
+  reward[failed] <- worst_reward(reward, bandit$config)
+  extra[failed] <- diff(range(reward))^2 / 12
+  rows <- which(status_of(bandit, ids) == "known")
+  moved <- abs(reward[rows] - bandit$queries$reward[ids[rows]])
+  rows <- rows[moved > 0.1 * sqrt(extra[rows])]
+  if (length(rows) == 0) return(invisible())
+  noise <- beside_own_noise(bandit, reward, extra)[rows]
+  noise[is.na(noise)] <- 0
+  tell(bandit, "amend", as.double(ids[rows]), reward[rows], beside = told_beside(length(rows), noise_var = noise))
+}
+
+# The history's queries, NA for what the bandit was not told of.
+queries_of <- function(search) {
+  given <- search$origin <= 0
+  added <- setdiff(seq_len(table_size(search$bandit$queries)), asked_queries(search$bandit))
+  replace(search$origin, given, added[seq_len(sum(given))])
+}
+
+# Noise variances with which rows of the history are told, in the user's units; NA: the bandit's own. NULL where none
+# has one.
+told_noise <- function(search, rows) {
+  given <- own_columns(search$history, search$bandit$config$domain$names)$noise_var
+  if (!is_race(search)) return(given[rows])
+  noise <- beside_own_noise(as.environment(search$bandit), search$history$reward, fold_variance(search))
+  if (!is.null(given)) noise <- ifelse(is.na(given), noise, given)
+  noise[rows]
+}
+
+fold_variance <- function(search) own_columns(search$history, search$bandit$config$domain$names)$fold_var
+
+beside_own_noise <- function(bandit, reward, extra) {
+  extra[extra %in% 0] <- NA
+  known <- !is.na(reward)
+  extra[known] <- extra[known] + noise_in_user_units(current_config(bandit), reward[known])
+  extra
+}
+
+# The model's noise variance as it is at each reward.
+noise_in_user_units <- function(config, reward) {
+  if (is.null(config$outputs)) return(rep(expected_noise(config), length(reward)))
+  map <- output_map(config)
+  if (map$distinct < 2) map <- fit_output_map(config$outputs, reward)
+  if (map$distinct < 2) return(rep(0, length(reward)))
+  expected_noise(config) / cpp_output_slopes(map, reward)^2
+}
+
+# ---- the result ---------------------------------------------------------------------------
+
+# NULL where there was no race.
+race_report <- function(search) {
+  if (!is_race(search)) return(NULL)
+  count <- function(state) length(settings_that(search, state))
+  stopped <- settings_that(search, "stopped")
+  row_of <- function(look) {
+    row <- setting_of(search, look$origin)$row
+    if (is.null(row)) NA_integer_ else row
+  }
+  column <- function(name, type) vapply(search$looks, function(look) as.vector(look[[name]], typeof(type)), type)
+  list(rule = search$race, spent = length(search$looks), settings = length(search$settings),
+       complete = count("complete"), stopped = length(stopped), failed = count("failed"),
+       unfinished = count("unfinished"),
+       saved = search$race$folds * length(stopped) - sum(vapply(stopped, function(one) sum(one$taken), 0)),
+       folds = data.frame(setting = vapply(search$looks, row_of, 0L), fold = column("fold", 0L),
+                          reward = column("reward", 0), status = column("status", "")))
+}
+
+# Rewards that count as readings of their points: those over all folds, or at the target fidelity, where there are such.
+# `history`: a search's, without inputs.
+full_readings <- function(history) {
+  part <- history$status %in% c("stopped", "waiting", "unfinished", "cheap")
+  if (all(part | is.na(history$reward))) return(history$reward)
+  ifelse(part, NA_real_, history$reward)
+}
+
+describe_race <- function(race) {
+  words <- sprintf("%d folds of %d settings", race$spent, race$settings)
+  sprintf("%s (%d complete, %d stopped early: %g folds saved%s)", words, race$complete, race$stopped, race$saved,
+          if (race$unfinished) sprintf(", %d unfinished", race$unfinished) else "")
+}
+
+race_line <- function(race) {
+  sprintf("  race         %d evaluations of a fold; %d settings stopped early, %g folds saved (%.0f%% of all %s)\n",
+          race$spent, race$stopped, race$saved, 100 * race$saved / (race$settings * race$rule$folds),
+          "settings'")
+}

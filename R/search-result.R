@@ -1,0 +1,312 @@
+# The result of a search and its methods. Layer: search.
+
+# ---- what a search comes to ---------------------------------------------------------
+
+maximum_of_search <- function(search) {
+  certificate <- if (search$stopped && inherits(search$stop_when, "bandit_stop")) {
+    stop_certificate(search$stop_when, as.environment(search$bandit), NULL)
+  }
+  new_maximum(search$history, search$bandit, interrupted = search$interrupted, stopped = search$stopped,
+              out_of_time = search$out_of_time, certificate = certificate, hopeless = search$hopeless,
+              race = race_report(search))
+}
+
+maximum_entry <- list(settings = alist(history = check_data_frame(history), bandit = check_bandit(bandit),
+                                       interrupted = check_flag(interrupted)))
+
+new_maximum <- function(history, bandit, ...) {
+  if (has_outcomes(bandit$config)) return(new_maximum_of_outcomes(history, bandit, ...))
+  names <- bandit$config$domain$names
+  seen <- best_row(full_readings(own_columns(history, names)), bandit$config)
+  best <- if (length(seen)) recommended(bandit, history, ...)
+  belief <- if (!is.null(best)) belief_of_best(bandit, best)
+  structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = belief$mean,
+                 sd = belief$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
+                 centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
+            class = "bandit_maximum")
+}
+
+# The place of the best posterior mean, or a point evaluated whose own readings speak for it: what a fit cannot follow
+# it calls noise, and some of that is the objective's. So much of a reading counts as noise has of the prior's
+# variance, in what is expected there too. (A certificate is one for `$best()`.)
+recommended <- function(bandit, history, certificate = NULL, ...) {
+  best <- bandit$best()
+  share <- noise_share(frame_of(bandit))
+  if (share == 0 || !is.null(certificate)) return(best)
+  names <- bandit$config$domain$names
+  credited <- function(belief, reading) {
+    belief$mean <- (1 - share) * belief$mean + share * reading
+    belief
+  }
+  history$reward <- full_readings(own_columns(history, names))
+  seen <- history[!is.na(history$reward), c(names, "reward")]
+  seen$reward <- stats::ave(seen$reward, match_frames(seen[names], seen[names]))
+  expected <- belief_of_best(bandit, best)
+  with_belief <- function(place, belief) cbind(place, columns_beside(belief, names))
+  is_better <- function(value) output_sign(bandit$config) * (value - expected$mean) > 0
+  # No mean is better than the best: only better readings can make a point worth more.
+  rivals <- seen[is_better(seen$reward), ]
+  if (nrow(rivals)) {
+    belief <- credited(bandit$posterior(rivals[names]), rivals$reward)
+    top <- best_row(belief$mean, bandit$config)
+    if (is_better(belief$mean[top])) return(with_belief(rivals[top, names, drop = FALSE], belief[top, ]))
+  }
+  there <- seen$reward[match_frames(best[names], seen[names])]
+  if (is.na(there)) best else with_belief(best[names], credited(expected[c("mean", "sd")], there))
+}
+
+# None where the noise is the user's word, nor where several models are averaged over: what cannot be followed may be
+# noise in one and the objective's in another, and crediting the best reading besides promises too much (measured:
+# bench/promise.R).
+noise_share <- function(bandit) {
+  refit <- bandit$config$refit
+  if (is.null(refit) || isTRUE(refit$settings$fix_noise) || !is.null(bandit$config$constraints)) return(0)
+  if (!is.null(current_config(bandit)$models)) return(0)
+  noise_var <- current_config(bandit)$noise_var
+  noise_var / (noise_var + bandit_facts(bandit)$prior_scale^2)
+}
+
+#' What a search found
+#'
+#' Methods for the result of [maximize_bandit()] and [minimize_bandit()]. All are in the objective's own units and sign, all inputs in the
+#' user's.
+#'
+#' @param x,object the result.
+#' @param newdata points: a data.frame or matrix with a column per input; `NULL` for the points that were evaluated.
+#' @param row.names,optional as in [as.data.frame()].
+#' @param ... must be empty.
+#' @return `predict()`: a data.frame with `mean` and `sd` of the expected reward, a row per point (with several [outcomes] `NAME_mean`, `NAME_sd` of each, and
+#'   `feasible`). `as.data.frame()`: the history with
+#'   `best`, the best reward so far (under limits of those evaluations that kept them; with several objectives instead `hypervolume`, what the evaluations that
+#'   kept the limits dominate so far, above the reference point of all of them: the worst value of each objective less a tenth of its range). `summary()`: an object that prints the recommended point, the five best evaluations, what became of
+#'   all of them and the fitted model; a list with `best`, `top`, `counts`, `model`.
+#' @section Errors: a `gpbandits_error` for points that are none.
+#' @seealso [input_importance()], [plot.bandit_maximum()].
+#' @examples
+#' set.seed(1)
+#' found <- minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), evaluations = 10)
+#' summary(found)
+#' predict(found, data.frame(x = c(1.5, 2)))
+#' tail(as.data.frame(found), 2)
+#' @name bandit_maximum
+NULL
+
+#' @rdname bandit_maximum
+#' @export
+print.bandit_maximum <- function(x, ...) {
+  read_part(x, "bandit_maximum", {
+    cat(maximum_story(x), sep = "\n")
+    invisible(x)
+  })
+}
+
+# The history of a search under our own names, without inputs.
+evaluations_of <- function(found) own_columns(found$history, found$bandit$config$domain$names)
+
+maximum_story <- function(x) {
+  if (has_outcomes(x$bandit$config)) return(story_of_outcomes(x))
+  failed <- sum(is.na(x$history$reward))
+  own <- evaluations_of(x)
+  effort <- if (!is.null(x$race)) describe_race(x$race) else if (!is.null(x$fidelity)) describe_fidelity(x)
+            else sprintf("%d evaluations", sum(own$status != "given"))
+  head <- sprintf("%s found with %s%s%s", if (identical(x$direction, "minimize")) "Minimum" else "Maximum", effort,
+                  if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
+  if (is.null(x$par)) {
+    return(c(head, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))
+  }
+  c(head,
+    sprintf("  recommended  %s: %.5g %s %.2g expected", describe_point(x$par), x$value, plus_minus(), x$sd),
+    sprintf("  best seen    %s: %.5g", describe_point(x$best_seen[names(x$par)]), x$best_seen$reward))
+}
+
+ended_by <- function(x) {
+  if (x$interrupted) ", interrupted" else if (isTRUE(x$stopped)) ", stopped by its rule"
+  else if (isTRUE(x$out_of_time)) ", out of time" else if (!is.null(x$hopeless)) ", given up" else ""
+}
+
+#' @rdname bandit_maximum
+#' @export
+summary.bandit_maximum <- function(object, ...) {
+  read_part(object, "bandit_maximum", {
+    check_dots_empty(...)
+    if (has_outcomes(object$bandit$config)) return(summary_of_outcomes(object))
+    history <- object$history
+    config <- current_config(frame_of(object$bandit))
+    own <- evaluations_of(object)
+    order <- order(output_sign(config) * full_readings(own), decreasing = TRUE, na.last = NA)
+    status <- own$status
+    counts <- c(evaluated = sum(status %in% c("ok", "cheap")), given = sum(status == "given"),
+                failed = sum(is.na(history$reward)))
+    best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
+    structure(list(story = maximum_story(object), best = best,
+                   top = history[utils::head(order, 5), ], counts = counts,
+                   reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
+                   model = model_in_force(config), certificate = object$certificate, race = object$race,
+                   related = related_beliefs(config)), class = "summary_bandit_maximum")
+  })
+}
+
+#' @export
+print.summary_bandit_maximum <- function(x, ...) {
+  read_part(x, "summary_bandit_maximum", {
+    cat(x$story, sep = "\n")
+    for (line in x$limits) cat("  limit        ", line, "\n", sep = "")
+    cat(sprintf("  %-13s%d succeeded, %d failed, %d given\n", if (is.null(x$race)) "evaluations" else "settings",
+                x$counts[["evaluated"]], x$counts[["failed"]], x$counts[["given"]]))
+    if (!is.null(x$race)) cat(race_line(x$race))
+    for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
+    for (name in names(x$models)) cat(sprintf("  %-13s%s\n", name, model_words(x$models[[name]])))
+    if (is.null(x$models)) {
+      cat(sprintf("  outputs      %s\n", x$model$outputs))
+      cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_words(x$model)))
+    }
+    if (!is.null(x$related)) cat(paste0("  ", related_words(x$related)), sep = "\n")
+    if (!is.null(x$certificate)) {
+      cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
+    }
+    if (nrow(x$top)) {
+      cat("  best evaluations:\n")
+      print(x$top, row.names = FALSE, digits = 5)
+    }
+    invisible(x)
+  })
+}
+
+# With what is averaged over, where that are several models.
+model_in_force <- function(config) {
+  list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var, outputs = describe_outputs(config),
+       average = if (!is.null(config$models)) parameters_of_models(config), weights = model_weights(config))
+}
+
+model_words <- function(model) {
+  if (!is.null(model$average)) return(average_words(model))
+  parameters <- c(model$parameters, noise_var = model$noise_var)
+  paste(names(parameters), "=", vapply(parameters, format, "", digits = 3), collapse = ", ")
+}
+
+average_words <- function(model) {
+  number <- function(x) vapply(x, format, "", digits = 3)
+  part <- model$average
+  sprintf("average of %d: %s", length(model$weights),
+          paste0(part$parameter, " = ", number(part$lower), " to ", number(part$upper), collapse = ", "))
+}
+
+#' @rdname bandit_maximum
+#' @export
+as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, ...) {
+  check_class(x, "bandit_maximum")
+  frame <- x$history
+  if (has_outcomes(x$bandit$config)) return(progress_of_outcomes(x))
+  own <- evaluations_of(x)
+  frame[[beside("best", x$bandit$config$domain$names)]] <- best_so_far(full_readings(own), x$direction)
+  frame
+}
+
+# NA before the first reward.
+best_so_far <- function(reward, direction) {
+  sign <- if (identical(direction, "minimize")) -1 else 1
+  best <- cummax(ifelse(is.na(reward), -Inf, sign * reward))
+  ifelse(is.finite(best), sign * best, NA_real_)
+}
+
+#' @rdname bandit_maximum
+#' @export
+predict.bandit_maximum <- function(object, newdata = NULL, ...) {
+  check_class(object, "bandit_maximum")
+  check_dots_empty(..., allowed = "newdata")
+  names <- object$bandit$config$domain$names
+  if (is.null(newdata)) newdata <- object$history[names]
+  predict(object$bandit, newdata, context = context_of(object))
+}
+
+new_maximum_of_outcomes <- function(history, bandit, ...) {
+  config <- bandit$config
+  names <- outcome_names(config)
+  out <- list(par = NULL, value = NULL, sd = NULL, feasible = NULL, best_seen = NULL, front = NULL)
+  if (length(objectives(config)) > 1) {
+    out["front"] <- list(bandit$front())
+  } else {
+    best <- likely_best(as.environment(bandit))
+    if (nrow(best)) {
+      out$par <- one_point(config$domain, best[config$domain$names])
+      out$value <- stats::setNames(unlist(best[paste0(names, "_mean")]), names)
+      out$sd <- stats::setNames(unlist(best[paste0(names, "_sd")]), names)
+      out$feasible <- best$feasible
+    }
+    seen <- which.max(fair_objectives(history, config))
+    if (length(seen)) out$best_seen <- history[seen, ]
+  }
+  structure(c(out, list(history = history, bandit = bandit, centre = 0, scale = 1,
+                        direction = or_else(config$outputs$direction, "maximize"),
+                        outcomes = outcome_roles(config)), list(...)), class = "bandit_maximum")
+}
+
+story_of_outcomes <- function(x) {
+  config <- x$bandit$config
+  own <- evaluations_of(x)
+  failed <- sum(says_nothing(x$history, config))
+  wanted <- objectives(config)
+  of_several <- length(wanted) > 1
+  what <- if (of_several) sprintf("Front of %s", paste(wanted, collapse = ", "))
+          else if (is_minimising(config)) "Minimum" else "Maximum"
+  head <- sprintf("%s found with %d evaluations%s%s", what, sum(own$status != "given"),
+                  if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
+  lines <- c(head, sprintf("  outcomes     %s", describe_outcomes(config)))
+  if (of_several) {
+    if (nrow(x$front) == 0) {
+      return(c(lines, "  front        no place is known yet whose limits hold with probability 0.5"))
+    }
+    range_of <- function(name) {
+      sprintf("%s %s", name, paste(format(range(x$front[[paste0(name, "_mean")]]), digits = 4, trim = TRUE),
+                                   collapse = " to "))
+    }
+    return(c(lines, sprintf("  front        %d places: %s", nrow(x$front),
+                            paste(vapply(wanted, range_of, ""), collapse = ", "))))
+  }
+  if (is.null(x$par)) return(c(lines, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))
+  expected <- paste(sprintf("%s %.5g %s %.2g", names(x$value), x$value, plus_minus(), x$sd), collapse = ", ")
+  c(lines,
+    sprintf("  recommended  %s: %s expected", describe_point(x$par), expected),
+    if (has_limits(config)) sprintf("  feasible     with probability %.3g", x$feasible),
+    if (is.null(x$best_seen)) "  best seen    no evaluation kept the limits"
+    else sprintf("  best seen    %s: %s", describe_point(x$best_seen[names(x$par)]),
+                 describe_point(x$best_seen[names(x$value)])))
+}
+
+summary_of_outcomes <- function(object) {
+  config <- current_config(frame_of(object$bandit))
+  history <- object$history
+  status <- evaluations_of(object)$status
+  nothing <- says_nothing(history, config)
+  fair <- fair_objectives(history, config)
+  known <- which(stats::complete.cases(fair))
+  top <- if (ncol(fair) > 1) known[is_nondominated(fair[known, , drop = FALSE])]
+         else utils::head(order(fair, decreasing = TRUE, na.last = NA), 5)
+  models <- lapply(seq_len(outcome_count(config)), function(k) {
+    model_in_force(outcome_config(config, k))
+  })
+  structure(list(story = story_of_outcomes(object),
+                 best = if (!is.null(object$par)) c(as.list(object$par), object[c("value", "sd", "feasible")]),
+                 front = object$front, top = history[top, ],
+                 counts = c(evaluated = sum(status %in% c("ok", "partial")), given = sum(status == "given"),
+                            failed = sum(nothing)),
+                 reasons = sort(table(status[nothing]), decreasing = TRUE),
+                 limits = limits_in_words(frame_of(object$bandit)),
+                 models = stats::setNames(models, outcome_names(config))), class = "summary_bandit_maximum")
+}
+
+# The history with the best value, or the hypervolume, of the evaluations so far that kept the limits.
+progress_of_outcomes <- function(x) {
+  config <- x$bandit$config
+  fair <- fair_objectives(x$history, config)
+  taken <- c(config$domain$names, outcome_names(config))
+  frame <- x$history
+  if (ncol(fair) == 1) {
+    frame[[beside("best", taken)]] <- best_so_far(objective_signs(config) * drop(fair), x$direction)
+  } else {
+    frame[[beside("hypervolume", taken)]] <- hypervolume_so_far(fair, reference_seen(x))
+  }
+  frame
+}
+
+register_family("bandit_maximum", maximum_entry, open = TRUE)

@@ -1,0 +1,189 @@
+# The state of a search: its evaluations and pending queries. Layer: search.
+
+# Points with rewards (and what was told beside them, where that is known), under way, and failed, in their order;
+# wherever they lie.
+add_in_order <- function(bandit, known) {
+  inside <- as.environment(bandit)
+  if (!is.null(known$values)) return(add_outcomes_in_order(bandit, known))
+  first <- table_size(inside$queries)
+  kind <- ifelse(known$failed, "failed", ifelse(is.na(known$reward), "pending", "known"))
+  stretches <- rle(kind)
+  for (rows in split(seq_along(kind), rep(seq_along(stretches$lengths), stretches$lengths))) {
+    x <- known$x[rows, , drop = FALSE]
+    context <- if (!is.null(known$contexts)) known$contexts[rows, , drop = FALSE]
+    if (kind[rows[1]] == "known") {
+      readings <- lapply(known[intersect(c("size", "spread"), names(known))], `[`, rows)
+      add_given(inside, x, reward = known$reward[rows], context = context, noise_var = known$noise_var[rows],
+                readings = readings, find = places_anywhere)
+    } else {
+      add_given(inside, x, context = context, find = places_anywhere)
+    }
+    if (kind[rows[1]] == "failed") bandit$fail(first + rows)
+  }
+}
+
+asked_queries <- function(bandit) which(table_column(bandit$queries, "action") != match("given", action_names))
+
+evaluated <- function(search) if (is_race(search)) length(search$looks) else sum(search$origin != 0)
+
+new_task <- function(origin, domain, row) list(origin = origin, attempts = 0, point = one_point(domain, row))
+
+query_task <- function(id, bandit) {
+  new_task(id, bandit$config$domain, query_frame(bandit, id)[bandit$config$domain$names])
+}
+
+# Once the time is up no evaluation is begun.
+is_out_of_time <- function(search) {
+  search$out_of_time <- seconds_since(search$begun) >= search$time_limit
+  search$out_of_time
+}
+
+# Why the evaluations of a history failed, in their order; NULL if one of them succeeded, or none has ended.
+failures_in <- function(history, config) {
+  own <- history[history[[status_name(config)]] != "given", , drop = FALSE]
+  if (nrow(own) && all(says_nothing(own, config))) own[[status_name(config)]]
+}
+
+# Ten for one reason are enough, for several as many as the design has, at least.
+reason_of_failures <- function(reasons, design) {
+  if (length(reasons) < 10 || (length(unique(reasons)) > 1 && length(reasons) < design)) return(NULL)
+  failure_words(reasons)
+}
+
+failure_words <- function(reasons) {
+  if (length(reasons) == 1) return(paste("the only evaluation failed:", reasons))
+  sprintf("none of %d evaluations succeeded, %s: %s", length(reasons),
+          if (length(unique(reasons)) == 1) "all for one reason" else "the first", reasons[1])
+}
+
+# R's own words, in its language, for an objective that wants more than one argument: no point will do.
+# `beside`: what it is given besides a point.
+check_signature <- function(objective, error, beside = NULL) {
+  if (is.null(error)) return(invisible())
+  wants <- formals(args(objective))
+  required <- names(wants)[vapply(wants, function(w) is.symbol(w) && !nzchar(as.character(w)), NA)]
+  required <- setdiff(utils::tail(required, if (is.null(beside)) -1 else -2), "...")
+  missing_words <- function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R")
+  said <- vapply(required, missing_words, "")
+  unused <- sub("%s.*", "", gettext("unused argument %s", domain = "R"))
+  takes_too_few <- !is.null(beside) && startsWith(error, unused)
+  if (error %in% said || startsWith(error, unused)) {
+    stop_argument("objective", if (takes_too_few) "one that takes no second argument"
+                               else sprintf("one that stops at its first call with: %s", error),
+                  sprintf("a function of one point (a vector or list with the names of the inputs)%s",
+                          if (is.null(beside)) "" else paste(" and of", beside)),
+                  try = if (is.null(beside)) paste("function(point) f(point[[1]], point[[2]]),",
+                                                   "with as many as there are inputs"))
+  }
+}
+
+evaluation_line <- function(search, at = nrow(search$history), number = evaluated(search)) {
+  config <- search$bandit$config
+  row <- search$history[at, ]
+  if (has_outcomes(config)) return(outcomes_line(search, row, number))
+  best <- search$history$reward[best_row(search$history$reward, config)]
+  sprintf("%s: %s%s  at %s", evaluation_number(search, number),
+          if (is.na(row$reward)) row[[status_name(config)]] else format(row$reward, digits = 6),
+          if (length(best)) sprintf("  (best %s)", format(best, digits = 6)) else "",
+          describe_point(row[config$domain$names]))
+}
+
+evaluation_number <- function(search, number) {
+  if (is.infinite(search$evaluations)) return(sprintf("%d", as.integer(number)))
+  sprintf("%*d of %d", nchar(search$evaluations), as.integer(number), as.integer(search$evaluations))
+}
+
+# Whatever came of an evaluation: its reward, or NA and why. (With several outcomes `values`.)
+read_outcome <- function(outcome, attempts, config = NULL) {
+  if (has_outcomes(config)) return(read_outcomes(outcome, attempts, config))
+  status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
+            else if (!is.null(outcome$error)) paste("error:", one_text(outcome$error))
+  value <- outcome$value
+  if (is.null(status) && is_number(value) && length(value) == 1 && is.finite(value)) {
+    return(list(reward = as.double(value), status = "ok"))
+  }
+  list(reward = NA_real_, status = if (is.null(status)) paste("returned", describe(value)) else status)
+}
+
+add_row <- function(search, row) {
+  frame <- data.frame(as.list(row$point), check.names = FALSE)
+  if (is.null(row$values)) frame$reward <- row$reward else frame[names(row$values)] <- as.list(row$values)
+  ours <- c(list(status = row$status), row$more)
+  frame[beside(names(ours), names(frame))] <- ours
+  # (Only points with given rewards have a noise variance of their own.)
+  frame[setdiff(names(search$history), names(frame))] <- NA_real_
+  search$history <- rbind(search$history, frame)
+  search$origin <- c(search$origin, as.integer(row$origin))
+}
+
+# Tells a bandit of evaluations: what is no number has failed. `noise_var`: NULL, or one for each.
+observe_evaluated <- function(bandit, id, reward, noise_var = NULL) {
+  known <- is.finite(reward)
+  if (any(known)) bandit$observe(id[known], reward[known], noise_var = noise_var[known])
+  if (any(!known)) bandit$fail(id[!known])
+}
+
+# The same of points that it did not ask for, in their order.
+add_evaluated <- function(bandit, x, reward, noise_var = NULL, contexts = NULL) {
+  known <- is.finite(reward)
+  add_in_order(bandit, list(x = x, reward = ifelse(known, reward, NA), failed = !known, noise_var = noise_var,
+                            contexts = contexts))
+}
+
+# `hopeless`: why a search was given up, or NULL.
+warn_without_success <- function(history, config, hopeless = NULL) {
+  if (!is.null(hopeless)) return(warn_of_failures(hopeless, "search"))
+  reasons <- failures_in(history, config)
+  if (!is.null(reasons)) warn_of_failures(failure_words(reasons))
+}
+
+# `early`: what ended before its budget was spent, or NULL.
+warn_of_failures <- function(words, early = NULL) {
+  text <- if (is.null(early)) paste0(toupper(substr(words, 1, 1)), substring(words, 2))
+          else sprintf("The %s ended early: %s", early, words)
+  warning(structure(class = c("gpbandits_no_success", "gpbandits_warning", "warning", "condition"),
+                    list(message = text, call = user_call())))
+}
+
+known_history <- function(known, domain, config = NULL) {
+  if (has_outcomes(config)) return(known_outcomes(known, domain))
+  frame <- as.data.frame(known$x)
+  names(frame) <- domain$names
+  ours <- c(list(reward = known$reward, status = rep("given", length(known$reward))), known["noise_var"])
+  cbind(frame, as.data.frame(columns_beside(ours, domain$names), optional = TRUE))
+}
+
+outcomes_line <- function(search, row, number) {
+  values <- unlist(row[outcome_names(search$bandit$config)])
+  said <- if (all(is.na(values))) row[[status_name(search$bandit$config)]]
+          else paste(names(values), vapply(values, format, "", digits = 6), sep = " ", collapse = ", ")
+  sprintf("%s: %s  at %s", evaluation_number(search, number), said,
+          describe_point(row[search$bandit$config$domain$names]))
+}
+
+settle_outcomes <- function(search) {
+  if (!search$telling) return(invisible())
+  bandit <- as.environment(search$bandit)
+  names <- outcome_names(bandit$config)
+  values <- as.matrix(search$history[names])
+  told <- table_size(bandit$queries) - length(asked_queries(bandit))
+  given <- which(search$origin <= 0)
+  new <- given[seq_along(given) > told]
+  if (length(new)) {
+    first <- table_size(bandit$queries)
+    search$bandit$add(x = search$history[new, bandit$config$domain$names, drop = FALSE],
+                      reward = as.data.frame(values[new, , drop = FALSE]))
+    # What nobody said of known points is not a failure.
+    for (k in seq_along(new)) {
+      open <- is.na(values[new[k], ])
+      failed <- search$origin[new[k]] < 0
+      if (any(open)) withdraw_several(bandit, first + k, names[open], failed)
+    }
+  }
+  for (row in which(search$origin > 0)) tell_values(bandit, search$origin[row], values[row, ])
+}
+
+# Values by name, each as its type has it.
+describe_point <- function(point) {
+  point_words(as.list(point), 5)
+}

@@ -1,0 +1,199 @@
+# Parallel workers that evaluate an objective. Layer: search.
+
+# Pools that evaluate an objective: in this process, or on the workers of the user's future
+# plan. A pool is a list of functions: free() (would it take a task now?), busy() (tasks it
+# has), submit(task), wait() (until one has ended, if any is under way), look() (which have ended by
+# now?) and take() (those seen to have ended, once: a list of task and outcome each).
+# A task is a list with `point` (a named vector); an outcome a list with `value`, or `error` (the
+# objective's), or `lost` (why the evaluation never came to an end).
+
+# Runs where the evaluation runs, perhaps on a machine without this package: base R only. R's time limit
+# ends computations, not sleep. A worker on our machine therefore tells, in `whereabouts`, whom to
+# interrupt; in this process (`whereabouts` NULL) an interrupt is the user's. `workspace`: what the objective
+# needs of the user's workspace. `look`: the fold of a race, or the fidelity.
+evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, workspace = list(), look = NULL) {
+  list2env(workspace, envir = globalenv())
+  started <- proc.time()[["elapsed"]]
+  if (is.finite(timeout)) on.exit(setTimeLimit(elapsed = Inf))
+  if (!is.null(whereabouts) && dir.exists(dirname(whereabouts))) {
+    on.exit(unlink(whereabouts), add = TRUE)
+    saveRDS(list(host = Sys.info()[["nodename"]], pid = Sys.getpid(), since = Sys.time()), whereabouts)
+  }
+  failed <- function(e) {
+    list(error = tryCatch(paste(conditionMessage(e), collapse = " "),
+                          error = function(broken) "an error without a message"),
+         condition = if (is.null(whereabouts)) e)
+  }
+  evaluate <- function() tryCatch({
+    if (is.finite(timeout)) setTimeLimit(elapsed = timeout, transient = TRUE)
+    list(value = if (is.null(look)) objective(point) else objective(point, look))
+  }, error = failed)
+  # (A time limit may strike while another error is noted.)
+  guarded <- function() tryCatch(evaluate(), error = failed)
+  if (is.null(whereabouts)) outcome <- guarded()
+  else outcome <- tryCatch(guarded(), interrupt = function(i) list(lost = "interrupted"))
+  # R's own words for a time limit depend on the language.
+  if (is.null(outcome$value) && proc.time()[["elapsed"]] - started >= timeout) {
+    outcome$lost <- sprintf("timed out after %g s", timeout)
+  }
+  outcome
+}
+environment(evaluate_objective) <- baseenv()
+
+# In this process a time limit that is not the evaluation's own is the caller's, and no failure of the objective's.
+evaluate_here <- function(objective, point, timeout, look = NULL) {
+  outcome <- evaluate_objective(objective, point, timeout, look = look)
+  if (is.null(outcome$lost)) pass_on_stop(outcome$condition)
+  outcome[names(outcome) != "condition"]
+}
+
+local_pool <- function(objective, timeout) {
+  ended <- list()
+  list(free = function() length(ended) == 0, busy = function() length(ended),
+       submit = function(task) {
+         ended <<- list(list(task = task, outcome = evaluate_here(objective, task$point, timeout, task$fold)))
+       },
+       wait = function() NULL, look = function() NULL,
+       take = function() {
+         out <- ended
+         ended <<- list()
+         out
+       })
+}
+
+# How many evaluations may be under way: 1 means in this process.
+check_workers <- function(workers) {
+  workers <- check_count(workers, infinite = TRUE)
+  if (workers == 1) return(1)
+  if (!requireNamespace("future", quietly = TRUE)) {
+    stop_argument("workers", format(workers), "1 where package future is not installed")
+  }
+  available <- future::nbrOfWorkers()
+  if (is.infinite(workers)) workers <- available
+  if (is.infinite(workers)) {
+    stop_argument("workers", "Inf", "a whole number where the future plan has no limit of its own")
+  }
+  if (workers > available) {
+    stop_argument("workers", format(workers),
+                  sprintf("at most the %g worker(s) of the future plan (see future::plan())", available))
+  }
+  workers
+}
+
+future_pool <- function(objective, workers, timeout) {
+  pool <- list2env(list(
+    objective = objective, needs = workspace_needs(list(objective)), workers = workers, timeout = timeout,
+    running = list(), hung = list(), ended = list(), failures = 0, deaths = 0,
+    # Every evaluation has a random stream of its own, whichever worker takes it.
+    stream = replication_seeds(sample.int(.Machine$integer.max, 1), 1)[[1]]
+  ), parent = emptyenv())
+  list(free = function() pool_free(pool), busy = function() length(pool$running) + length(pool$ended),
+       submit = function(task) pool_submit(pool, task), wait = function() pool_wait(pool),
+       look = function() pool_look(pool),
+       take = function() {
+         out <- pool$ended
+         pool$ended <- list()
+         out
+       })
+}
+
+# future counts a worker that has died, or that hangs in an evaluation given up, as not free.
+pool_free <- function(pool) {
+  pool$hung <- Filter(function(f) identical(ended_future(f), FALSE), pool$hung)
+  if (length(pool$running) >= pool$workers || pool$failures > 2) return(FALSE)
+  if (free_workers() > 0) return(TRUE)
+  if (length(pool$running)) return(FALSE)
+  if (pool$deaths + length(pool$hung) > 0) {
+    # Nobody is left: where the plan can be set up anew, it is.
+    restart_plan()
+    pool$hung <- list()
+    pool$deaths <- 0
+    return(free_workers() > 0)
+  }
+  # Somebody else has the workers, perhaps a search that was interrupted: future waits for them.
+  TRUE
+}
+
+# An interrupt in the middle of a message would leave a worker out of step; while future only
+# waits for a worker it may come.
+undisturbed <- function(code) if (free_workers() > 0) suspendInterrupts(code) else code
+
+free_workers <- function() catch_error(future::nbrOfFreeWorkers(), function(e) Inf)
+
+restart_plan <- function() {
+  plan <- future::plan("list")
+  attempt({
+    future::plan(future::sequential)
+    future::plan(plan)
+  })
+}
+
+# TRUE, FALSE, or the error of a future whose worker is gone.
+ended_future <- function(f) catch_error(future::resolved(f), identity)
+
+pool_submit <- function(pool, task) {
+  pool$stream <- parallel::nextRNGStream(pool$stream)
+  whereabouts <- tempfile("worker")
+  # A call that holds all it needs: future sends every global in a message of its own, at 50 ms each.
+  call <- as.call(list(evaluate_objective, pool$objective, task$point, pool$timeout, whereabouts,
+                       pool$needs$globals, task$fold))
+  # An evaluation that has begun is known to the pool, whatever comes.
+  begin <- function() {
+    f <- future::future(call, substitute = FALSE, seed = pool$stream, globals = FALSE, packages = pool$needs$packages)
+    pool$running <- c(pool$running, list(list(task = task, future = f, whereabouts = whereabouts, since = Sys.time(),
+                                              interrupted = FALSE)))
+    pool$failures <- 0
+  }
+  tryCatch(undisturbed(begin()), FutureError = function(e) {
+    pass_on_stop(e)
+    # It never began: this is the plan's failure, not the task's.
+    pool$failures <- pool$failures + 1
+    pool$ended <- c(pool$ended, list(list(task = task, outcome = list(unsent = message_of(e)))))
+  })
+}
+
+pool_wait <- function(pool) {
+  began <- Sys.time()
+  repeat {
+    pool_look(pool)
+    if (length(pool$ended) || length(pool$running) == 0) return(invisible())
+    Sys.sleep(min(0.1, 0.001 + 0.005 * seconds_since(began)))
+  }
+}
+
+# Between two looks an interrupt may come, within one it would cut a worker's message in two.
+pool_look <- function(pool) suspendInterrupts({
+  if (is.finite(pool$timeout)) pool$running <- lapply(pool$running, interrupt_late, timeout = pool$timeout)
+  outcomes <- lapply(pool$running, outcome_so_far, pool = pool)
+  ended <- !vapply(outcomes, is.null, NA)
+  pool$ended <- c(pool$ended, unname(Map(function(work, outcome) list(task = work$task, outcome = outcome),
+                                         pool$running[ended], outcomes[ended])))
+  pool$running <- pool$running[!ended]
+})
+
+# An evaluation on this machine whose time is up is interrupted, as by Ctrl-C.
+interrupt_late <- function(work, timeout) {
+  if (work$interrupted || seconds_since(work$since) < timeout) return(work)
+  told <- attempt(suppressWarnings(readRDS(work$whereabouts)))
+  if (is.null(told) || told$host != Sys.info()[["nodename"]]) return(work)
+  work$since <- told$since
+  if (seconds_since(told$since) > timeout + 0.1) work$interrupted <- tools::pskill(told$pid, tools::SIGINT)
+  work
+}
+
+seconds_since <- function(time) as.double(Sys.time() - time, units = "secs")
+
+# NULL while it runs. A worker that heeds neither its time limit nor an interrupt is left to itself.
+outcome_so_far <- function(work, pool) {
+  ended <- ended_future(work$future)
+  late <- sprintf("timed out after %g s", pool$timeout)
+  if (isTRUE(ended)) ended <- catch_error(list(future::value(work$future)), identity)
+  if (inherits(ended, "error")) {
+    pool$deaths <- pool$deaths + 1
+    return(list(lost = if (work$interrupted) late else "the worker died"))
+  }
+  if (is.list(ended)) return(ended[[1]])
+  if (seconds_since(work$since) < 1.1 * pool$timeout + 2) return(NULL)
+  pool$hung <- c(pool$hung, list(work$future))
+  list(lost = late)
+}

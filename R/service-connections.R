@@ -1,0 +1,41 @@
+# Connections of the HTTP service. Layer: service.
+
+# The connections of a service. httpuv ends none by itself and lets any be upgraded, whatever it is told: here those
+# that last too long are ended, the longest first where they are many, and those that would be WebSockets.
+
+# Looks again and again, while R is idle or serves; returns the function that ends it. Between two looks all is done
+# that was there to do, so a whole request is answered before it has been seen often, however long it waits for R.
+watch_connections <- function(port, time_limit, connections) {
+  interval <- min(1, time_limit / 10)
+  looks <- ceiling(time_limit / interval)
+  room <- min(connections, cpp_most_files() %/% 2)
+  seen <- integer()
+  over <- FALSE
+  look <- function() {
+    if (over) return(invisible())
+    there <- unique(cpp_connections(port))
+    before <- seen[there]
+    seen <<- stats::setNames(ifelse(is.na(before), 0L, before) + 1L, there)
+    many <- names(utils::head(sort(seen, decreasing = TRUE), max(0, length(seen) - room)))
+    cpp_end_connections(port, union(names(seen)[seen > looks], many), "")
+    later::later(look, interval)
+  }
+  later::later(look, interval)
+  function() over <<- TRUE
+}
+
+# Would this be something else than HTTP/1.1? (httpuv goes on with a handshake, or answers nothing.)
+is_upgrade <- function(request) !is.null(request$HTTP_UPGRADE) || identical(request$REQUEST_METHOD, "CONNECT")
+
+refuse_upgrade <- function(service, request) {
+  answer <- reply_error(400, "there are no WebSockets here, nor anything else than HTTP/1.1")
+  peer <- paste(request$REMOTE_ADDR, request$REMOTE_PORT)
+  cpp_end_connections(service$port, peer, on_the_wire(for_method(request, answer), "Bad Request"))
+  answer
+}
+
+on_the_wire <- function(answer, words) {
+  headers <- c(answer$headers, if (is.null(answer$headers[["Content-Length"]])) content_length(answer$body))
+  paste0("HTTP/1.1 ", answer$status, " ", words, "\r\n", paste0(names(headers), ": ", headers, "\r\n", collapse = ""),
+         "\r\n", answer$body)
+}

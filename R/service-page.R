@@ -1,0 +1,134 @@
+# The web page of the HTTP service. Layer: service.
+
+# The page of bandit_service(): files that are the same for everybody and hold no data (inst/service), and what their
+# script asks for besides the other doors: what there is to fill in, and what the model says.
+
+# Each file, as it is sent. Nothing but these files is loaded or asked, whatever text a campaign holds; no other site
+# may show the page, or hear from it.
+page_files <- function() {
+  types <- c("page.html" = "text/html", "page.css" = "text/css", "page.js" = "text/javascript")
+  lapply(stats::setNames(names(types), c("/", "/page.css", "/page.js")), function(file) {
+    path <- system.file("service", file, package = "gpbandits", mustWork = TRUE)
+    list(status = 200L, body = readChar(path, file.size(path), useBytes = TRUE),
+         headers = c(list("Content-Type" = paste0(types[[file]], "; charset=utf-8")), every_answer, page_policy))
+  })
+}
+
+page_policy <- list(
+  "Content-Security-Policy" = paste(
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none';",
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"),
+  "Referrer-Policy" = "no-referrer", "X-Frame-Options" = "DENY", "Cross-Origin-Opener-Policy" = "same-origin",
+  "Cross-Origin-Resource-Policy" = "same-origin"
+)
+
+# ---- what there is to fill in ----------------------------------------------------------
+
+serve_model <- function(service) {
+  service$bandit$catch_up()
+  bandit <- as.environment(service$bandit)
+  config <- bandit$config
+  domain <- config$domain
+  reply(list(
+    name = service$store$name, policy = trait(config$policy, "short"), domain = describe_domain(domain),
+    direction = if (is_minimising(config)) "minimize" else "maximize",
+    inputs = lapply(seq_along(domain$names), input_described, domain = domain),
+    arms = or_else(arm_count(domain), NA), contexts = I(as.character(config$context_names)),
+    constraints = I(constraint_names(config, "g")), outcomes = I(unname(outcomes_described(config))),
+    prefer = described_comparison(config), queries = table_size(bandit$queries),
+    requests = lapply(service_schema()$paths, accepted_fields)
+  ))
+}
+
+# Of each outcome what it is for; none where there is one reward without a name.
+outcomes_described <- function(config) {
+  finite <- function(limit) if (is.finite(limit)) limit
+  if (is.null(config$outcomes)) return(list())
+  Map(function(name, role) {
+    list(name = name, title = trait(role, "title"), objective = trait(role, "objective"),
+         lower = finite(trait(role, "lower")), upper = finite(trait(role, "upper")))
+  }, outcome_names(config), outcome_roles(config))
+}
+
+input_described <- function(domain, i) {
+  levels <- input_levels(domain, i)
+  axis <- input_axis(domain, i, 2)
+  kind <- if (is.logical(axis)) "logical" else if (is.null(levels)) "number" else "levels"
+  c(list(name = domain$names[i], kind = kind),
+    if (is.null(levels)) list(lower = min(axis), upper = max(axis), log = log_inputs(domain)[i])
+    else list(levels = I(levels)))
+}
+
+# Where rewards are comparisons: what can be said of two, and whether one that has been compared may be met again.
+described_comparison <- function(config) {
+  if (compares_queries(config)) list(ties = isTRUE(config$rewards$ties), again = !ranks_queries(config))
+}
+
+# What the body of a request may hold: what a service of this version offers.
+accepted_fields <- function(path) {
+  I(as.character(names(path$post$requestBody$content[["application/json"]]$schema$properties)))
+}
+
+# ---- what the model says -----------------------------------------------------------------
+
+serve_slices <- function(service, query) {
+  check_fields(query, context_fields(query))
+  service$bandit$catch_up()
+  bandit <- looked_at(service$bandit)
+  context <- page_context(service, query)
+  domain <- bandit$config$domain
+  if (!is_drawn_along_inputs(bandit$config)) return(reply(list(slices = list(leading_arms(bandit, context)))))
+  view <- through_best_view(bandit, "slices", context, width = 2, resolution = 81)
+  reply(list(slices = lapply(domain$names, function(name) {
+    part <- view$data[view$data$input == name, ]
+    slice_columns(part, name, through = view$through[[name]], log = view$log[[name]], levels = view$levels[[name]])
+  })))
+}
+
+# (Arms of several inputs lie nowhere else than where they are, and comparisons say nothing of other places.)
+is_drawn_along_inputs <- function(config) {
+  arms <- can_count(config$domain)
+  !has_matrix(config$kernel) && !(arms && (length(config$domain$names) > 1 || compares_queries(config)))
+}
+
+slice_columns <- function(part, name, through, log, levels = NULL) {
+  list(input = name, log = log, through = if (is.null(levels)) through else as.character(through),
+       levels = if (!is.null(levels)) I(part$label), value = I(part$value), mean = I(part$mean), lower = I(part$lower),
+       upper = I(part$upper))
+}
+
+# The arms with the best means, beside each other.
+leading_arms <- function(bandit, context, count = 12) {
+  config <- bandit$config
+  at <- with_band(objective_belief(bandit_posterior(bandit, NULL, context, level = band_level(2)), config), 2)
+  best <- utils::head(order(output_sign(config) * at$mean, decreasing = TRUE), count)
+  label <- or_else(arm_labels(config$domain), as.character(seq_len(nrow(at))))[best]
+  part <- data.frame(value = seq_along(best), label = label, at[best, c("mean", "lower", "upper")])
+  slice_columns(part, "arm", through = label[1], log = FALSE, levels = label)
+}
+
+# Of several outcomes there is no certificate: the answer has no gap, and says why.
+serve_certificate <- function(service, query) {
+  check_fields(query, context_fields(query))
+  service$bandit$catch_up()
+  config <- service$bandit$config
+  context <- page_context(service, query)
+  found <- if (has_outcomes(config)) list(gap = NA_real_, probability = NA_real_, assumptions = paste(
+    "none: a bound on the regret needs a single reward; this campaign has the outcomes",
+    paste(outcome_names(config), collapse = ", ")))
+    else service$bandit$certificate(context = context)
+  inputs <- intersect(config$domain$names, names(found$point))
+  reply(list(gap = found$gap, probability = found$probability, assumptions = I(as.character(found$assumptions)),
+             point = if (!is.null(found$point)) as.list(found$point[1, inputs, drop = FALSE])))
+}
+
+serve_check <- function(service) {
+  service$bandit$catch_up()
+  check <- check_model(service$bandit)
+  reply(list(rewards = check$rewards, groups = check$groups, held = check$held, verdict = check$verdict,
+             advice = I(as.character(check$advice)), tests = check$tests))
+}
+
+context_fields <- function(query) c("context", grep("^context\\[", names(query), value = TRUE))
+
+page_context <- function(service, query) context_field(service, context_in_query(query))

@@ -1,0 +1,153 @@
+# Answers that are computed in a second process and kept until the log grows. Layer: service.
+
+# Answers of a service that can take long (recommendation, Pareto front, slices, certificate, model check): kept until
+# the log grows, and computed in a second process with its own replica, so that no other request waits for them. Those
+# that are known to be quick are computed at once. Uses httpuv's packages later and promises.
+
+# `moment`: the seconds for which such an answer may hold up other requests.
+new_reader <- function(store, time_limit, moment = 0.25) {
+  list2env(list(store = store, time_limit = time_limit, moment = moment, version = NULL, kept = list(),
+                quick = character(), waiting = list(), asked = list(), last = 0, process = NULL, looks = FALSE,
+                failures = 0, alone = is.null(store$link$connect)), parent = emptyenv())
+}
+
+# All that an answer depends on: the log only grows.
+log_version <- function(bandit) {
+  bandit <- as.environment(bandit)
+  c(table_size(bandit$queries), known_events(bandit))
+}
+
+# An answer, or a promise of one.
+answer_read <- function(service, door, path, query) {
+  reader <- service$reader
+  service$bandit$catch_up()
+  version <- log_version(service$bandit)
+  if (!identical(reader$version, version)) {
+    reader$version <- version
+    reader$kept <- list()
+  }
+  key <- as.character(jsonlite::toJSON(list(path, query[order(names(query))]), auto_unbox = TRUE))
+  if (!is.null(reader$kept[[key]])) return(reader$kept[[key]])
+  if (reader$alone) return(keep_answer(reader, key, checked_reply(door$answer(service, query))))
+  if (path %in% reader$quick) {
+    answer <- for_a_moment(service, path, checked_reply(door$answer(service, query)))
+    if (!is.null(answer)) return(keep_answer(reader, key, answer))
+  }
+  computed_elsewhere(reader, list(path = path, query = query, key = key))
+}
+
+# (At most some megabytes: clients choose contexts, so there is no end of questions.)
+keep_answer <- function(reader, key, answer) {
+  if (answer$status == 200L) {
+    size <- function(one) nchar(one$body, "bytes")
+    if (sum(vapply(reader$kept, size, 0L), size(answer)) > 4e6) reader$kept <- list()
+    if (size(answer) <= 4e6) reader$kept[[key]] <- answer
+  }
+  answer
+}
+
+# NULL where it takes longer; then the next ones are not tried here. (R's compiler can lose a time limit that strikes
+# while it is at work, so nothing is tried here that has not been quick before.)
+for_a_moment <- function(service, path, answer) {
+  reader <- service$reader
+  began <- proc.time()[["elapsed"]]
+  on.exit(setTimeLimit(elapsed = service$time_limit, transient = TRUE))
+  setTimeLimit(elapsed = reader$moment, transient = TRUE)
+  found <- answer
+  setTimeLimit(elapsed = Inf)
+  late <- proc.time()[["elapsed"]] - began >= reader$moment
+  if (late) reader$quick <- setdiff(reader$quick, path)
+  if (found$status == 200L || !late) found
+}
+
+# ---- the second process ------------------------------------------------------------------
+
+# Whoever asks the same while it is computed waits for the same answer.
+computed_elsewhere <- function(reader, question) {
+  if (length(reader$waiting) >= 200) return(reply_error(503, "too many answers are being computed: ask again"))
+  if (is.null(reader$process)) {
+    reader$process <- begin_second_process("reader_loop", list(store = reader$store, every = 0,
+                                                               time_limit = 20 * reader$time_limit))
+  }
+  home <- reader$process$home
+  if (is.null(reader$asked[[question$key]])) {
+    reader$last <- reader$last + 1
+    name <- sprintf("question-%09.0f.rds", reader$last)
+    save_whole(question, file.path(home, name))
+    # (Where nobody answers for so long, the process is gone.)
+    reader$asked[[question$key]] <- list(file = file.path(home, sub("question", "answer", name)),
+                                         path = question$path,
+                                         until = Sys.time() + 25 * reader$time_limit + 60)
+  }
+  promises::promise(function(resolve, reject) {
+    waiter <- list(key = question$key, resolve = resolve, until = Sys.time() + 0.9 * reader$time_limit)
+    reader$waiting <- c(reader$waiting, list(waiter))
+    look_for_answers(reader)
+  })
+}
+
+# Looks again and again while anything is asked.
+look_for_answers <- function(reader) {
+  if (reader$looks) return(invisible())
+  reader$looks <- TRUE
+  look <- function() {
+    reader$looks <- FALSE
+    if (is.null(reader$process)) return(invisible())
+    ended <- has_ended(reader)
+    for (key in names(reader$asked)) {
+      file <- reader$asked[[key]]$file
+      if (file.exists(file)) take_answer(reader, key, file)
+    }
+    late <- vapply(reader$waiting, function(one) Sys.time() > one$until, NA)
+    end_waiting(reader, late, reply_late(reader$time_limit))
+    if (ended) return(give_up_process(reader))
+    if (length(reader$asked)) look_for_answers(reader)
+  }
+  later::later(look, 0.03)
+}
+
+take_answer <- function(reader, key, file) {
+  found <- readRDS(file)
+  unlink(file)
+  path <- reader$asked[[key]]$path
+  reader$asked[[key]] <- NULL
+  reader$failures <- 0
+  reader$quick <- if (found$took < reader$moment / 5) union(reader$quick, path) else setdiff(reader$quick, path)
+  if (identical(found$version, reader$version)) keep_answer(reader, key, found$answer)
+  end_waiting(reader, vapply(reader$waiting, function(one) one$key == key, NA), found$answer)
+}
+
+end_waiting <- function(reader, who, answer) {
+  ready <- reader$waiting[who]
+  reader$waiting <- reader$waiting[!who]
+  for (one in ready) one$resolve(answer)
+}
+
+has_ended <- function(reader) {
+  home <- reader$process$home
+  pid <- file.path(home, "pid.rds")
+  file.exists(file.path(home, "ended")) ||
+    any(vapply(reader$asked, function(one) Sys.time() > one$until, NA)) ||
+    (.Platform$OS.type == "unix" && file.exists(pid) && !tools::pskill(readRDS(pid), 0))
+}
+
+# Another one is begun for the next question, unless three in a row answered nothing.
+give_up_process <- function(reader) {
+  reader$failures <- reader$failures + 1
+  reader$alone <- reader$failures >= 3
+  end_reader(reader)
+}
+
+end_reader <- function(reader) {
+  if (!is.null(reader$process)) reader$process$stop()
+  reader$process <- NULL
+  reader$asked <- list()
+  end_waiting(reader, rep(TRUE, length(reader$waiting)), reply_error(503, "the computation was ended: ask again"))
+}
+
+# A file that others see only when it is whole.
+save_whole <- function(value, file) {
+  draft <- paste0(file, ".draft")
+  saveRDS(value, draft)
+  file.rename(draft, file)
+}

@@ -1,0 +1,207 @@
+# Requests and replies of the HTTP service. Layer: service.
+
+# What a client sends to a service is data, and checked field by field: of JSON's types, once each, nothing unknown.
+
+body_of <- function(request) {
+  bytes <- request$rook.input$read()
+  if (any(bytes == as.raw(0))) stop_argument("body", "bytes that are no text", "JSON")
+  text <- rawToChar(bytes)
+  if (!nzchar(text)) return(list())
+  found <- catch_error(cpp_json_read(text, vectors = FALSE), function(e) {
+    stop_argument("body", sprintf("a text that is no JSON (%s)", message_of(e)), "a JSON object")
+  })
+  if (!is.list(found) || is.null(names(found))) {
+    # (Nothing of what may be a stranger's goes into an answer.)
+    stop_argument("body", if (is.null(found) || is.list(found)) in_json_words(found) else "a value", "a JSON object")
+  }
+  found
+}
+
+# A query's values are text.
+query_of <- function(request) {
+  text <- sub("^\\?", "", paste0(request$QUERY_STRING, ""))
+  parts <- strsplit(text, "&", fixed = TRUE)[[1]]
+  parts <- parts[nzchar(parts)]
+  values <- lapply(ifelse(grepl("=", parts, fixed = TRUE), sub("^[^=]*=", "", parts), ""), decoded)
+  check_once(stats::setNames(values, vapply(sub("=.*", "", parts), decoded, "", USE.NAMES = FALSE)))
+}
+
+decoded <- function(text) {
+  whole <- !grepl("%(?![0-9A-Fa-f]{2})|%00", text, perl = TRUE)
+  found <- if (whole) utils::URLdecode(text)
+  if (is.null(found) || !validUTF8(found)) {
+    stop_argument("query", "text that is not encoded as in a URL", "UTF-8, with %xx")
+  }
+  found
+}
+
+# Of two values for one name, each reader takes another.
+check_once <- function(fields) {
+  twice <- names(fields)[duplicated(names(fields))]
+  if (length(twice)) stop_argument(twice[1], "given twice", "given once")
+  fields
+}
+
+check_fields <- function(fields, known) {
+  strange <- setdiff(names(fields), known)
+  if (length(strange)) {
+    stop_argument(strange[1], "a field that is not known here", paste("one of", paste(known, collapse = ", ")))
+  }
+}
+
+in_json_words <- function(value) {
+  if (is.null(value)) "null"
+  else if (!is.list(value)) describe(value)
+  else if (is.null(names(value))) sprintf("an array of %d", length(value))
+  else sprintf("an object of %d", length(value))
+}
+
+# One or an array of what `holds`; NULL where there is none.
+field_values <- function(fields, name, holds, allowed) {
+  value <- fields[[name]]
+  if (is.null(value)) return(NULL)
+  entries <- as.list(value)
+  if (length(entries) == 0 || !is.null(names(entries)) || !all(vapply(entries, holds, NA))) {
+    stop_argument(name, in_json_words(value), allowed)
+  }
+  unlist(entries)
+}
+
+is_json_number <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x)
+
+# (A name or a reason is kept in the database for good.)
+is_json_text <- function(x) is.character(x) && length(x) == 1 && nzchar(x) && nchar(x) <= 1000
+
+numbers_field <- function(fields, name) {
+  value <- field_values(fields, name, is_json_number, "a number, or an array of numbers")
+  if (!is.null(value)) as.double(value)
+}
+
+texts_field <- function(fields, name) {
+  field_values(fields, name, is_json_text, "a text of 1 to 1000 characters, or an array of such texts")
+}
+
+text_field <- function(fields, name) {
+  value <- fields[[name]]
+  if (!is.null(value) && !is_json_text(value)) {
+    stop_argument(name, in_json_words(value), "a text of 1 to 1000 characters")
+  }
+  value
+}
+
+arms_field <- function(fields, name) {
+  if (any(vapply(as.list(fields[[name]]), is.character, NA))) texts_field(fields, name) else numbers_field(fields, name)
+}
+
+# An object with a number, a text or a truth value for each of some inputs.
+values_field <- function(fields, name) {
+  value <- fields[[name]]
+  if (is.null(value)) return(NULL)
+  single <- function(one) is_json_number(one) || is_json_text(one) || (is.logical(one) && length(one) == 1 &&
+                                                                       !is.na(one))
+  if (!is.list(value) || is.null(names(value)) || !all(vapply(value, single, NA))) {
+    stop_argument(name, in_json_words(value), "an object with a value each, for some of the inputs")
+  }
+  check_once(value)
+}
+
+# {"yield": 61, "ph": null}: of one query a number (or null: not known yet) for some of the outcomes, of several an
+# array
+# each. A data.frame with a row per query.
+outcomes_field <- function(service, fields, count) {
+  value <- fields[["outcomes"]]
+  allowed <- sprintf("an object with a number or null (of several queries an array of them) for some of %s",
+                     quoted(outcome_names(service$bandit$config)))
+  if (!is.null(fields[["reward"]])) stop_argument("reward", "given together with `outcomes`", "left out")
+  if (!is.list(value) || is.null(names(value))) stop_argument("outcomes", in_json_words(value), allowed)
+  if (is.null(service$bandit$config$outcomes)) stop_argument("outcomes", in_json_words(value),
+                                                             "left out: this bandit has one reward")
+  columns <- lapply(check_once(value), function(entries) {
+    entries <- if (is.null(entries)) list(NULL) else as.list(entries)
+    known <- vapply(entries, function(one) is.null(one) || is_json_number(one), NA)
+    if (!all(known) || length(entries) != count) stop_argument("outcomes", in_json_words(value), allowed)
+    vapply(entries, function(one) if (is.null(one)) NA_real_ else as.double(one), 0)
+  })
+  data.frame(columns, check.names = FALSE)
+}
+
+# A whole number; `default` where there is none.
+whole_field <- function(fields, name, default, lower, upper) {
+  if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)
+}
+
+# A context by names, an object of numbers, or in the bandit's order, an array.
+context_field <- function(service, value) {
+  if (is.null(value)) return(NULL)
+  given <- names(value)
+  if (!is.null(given)) value <- unname(by_names_given(value, service$bandit$config$context_names, "context"))
+  numbers <- numbers_field(list(context = value), "context")
+  matrix(numbers, 1, length(numbers))
+}
+
+# The values in the order of `names`, which are all there must be.
+by_names_given <- function(values, names, arg) {
+  unknown <- setdiff(base::names(values), names)
+  missing <- setdiff(names, base::names(values))
+  if (length(unknown) || length(missing)) {
+    stop_argument(arg, paste(c(if (length(unknown)) paste("one with", quoted(unknown)),
+                               if (length(missing)) paste("one without", quoted(missing))), collapse = " and "),
+                  if (length(names)) paste("one with the names", quoted(names)) else "left out: this bandit has none")
+  }
+  values[names]
+}
+
+# ?context=0.2,0.5 or ?context[age]=0.2&context[hour]=0.5, as in a body.
+context_in_query <- function(query) {
+  numbers <- function(text) as.list(suppressWarnings(as.double(text)))
+  named <- grepl("^context\\[.*\\]$", names(query))
+  plain <- query[["context"]]
+  if (!any(named)) return(if (!is.null(plain)) numbers(strsplit(plain, ",", fixed = TRUE)[[1]]))
+  if (!is.null(plain)) stop_argument("context", "given with names and without", "given once")
+  stats::setNames(numbers(unlist(query[named])), sub("^context\\[(.*)\\]$", "\\1", names(query)[named]))
+}
+
+# Numbers in a query are text; what is no number stays, and is refused by name.
+numbers_in_query <- function(query) {
+  lapply(query, function(text) {
+    number <- suppressWarnings(as.double(text))
+    if (is.na(number)) text else number
+  })
+}
+
+content_length <- function(body) list("Content-Length" = sprintf("%d", nchar(body, "bytes")))
+
+# Whatever goes wrong is an answer; what is not ours to tell is told as 500.
+checked_reply <- function(code) {
+  tryCatch(code, gpbandits_store_error = function(e) reply_error(503, "the store does not answer"),
+           gpbandits_error = function(e) reply_error(400, conditionMessage(e), argument = e$argument),
+           error = function(e) reply_error(500, "an error in the service"))
+}
+
+reply_late <- function(seconds) reply_error(503, sprintf("this took longer than %g s: ask again", seconds))
+
+is_promised <- function(answer) inherits(answer, "promise")
+
+# An answer to HEAD has the headers of that to GET, and no body.
+for_method <- function(request, answer) {
+  if (is_promised(answer)) return(promises::then(answer, function(value) for_method(request, value)))
+  if (is.null(answer) || !identical(request$REQUEST_METHOD, "HEAD")) return(answer)
+  answer$headers <- c(answer$headers, content_length(answer$body))
+  answer["body"] <- list(NULL)
+  answer
+}
+
+# On a connection that is kept, what follows the headers waits for the client's delayed acknowledgement: 40 ms.
+every_answer <- list(Connection = "close", "Cache-Control" = "no-store", "X-Content-Type-Options" = "nosniff")
+
+reply <- function(value, status = 200L, headers = list()) {
+  body <- jsonlite::toJSON(value, auto_unbox = TRUE, digits = NA, null = "null", na = "null", dataframe = "rows")
+  list(status = status, headers = c(list("Content-Type" = "application/json"), every_answer, headers),
+       body = as.character(body))
+}
+
+reply_error <- function(status, words, headers = list(), argument = NULL) {
+  reply(c(list(error = words), if (!is.null(argument) && !is.na(argument)) list(argument = argument)),
+        as.integer(status),
+        headers)
+}

@@ -1,0 +1,433 @@
+# `bandit_service()`. Layer: service.
+
+#' Serve a bandit over HTTP
+#'
+#' Starts an HTTP service with a web page and a JSON interface to a bandit in a store. People use the page in a
+#' browser; programs in any language use the JSON interface, whose OpenAPI 3 schema is at `GET /openapi.json`. The
+#' service needs package httpuv. Several services, workers and R sessions can use the same store.
+#'
+#' | request | body or query | answer |
+#' |---|---|---|
+#' | `POST /suggest` | all optional: `n`, `worker`, `lease`, `context`, `arms`, `fixed` | `{"queries": [..]}`, and `"message"` if the budget is spent |
+#' | `POST /add` | `{"point": {..}}` or `{"arm": 3}`, and optionally a result | `{"id", "status"}` |
+#' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": ".."}` | `{"id", "status"}` |
+#' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}` | `{"id", "status"}` |
+#' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}` | `{"id", "status"}` |
+#' | `POST /withdraw` | `{"id": 1, "reason": "..", "token": ".."}` | `{"id", "status"}` |
+#' | `POST /heartbeat` | `{"token": ".."}` | `{"renewed": 1}` |
+#' | `GET /best` | context | `{"point": {..}, "mean", "sd"}` |
+#' | `GET /front` | context | `{"front": [{"point", "outcomes", "feasible"}]}` |
+#' | `GET /history` | `?after=0&limit=1000&draws=..` | `{"rows": [..], "total", "version"}` |
+#' | `GET /export` | `?format=csv` or `?format=json` | a file |
+#' | `GET /model` | | inputs, contexts, constraints, comparisons, outcomes |
+#' | `GET /slices` | context | predictions along each input, or of the best arms |
+#' | `GET /certificate` | context | `{"gap", "probability", "assumptions": [..], "point": {..}}` |
+#' | `GET /check` | | `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}` |
+#' | `GET /health` | | `{"status": "ok"}`, without a token |
+#'
+#' * **Suggestions**: each has `id`, `token`, `attempt` and `point`. `arms` are numbers or labels of the eligible
+#'   arms. `fixed` is an object with values of inputs that are not to be chosen. `lease` is in seconds.
+#' * **Results**: `/observe` and `/add` also take `constraints` (an array) and `size`. With several [outcomes] they
+#'   take `"outcomes": {"yield": 61, "ph": null}` instead of `reward`, and the status is `"partial"` until all are
+#'   observed. `/amend` takes `outcomes` too, and `/withdraw` takes `outcome`. A [comparison][rewards_duels()] is
+#'   `{"id": [1, 2], "prefer": 1}`; `null` is a tie, and a [ranking][rewards_rankings()] is an array, best first.
+#' * **Corrections**: `/amend` replaces an observed reward. `/fail` reports an evaluation without a result,
+#'   `/withdraw` a query that will not be evaluated. `/observe` may be repeated: the same reward again changes
+#'   nothing.
+#' * **Contexts**: an object with a number for each name, or an array in the bandit's order. In a query:
+#'   `?context[age]=0.2&context[hour]=0.5` or `?context=0.2,0.5`.
+#' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
+#'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
+#' * **Export**: CSV is the history; JSON holds settings and log, and [from_json()] reads it.
+#' * **Certificate**: that of `$certificate()`. With several outcomes `gap` and `probability` are `null`, and
+#'   `assumptions` states the reason.
+#'
+#' An error is `{"error": "..", "argument": ".."}`. Its status is 400 (invalid request), 401 (missing or wrong token),
+#' 404, 405, 411, 413 (body too large) or 503. Status 503 means that the database does not answer or that the answer
+#' took longer than `time_limit`; repeat the request. `HEAD` is answered as `GET`, without the body.
+#'
+#' @section Slow answers: `/best`, `/front`, `/slices`, `/certificate`, `/check`, `/export`, and `/history` with
+#'   `draws` can take seconds. Their answers are kept until the log grows. They are computed in a second R process,
+#'   which opens the store as a replica and begins with the first such request; the service goes on with other
+#'   requests. (Answers that took less than 0.05 s are computed at once the next time.) If an answer takes longer than
+#'   `time_limit`, the status is 503, the computation continues, and a later request gets its result. A store made
+#'   with a connection that cannot be opened again (SQLite in memory, or PostgreSQL without a function that connects)
+#'   has no second process: there, other requests wait.
+#'
+#' @section Leases: by default `/suggest` takes no lease. The query stays pending until it is observed or given up
+#'   (`/fail`, `/withdraw`). It is not offered to another client, and time does not end it. A program that may die
+#'   during an evaluation asks for a lease in seconds, `"lease": 60`, and renews it with `/heartbeat`. When the lease
+#'   has ended, the query is offered to the next client that asks for a lease (see *Leases* in [bandit_store()]).
+#'
+#' @section The page: open `url` in a browser and enter the token. The page has
+#'   * the recommended point or Pareto front;
+#'   * the open experiments, with a box for each result;
+#'   * forms for suggestions, and for experiments that were not suggested;
+#'   * the results, with a chart for each outcome, corrections, and downloads as CSV or JSON;
+#'   * predictions along each input, the certificate and the model check.
+#'
+#'   Suggestions made on the page have no lease. The page checks every 10 seconds for changes by others. Only the rows
+#'   that changed are drawn again, so entries that are not saved yet stay. The page works on a telephone, by keyboard
+#'   and with screen readers.
+#'
+#'   The token stays in the page's memory (no cookie, no storage) until the page is reloaded. The page loads nothing
+#'   from other sites, and its Content-Security-Policy forbids that and any script in a campaign's text. Between
+#'   browser and service the token is protected only on one machine, or with TLS from a proxy.
+#'
+#' @section Contexts and visitors: a query with a context is a decision for one visitor, and is never given to another
+#'   one. Nothing happens when its lease ends; its reward is accepted at any time. A request with the same `worker`
+#'   and context gets the same query again while the lease lasts, because an answer can be lost on its way. Use the
+#'   visitor's id as `worker`, or leave it out. Report a decision whose reward will not come with `/withdraw`.
+#'
+#' @section Safety: the service listens on this machine only, unless `host` is another address. Every request needs
+#'   the header `Authorization: Bearer <token>`, except `/health`, the schema and the page's files, which hold no
+#'   data. Bodies larger than `max_body` bytes are rejected before they are read. Connections that last longer than
+#'   `time_limit` are closed, the oldest first if there are many, and so is work on a request. (On Windows R cannot
+#'   close connections.) WebSockets are not supported. Everything a client sends is data: it is parsed as JSON, and
+#'   never used as code, address or path.
+#'
+#'   **Use a proxy on a network.** The service has no encryption and answers one request at a time. R also keeps the
+#'   name of every header that it receives, so a client that invents names fills the memory; a proxy passes on only
+#'   the known ones. `system.file("examples", "nginx.conf", package = "gpbandits")` is a tested configuration of nginx
+#'   with TLS and limits for each client.
+#'
+#' @param store a [bandit_store()] in which a bandit has been begun.
+#' @param port a port number, or 0 for a free one.
+#' @param token the secret that clients send, a string of at least 16 characters. `NULL` makes one from the system's
+#'   random numbers (see `$token` of the result).
+#' @param host the address to listen on.
+#' @param max_body largest body of a request in bytes.
+#' @param time_limit seconds that a connection may last, and that the service may work on a request.
+#' @param connections the largest number of connections at a time, at most half of the files that R may have open.
+#' @return An object of class `bandit_service`, a list with
+#'   * `url`, `token`: strings;
+#'   * `run(seconds = Inf)`: serves in a script, until it is interrupted. (At R's idle prompt the service answers
+#'     anyway.)
+#'   * `stop()`: ends the service.
+#' @seealso [bandit_store()].
+#' @concept web interface
+#' @concept REST API
+#' @concept human in the loop
+#' @examplesIf all(vapply(c("RSQLite", "jsonlite", "httpuv"), requireNamespace, NA, quietly = TRUE))
+#' store <- bandit_store(tempfile(fileext = ".db"), "demo")
+#' gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = store)
+#' service <- bandit_service(store, port = 0)
+#' service$url
+#' service$stop()
+#' @export
+bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_body = 65536, time_limit = 30,
+                           connections = 500) {
+  check_store(store)
+  for (package in c("httpuv", "jsonlite")) need_package(package, "store")
+  port <- check_count(port, lower = 0, upper = 65535)
+  host <- check_string(host)
+  max_body <- check_count(max_body)
+  time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, upper = 86400)
+  connections <- check_count(connections)
+  token <- if (is.null(token)) random_token() else check_secret(token)
+  bandit <- open_bandit(store)
+  if (port == 0) port <- httpuv::randomPort(host = host)
+  service <- list(bandit = bandit, store = store, token = token, max_body = max_body, time_limit = time_limit,
+                  port = as.integer(port), page = page_files(), reader = new_reader(store, time_limit))
+  app <- list(onHeaders = function(request) for_method(request, checked_reply(refuse_early(service, request))),
+              call = function(request) for_method(request, timed_reply(service, answer_request(service, request))),
+              onWSOpen = function(socket) socket$close())
+  server <- catch_error(httpuv::startServer(host, port, app, quiet = TRUE), function(e) {
+    stop_argument("port", sprintf("%d, which cannot be listened on (%s)", as.integer(port), message_of(e)),
+                  "a free port")
+  })
+  forget <- watch_connections(service$port, time_limit, connections)
+  structure(list(url = sprintf("http://%s:%d", host, service$port), token = token,
+                 stop = function() {
+                   forget()
+                   end_reader(service$reader)
+                   httpuv::stopServer(server)
+                 },
+                 run = function(seconds = Inf) serve_for(seconds)),
+            class = "bandit_service")
+}
+
+# A secret that a header can carry.
+check_secret <- function(token) {
+  if (nchar(check_string(token, "token")) < 16) {
+    stop_argument("token", sprintf("one of %d characters", nchar(token)), "at least 16 characters")
+  }
+  if (grepl("[[:cntrl:]]|^ | $", token)) {
+    stop_argument("token", "one with control characters, or spaces at its ends", "text that a header can carry")
+  }
+  token
+}
+
+serve_for <- function(seconds) {
+  began <- Sys.time()
+  while (seconds_since(began) < seconds) httpuv::service(min(100, 1000 * seconds))
+}
+
+service_entry <- list(settings = alist(url = check_string(url), stop = check_function(stop)))
+
+#' @export
+print.bandit_service <- function(x, ...) {
+  check_class(x, "bandit_service")
+  cat(sprintf("<bandit service at %s>\n", x$url))
+  invisible(x)
+}
+
+# What can be refused before the body is read; NULL where nothing is wrong.
+refuse_early <- function(service, request) {
+  if (is_upgrade(request)) return(refuse_upgrade(service, request))
+  if (!is.null(request$HTTP_TRANSFER_ENCODING)) return(reply_error(411, "a body needs a Content-Length"))
+  size <- suppressWarnings(as.double(or_else(request$CONTENT_LENGTH, "0")))
+  if (is.na(size) || size > service$max_body) {
+    return(reply_error(413, sprintf("a body may have %d bytes", as.integer(service$max_body))))
+  }
+  if (!request$PATH_INFO %in% open_doors && !has_token(service, request)) {
+    return(reply_error(401, "the header Authorization: Bearer <token> is missing or wrong",
+                       list("WWW-Authenticate" = "Bearer")))
+  }
+  NULL
+}
+
+# What says nothing of the campaign needs no token.
+open_doors <- c("/", "/page.css", "/page.js", "/openapi.json", "/health")
+
+# Takes equally long wherever the first difference is.
+has_token <- function(service, request) {
+  given <- charToRaw(paste0(request$HTTP_AUTHORIZATION, ""))
+  wanted <- charToRaw(paste("Bearer", service$token))
+  length(given) == length(wanted) && !any(xor(given, wanted) != as.raw(0))
+}
+
+answer_request <- function(service, request) {
+  early <- refuse_early(service, request)
+  if (!is.null(early)) return(early)
+  doors <- service_doors()
+  if (!request$PATH_INFO %in% names(doors)) return(reply_error(404, "there is nothing here"))
+  door <- doors[[request$PATH_INFO]]
+  allowed <- if (door$method == "GET") c("GET", "HEAD") else door$method
+  if (!request$REQUEST_METHOD %in% allowed) {
+    return(reply_error(405, paste("this takes", door$method), list(Allow = paste(allowed, collapse = ", "))))
+  }
+  if (door$method == "POST") return(door$answer(service, body_of(request)))
+  query <- query_of(request)
+  if (door$slow(query)) answer_read(service, door, request$PATH_INFO, query) else door$answer(service, query)
+}
+
+service_doors <- function() {
+  post <- function(answer) list(method = "POST", answer = answer)
+  get <- function(answer, slow = function(query) FALSE) list(method = "GET", answer = answer, slow = slow)
+  slow <- function(answer) get(answer, slow = function(query) TRUE)
+  plain <- function(answer) get(function(service, query) answer(service))
+  file <- function(path) plain(function(service) service$page[[path]])
+  list("/suggest" = post(serve_suggest), "/add" = post(serve_add), "/observe" = post(serve_observe),
+       "/amend" = post(serve_amend),
+       "/fail" = post(serve_fail), "/withdraw" = post(serve_withdraw), "/heartbeat" = post(serve_heartbeat),
+       "/best" = slow(serve_best), "/front" = slow(serve_front),
+       "/history" = get(serve_history, slow = function(query) "draws" %in% names(query)),
+       "/export" = slow(serve_export), "/model" = plain(serve_model), "/slices" = slow(serve_slices),
+       "/certificate" = slow(serve_certificate), "/check" = slow(function(service, query) serve_check(service)),
+       "/health" = plain(function(service) reply(list(status = "ok"))),
+       "/openapi.json" = plain(function(service) reply(service_schema())),
+       "/" = file("/"), "/page.css" = file("/page.css"), "/page.js" = file("/page.js"))
+}
+
+# Within the service's time, also where another process has locked the store.
+timed_reply <- function(service, code) {
+  link <- service$store$link
+  patience <- link$patience
+  began <- proc.time()[["elapsed"]]
+  on.exit({
+    setTimeLimit(elapsed = Inf)
+    link$patience <- patience
+  })
+  link$patience <- min(patience, service$time_limit)
+  late <- function() proc.time()[["elapsed"]] - began >= service$time_limit
+  answer <- checked_reply({
+    setTimeLimit(elapsed = service$time_limit, transient = TRUE)
+    code
+  })
+  # (R's own words for a time limit depend on the language, and may be wrapped.)
+  if (is_promised(answer) || answer$status < 400 || !late()) return(answer)
+  reply_late(service$time_limit)
+}
+
+# ---- doors ---------------------------------------------------------------------------
+
+serve_suggest <- function(service, body) {
+  check_fields(body, c("n", "worker", "lease", "context", "arms", "fixed"))
+  message <- NULL
+  found <- withCallingHandlers(
+    service$bandit$suggest(whole_field(body, "n", 1, 1, 1000), context = context_field(service, body[["context"]]),
+                           arms = arms_field(body, "arms"), fixed = values_field(body, "fixed"),
+                           worker = text_field(body, "worker"), lease = lease_field(body),
+                           visitor = length(service$bandit$config$context_names) > 0),
+    gpbandits_budget_spent = function(m) {
+      message <<- trimws(conditionMessage(m))
+      invokeRestart("muffleMessage")
+    })
+  inputs <- intersect(names(found), given_names(service$bandit$config))
+  ours <- own_columns(found, inputs)
+  queries <- lapply(seq_len(nrow(found)), function(k) {
+    c(list(id = ours$id[k], token = ours$token[k], attempt = ours$attempt[k]),
+      if (!is.null(ours$arm)) list(arm = ours$arm[k]), list(point = as.list(found[k, inputs, drop = FALSE])))
+  })
+  reply(c(list(queries = queries), if (!is.null(message)) list(message = message)))
+}
+
+# Left out, or `null`, is no lease at all.
+lease_field <- function(body) {
+  lease <- body[["lease"]]
+  if (!is.null(lease)) check_number(lease, "lease", lower = 0, open_lower = TRUE)
+}
+
+serve_observe <- function(service, body) {
+  check_fields(body, c("id", "reward", "token", "constraints", "size", "prefer", "outcomes"))
+  id <- numbers_field(body, "id")
+  if ("outcomes" %in% names(body)) {
+    service$bandit$observe(id, outcomes_field(service, body, length(id)), token = texts_field(body, "token"))
+    return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
+  }
+  service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
+                         size = numbers_field(body, "size"), prefer = prefer_field(body), token = texts_field(body,
+                                                                                                              "token"))
+  reply(list(id = id, status = "known"))
+}
+
+# `null` is a tie.
+prefer_field <- function(body) {
+  if ("prefer" %in% names(body) && is.null(body[["prefer"]])) NA_real_ else numbers_field(body, "prefer")
+}
+
+serve_amend <- function(service, body) {
+  check_fields(body, c("id", "reward", "token", "prefer", "outcomes"))
+  id <- numbers_field(body, "id")
+  if ("prefer" %in% names(body)) {
+    service$bandit$amend(id, numbers_field(body, "reward"), prefer = prefer_field(body),
+                         token = texts_field(body, "token"))
+    return(reply(list(id = id, status = "known")))
+  }
+  reward <- if ("outcomes" %in% names(body)) outcomes_field(service, body, length(id)) else numbers_field(body,
+                                                                                                          "reward")
+  service$bandit$amend(id, reward, token = texts_field(body, "token"))
+  if ("outcomes" %in% names(body)) return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
+  reply(list(id = id, status = "known"))
+}
+
+serve_fail <- function(service, body) give_up(service, body, service$bandit$fail, "failed")
+
+serve_withdraw <- function(service, body) give_up(service, body, service$bandit$withdraw, "withdrawn")
+
+give_up <- function(service, body, method, status) {
+  check_fields(body, c("id", "reason", "token", if (status == "withdrawn") "outcome"))
+  id <- numbers_field(body, "id")
+  if ("outcome" %in% names(body)) {
+    method(id, outcome = texts_field(body, "outcome"), reason = text_field(body, "reason"),
+           token = texts_field(body, "token"))
+    return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
+  }
+  method(id, reason = text_field(body, "reason"), token = texts_field(body, "token"))
+  reply(list(id = id, status = status))
+}
+
+serve_heartbeat <- function(service, body) {
+  check_fields(body, "token")
+  reply(list(renewed = store_heartbeat(service$store, texts_field(body, "token"))))
+}
+
+serve_best <- function(service, query) {
+  check_fields(query, context_fields(query))
+  service$bandit$catch_up()
+  best <- withCallingHandlers(service$bandit$best(context = page_context(service, query)),
+                              gpbandits_infeasible = function(w) invokeRestart("muffleWarning"))
+  reply(place_described(service, best))
+}
+
+# Of several objectives: the places that no other beats.
+serve_front <- function(service, query) {
+  check_fields(query, context_fields(query))
+  service$bandit$catch_up()
+  front <- service$bandit$front(context = page_context(service, query))
+  reply(list(front = lapply(seq_len(nrow(front)), function(k) place_described(service, front[k, ]))))
+}
+
+# A row of `$best()` or `$front()`.
+place_described <- function(service, place) {
+  inputs <- intersect(names(place), given_names(service$bandit$config))
+  ours <- own_columns(place, inputs)
+  c(if (!is.null(ours$arm)) list(arm = ours$arm), list(point = as.list(place[1, inputs, drop = FALSE])),
+    said_of_outcomes(service$bandit$config, ours))
+}
+
+# `mean` and `sd`, or with several outcomes those of each, and `feasible`.
+said_of_outcomes <- function(config, best) {
+  if (!has_outcomes(config)) return(list(mean = best$mean, sd = best$sd))
+  each <- lapply(stats::setNames(nm = outcome_names(config)), function(name) {
+    list(mean = best[[paste0(name, "_mean")]], sd = best[[paste0(name, "_sd")]])
+  })
+  list(outcomes = each, feasible = best$feasible)
+}
+
+serve_history <- function(service, query) {
+  check_fields(query, c("after", "limit", "draws"))
+  query <- numbers_in_query(query)
+  service$bandit$catch_up()
+  bandit <- as.environment(service$bandit)
+  total <- table_size(bandit$queries)
+  after <- whole_field(query, "after", 0, 0, .Machine$integer.max)
+  last <- min(total, after + whole_field(query, "limit", 1000, 0, 10000))
+  ids <- if (last > after) seq(after + 1, last) else integer()
+  rows <- bandit_history(bandit, ids)
+  if (compares_queries(bandit$config) && !ranks_queries(bandit$config)) rows$id.2 <- opponent_ids(bandit, ids)
+  reply(list(rows = with_propensity(rows, bandit, query[["draws"]]), total = total,
+             version = paste(log_version(service$bandit), collapse = "-")))
+}
+
+# All of it as a file: a table for spreadsheets, or settings and log as from_json() reads them.
+serve_export <- function(service, query) {
+  check_fields(query, "format")
+  format <- check_choice(or_else(query[["format"]], "csv"), c("csv", "json"), "format")
+  service$bandit$catch_up()
+  body <- if (format == "json") as_json(service$bandit) else csv_text(service$bandit$history())
+  type <- if (format == "json") "application/json" else "text/csv; charset=utf-8"
+  file <- sprintf("attachment; filename=\"%s.%s\"", gsub("[^A-Za-z0-9_-]+", "-", service$store$name), format)
+  list(status = 200L, headers = c(list("Content-Type" = type, "Content-Disposition" = file), every_answer), body = body)
+}
+
+# RFC 4180, with numbers to the last bit. (A spreadsheet would run text that begins like a formula.)
+csv_text <- function(frame) {
+  quoted <- function(text) paste0("\"", gsub("\"", "\"\"", enc2utf8(text), fixed = TRUE), "\"")
+  numbers <- function(x) {
+    short <- sprintf("%.15g", x)
+    ifelse(as.double(short) == x, short, sprintf("%.17g", x))
+  }
+  cells <- function(column) {
+    if (is.numeric(column)) {
+      return(replace(rep("", length(column)), !is.na(column), numbers(as.double(column[!is.na(column)]))))
+    }
+    text <- as.character(column)
+    formula <- grepl("^[-=+@\t\r]", text) & !grepl("^[-+]?[0-9.]+([eE][-+]?[0-9]+)?$", text)
+    ifelse(is.na(text), "", quoted(paste0(ifelse(formula, "'", ""), text)))
+  }
+  lines <- do.call(paste, c(lapply(unname(as.list(frame)), cells), list(sep = ",")))
+  paste0(c(paste(quoted(names(frame)), collapse = ","), lines), "\r\n", collapse = "")
+}
+
+# Called by inst/heartbeat.R: answers one question after another until the service is gone.
+reader_loop <- function(settings, connection) {
+  home <- settings$home
+  on.exit(file.create(file.path(home, "ended")))
+  save_whole(Sys.getpid(), file.path(home, "pid.rds"))
+  service <- list(store = settings$store, bandit = open_bandit(settings$store), time_limit = settings$time_limit)
+  while (!socketSelect(list(connection), timeout = 0.03)) {
+    file <- sort(list.files(home, "^question-[0-9]+[.]rds$", full.names = TRUE))[1]
+    if (is.na(file)) next
+    question <- readRDS(file)
+    unlink(file)
+    took <- system.time({
+      answer <- timed_reply(service, service_doors()[[question$path]]$answer(service, question$query))
+    })[["elapsed"]]
+    save_whole(list(version = log_version(service$bandit), answer = answer, took = took),
+               file.path(home, sub("question", "answer", basename(file))))
+  }
+}
+
+register_family("bandit_service", service_entry, open = TRUE)

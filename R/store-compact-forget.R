@@ -1,0 +1,156 @@
+# Earlier rounds replaced by their sums. Layer: storage.
+
+# Earlier rounds forgotten: compact_log(keep = ).
+#
+# A log may begin with a checkpoint: an event, and after it as many queries as there are places with forgotten rewards,
+# `sums`, each with the mean, the number and the spread of its place's. In the log, and in all of R and of the core, a
+# query's number is its row; what users see as its id is larger by `before`. Users' ids come in by check_ids() and go
+# out by query_frame().
+
+summable <- "a bandit whose future depends on no more than the sums of each place, where `keep` is given"
+
+# ---- what can be forgotten ------------------------------------------------------------
+
+forget_rounds <- function(bandit, keep) {
+  heal(bandit)
+  why <- or_else(why_not_compact(bandit), why_not_forget(bandit))
+  if (!is.null(why)) stop_argument("x", paste("a bandit", why), summable)
+  events <- table_columns(bandit$events)
+  old <- forgotten_of(bandit)
+  last <- last_to_forget(bandit, events, keep)
+  own <- which(!is.na(events$noise_var) | !is.na(events$size))
+  if (any(events$id[own] > old$sums & events$id[own] <= last)) {
+    stop_argument("x", "a bandit with rewards told with a noise of their own, or several for one id",
+                  "one whose rewards have the same noise, where `keep` is given (widths ask for that of each)")
+  }
+  before <- length(events$kind)
+  if (last <= old$sums) return(c(before = before, after = before, forgotten = old$rounds))
+  new <- forgetful_log(bandit, events, old, last)
+  check_forgetful(bandit, new)
+  replace_log(bandit, new)
+  c(before = before, after = length(new$events$kind), forgotten = forgotten_of(bandit)$rounds)
+}
+
+# Why sums over places do not say all that its future depends on; NULL if they do.
+why_not_forget <- function(bandit) {
+  config <- bandit$config
+  policy <- config$policy
+  if (is_stored(bandit)) return("in a store, where others know its queries by their rows")
+  if (!is_tabulated_space(config)) return("whose places are not counted (a box, a product or open contexts)")
+  if (!is.null(config$rewards)) return("with `rewards` of its own, which count one by one")
+  if (!is.null(config$outputs)) return("with `outputs`, where each reward is scaled by itself")
+  if (!is.null(config$failures)) return("with `failures`, which count as the worst reward that is known")
+  if (trait(config$pending, "replaces")) return("with pending_censor(), where what is lost counts one by one")
+  if (!is.null(policy$repeats)) return("with policy_repeats(), which looks back at the first of its repeats")
+  if (trait(policy, "pairs")) return("whose policy asks for pairs of queries")
+  if (length(phase_names(config))) return("whose policy goes by what it did before (phases)")
+  if (!is.null(policy$width) && trait(policy$width, "looks_back")) {
+    return(sprintf("with %s, which looks at each of the last queries", trait(policy$width, "title")))
+  }
+  journal <- bandit$journal
+  if (inherits(journal, "bandit_file_journal") && has_notes(journal)) {
+    return("of a search (its journal has notes of maximize_bandit()), which knows its evaluations by their ids")
+  }
+  NULL
+}
+
+has_notes <- function(journal) {
+  lines <- journal_io(cpp_journal_read(journal$path))$lines[-1]
+  any(startsWith(lines, "n ") | grepl(";n ", lines, fixed = TRUE))
+}
+
+# The last row before which nothing is pending, so that `keep` rows stay. Refits fall due so many rounds after the last.
+last_to_forget <- function(bandit, events, keep) {
+  count <- table_size(bandit$queries)
+  pending <- match("pending", status_of(bandit, seq_len(count)), nomatch = count + 1L)
+  last <- min(count - keep, pending - 1)
+  fits <- events$id[events$kind %in% believing]
+  if (length(fits)) return(min(last, max(fits)))
+  if (is.null(bandit$config$refit)) last else 0
+}
+
+# ---- the log without them -------------------------------------------------------------
+
+# `old`: what was forgotten already; `last`: the last row to be forgotten.
+forgetful_log <- function(bandit, events, old, last) {
+  sums <- sums_of_places(bandit, events, old, last)
+  count <- length(sums$arm)
+  queries <- table_columns(bandit$queries)
+  kept <- seq_along(queries$arm) > last
+  blank <- function(columns, length) lapply(columns, function(column) rep(column[NA_integer_], length))
+  heads <- utils::modifyList(blank(queries, count), list(
+    arm = sums$arm, context = sums$context, action = rep(match("given", action_names), count), segment = rep(1L, count),
+    mean = sums$mean, sd = double(count), status = rep(match("known", status_names), count), reward = sums$mean))
+  later <- which(!events$kind %in% c(believing, event_kind[["checkpoint"]]) & events$id > last)
+  fits <- utils::tail(which(events$kind %in% believing), 1)
+  later <- sort(c(later, fits))
+  tail <- lapply(events, `[`, later)
+  tail$id <- tail$id - as.integer(last - count)
+  given <- utils::modifyList(blank(events, count), list(
+    kind = rep(event_kind[["given"]], count), id = seq_len(count), reward = sums$mean, size = sums$size,
+    spread = sums$spread))
+  first <- checkpoint_event(bandit, events, old, last, count)
+  refits <- utils::tail(bandit$refits, length(fits))
+  list(queries = Map(function(head, all) c(head, all[kept]), heads[names(queries)], queries),
+       events = Map(c, first[names(events)], given[names(events)], tail), refits = refits)
+}
+
+checkpoint_event <- function(bandit, events, old, last, count) {
+  first <- lapply(events, function(column) column[NA_integer_])
+  first$kind <- event_kind[["checkpoint"]]
+  first$id <- 0L
+  first$size <- as.double(last + old$before)
+  first$other <- if (count > 0) count else NA_integer_
+  action <- table_column(bandit$queries, "action")[seq_len(last)]
+  first$spread <- as.double(old$explored + sum(action == match("explore", action_names)))
+  # What was known when a query was asked before the last of what is forgotten was known, no log says any more.
+  about <- events$id > old$sums & events$id <= last & events$kind %in% telling
+  asked <- events$kind %in% event_kind[c("query", "given")] & seq_along(about) < max(0, which(about))
+  late <- max(old$late, events$id[asked] + old$before)
+  first$reward <- if (late > first$size) as.double(late) else NA_real_
+  gone <- events$time[events$id <= last]
+  first$time <- if (all(is.na(gone))) NA_real_ else max(gone, na.rm = TRUE)
+  first
+}
+
+# For each place its rewards' mean, their number and the sum of their squares about the mean, in the order in which the
+# places were played first.
+sums_of_places <- function(bandit, events, old, last) {
+  known <- which(status_of(bandit, seq_len(last)) == "known")
+  queries <- bandit$queries
+  arm <- queries$arm[known]
+  context <- queries$context[known]
+  reward <- queries$reward[known]
+  summed <- which(known <= old$sums)
+  size <- rep(1, length(known))
+  spread <- double(length(known))
+  size[summed] <- events$size[1L + known[summed]]
+  spread[summed] <- events$spread[1L + known[summed]]
+  place <- match(arm, unique(arm)) + length(unique(arm)) * as.double(context)
+  first <- which(!duplicated(place))
+  group <- match(place, place[first])
+  total <- function(x) as.vector(rowsum(x, group, reorder = FALSE))
+  n <- total(size)
+  mean <- total(size * reward) / n
+  list(arm = arm[first], context = context[first], size = n, mean = mean,
+       spread = total(spread + size * (reward - mean[group])^2))
+}
+
+# Played alone, it must come to the same posterior, rounds and information, up to rounding.
+check_forgetful <- function(bandit, new) {
+  twin <- frame_of(new_bandit(bandit$config, table_of(new$queries), table_of(new$events), new$refits))
+  same <- tryCatch({
+    heal(twin)
+    ours <- cpp_bandit_facts(bandit$handle)
+    theirs <- cpp_bandit_facts(twin$handle)
+    known <- lapply(list(ours = bandit, theirs = twin), function(of) cpp_bandit_known(of$handle))
+    place <- function(of) paste(table_column(of$queries, "arm"), table_column(of$queries, "context"))
+    at <- known$theirs$id
+    beliefs <- function(of, ids) unlist(cpp_bandit_models_at(of$handle, ids)) / ours$prior_scale
+    identical(ours[c("rounds", "segment")], theirs[c("rounds", "segment")]) && same_numbers(ours$clock, theirs$clock) &&
+      sum(known$ours$size) == sum(known$theirs$size) &&
+      abs(ours$log_det - theirs$log_det) <= 1e-6 * max(1, ours$log_det) &&
+      all(abs(beliefs(bandit, match(place(twin)[at], place(bandit))) - beliefs(twin, at)) <= 1e-6)
+  }, gpbandits_error = function(e) FALSE)
+  if (!same) stop_argument("x", "a bandit whose life a shorter log does not tell", summable)
+}

@@ -1,0 +1,183 @@
+# Races over folds in a store. Layer: storage.
+
+# ---- a race in a store ------------------------------------------------------------------
+# A worker leases a setting (a query) and evaluates its folds, one after the other; what they gave stands in the table
+# gpb_fold, so that whoever takes the setting over goes on with it, and all compare with the same complete settings. A
+# fold's row is there before it is evaluated (state "open"): that is what the budget counts. Fold 0 of a setting says
+# what it came to: `state` "ok", "stopped", "unfinished", and in `reward` the variance that is due to folds not
+# evaluated.
+
+race_of_store <- function(bandit) bandit$config$search$race
+
+make_fold_table <- function(link) {
+  number <- if (link$kind == "sqlite") "REAL" else "DOUBLE PRECISION"
+  on.exit(sql_rollback(link))
+  sql_begin(link, paste0("SELECT 1 AS one", sql_transaction(link)), lock = tables_lock)
+  sql_run(link, "CREATE TABLE IF NOT EXISTS gpb_fold (bandit INTEGER NOT NULL REFERENCES gpb_bandit (bandit), ",
+          "query INTEGER NOT NULL, fold INTEGER NOT NULL, state TEXT NOT NULL, reward ", number, ", worker TEXT, ",
+          "at ", number, ", PRIMARY KEY (bandit, query, fold))")
+  sql_commit(link)
+}
+
+# All folds of a bandit's settings, a data.frame; what is no fold of a race over so many is refused.
+stored_folds <- function(log, race) {
+  found <- sql_select(log$link, c("query", "fold", "state", "reward", "at"), "FROM gpb_fold WHERE bandit = ",
+                      log$number, " ORDER BY at, query, fold")
+  found <- data.frame(query = suppressWarnings(as.integer(found$query)),
+                      fold = suppressWarnings(as.integer(found$fold)), state = as.character(found$state),
+                      reward = suppressWarnings(as.double(found$reward)))
+  bad <- is.na(found$query) | is.na(found$fold) | found$fold < 0 | found$fold > race$folds | is.na(found$state) |
+    is.infinite(found$reward) | (found$state == "ok" & is.na(found$reward))
+  if (any(bad)) stop_gpbandits("The store's table gpb_fold has a row that is no fold of this race.", argument = "store")
+  found
+}
+
+# Rewards of settings, a row each and a column per fold; NA where a fold was not evaluated.
+fold_table <- function(folds, queries, race) {
+  table <- matrix(NA_real_, length(queries), race$folds)
+  known <- folds[folds$fold > 0 & folds$state == "ok" & folds$query %in% queries, ]
+  table[cbind(match(known$query, queries), known$fold)] <- known$reward
+  table
+}
+
+complete_in_store <- function(folds, race, sign) {
+  table <- fold_table(folds, unique(folds$query), race)
+  sign * table[!is.na(rowSums(table)), , drop = FALSE]
+}
+
+# One setting, until it has ended or the budget is spent. Returns "ok", why it failed, or "spent".
+race_query <- function(bandit, query, objective, timeout, patience) {
+  inside <- as.environment(bandit)
+  race <- race_of_store(bandit)
+  point <- query_task(query$id, bandit)$point
+  streams <- Reduce(function(stream, k) parallel::nextRNGSubStream(stream), seq_len(race$folds + 1),
+                    query_stream(bandit$journal, query$id), accumulate = TRUE)[-1]
+  order <- with_stream(streams[[1]], sample.int(race$folds))
+  repeat {
+    step <- patiently(next_stored_fold(inside, query, race, order), patience)
+    if (is.null(step$fold)) return(step$status)
+    outcome <- with_stream(streams[[1 + step$fold]], evaluate_here(objective, point, timeout, step$fold))
+    found <- read_outcome(outcome, query$attempt)
+    patiently(keep_fold(inside, query, step$fold, found), patience)
+  }
+}
+
+# What is to be done with a setting: the next `fold`, or nothing more, with a `status`.
+next_stored_fold <- function(bandit, query, race, order) in_store(bandit, step_of_race(bandit, query, race, order))
+
+step_of_race <- function(bandit, query, race, order) {
+  if (!is_pending(bandit, query$id)) return(list(status = "ok"))
+  log <- bandit$journal
+  folds <- stored_folds(log, race)
+  own <- folds[folds$query == query$id & folds$fold > 0, ]
+  failed <- which(!own$state %in% c("ok", "open"))
+  if (length(failed)) {
+    status <- sprintf("fold %d: %s", own$fold[failed[1]], own$state[failed[1]])
+    fail_with_worst(bandit, query$id, status)
+    end_leases(log, query$id, "failed", status)
+    return(list(status = status))
+  }
+  sign <- output_sign(bandit$config)
+  reward <- sign * fold_table(folds, query$id, race)[1, ]
+  complete <- complete_in_store(folds, race, sign)
+  if (!anyNA(reward)) return(tell_setting(bandit, query, reward, complete, "ok"))
+  if (is_out_of_race(race, reward, complete)) return(tell_setting(bandit, query, reward, complete, "stopped"))
+  fold <- order[is.na(reward[order])][1]
+  if (!fold %in% own$fold) {
+    if (spent_folds(folds) >= race_budget(log)) return(end_unfinished(bandit, query, reward, complete))
+    sql_insert(log$link, "gpb_fold", list(bandit = log$number, query = as.integer(query$id), fold = as.integer(fold),
+                                          state = "open"))
+  }
+  list(fold = fold)
+}
+
+race_budget <- function(log) {
+  budget <- suppressWarnings(as.double(log$head$budget))
+  if (is.na(budget)) Inf else budget
+}
+
+spent_folds <- function(folds) sum(folds$fold > 0)
+
+# (Of a setting of which nothing is known nothing is told.)
+end_unfinished <- function(bandit, query, reward, complete) {
+  if (any(!is.na(reward))) {
+    tell_setting(bandit, query, reward, complete, "unfinished")
+  } else {
+    bandit_withdraw(bandit, query$id, failed = FALSE)
+    end_leases(bandit$journal, query$id, "withdrawn")
+  }
+  list(status = "spent")
+}
+
+# `reward`, `complete`: larger is better.
+tell_setting <- function(bandit, query, reward, complete, state) {
+  log <- bandit$journal
+  sign <- output_sign(bandit$config)
+  worth <- worth_on_folds(reward, complete)
+  value <- sign * worth$mean
+  noise <- if (!worth$var %in% 0) {
+    worth$var + utils::tail(noise_in_user_units(current_config(bandit), c(known_rewards(bandit), value)), 1)
+  }
+  if (!is.null(noise) && is.na(noise)) noise <- NULL
+  bandit_observe(bandit, query$id, value, NULL, store_time(bandit), noise)
+  sql_insert(log$link, "gpb_fold", list(bandit = log$number, query = as.integer(query$id), fold = 0L, state = state,
+                                        reward = worth$var, at = as.double(log$head$now)))
+  end_leases(log, query$id, "done")
+  list(status = "ok")
+}
+
+# A fold's reward; one that somebody else has told meanwhile stays.
+keep_fold <- function(bandit, query, fold, found) {
+  in_store(bandit, write_fold(bandit$journal, query, fold, found))
+}
+
+write_fold <- function(log, query, fold, found) {
+  link <- log$link
+  sql_run(link, "UPDATE gpb_fold SET state = ", sql_literal(found$status, link), ", reward = ",
+          sql_literal(found$reward, link), ", at = ", sql_clock(link), " WHERE bandit = ", log$number, " AND query = ",
+          as.integer(query$id), " AND fold = ", as.integer(fold), " AND state = 'open'")
+}
+
+# Has the race's budget been spent, and is nobody at work whose setting could be taken over? Waits for those who are.
+race_has_ended <- function(bandit, patience) {
+  log <- bandit$journal
+  repeat {
+    patiently(bandit_catch_up_head(bandit), patience)
+    if (patiently(spent_folds(stored_folds(log, race_of_store(bandit))), patience) < race_budget(log)) return(FALSE)
+    found <- patiently(sql_rows(log$link, head_row(log$link, log$store$name, open_now)), patience)
+    leases <- leases_in(found)
+    if (length(leases$query) == 0) return(TRUE)
+    if (any(leases$state == "offered" | leases$expires <= found$now[1])) return(FALSE)
+    Sys.sleep(0.2)
+  }
+}
+
+bandit_catch_up_head <- function(bandit) {
+  log <- bandit$journal
+  log$head <- check_head(sql_rows(log$link, head_row(log$link, log$store$name)), log$store$name)
+}
+
+# ---- the result -------------------------------------------------------------------------
+
+# History's rows with what the race says of them.
+raced_history <- function(history, ids, folds) {
+  last <- folds[folds$fold == 0, ]
+  at <- match(ids, last$query)
+  history$folds <- vapply(ids, function(id) sum(folds$query == id & folds$fold > 0 & folds$state == "ok"), 0L)
+  history$folds[history$status == "given"] <- NA_integer_
+  history$fold_var <- ifelse(history$status == "given", 0, last$reward[at])
+  history$status <- ifelse(is.na(at), history$status, last$state[at])
+  history
+}
+
+race_report_of_store <- function(race, history, ids, folds) {
+  looks <- folds[folds$fold > 0 & folds$state != "open", ]
+  count <- function(status) sum(history$status %in% status)
+  stopped <- history$status == "stopped"
+  failed <- sum(is.na(history$reward))
+  list(rule = race, spent = nrow(looks), settings = length(unique(looks$query)), complete = count("ok"),
+       stopped = sum(stopped), failed = failed, unfinished = count("unfinished"),
+       saved = race$folds * sum(stopped) - sum(history$folds[stopped]),
+       folds = data.frame(setting = match(looks$query, ids), fold = looks$fold, reward = looks$reward,
+                          status = looks$state))
+}

@@ -1,0 +1,161 @@
+# Values as exact text, for journals, stores and JSON. Layer: base.
+
+# Values as text, to the bit, for journals and stores: plain data only (numbers, text, lists and their attributes) as
+# JSON in ASCII. A scalar without attributes stands for itself, a whole number as {"integer": 3}; everything else is
+# {"type", "values", "attributes"}. Numbers that fifteen digits do not give exactly are words, hexadecimal fractions; a
+# string that is no text is its bytes. Functions and formulas of the user's are {"code", "reads"}, written and read
+# only where the user trusts the place. Nothing else is ever evaluated or unserialised.
+
+# ---- writing --------------------------------------------------------------------
+
+value_text <- function(x, trust = FALSE) {
+  if (is.null(x)) return("null")
+  if (is_code(x)) return(code_text(x, trust))
+  if (isS4(x)) stop_gpbandits("An S4 object cannot be written down.")
+  given <- attributes(x)
+  if (is.null(given) && !is.null(short <- scalar_text(x))) return(short)
+  attributes(x) <- NULL
+  values <- switch(typeof(x), double = cpp_json_numbers(x),
+                   integer = json_array(if (anyNA(x)) json_words(x) else x),
+                   logical = json_array(json_words(x)),
+                   character = json_array(cpp_json_strings(x)),
+                   list = json_array(vapply(x, value_text, "", trust)),
+                   stop_gpbandits("A value of type ", typeof(x), " cannot be written down."))
+  paste0("{\"type\":\"", typeof(x), "\",\"values\":", values,
+         if (length(given)) paste0(",\"attributes\":", json_object(lapply(given, value_text, trust))), "}")
+}
+
+# NULL where it takes more words.
+scalar_text <- function(x) {
+  if (!is.atomic(x) || length(x) != 1 || is.na(x)) return(NULL)
+  switch(typeof(x), logical = if (x) "true" else "false", integer = paste0("{\"integer\":", x, "}"),
+         character = cpp_json_strings(x), double = exact_scalar(cpp_json_numbers(x)))
+}
+
+exact_scalar <- function(array) if (!startsWith(array, "[\"")) substr(array, 2, nchar(array) - 1)
+
+json_array <- function(items) paste0("[", paste(items, collapse = ","), "]")
+
+json_words <- function(x) paste0("\"", x, "\"", recycle0 = TRUE)
+
+json_object <- function(members) {
+  paste0("{", paste(cpp_json_strings(names(members)), members, sep = ":", collapse = ","), "}")
+}
+
+# ---- reading --------------------------------------------------------------------
+
+# Stops, with few words and none of the text's, where that is no value. What a value's class may hold its reader checks.
+value_from_text <- function(text, trust = FALSE) value_from_json(cpp_json_read(text, vectors = TRUE), trust)
+
+value_from_json <- function(found, trust) {
+  if (is.null(found) || is.atomic(found) && length(found) == 1) return(found)
+  members <- names(found)
+  if (identical(members, "integer")) return(whole_numbers(found$integer, 1))
+  if (identical(members, c("bytes", "encoding"))) return(string_from_bytes(found))
+  if (identical(members, c("code", "reads"))) return(code_from_json(found, trust))
+  if (!identical(setdiff(members, "attributes"), c("type", "values"))) stop("it has a part of an unknown kind")
+  x <- values_from_json(found$type, found$values, trust)
+  attributes <- found$attributes
+  if (length(attributes) && is.null(names(attributes))) stop("it has attributes without names")
+  for (name in names(attributes)) attr(x, name) <- value_from_json(attributes[[name]], trust)
+  x
+}
+
+values_from_json <- function(type, values, trust) {
+  if (!is.null(names(values))) stop("it has values that are no array")
+  if (length(values) == 0) values <- list()
+  switch(check_choice(type, c("double", "integer", "logical", "character", "list"), "type"),
+         double = if (is.double(values)) values else cpp_numbers_from_words(words_of(values)),
+         integer = whole_numbers(values),
+         logical = flags_from_words(words_of(values)),
+         character = if (is.character(values)) values else vapply(values, string_from_json, ""),
+         list = lapply(values, value_from_json, trust))
+}
+
+words_of <- function(values) {
+  if (is.list(values) && length(values) == 0) return(character())
+  if (!is.character(values)) stop("it has values of the wrong type")
+  values
+}
+
+whole_numbers <- function(values, count = length(values)) {
+  if (is.character(values)) values <- cpp_numbers_from_words(values)
+  if (is.list(values) && length(values) == 0) return(integer())
+  known <- values[!is.na(values)]
+  if (!is.double(values) || length(values) != count || any(known != round(known) | abs(known) > .Machine$integer.max)) {
+    stop("it has whole numbers that are none")
+  }
+  as.integer(values)
+}
+
+flags_from_words <- function(words) {
+  if (!all(words %in% c("TRUE", "FALSE", "NA"))) stop("it has a flag that is none")
+  as.logical(words)
+}
+
+string_from_json <- function(found) {
+  if (is.null(found)) return(NA_character_)
+  if (is.list(found)) return(string_from_bytes(found))
+  if (!is.character(found)) stop("it has values of the wrong type")
+  found
+}
+
+string_from_bytes <- function(found) {
+  if (!is.character(found$bytes)) stop("it has a string without bytes")
+  bytes <- cpp_raw_from_hex(found$bytes)
+  if (any(bytes == as.raw(0))) stop("it has a string with a NUL")
+  string <- rawToChar(bytes)
+  Encoding(string) <- check_choice(found$encoding, c("unknown", "bytes"), "encoding")
+  string
+}
+
+# ---- the user's code ------------------------------------------------------------
+
+is_code <- function(x) is.function(x) || is.call(x) && inherits(x, "formula")
+
+has_code <- function(x) {
+  if (is.function(x) || is.language(x) || is.environment(x) || isS4(x) || typeof(x) == "externalptr") return(TRUE)
+  any(vapply(attributes(x), has_code, NA)) || (is.list(x) && any(vapply(unclass(x), has_code, NA)))
+}
+
+# (Version 2 writes no compact vectors.)
+code_text <- function(f, trust) {
+  if (!trust) stop_gpbandits("A function or a formula cannot be written down where that is not trusted.")
+  bytes <- serialize(f, NULL, version = 2)
+  found <- cpp_strange_in_function(bytes)
+  if (nzchar(found)) stop_gpbandits("A function cannot be written down: what belongs to it holds ", found, ".")
+  json_object(list(code = json_words(cpp_hex_from_raw(memCompress(bytes, "gzip"))),
+                   reads = cpp_json_strings(paste(utils::head(deparse(f), 200), collapse = "\n"))))
+}
+
+# R makes of the bytes what they say, so they are looked through first.
+code_from_json <- function(found, trust) {
+  if (!trust) stop("it holds functions, which opening would run: `trust = TRUE` allows that")
+  bytes <- memDecompress(cpp_raw_from_hex(found$code), "gzip")
+  strange <- cpp_strange_in_function(bytes)
+  if (nzchar(strange)) stop("where a function should be it holds ", strange)
+  f <- unserialize(bytes)
+  if (!is_code(f)) stop("where a function should be it holds a call")
+  f
+}
+
+# ---- settings -------------------------------------------------------------------
+
+# What a store keeps of a bandit and of its refits.
+settings_text <- function(x, trust) {
+  if (has_code(x) && !trust) {
+    stop_argument("store",
+                  "a store that was not made with `trust = TRUE`, for settings that hold functions or formulas",
+                  "such a store: every process that opens the bandit would run them")
+  }
+  exact_text(x, trust)
+}
+
+# Text that is known to be read back as it was. (Functions are never identical to what they were.)
+exact_text <- function(x, trust = FALSE) {
+  text <- value_text(x, trust)
+  if (!has_code(x) && !catch_error(identical(value_from_text(text), x), function(e) FALSE)) {
+    stop_gpbandits("These settings cannot be written down exactly.")
+  }
+  text
+}

@@ -1,0 +1,26 @@
+# Small helpers that every file may use. Layer: base.
+
+value_words <- function(values) {
+  paste(names(values), "=", vapply(values, function(value) format(value, digits = 10), ""), collapse = ", ")
+}
+
+plus_minus <- function() {
+  if (l10n_info()[["UTF-8"]] || l10n_info()[["Latin-1"]]) "\u00b1" else "+/-"
+}
+
+or_zero <- function(x) ifelse(is.finite(x), x, 0)
+
+# What a call is given is worked out before its transaction: it may take long, or ask the same bandit.
+force_arguments <- function(frame = parent.frame()) {
+  for (name in ls(frame, sorted = FALSE)) if (!eval(call("missing", as.name(name)), frame)) get(name, envir = frame)
+}
+
+need_package <- function(package, arg) {
+  if (!requireNamespace(package, quietly = TRUE)) {
+    stop_argument(arg, sprintf("given where package %s is not installed", package),
+                  sprintf("left out, or used with package %s installed", package),
+                  try = sprintf("install.packages(\"%s\")", package))
+  }
+}
+
+or_else <- function(value, default) if (is.null(value)) default else value

@@ -1,0 +1,165 @@
+# Which widths are proven confidence bounds for a given bandit, in words. Layer: strategy.
+
+# That of rewards with a likelihood, see GlmWidth in the core.
+claim_glm <- function(width, bandit) {
+  proved(width, bandit, sprintf("the RKHS norm of f (minus the prior mean) is at most %g", width$B),
+         sprintf("rewards are %s, independent of each other given f and what was asked",
+                 trait(bandit$config$rewards, "title")))
+}
+
+# With what probability mean +- width * sd holds everywhere and in all rounds, and on what grounds.
+width_claim <- function(width, bandit) {
+  if (!is.null(trait(width, "model_error"))) {
+    base <- width_claim(width$base, bandit)
+    base$assumptions <- c(base$assumptions, sprintf("this for a function from which f differs by %g at most",
+                                                    trait(width, "model_error")))
+    return(base)
+  }
+  void <- voided_by(bandit, trait(width, "allows"))
+  if (length(void)) unproved(void) else trait(width, "claim")(width, bandit)
+}
+
+# What a width claims is either.
+unproved <- function(...) list(probability = NA_real_, assumptions = c(...))
+
+proved <- function(width, bandit, ...) list(probability = 1 - width$delta, assumptions = c(..., arrival_story(bandit)))
+
+claim_nothing <- function(width, bandit) unproved(sprintf("no theorem makes width %s a confidence bound", width$type))
+
+claim_finite <- function(width, bandit) {
+  if (width$scale >= 1) return(proved(width, bandit, prior_words(bandit)))
+  unproved(sprintf("the width is Theorem 1's times sqrt(%g): outside the theorem", width$scale))
+}
+
+claim_compact <- function(width, bandit) {
+  unproved("the width of Theorem 2 holds at what is played and on a net only, width_srinivas_box() is one for stopping")
+}
+
+claim_norm <- function(width, bandit) proved(width, bandit, norm_words(width, bandit))
+
+claim_clip <- function(width, bandit) {
+  if (identical(bandit$config$rewards$b, width$b)) return(proved(width, bandit, clip_story(width)))
+  unproved("rewards are not clipped as the width says")
+}
+
+claim_gain <- function(width, bandit) {
+  if (has_own_noise(bandit)) return(unproved("the theorem of this width is for rewards of one noise variance"))
+  # (For lambda >= 1 the width is at least width_realised().)
+  if (current_config(bandit)$noise_var >= 1 && trait(width$gain, "bounds")) return(claim_norm(width, bandit))
+  unproved("the proof of this width needs noise_var >= 1 and an upper bound of the information gain")
+}
+
+prior_words <- function(bandit) {
+  sprintf("f is drawn from the prior and the noise is Gaussian with variance %g%s",
+          current_config(bandit)$noise_var, if (has_own_noise(bandit)) ", or as told with the reward" else "")
+}
+
+# What is assumed of f's norm and of the noise. A width without `noise` says nothing of other noise variances.
+norm_words <- function(width, bandit) {
+  config <- current_config(bandit)
+  own <- if (has_own_noise(bandit)) {
+    if (identical(width$noise, "bounded")) ", whatever noise variance was told with the reward"
+    else sprintf(" (with a reward's own variance s, told before it was known: %g sqrt(s / %g)-sub-Gaussian)", width$R,
+                 config$noise_var)
+  }
+  paste0(sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B,
+                 width$R), own,
+         if (!is.null(config$outputs)) ", in units of the scaled rewards")
+}
+
+# For points, and looks, that no reward has a say in.
+claim_blind <- function(width, bandit) {
+  asked <- table_column(bandit$queries, "action") == match("policy", action_names)
+  if (!trait(bandit$config$policy, "blind") && any(asked)) {
+    return(unproved("the width is for points chosen without regard to rewards, which this policy's are not"))
+  }
+  if (length(bandit$config$context_names)) return(unproved("the width counts arms, not contexts"))
+  if (width$drift > 0 && any(asked)) {
+    return(unproved("with drift the points must be a design, played in uniformly random order"))
+  }
+  proved(width, bandit, norm_words(width, bandit),
+         if (width$drift > 0) {
+           sprintf(paste("the design was played in uniformly random order, f stayed within %g of its mean over these",
+                         "rounds, by a drift that was fixed before, and this is said of that mean"), width$drift)
+         },
+         sprintf("points were chosen without regard to rewards, which are looked at %d time(s), fixed beforehand",
+                 as.integer(width$looks)))
+}
+
+# Rewards of which some are wrong: what its base claims, of the rewards as they should have been.
+claim_corrupt <- function(width, bandit) {
+  base <- width_claim(width$base, bandit)
+  if (is.na(base$probability)) return(base)
+  of_design <- !is.null(trait(width$base, "looks"))
+  of_draws <- trait(width$base, "counts_arms") && !of_design
+  base$assumptions <- c(base$assumptions, paste0(
+    sprintf("rewards are wrong by %g in all, by what does not know later noise", width$total),
+    if (of_design) " and does not steer the design", if (of_draws) " and knows f through the rewards alone"
+  ))
+  base
+}
+
+claim_box <- function(width, bandit) {
+  domain <- bandit$config$domain
+  sides <- input_sides(domain)
+  if (length(bandit$config$context_names)) return(unproved("width_srinivas_box() is for a box without contexts"))
+  if (width$d != length(sides)) {
+    return(unproved(sprintf("the width is for %d inputs, and there are %d", as.integer(width$d), length(sides))))
+  }
+  if (width$r < max(sides) * (1 - 1e-12)) {
+    return(unproved(sprintf("the width is for sides of at most %g, and one is %g", width$r, max(sides))))
+  }
+  proved(width, bandit, prior_words(bandit),
+       sprintf("P(sup |df/dx_j| > L) <= %g exp(-(L / %g)^2) for every input", width$a, width$b))
+}
+
+clip_story <- function(width) {
+  sprintf("the RKHS norm of f is at most %g, and rewards, clipped to +- %g, have the moment that the width was told",
+          width$B, width$b)
+}
+
+# What no theorem about a width covers. `but`: settings that are allowed for.
+voided_by <- function(bandit, but = NULL) {
+  config <- bandit$config
+  is_there <- function(setting) !setting %in% but && !is.null(config[[setting]])
+  size <- seq_len(table_size(bandit$queries))
+  c(voided_by_fits(config, but),
+    if (trait(config$pending, "replaces")) "unknown rewards are replaced by a constant: no theorem",
+    if (is_there("failures") && any(status_of(bandit, size) == "failed")) {
+      "failed queries count as the worst reward: no theorem"
+    },
+    if (is_there("rewards") && !(has_likelihood(config) && !is.null(config$policy$width) &&
+                                 trait(config$policy$width, "curved"))) {
+      if (has_likelihood(config)) paste("no theorem covers this width where rewards are",
+                                        trait(config$rewards, "title"))
+      else "rewards are clipped: no theorem but width_clip()'s"
+    },
+    if (is_there("changes")) "f changes over time: no theorem",
+    if (is_there("constraints")) "rewards are reduced by constraints: no theorem")
+}
+
+voided_by_fits <- function(config, but = NULL) {
+  c(if (!"refit" %in% but && !is.null(config$refit)) "hyperparameters are fitted to the same data: no theorem",
+    if (!"outputs" %in% but && has_fitted_map(config)) "rewards are scaled by a map fitted to them: no theorem")
+}
+
+# Bounds for all rounds together allow rewards to be late, lost or corrected, if that has nothing to do with their
+# values.
+arrival_story <- function(bandit) {
+  c(if (arrives_at_will(bandit)) "when a reward arrives, fails or is withdrawn does not depend on its value",
+    if (event_kind[["amend"]] %in% table_column(bandit$events, "kind")) {
+      "which rewards were amended does not depend on their true values, and the wrong ones told no more of f than these"
+    })
+}
+
+# Has a reward come after a later query was asked, or not at all?
+arrives_at_will <- function(bandit) {
+  size <- seq_len(table_size(bandit$queries))
+  if (any(status_of(bandit, size) %in% c("withdrawn", "failed", "lost"))) return(TRUE)
+  if (any(before_checkpoint(bandit, size))) return(TRUE)
+  pending <- size[status_of(bandit, size) == "pending"]
+  kind <- table_column(bandit$events, "kind")
+  id <- table_column(bandit$events, "id")
+  asked <- cumsum(kind %in% event_kind[c("query", "given")])
+  any(pending < length(size)) || any(kind == event_kind[["reward"]] & id < asked)
+}

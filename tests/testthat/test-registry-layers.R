@@ -1,0 +1,68 @@
+# The files of R/ use those that are loaded before them, and few that come later.
+
+# From the sources: which file defines what, in the order of Collate; NULL where they do not lie beside the tests.
+source_files <- function() {
+  root <- normalizePath(test_path("..", ".."), mustWork = FALSE)
+  if (!file.exists(file.path(root, "DESCRIPTION")) || !dir.exists(file.path(root, "R"))) return(NULL)
+  collate <- read.dcf(file.path(root, "DESCRIPTION"), fields = "Collate")[[1]]
+  files <- scan(text = collate, what = "", quiet = TRUE)
+  list(files = file.path(root, "R", files), there = list.files(file.path(root, "R"), "[.]R$"))
+}
+
+names_defined_in <- function(file) {
+  assigned <- Filter(function(e) is.call(e) && identical(e[[1]], as.name("<-")) && is.name(e[[2]]),
+                     as.list(parse(file, keep.source = FALSE)))
+  vapply(assigned, function(e) as.character(e[[2]]), "")
+}
+
+functions_within <- function(value) {
+  if (is.function(value) && !is.primitive(value)) return(list(value))
+  if (is.list(value) && !is.object(value)) unlist(lapply(value, functions_within), recursive = FALSE)
+}
+
+# Who uses whom: a row for each pair of objects of different files.
+calls_between_files <- function(files) {
+  namespace <- asNamespace("gpbandits")
+  defined <- lapply(files, names_defined_in)
+  owner <- stats::setNames(rep(seq_along(files), lengths(defined)), unlist(defined))
+  each <- lapply(intersect(names(owner), ls(namespace, all.names = TRUE)), function(name) {
+    value <- get(name, namespace)
+    if (inherits(value, "refObjectGenerator")) return(NULL)
+    used <- unique(unlist(lapply(functions_within(value), codetools::findGlobals)))
+    used <- setdiff(intersect(used, names(owner)), name)
+    if (length(used)) data.frame(from = name, to = used, file = owner[[name]], into = unname(owner[used]))
+  })
+  calls <- do.call(rbind, each)
+  calls[calls$file != calls$into, ]
+}
+
+largest_circle <- function(calls, count) {
+  reach <- matrix(FALSE, count, count)
+  reach[cbind(calls$file, calls$into)] <- TRUE
+  diag(reach) <- TRUE
+  for (doubling in seq_len(ceiling(log2(count)))) reach <- (reach %*% reach) > 0
+  max(rowSums(reach & t(reach)))
+}
+
+test_that("files use those before them in the load order", {
+  skip_if_not_installed("codetools")
+  sources <- source_files()
+  skip_if(is.null(sources), "the sources are not beside the tests")
+  expect_setequal(basename(sources$files), sources$there)
+  files <- sources$files[basename(sources$files) != "RcppExports.R"]
+  calls <- calls_between_files(files)
+  against <- calls[calls$file < calls$into, ]
+  expect_lte(nrow(against), 20, label = paste("calls against the load order:", paste(against$from, "->", against$to,
+                                                                                    collapse = ", ")))
+  expect_lte(largest_circle(calls, length(files)), 5)
+  # (What is counted is there: thousands of calls.)
+  expect_gt(nrow(calls), 1000)
+})
+
+test_that("each file begins with a sentence that says what it holds", {
+  sources <- source_files()
+  skip_if(is.null(sources), "the sources are not beside the tests")
+  for (file in sources$files[basename(sources$files) != "RcppExports.R"]) {
+    expect_match(readLines(file, 1), "^# .+[.] Layer: [a-z]+[.]$", label = basename(file))
+  }
+})

@@ -1,0 +1,232 @@
+# Parts state their settings and traits (R/registry.R): nothing is made or taken that no table declares, and each setting of
+# each part is checked.
+
+x9 <- seq(0, 1, length.out = 9)
+own_kernel <- function(X, Y) exp(-outer(X[, 1], Y[, 1], "-")^2)
+
+# One of every kind that there is, by class. (A rule in R stands among policies.)
+one_of_each <- function() {
+  k <- kernel_se(0.3)
+  list(
+    bandit_width = list(
+      width_constant(1), width_function(sqrt), width_srinivas_finite(), width_irgp(), width_srinivas_compact(0.1, 1, 1, 1, 1), width_srinivas_box(0.1, 1, 1, 1, 1),
+      width_srinivas_rkhs(1), width_igp(1, 1), width_gp_ts(1, 1, gain = 2), width_realised(1, 1), width_amm(1, 1),
+      width_fixed(1, 1, looks = 2),
+      width_dmm(1, 1), width_sdf(1), width_ec(width_amm(1, 1), 0.1), width_corrupt(width_amm(1, 1), 0.1), width_clip(1, rewards_clip(moment = 1, rounds = 9)),
+      width_cpd(1, 2.5, 1, 9), width_glm(1)),
+    bandit_gain = list(width_igp(1, 1, gain = 2)$gain, width_igp(1, 1, gain = sqrt)$gain, gain_realised(), gain_greedy(),
+                       gain_spectral(), gain_rate()),
+    bandit_kernel = list(k, kernel_matern(1.5, 0.3), kernel_rq(1, 0.3), kernel_periodic(1, 0.3), kernel_linear(),
+                         kernel_categorical(), kernel_levels(matrix(0:2 / 2)), kernel_matrix(diag(9)), kernel_function(own_kernel), k + kernel_linear(),
+                         k * kernel_linear()),
+    bandit_policy = c(
+      list(policy_ucb(1), policy_ts(1), policy_ei(0, function(x) 1 + x[, 1]), policy_kg(), policy_pi(), policy_mes(),
+           policy_pims(), policy_eims(), policy_straddle(0), policy_function(function(mean, sd, round) mean), policy_mean(),
+           policy_variance(), policy_uniform(), policy_duel(1), policy_duel(1, "game"), policy_ehvi(), policy_hypervolume(1), gp_ucb_pe(x9, k, 0.1)$config$policy,
+           rival_epbo(x9, k, 0.1, penalty = 1, outcomes = list(y = to_maximize(), g = at_most(0)))$config$policy,
+           gp_lse(x9, k, 0.1, 0, 0.1)$config$policy, stable_opt(x9, k, 0.1, 0.2)$config$policy,
+           safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2)$config$policy),
+      lapply(one_of_each_rule(), function(rival) rival$config$policy)),
+    bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalise(), pending_censor(3)),
+    bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_every(5), change_event(),
+                          change_function(function(history) FALSE), change_window(5), change_weights(0.9), change_fade(0.1)),
+    bandit_constraints = list(constraints_noiseless(epoch = 3), constraints_noisy(epoch = 3, step = 1)),
+    bandit_penalty = list(penalty_exponential(), penalty_polynomial()),
+    bandit_stop = list(stop_gap(1, at = c(2, 5)), stop_prb(1), stop_emsr(1), stop_levels(), stop_stalled(3)),
+    bandit_param = list(param_real(0, 1), param_integer(0, 3), param_factor(c("a", "b")), param_logical(),
+                        param_shares(c("a", "b"), most = 1), search_space(m = param_shares(c("a", "b")))$params$a),
+    bandit_rewards = list(rewards_clip(1), rewards_binary("probit"), rewards_counts("minimize"), rewards_ordinal(3), rewards_duels(), rewards_duels(TRUE), rewards_rankings(), rewards_robust()),
+    bandit_belief = list(belief_normal(x = c(1, 2), k = c(a = 2)), gpbandits:::as_belief(function(x) x[, 1])),
+    bandit_refit = list(refit_every(3)),
+    bandit_race = list(race_folds(5)),
+    bandit_fidelity = list(fidelity_range(1, 9, integer = TRUE), fidelity_range(0.1, 1, function(z) z)),
+    bandit_outcome = list(to_maximize(), to_minimize(), at_most(1), at_least(0), in_range(0, 1), tracked()),
+    bandit_outputs = list(scale_outputs()),
+    bandit_noise = list(noise_gaussian(1)),
+    bandit_delay = list(delay_fixed(1))
+  )
+}
+
+one_of_each_rule <- function() {
+  k <- kernel_se(0.3)
+  list(ckb = rival_ckb(x9, k, 0.1, step = 1, bound = 1),
+       epbo = rival_epbo(x9, k, 0.1, penalty = 1), bandit_oco = rival_oco(list(u = c(0, 1))), admmbo = rival_admmbo(x9, k, 0.1),
+       safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0),
+       stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0, method = "stageopt"),
+       lb_gp_ucb = lb_gp_ucb(x9, k, 0.1, B = 1, R = 0.1), a_gp_ucb = a_gp_ucb(x9, k, 0.1, B = 1, R = 0.1),
+       bpe = bpe(x9, k, 0.1, rounds = 9, B = 1, R = 0.1), rahbo = rahbo(x9, k, 0.1, 1, k, 3),
+       ei_cost = gp_ei(x9, k, 0.1, cost = "learned"))
+}
+
+family_of <- function(class) gpbandits:::family_of(class)
+
+test_that("every part is declared, and one of each kind is tried here", {
+  parts <- one_of_each()
+  declared <- ls(gpbandits:::families)
+  results <- Filter(function(class) isTRUE(family_of(class)$open), declared)
+  expect_setequal(names(parts), setdiff(declared, results))
+  for (class in names(parts)) {
+    family <- family_of(class)
+    kinds <- vapply(parts[[class]], function(x) if (is.null(family$tag)) "" else x[[family$tag]], "")
+    if (!is.null(family$tag)) expect_setequal(kinds, names(family$entries))
+    for (x in parts[[class]]) {
+      expect_null(gpbandits:::fault_of_part(x, class), info = paste(class, kinds))
+      for (name in names(family$traits)) expect_no_error(gpbandits:::trait(x, name))
+      expect_no_error(utils::capture.output(print(x)))
+    }
+  }
+  made <- function(class, kind) gpbandits:::new_part(class, kind, new.env())
+  expect_error(made("bandit_width", "unheard_of"), "nothing is declared")
+  expect_error(gpbandits:::trait(width_constant(1), "unheard_of"), "no trait")
+  # No constructor makes an object past the table, and no name is taken twice.
+  files <- list.files(test_path("..", "..", "R"), full.names = TRUE)
+  skip_if(length(files) == 0)
+  defined <- grep("^[A-Za-z_.0-9]+ <- ", unlist(lapply(files, readLines)), value = TRUE)
+  expect_identical(anyDuplicated(sub(" <- .*", "", defined)), 0L)
+  own <- sprintf("structure[(].*class = \"(%s)\"", paste(names(parts), collapse = "|"))
+  expect_identical(grep(own, unlist(lapply(files, readLines)), value = TRUE), character())
+})
+
+# A part that passes its checks is played: an answer, or an error of ours.
+works <- function(part, class) {
+  k <- kernel_se(0.3)
+  play <- function(...) {
+    b <- suppressWarnings(gp_bandit(x9, ..., noise_var = 0.1))
+    constrained <- gpbandits:::constraint_count(b$config) > 0
+    for (t in 1:3) b$observe(b$suggest()$id, sin(t), constraints = if (constrained) 0.1)
+    b$best()
+  }
+  width <- function(w) {
+    play(kernel = k, policy = policy_ucb(w))
+    if (w$type != "dmm") gp_ucb_pe(x9, k, 0.1, width = w)$suggest(2)
+  }
+  fate <- fate_of(switch(
+    class,
+    bandit_width = width(part), bandit_gain = width(width_igp(1, 1, gain = part)),
+    bandit_kernel = play(kernel = part, policy = policy_ucb(1)), bandit_policy = play(kernel = k, policy = part),
+    bandit_pending = play(kernel = k, policy = policy_ucb(1), pending = part),
+    bandit_changes = play(kernel = k, policy = policy_ucb(1), changes = part),
+    bandit_constraints = play(kernel = k, policy = policy_ucb(1), constraints = part),
+    bandit_penalty = play(kernel = k, policy = policy_ucb(1), constraints = constraints_noiseless(epoch = 2, penalty = part)),
+    bandit_stop = gp_ucb(x9, k, 0.1)$certificate(part),
+    bandit_param = gp_ucb(search_space(a = part, b = param_real(0, 1)), k, 0.1, width = 1)$suggest(),
+    bandit_rewards = play(kernel = k, policy = policy_ucb(1), rewards = part),
+    bandit_refit = play(kernel = k, policy = policy_ucb(1), refit = part),
+    bandit_outputs = play(kernel = k, policy = policy_ucb(1), outputs = part),
+    bandit_noise = run_bandit(gp_ucb(x9, k, 0.1), bandit_problem(x9, sin(x9), part), 2),
+    bandit_delay = run_bandit(gp_ucb(x9, k, 0.1), bandit_problem(x9, sin(x9), delay = part), 2)
+  ))
+  fate %in% c("refused", "an answer")
+}
+
+# What a disk or an enemy may make of one setting.
+strange_settings <- list(NULL, NA, NaN, Inf, -1, 0, 1e308, "a", "", character(), numeric(), TRUE, list(), list(1), mean,
+                         quote(x), new.env(), matrix(0, 0, 0), c(1, 2), 2^31, rep(1, 1000), structure(1, class = "odd"),
+                         structure(list(), class = "bandit_width"), structure(list(type = "dmm"), class = "bandit_width"))
+
+test_that("each setting of each part, taken away or changed, is refused or works", {
+  skip_on_cran()
+  set.seed(1)
+  parts <- one_of_each()
+  for (class in names(parts)) for (x in parts[[class]]) {
+    for (name in names(x)) {
+      without <- x
+      without[[name]] <- NULL
+      # (A setting that came later is missing in objects of before: nothing is wrong with them.)
+      entry <- gpbandits:::entry_of(family_of(class), x[[c(family_of(class)$tag, "")[1]]])
+      if (name %in% entry$later) expect_null(gpbandits:::fault_of_part(without, class))
+      else expect_match(gpbandits:::fault_of_part(without, class), "lacks|known kind", info = paste(class, name))
+      for (value in sample(strange_settings, by_level(2, length(strange_settings)))) {
+        changed <- unclass(x)
+        changed[name] <- list(value)
+        class(changed) <- class
+        expect_true(is.character(gpbandits:::fault_of_part(changed, class)) || works(changed, class),
+                    info = paste(class, name, deparse(value)[1]))
+      }
+    }
+    odd <- x
+    odd[["unheard_of"]] <- 1
+    expect_match(gpbandits:::fault_of_part(odd, class), "unheard_of")
+    for (forged in list(structure(list(), class = class), structure(new.env(), class = class), structure(1, class = class),
+                        structure(unclass(x), class = c("odd", class)), structure(unname(unclass(x)), class = class))) {
+      expect_type(gpbandits:::fault_of_part(forged, class), "character")
+    }
+  }
+})
+
+test_that("a bandit made anew of settings that lack something is damaged, not dead", {
+  skip_on_cran()
+  rivals <- one_of_each_rule()
+  for (rule in names(rivals)) {
+    rival <- rivals[[rule]]
+    for (name in names(gpbandits:::script_of(rule)$settings)) {
+      spoilt <- unserialize(serialize(rival, NULL))
+      frame <- as.environment(spoilt)
+      frame$config[name] <- NULL
+      if (name %in% gpbandits:::script_of(rule)$later) expect_no_error(spoilt$suggest())
+      else expect_error(spoilt$suggest(), "lacks", class = "gpbandits_error", info = paste(rule, name))
+    }
+  }
+  lse <- unserialize(serialize(gp_lse(x9, kernel_se(0.3), 0.1, 0, 0.1), NULL))
+  frame <- as.environment(lse)
+  frame$config$policy$width <- NULL
+  expect_error(lse$suggest(), "lacks \"width\"", class = "gpbandits_error")
+})
+
+test_that("what goes by one multiplier refuses the others in one place, when it is made", {
+  several <- width_dmm(1, 0.1)
+  k <- kernel_se(0.3)
+  for (code in expression(gp_ucb_pe(x9, k, 0.1, width = several), gp_ts(x9, k, 0.1, width = several), policy_ts(several),
+                          gp_lse(x9, k, 0.1, 0, 0.1, width = several), stable_opt(x9, k, 0.1, 0.2, width = several),
+                          rival_ckb(x9, k, 0.1, step = 1, bound = 1, width = several), stop_gap(1, several),
+                          width_sdf(several), width_ec(several, 1), safe_opt(x9, k, 0.1, threshold = 0, seed = 1, width = several))) {
+    expect_error(eval(code), "one multiplier of sd.*not width_dmm", class = "gpbandits_error")
+  }
+  drawn <- width_sdf(width_irgp())
+  for (code in expression(gp_lse(x9, k, 0.1, 0, 0.1, width = drawn), stable_opt(x9, k, 0.1, 0.2, width = drawn),
+                          rival_ckb(x9, k, 0.1, step = 1, bound = 1, width = drawn), stop_gap(1, drawn))) {
+    expect_error(eval(code), "not drawn at random", class = "gpbandits_error")
+  }
+  # A width that is drawn makes choices random, wherever it stands in another.
+  b <- gp_ucb(x9, k, 0.1, width = drawn)
+  b$observe(b$suggest()$id, 1)
+  expect_true("propensity" %in% names(b$history()))
+})
+
+test_that("what draws functions from the prior refuses kernels without, when it is made", {
+  box <- list(u = c(0, 1))
+  own <- kernel_se(0.3) + kernel_function(own_kernel)
+  for (policy in list(policy_ts(1), policy_pims(), policy_eims())) {
+    expect_error(gp_bandit(box, own, 0.1, policy), "drawn from the prior", class = "gpbandits_error")
+    expect_no_error(gp_bandit(x9, own, 0.1, policy)$suggest())
+  }
+  b <- gp_bandit(box, own, 0.1, policy_mes())
+  set.seed(1)
+  for (t in 1:3) b$observe(b$suggest()$id, sin(t))
+  expect_true(all(b$history()$status == "known"))
+})
+
+test_that("what was found whole is known again as it was only, and what may change behind its back is looked at each time", {
+  fault <- function(x) gpbandits:::fault_of_part(x, class(x))
+  known <- function(x) gpbandits:::found_whole(x, class(x))
+  kernel <- kernel_se(0.2) * kernel_matern(1.5, 3)
+  for (k in 1:2) expect_null(fault(kernel))
+  expect_true(known(kernel))
+  expect_false(gpbandits:::found_whole(kernel, "bandit_width"))
+  expect_false(known(kernel_se(0.2 * (1 + 2^-52)) * kernel_matern(1.5, 3)))
+  expect_false(known(structure(kernel, more = 1)))
+  forged <- unserialize(serialize(kernel, NULL))
+  forged[[which(vapply(forged, is.list, NA))[1]]][[1]]$lengthscale <- -0.2
+  expect_match(fault(forged), "is not|must be|lengthscale|changed")
+  expect_false(known(forged))
+  for (x in list(width_function(function(t) 1), kernel_matrix(diag(200)))) {
+    expect_null(fault(x))
+    expect_false(known(x))
+  }
+  for (k in 1:50) expect_null(fault(kernel_se(k)))
+  expect_lte(length(gpbandits:::whole_parts$bandit_kernel), gpbandits:::whole_parts_kept)
+})
+
+test_that("an engine is one that gp_bandit() lists", {
+  expect_identical(gpbandits:::engine_names, eval(formals(gp_bandit)$engine))
+})
