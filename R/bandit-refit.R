@@ -286,6 +286,7 @@ looked_at <- function(bandit) {
   if (isS4(bandit)) twin else as.environment(twin)
 }
 
+# What was said once is not said again, and a check of the model counts the looks before it.
 hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[name]] <- from[[name]]
 
 is_unfitted <- function(bandit) {

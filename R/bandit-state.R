@@ -100,7 +100,6 @@ posterior_at <- function(bandit, places, context) {
   kind_of(bandit)$posterior(bandit, places, context)
 }
 
-# What was said once is not said again, and a check of the model counts the looks before it.
 # Which tables these are, and how long: nothing has happened while this is the same. (A log that was reset, or written
 # anew, may have as many events as the one before.)
 log_state <- function(bandit, tables = c("queries", "events")) {
@@ -110,6 +109,7 @@ log_state <- function(bandit, tables = c("queries", "events")) {
 # An answer that takes a search, kept while nothing happens. `question`: all that it depends on besides the log. What it
 # warns of it warns of each time. Copies and saved bandits do not have it (see adopt()).
 kept_answer <- function(bandit, question, code) {
+  bandit <- as.environment(bandit)
   state <- log_state(bandit)
   if (!identical(bandit$.kept$state, state)) bandit$.kept <- list(state = state)
   for (one in bandit$.kept$answers) {

@@ -149,7 +149,8 @@ known_history <- function(known, domain, config = NULL) {
   if (has_outcomes(config)) return(known_outcomes(known, domain))
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
-  ours <- c(list(reward = known$reward, status = rep("given", length(known$reward))), known["noise_var"])
+  ours <- c(list(reward = known$reward, status = rep("given", length(known$reward))),
+            if (!is.null(known$noise_var)) known["noise_var"])
   cbind(frame, as.data.frame(columns_beside(ours, domain$names), optional = TRUE))
 }
 

@@ -177,7 +177,7 @@ test_that("a run that is struck at any statement keeps whole rounds", {
 test_that("R's generator is put back, wherever what used it is struck", {
   skip_on_os("windows")
   bandit <- played_on(gp_ts(state_x, kernel_se(0.2), 0.01, B = 1, R = 0.1))
-  uses <- list(best = function() bandit$best(),
+  uses <- list(best = function() bandit$copy()$best(),
                stream = function() gpbandits:::with_stream(gpbandits:::replication_seeds(1, 1)[[1]], stats::runif(1)))
   set.seed(7)
   state <- .Random.seed
