@@ -110,6 +110,7 @@ log_state <- function(bandit, tables = c("queries", "events")) {
 # An answer that takes a search, kept while nothing happens. `question`: all that it depends on besides the log. What it
 # warns of it warns of each time. Copies and saved bandits do not have it (see adopt()).
 kept_answer <- function(bandit, question, code) {
+  bandit <- as.environment(bandit)
   state <- log_state(bandit)
   if (!identical(bandit$.kept$state, state)) bandit$.kept <- list(state = state)
   for (one in bandit$.kept$answers) {
