@@ -64,28 +64,62 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
 }
 
 # Rows of pending queries whose numbers were rounded by hand become points of their own, with the settings that were
-# used, in the place of these queries. The other rows are returned.
+# used, in the place of these queries: all of them or none. The other rows are returned, without those that came before.
 observe_rounded <- function(bandit, data, constraints, time, noise_var, size) {
   check_data_frame(data, "id")
   config <- bandit$config
   inputs <- intersect(config$domain$names, names(data))
-  alone <- is.null(constraints) && is.null(time) && is.null(noise_var) && is.null(size)
+  alone <- is.null(constraints) && length(time) <= 1 && is.null(noise_var) && is.null(size)
   if (has_numbers(config$domain) || length(inputs) == 0 || !"id" %in% names(data) || nrow(data) == 0) return(data)
   id <- check_ids(bandit, data$id)
   used <- query_frame(bandit, id)
-  rounded <- is_rounded(bandit, id, data[inputs], used) & status_of(bandit, id) == "pending"
-  if (!any(rounded)) return(data)
+  other <- is_rounded(bandit, id, data[inputs], used)
+  rounded <- other & status_of(bandit, id) == "pending"
+  again <- other & status_of(bandit, id) == "withdrawn"
+  if (!any(rounded | again)) return(data)
   if (!alone) stop_argument("id", "rounded settings, with values beside the data.frame", "values in its columns")
   for (name in inputs) {
-    told <- rounded & !is.na(data[[name]])
+    told <- other & !is.na(data[[name]])
     used[[name]][told] <- data[[name]][told]
   }
-  for (k in which(rounded)) use_settings(bandit, id[k], used[k, , drop = FALSE], data[k, , drop = FALSE])
-  data[!rounded, , drop = FALSE]
+  part <- function(frame, k) frame[k, , drop = FALSE]
+  for (k in which(again)) again[k] <- is_told_again(bandit, id[k], part(used, k), part(data, k))
+  if (nrow(data) > 1 && any(rounded) && !is_stored(bandit)) check_all_rows(bandit, data, time)
+  for (k in which(rounded)) use_settings(bandit, id[k], part(used, k), part(data, k), time)
+  data[!(rounded | again), , drop = FALSE]
+}
+
+# An error in one of several rows comes before any of them has changed something. (A store undoes its changes.)
+check_all_rows <- function(bandit, data, time) {
+  rehearsal <- as.environment(bandit_copy(bandit))
+  suppressWarnings(suppressMessages({
+    for (k in seq_len(nrow(data))) {
+      bandit_observe(rehearsal, data[k, , drop = FALSE], constraints = NULL, time = time, noise_var = NULL)
+    }
+  }))
+}
+
+# Is this what a query was withdrawn for, with the same values? (Other values are an error, none is FALSE.)
+is_told_again <- function(bandit, id, used, row) {
+  known <- bandit_history(bandit)
+  known <- known[seq_len(nrow(known)) > id & known$status == "known", , drop = FALSE]
+  inputs <- intersect(names(used), setdiff(names(known), "id"))
+  same <- rep(TRUE, nrow(known))
+  for (name in inputs) {
+    same <- same & agrees_with_query(bandit$config, name, rep(used[[name]], nrow(known)), known[[name]])
+  }
+  known <- known[same, , drop = FALSE]
+  if (nrow(known) == 0) return(FALSE)
+  values <- intersect(setdiff(names(row), c("id", names(used))), names(known))
+  agrees <- vapply(values, function(name) known[[name]] %in% row[[name]], logical(nrow(known)))
+  if (any(rowSums(!matrix(agrees, nrow(known))) == 0)) return(TRUE)
+  shown <- id + ids_before(bandit)
+  stop_argument("id", sprintf("%.0f, which was recorded before, at these settings and with other values", shown),
+                sprintf("the values of query %.0f (`$amend()` changes them)", known$id[1]))
 }
 
 # One query's reward belongs to other settings: these are added, and the query is withdrawn.
-use_settings <- function(bandit, id, used, row) {
+use_settings <- function(bandit, id, used, row, time = NULL) {
   config <- bandit$config
   domain <- config$domain
   find_places(domain, used[domain$names], arg = "id")  # (an error before anything has changed)
@@ -98,7 +132,7 @@ use_settings <- function(bandit, id, used, row) {
   g <- ours(constraint_names(config, "g"))
   shown <- id + ids_before(bandit)
   add_given(bandit, used[domain$names], NULL, reward, if (length(g)) unname(as.matrix(row[g])),
-            if (length(config$context_names)) used[config$context_names], NULL,
+            if (length(config$context_names)) used[config$context_names], time,
             if (is.null(config$outcomes)) row[[ours("noise_var")]], if (has_likelihood(config)) row$size)
   bandit_withdraw(bandit, shown, FALSE)
   words <- sprintf("Query %.0f was evaluated at %s: recorded as query %.0f, with these settings.\n", shown,

@@ -122,9 +122,10 @@ refuse_equality <- function(expression, params, arg) {
   named <- intersect(all.vars(expression), names(params))
   margin <- sprintf("abs(%s - (%s)) <= 0.01", sides[1], if (one_of) "value" else sides[2])
   instead <- if (length(named) > 1) {
-    # (Sums with equal coefficients of reals from 0 on have become shares before.)
-    sprintf("a space without one of %s, which the objective finds from the others (param_shares() has sums)",
-            paste(named, collapse = ", "))
+    # (Linear ones of plain reals, each in one of them, have been solved before.)
+    sprintf("a space without one of %s, which the objective computes from the others (%s)",
+            paste(named, collapse = ", "),
+            "linear equalities are solved where their inputs are plain reals, each in one equality")
   } else {
     sprintf("a param_factor() or param_logical() beside %s, where a value is special", named)
   }

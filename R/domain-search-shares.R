@@ -1,8 +1,8 @@
 # Mixture components of search spaces: shares that add up to a total. Layer: domain.
 
 # Shares of a whole in a search space: inputs of type "share" that add up to a total. `domain$shares` has an entry for
-# each
-# set of them: `names`, `total`, `lower`, `upper`, `most`.
+# each set of them: `names`, `total`, `lower`, `upper`, `most`. A linear equality of reals is such a set, too (see
+# equality_set()): its parts are linear in the inputs, and its numbers are of the parts.
 
 #' @rdname search_space
 #' @param names names of shares, two at least: each is an input, and a column.
@@ -88,9 +88,20 @@ reach_total <- function(one) {
 # Numbers of some inputs, the whole of them, as the core takes one set. `at`: their columns, from 1; `pinned`: of those
 # that are fixed their values, else NA.
 core_shares <- function(one, at = seq_along(one$names), pinned = rep(NA_real_, length(at))) {
-  list(at = at - 1, lower = one$lower, upper = one$upper, total = one$total,
-       most = or_else(one$most, length(one$names)),
-       pinned = pinned)
+  c(list(at = at - 1, lower = one$lower, upper = one$upper, total = one$total,
+         most = or_else(one$most, length(one$names)), pinned = pinned), if (is_equality(one)) one[c("factors", "origins")])
+}
+
+# Is a set a linear equality? Then its parts are factor * (input - origin), else they are the inputs.
+is_equality <- function(one) !is.null(one$equality)
+
+parts_of_inputs <- function(one, x) {
+  if (is_equality(one)) (x - rep(one$origins, each = nrow(x))) * rep(one$factors, each = nrow(x)) else x
+}
+
+inputs_of_parts <- function(one, parts) {
+  if (!is_equality(one)) return(parts)
+  parts / rep(one$factors, each = nrow(parts)) + rep(one$origins, each = nrow(parts))
 }
 
 # Sets of shares become an input each: a list of `params` and `shares`.
@@ -117,8 +128,8 @@ one_share <- function(lower, upper) new_param("share")
 share_bounds <- function(one) {
   if (!is.null(one$most)) return(rbind(0 * one$lower, pmin(one$upper, one$total)))
   others <- function(x) sum(x) - x
-  rbind(pmin(pmax(one$lower, one$total - others(one$upper)), one$upper),
-        pmax(pmin(one$upper, one$total - others(one$lower)), one$lower))
+  inputs_of_parts(one, rbind(pmin(pmax(one$lower, one$total - others(one$upper)), one$upper),
+                             pmax(pmin(one$upper, one$total - others(one$lower)), one$lower)))
 }
 
 # ---- what the domain knows of them ----------------------------------------------------
@@ -178,13 +189,20 @@ whole_parts_of <- function(x, total, least, largest) {
   }
 }
 
-# So much of the total is rounding.
+# So much of the total is rounding; of an equality's terms the largest counts as well.
 share_rounding <- 1e-8
+
+rounding_of_sum <- function(one) {
+  terms <- if (is_equality(one)) c(abs(one$factors * one$origins), one$upper)
+  share_rounding * max(one$total, terms)
+}
 
 # For each input: so far may it be beyond its bounds.
 share_slack <- function(domain) {
   slack <- numeric(length(domain$names))
-  for (one in domain$shares) slack[share_columns(domain, one)] <- share_rounding * one$total
+  for (one in domain$shares) {
+    slack[share_columns(domain, one)] <- rounding_of_sum(one) / abs(or_else(one$factors, 1))
+  }
   slack
 }
 
@@ -193,10 +211,14 @@ check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
   for (one in domain$shares) {
     at <- share_columns(domain, one)
     x <- codes[, at, drop = FALSE]
-    close <- share_rounding * one$total
+    close <- rounding_of_sum(one)
     said <- function(i) paste(one$names, "=", exact_words(unname(x[i, ])), collapse = ", ")
-    off <- which(is.na(rowSums(x)) | abs(rowSums(x) - one$total) > close)
-    if (length(off)) stop_argument(arg, said(off[1]), sprintf("shares whose sum is %g", one$total))
+    sums <- rowSums(parts_of_inputs(one, x))
+    off <- which(is.na(sums) | abs(sums - one$total) > close)
+    wanted <- if (is_equality(one)) paste("points with", one$equality) else sprintf("shares whose sum is %g", one$total)
+    if (length(off)) stop_argument(arg, said(off[1]), wanted)
+    # (Its inputs have bounds like others.)
+    if (is_equality(one)) next
     if (!bounded) {
       negative <- which(rowSums(x < -close) > 0)
       if (length(negative)) stop_argument(arg, said(negative[1]), "shares >= 0")
@@ -217,23 +239,28 @@ check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
 
 # ---- equalities that are shares --------------------------------------------------------
 
-# Sums of plain reals with equal coefficients that are equal to a number say what param_shares() says.
+# Sums of plain reals with equal coefficients that are equal to a number say what param_shares() says; other linear
+# equalities of plain reals are sets of their own.
 with_equalities_as_shares <- function(apart, where) {
   if (is.null(where) || is.function(where)) return(c(apart, list(where = where)))
   given <- constraint_texts(where, names(apart$params))
   texts <- with_equalities_whole(given, names(apart$params))
   keep <- rep(TRUE, length(texts))
   for (k in seq_along(texts)) {
-    set <- shares_of_equality(str2lang(texts[k]), apart$params)
+    taken <- unlist(lapply(unname(apart$shares), `[[`, "names"))
+    set <- shares_of_equality(str2lang(texts[k]), apart$params[!names(apart$params) %in% taken])
     if (is.null(set)) next
     keep[k] <- FALSE
     reach <- c(sum(set$lower), sum(set$upper))
     if (set$total < reach[1] || set$total > reach[2]) {
-      stop_argument("where", texts[k],
-                    sprintf("an equality that can hold: this sum is from %g to %g", reach[1], reach[2]))
+      shift <- sum(set$factors * set$origins)
+      stop_argument("where", texts[k], sprintf("an equality that can hold: this sum is from %g to %g",
+                                               reach[1] + shift, reach[2] + shift))
     }
-    do.call(check_shares, set, quote = TRUE)
-    apart$params[set$names] <- share_params(set)
+    if (!is_equality(set)) {
+      do.call(check_shares, set, quote = TRUE)
+      apart$params[set$names] <- share_params(set)
+    }
     apart$shares[[paste(set$names, collapse = ".")]] <- set
   }
   same <- all(keep) && length(texts) == length(given)
@@ -268,18 +295,29 @@ shares_of_equality <- function(expression, params) {
   form <- linear_form(call("-", expression[[2]], expression[[3]]), names(params))
   if (is.null(form)) return(NULL)
   used <- names(form)[form != 0 & names(form) != ""]
-  plain <- vapply(params[used], function(param) param$type == "real" && !param$log && is.null(param$when), NA)
+  if (length(used) < 2 || !all(vapply(params[used], is_plain_real, NA))) return(NULL)
   factors <- unname(form[used])
-  if (length(used) < 2 || !all(plain) || any(abs(factors - factors[1]) > 1e-12 * abs(factors[1]))) return(NULL)
   total <- -form[[1]] / factors[1]
-  bound <- function(which) unname(vapply(params[used], `[[`, 0, which))
-  if (total <= 0 || any(bound("lower") < 0)) return(NULL)
+  bound <- function(which) as.double(unname(vapply(params[used], `[[`, 0, which)))
+  unequal <- any(abs(factors - factors[1]) > 1e-12 * abs(factors[1]))
+  if (unequal || total <= 0 || any(bound("lower") < 0)) {
+    return(equality_set(expression_text(expression), used, factors, -form[[1]], bound("lower"), bound("upper")))
+  }
   list(names = used, total = total, lower = bound("lower"), upper = bound("upper"), most = NULL)
 }
 
+is_plain_real <- function(param) param$type == "real" && !param$log && is.null(param$when) && !is_stepped(param)
+
+# sum(factors * inputs) = sum, within the inputs' bounds. Each part is what its input adds above the least that it can:
+# from 0 on.
+equality_set <- function(text, names, factors, sum, lower, upper) {
+  origins <- ifelse(factors > 0, lower, upper)
+  list(names = names, total = sum - sum(factors * origins), lower = 0 * lower, upper = abs(factors) * (upper - lower),
+       factors = factors, origins = origins, equality = text)
+}
+
 # The coefficients of an expression that is linear in the inputs, the first (without a name) what is added; NULL where
-# it
-# is not.
+# it is not.
 linear_form <- function(expression, names) {
   none <- stats::setNames(numeric(1 + length(names)), c("", names))
   if (is.numeric(expression) && length(expression) == 1) return(replace(none, 1, expression))
@@ -318,7 +356,9 @@ linear_rules <- function(domain) {
   bounds <- function(forms) as.double(vapply(forms, function(one) -one$form[[1]], 0))
   equal <- vapply(forms, `[[`, NA, "equal")
   sums <- lapply(unname(sets), function(one) {
-    list(form = c(-one$total, stats::setNames((used %in% one$names) + 0, used)), equal = TRUE)
+    factors <- stats::setNames(or_else(one$factors, rep(1, length(one$names))), one$names)
+    sum <- one$total + sum(factors * or_else(one$origins, 0))
+    list(form = c(-sum, stats::setNames(ifelse(used %in% one$names, factors[used], 0), used)), equal = TRUE)
   })
   list(at = match(used, domain$names) - 1, A = rows(forms[!equal]), b = bounds(forms[!equal]),
        E = rows(c(forms[equal], sums)), f = bounds(c(forms[equal], sums)))
@@ -370,11 +410,13 @@ balanced_shares <- function(domain, points, kept = character()) {
   fits <- rep(TRUE, nrow(points))
   for (one in domain$shares) {
     x <- as.matrix(points[one$names])
+    parts <- parts_of_inputs(one, x)
     # What sums up is left as it is, to the bit.
-    off <- abs(rowSums(x) - one$total) > 1e-9 * one$total
-    x[off, ] <- balanced_set(one, x[off, , drop = FALSE], one$names %in% kept)
+    off <- abs(rowSums(parts) - one$total) > 0.1 * rounding_of_sum(one)
+    parts[off, ] <- balanced_set(one, parts[off, , drop = FALSE], one$names %in% kept)
+    x[off, ] <- inputs_of_parts(one, parts[off, , drop = FALSE])
     points[one$names] <- x
-    fits <- fits & within_set(one, x)
+    fits <- fits & within_set(one, parts)
   }
   list(points = points, fits = fits)
 }
@@ -394,9 +436,13 @@ balanced_set <- function(one, x, kept) {
 }
 
 # A frame's points with shares by `u`, uniform in the unit cube: exponential variables in proportion, so that no share
-# comes before the others, and uniform where none has an upper bound.
+# comes before the others, and uniform where none has an upper bound. Equalities are spread as in designs.
 spread_shares <- function(domain, points, u) {
   for (one in domain$shares) {
+    if (is_equality(one)) {
+      points[one$names] <- core(cpp_shares(core_shares(one), u[, share_columns(domain, one), drop = FALSE], TRUE))
+      next
+    }
     least <- if (is.null(one$most)) one$lower else 0 * one$lower
     above <- -log(pmax(1 - u[, share_columns(domain, one), drop = FALSE], 1e-12))
     points[one$names] <- balanced_set(one, above + rep(least, each = nrow(u)), rep(FALSE, length(one$names)))
@@ -416,7 +462,7 @@ largest_shares <- function(x, kept, most) {
 }
 
 within_set <- function(one, x) {
-  close <- 1e-8 * one$total
+  close <- rounding_of_sum(one)
   low <- rep(one$lower, each = nrow(x))
   high <- rep(one$upper, each = nrow(x))
   absent <- !is.null(one$most) & x == 0
@@ -426,7 +472,7 @@ within_set <- function(one, x) {
 
 # The set of exactly three shares of which these two are some, or NULL.
 ternary_set <- function(domain, pair) {
-  Find(function(one) length(one$names) == 3 && all(pair %in% one$names), domain$shares)
+  Find(function(one) length(one$names) == 3 && all(pair %in% one$names) && !is_equality(one), domain$shares)
 }
 
 # Codes with numbers at the nearest multiples of their steps that are within the bounds.

@@ -46,7 +46,13 @@
 #'   share is 0, are reached exactly; with `most` one share is dropped, added or swapped in turns with
 #'   climbs. The kernel sees the shares as they are, and with `most` an indicator `<name>.active` of each.
 #'   In `where`, a sum with equal coefficients of reals from 0 on that is equal to a number means the same as
-#'   `param_shares()`; other equalities are refused. Two linear inequalities that leave an equality are one.
+#'   `param_shares()`. Two linear inequalities that leave an equality are one.
+#' @section Linear equalities: An equality of at least two plain reals that is linear, such as `2 * a + b == 1` or
+#'   `a == b`, is solved. Its terms are treated like shares: designs, suggestions and the recommended point satisfy it
+#'   up to rounding, and draws are uniform over it. Given points must satisfy it up to `1e-8` of its largest term.
+#'   A plain real always exists, and has neither `log` nor `step` nor `digits`. Each input may be in one equality.
+#'   Other equalities of reals are an error: leave out an input that the others determine, and compute it in the
+#'   objective.
 #' @section What the kernel sees: a column per input, then `<name>.active` (0 or 1) for each conditional one; `dims`
 #'   may name all of them.
 #'   Reals and whole numbers as they are (logarithms if `log`), ordered factors by rank 1, 2, .., other factors by
@@ -98,9 +104,8 @@
 #' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown
 #'   inputs, in a circle, or with
 #'   functions that they may not call, comparisons with what an input never is (a level that it does not have),
-#'   equalities of reals (which no search meets: write a margin, `abs(a + b - 1) <= 0.01`, or leave out an input that
-#'   the
-#'   others determine),
+#'   equalities of reals that are not linear (which no search meets: write a margin, `abs(a * b - 1) <= 0.01`, or leave
+#'   out an input that the others determine),
 #'   constraints that no point satisfies (proved for linear ones, else of 65,536 that are tried), parameters of other
 #'   packages that are unbounded or have no counterpart. Points outside of the space are refused by name.
 #' @source Hit-and-run: Smith (1984). Directions from other walks: Gilks, Roberts and George (1994).
@@ -172,9 +177,15 @@ parsed_space <- function(params, where, shares = NULL) {
   domain
 }
 
-# Sets of shares as param_shares() makes them, whose inputs are as they say.
+# Sets of shares as param_shares() makes them, whose inputs are as they say; and equalities that are as their text says.
 checked_sets <- function(shares, params) {
   for (set in names(shares)) {
+    if (is_equality(shares[[set]])) {
+      text <- shares[[set]]$equality
+      made <- if (is_text(text)) attempt(shares_of_equality(str2lang(text), params))
+      if (!identical(made, shares[[set]])) stop_argument(set, "changed", "as search_space() makes it")
+      next
+    }
     one <- do.call(param_shares, shares[[set]], quote = TRUE)
     if (!identical(params[one$names], share_params(one))) stop_argument(set, "changed", "as param_shares() makes it")
   }
@@ -629,8 +640,9 @@ describe_domain.search_domain <- function(domain) sprintf("a search space with %
 #' @export
 domain_story.search_domain <- function(domain) {
   inputs <- vapply(domain$names, function(name) paste(name, param_words(domain$params[[name]])), "")
-  where <- if (is.function(domain$where)) "; where a function holds"
-           else if (length(domain$where)) paste("; where", paste(domain$where, collapse = ", "))
+  equalities <- unlist(lapply(unname(domain$shares), `[[`, "equality"))
+  conditions <- c(equalities, if (is.function(domain$where)) "a function holds" else domain$where)
+  where <- if (length(conditions)) paste("; where", paste(conditions, collapse = ", "))
   paste0("search space: ", paste(inputs, collapse = ", "), where)
 }
 

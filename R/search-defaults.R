@@ -125,7 +125,8 @@ default_kernel.search_domain <- function(domain, contexts = NULL) {
   for (one in domain$shares) {
     at <- share_columns(domain, one)
     range <- diff(share_bounds(one))
-    sides[at] <- if (max(range) > 0) max(range) else one$total
+    sides[at] <- if (is_equality(one)) ifelse(range != 0, abs(range), sides[at])
+                 else if (max(range) > 0) max(range) else one$total
   }
   sides <- c(sides[!domain$categorical], contexts)
   smooth <- kernel_matern(2.5, lengthscale = lengthscales_of(sides), dims = c(numbers, names(contexts)))

@@ -213,12 +213,11 @@ test_that("sums that are equal to a number become shares; other equalities are r
     expect_identical(space$where, if (is.list(where)) "a < 0.75")
   }
   expect_null(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + b >= 0.5 & a + b <= 1)$shares)
-  expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a <= b & a >= b), "equality", class = "gpbandits_error")
+  expect_identical(search_space(a = c(0, 1), b = c(0, 1), where = ~ a <= b & a >= b)$shares[[1]]$factors, c(1, -1))
   # (It named `upper` and `total`, which nobody had given.)
   expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + b == 3), "`where`.*from 0 to 2, not a \\+ b == 3",
                class = "gpbandits_error")
-  err <- expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + 2 * b == 1), class = "gpbandits_error")
-  expect_match(conditionMessage(err), "param_shares")
+  expect_error(search_space(a = c(0, 1), b = c(0, 1), where = ~ a + b^2 == 1), "margin", class = "gpbandits_error")
 })
 
 test_that("points are checked, with what is wrong said", {
@@ -344,4 +343,58 @@ test_that("pictures and importances of shares are of mixtures that there are", {
   expect_equal(range(grid$x), c(0, 1))
   expect_identical(names(picture$data)[1:2], names(plot(found, "map", resolution = 9)$map)[1:2])
   expect_s3_class(ggplot2::ggplotGrob(ggplot2::autoplot(found$bandit, type = "sd", resolution = 9)), "gtable")
+})
+
+# ---- linear equalities ------------------------------------------------------------------------
+
+plane <- function(...) {
+  search_space(x = c(-2, 3), y = c(0, 300), z = c(-1, 1), rule = c("u", "v"), where = ~ x - 0.01 * y + 3 * z == 0.5, ...)
+}
+off_plane <- function(q) max(abs(q$x - 0.01 * q$y + 3 * q$z - 0.5))
+
+test_that("points of a linear equality with unequal coefficients lie on it, and all over it", {
+  set.seed(1)
+  b <- gp_bandit(plane(), kernel_se(1), 0.01, policy_uniform())
+  q <- b$suggest(400)
+  expect_lt(off_plane(q), 1e-10)
+  expect_true(all(abs(q$x - 0.5) <= 2.5 & abs(q$y - 150) <= 150 & abs(q$z) <= 1))
+  # Uniform: as the points of the box near the plane are, of which x and y say what z is.
+  box <- data.frame(x = stats::runif(2e4, -2, 3), y = stats::runif(2e4, 0, 300))
+  box <- box[abs(0.5 - box$x + 0.01 * box$y) <= 3, ]
+  for (name in c("x", "y")) expect_gt(suppressWarnings(stats::ks.test(q[[name]], box[[name]]))$p.value, 1e-3)
+})
+
+test_that("designs, suggestions, and the recommended point satisfy a linear equality, which states its optimum", {
+  f <- function(q) -(q$a - 0.3)^2 - (q$b - 0.6)^2
+  set.seed(2)
+  b <- auto_bandit(search_space(a = c(0, 1), b = c(0, 1), where = ~ 2 * a + b == 1), design = 6)
+  for (k in 1:12) {
+    q <- b$suggest()
+    expect_lt(abs(2 * q$a + q$b - 1), 1e-12)
+    b$observe(q$id, f(q))
+  }
+  best <- b$best()
+  # (The point of the line that is nearest to (0.3, 0.6) is (0.22, 0.56).)
+  expect_lt(abs(2 * best$a + best$b - 1), 1e-12)
+  expect_lt(abs(best$a - 0.22), 0.02)
+  fixed <- b$suggest(fixed = list(a = 0.25))
+  expect_equal(fixed$b, 0.5, tolerance = 1e-12)
+  copy <- from_json(as_json(b))
+  expect_identical(copy$history(), b$history())
+  expect_error(b$add(data.frame(a = 0.2, b = 0.61), reward = 1), "2 \\* a \\+ b == 1", class = "gpbandits_error")
+  b$add(data.frame(a = 0.2, b = 0.6 + 1e-9), reward = f(list(a = 0.2, b = 0.6)))
+})
+
+test_that("a linear equality goes together with inequalities; what cannot hold, or overlaps, is an error", {
+  set.seed(3)
+  space <- search_space(x = c(-2, 3), y = c(0, 300), z = c(-1, 1), where = ~ x - 0.01 * y + 3 * z == 0.5 & x <= y / 100)
+  q <- auto_bandit(space)$suggest(12)
+  expect_lt(off_plane(q), 1e-10)
+  expect_true(all(q$x <= q$y / 100))
+  expect_identical(nrow(unique(q)), 12L)
+  unit <- function(where) search_space(a = c(0, 1), b = c(0, 1), c = c(0, 1), n = param_integer(0, 4), where = where)
+  expect_error(unit(~ a + 2 * b == 4), "from 0 to 3", class = "gpbandits_error")
+  for (where in list(~ a + 2 * b == 1 & b + 2 * c == 1, ~ a + 2 * n == 1)) {
+    expect_error(unit(where), "without one of", class = "gpbandits_error")
+  }
 })

@@ -108,6 +108,56 @@ test_that("a row whose settings were rounded by hand teaches what it was evaluat
   }
 })
 
+test_that("a row rounded by hand that comes again changes nothing, with other values it is an error", {
+  set.seed(7)
+  for (journal in list(NULL, tempfile())) {
+    b <- gp_bandit(search_space(a = c(0, 1), rule = c("x", "y")), kernel_se(0.4), 0.01, policy_uniform(),
+                   journal = journal)
+    q <- b$suggest(2)
+    row <- transform(q[1, ], a = round(a, 2), reward = 3)
+    expect_message(b$observe(row), class = "gpbandits_rounded")
+    before <- b$history()
+    expect_silent(b$observe(row))
+    expect_identical(b$history(), before)
+    expect_error(b$observe(transform(row, reward = 4)), "`\\$amend\\(\\)`", class = "gpbandits_error")
+    expect_error(b$observe(transform(row, a = a + 0.01)), "withdrawn|asked at", class = "gpbandits_error")
+    expect_identical(b$history(), before)
+    # Beside a row that is new.
+    b$observe(rbind(row, transform(q[2, ], reward = 5)))
+    expect_identical(b$history()$reward, c(NA, 5, 3))
+  }
+})
+
+test_that("several rows with rounded settings are recorded together or not at all", {
+  set.seed(8)
+  b <- gp_bandit(search_space(a = c(0, 1), rule = c("x", "y")), kernel_se(0.4), 0.01, policy_uniform())
+  rows <- transform(b$suggest(3), a = round(a, 2), reward = c(1, 2, 3))
+  before <- b$history()
+  expect_error(b$observe(transform(rows, reward = c(1, 2, NA))), class = "gpbandits_error")
+  expect_error(b$observe(transform(rows, a = ifelse(id == 3, (a + 0.5) %% 1, a))), class = "gpbandits_error")
+  expect_identical(b$history(), before)
+  suppressMessages(b$observe(rows))
+  expect_identical(b$history()$reward, c(NA, NA, NA, 1, 2, 3))
+})
+
+test_that("a store takes rows with rounded settings, too, and undoes all of them together", {
+  skip_if_not_installed("RSQLite")
+  file <- tempfile(fileext = ".db")
+  set.seed(9)
+  b <- gp_bandit(search_space(a = c(0, 1), rule = c("x", "y")), kernel_se(0.4), 0.01, policy_uniform(),
+                 store = bandit_store(file, "rounded", seed = 1))
+  rows <- transform(b$suggest(2), a = round(a, 2), reward = 1:2)
+  rows <- rows[c("id", "a", "rule", "reward")]
+  before <- b$history()
+  expect_error(b$observe(transform(rows, reward = c(1, NA))), class = "gpbandits_error")
+  expect_identical(b$history(), before)
+  expect_message(b$observe(rows), class = "gpbandits_rounded")
+  known <- b$history()
+  expect_identical(known$reward, c(NA, NA, 1, 2))
+  expect_silent(b$observe(rows))
+  expect_identical(b$history(), known)
+})
+
 test_that("what is further away, outside, or another level stays an error and changes nothing", {
   set.seed(5)
   space <- search_space(a = c(0, 1), b = c(0, 1), rule = c("x", "y"), where = ~ a + b <= 1)

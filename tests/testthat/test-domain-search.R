@@ -395,9 +395,11 @@ test_that("comparisons with what an input never is are refused", {
 test_that("equalities of real numbers are refused, with what to write instead", {
   spaces <- function(where) search_space(a = c(0, 1), b = c(0, 1), n = param_integer(0, 5), where = where)
   refused <- function(where, words) expect_error(spaces(where), words, class = "gpbandits_error")
-  # (A sum with equal coefficients makes shares of its inputs, see param_shares().)
+  # (Linear equalities of reals alone are solved.)
   expect_s3_class(spaces(~ a + b == 1), "search_domain")
-  refused(~ a + 2 * b == 1, "`where` .*abs\\(a \\+ 2 \\* b - \\(1\\)\\) <= 0.01.* without one of a, b")
+  expect_s3_class(spaces(~ a + 2 * b == 1), "search_domain")
+  refused(~ a + b^2 == 1, "`where` .*abs\\(a \\+ b\\^2 - \\(1\\)\\) <= 0.01.* without one of a, b")
+  refused(~ a + 2 * b == 1 & a - b == 0, "margin")
   refused(~ n <= 2 & 2 * a == n, "margin")
   refused(~ n == 1 | a == 0.5, "margin")
   refused(~ a %in% c(0.25, 0.5), "param_factor")

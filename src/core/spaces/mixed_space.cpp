@@ -557,9 +557,9 @@ MixedSpace::Way MixedSpace::way_from(Spot& spot) const {
     if (!shares) continue;
     const auto k = static_cast<Index>(i);
     way.mixes = true;
-    way.side[k] = shares->side();
-    way.lower[k] = shares->lower(part);
-    way.upper[k] = (shares->upper(part) - shares->lower(part)) / way.side[k];
+    way.side[k] = shares->side() / shares->factor(part);
+    way.lower[k] = shares->input_of(part, shares->lower(part));
+    way.upper[k] = (shares->upper(part) - shares->lower(part)) / shares->side();
   }
   const VectorXd u = over(picked(way.from, way.free) - way.lower, way.side);
   way.start = way.at = clamped(u, VectorXd::Zero(u.size()), way.upper);
@@ -924,6 +924,8 @@ Shares::Shares(std::vector<Index> at, VectorXd lower, VectorXd upper, double tot
     : at_(std::move(at)),
       lower_(std::move(lower)),
       upper_(std::move(upper)),
+      factors_(VectorXd::Ones(lower_.size())),
+      origins_(VectorXd::Zero(lower_.size())),
       total_(total),
       most_(most),
       pinned_(at_.size(), 0) {
@@ -933,6 +935,14 @@ Shares::Shares(std::vector<Index> at, VectorXd lower, VectorXd upper, double tot
   list_supports();
 }
 
+void Shares::set_scale(VectorXd factors, VectorXd origins) {
+  if (factors.size() != count() || origins.size() != count() || (factors.array() == 0.0).any()) {
+    throw std::invalid_argument("shares without a scale");
+  }
+  factors_ = std::move(factors);
+  origins_ = std::move(origins);
+}
+
 Shares Shares::slice(const Fixed& fixed, Index first) const {
   Shares out = *this;
   bool some = false;
@@ -940,7 +950,7 @@ Shares Shares::slice(const Fixed& fixed, Index first) const {
     for (std::size_t part = 0; part < at_.size(); ++part) {
       if (at_[part] != fixed.at[k] - first) continue;
       const auto i = static_cast<Index>(part);
-      out.lower_[i] = out.upper_[i] = fixed.values[static_cast<Index>(k)];
+      out.lower_[i] = out.upper_[i] = (fixed.values[static_cast<Index>(k)] - origins_[i]) * factors_[i];
       out.pinned_[part] = 1;
       some = true;
     }
@@ -951,12 +961,18 @@ Shares Shares::slice(const Fixed& fixed, Index first) const {
 
 VectorXd Shares::parts(const VectorXd& x) const {
   VectorXd out(count());
-  for (std::size_t part = 0; part < at_.size(); ++part) out[static_cast<Index>(part)] = x[at_[part]];
+  for (std::size_t part = 0; part < at_.size(); ++part) {
+    const auto i = static_cast<Index>(part);
+    out[i] = (x[at_[part]] - origins_[i]) * factors_[i];
+  }
   return out;
 }
 
 void Shares::put(const VectorXd& parts, VectorXd& x) const {
-  for (std::size_t part = 0; part < at_.size(); ++part) x[at_[part]] = parts[static_cast<Index>(part)];
+  for (std::size_t part = 0; part < at_.size(); ++part) {
+    const auto i = static_cast<Index>(part);
+    x[at_[part]] = input_of(i, parts[i]);
+  }
 }
 
 bool Shares::can_reach(const Support& support) const {
@@ -1034,13 +1050,14 @@ Shares::Support Shares::support_of(const VectorXd& parts) const {
 
 void Shares::snap(VectorXd& x) const {
   const VectorXd y = parts(x);
-  if (!limited()) return put(project_on_shares(y, lower_, upper_, total_), x);
-  put(projected(y, support_of(y)), x);
+  const VectorXd near = limited() ? projected(y, support_of(y)) : project_on_shares(y, lower_, upper_, total_);
+  if (near != y) put(near, x);
 }
 
 // (The last coordinate of the cube, which the last share leaves alone, chooses who is above 0.)
 void Shares::spread(VectorXd& x) const {
-  const VectorXd cube = parts(x);
+  VectorXd cube(count());
+  for (std::size_t part = 0; part < at_.size(); ++part) cube[static_cast<Index>(part)] = x[at_[part]];
   if (!limited()) return put(shares_of_cube(cube, lower_, upper_, total_), x);
   const auto sets = static_cast<double>(supports_.size());
   const double turn = std::min(std::floor(cube[count() - 1] * sets), sets - 1.0);
@@ -1127,8 +1144,9 @@ Shares make_shares(const Settings& settings) {
   const VectorXd numbers = settings.numbers("at");
   std::vector<Index> at;
   for (Index i = 0; i < numbers.size(); ++i) at.push_back(static_cast<Index>(numbers[i]));
-  const Shares whole(at, settings.numbers("lower"), settings.numbers("upper"),
-                     settings.number("total"), settings.count("most"));
+  Shares whole(at, settings.numbers("lower"), settings.numbers("upper"), settings.number("total"),
+               settings.count("most"));
+  if (settings.has("factors")) whole.set_scale(settings.numbers("factors"), settings.numbers("origins"));
   const VectorXd pinned = settings.numbers("pinned");
   Fixed fixed;
   std::vector<double> values;

@@ -1,5 +1,5 @@
-// Shares of a whole: inputs that add up to a total, each within its bounds; perhaps at most so many of them
-// are above 0, and each is 0 or within its bounds.
+// Shares of a whole: parts that add up to a total, each within its bounds; perhaps at most so many of them
+// are above 0, and each is 0 or within its bounds. A part is an input, or linear in it: in a sum with coefficients.
 #ifndef GPB_SHARES_H
 #define GPB_SHARES_H
 
@@ -24,12 +24,16 @@ class Shares {
  public:
   // at: which of the inputs they are; most: so many may be above 0 (all of them: no more is said).
   Shares(std::vector<Index> at, VectorXd lower, VectorXd upper, double total, Index most);
+  // A part is factor * (input - origin); it is the input where nothing is said.
+  void set_scale(VectorXd factors, VectorXd origins);
   const std::vector<Index>& at() const { return at_; }
   double total() const { return total_; }
   bool limited() const { return most_ < count(); }
   double lower(Index part) const { return lower_[part]; }
   double upper(Index part) const { return upper_[part]; }
-  // What the longest side is: they are measured in it.
+  double factor(Index part) const { return factors_[part]; }
+  double input_of(Index part, double value) const { return origins_[part] + value / factors_[part]; }
+  // What the longest side of the parts is: they are measured in it.
   double side() const { return std::max((upper_ - lower_).maxCoeff(), 1e-300); }
   // The same where some inputs are fixed.
   Shares slice(const Fixed& fixed, Index first) const;
@@ -52,14 +56,16 @@ class Shares {
   void list_supports();
 
   std::vector<Index> at_;
-  VectorXd lower_, upper_;
+  VectorXd lower_, upper_;  // of the parts
+  VectorXd factors_, origins_;
   double total_;
   Index most_;
   std::vector<char> pinned_;       // fixed: at lower = upper, perhaps 0
   std::vector<Support> supports_;  // where limited: those that reach the total
 };
 
-// From `at` (0-based), `lower`, `upper`, `total`, `most`, and values where they are fixed, `pinned` (NaN: free).
+// From `at` (0-based), `lower`, `upper`, `total`, `most`, and values of inputs that are fixed, `pinned` (NaN: free);
+// perhaps `factors` and `origins`.
 Shares make_shares(const Settings& settings);
 
 }  // namespace gpb
