@@ -31,7 +31,7 @@
 #'   RKHS norm at most \eqn{B_f}, \eqn{R}-sub-Gaussian noise, \eqn{k(x,x) \le 1}{k(x, x) <= 1}, **`noise_var` > 1**, rewards in
 #'   \eqn{[v, v + B_y]}{[value, value + B_y]}, delays independent of everything else (where they depend on the input, \eqn{\rho_m}{rho_m} is the
 #'   smallest probability over the inputs), prior mean `value`. With a smaller `noise_var` the proof loses factors: it
-#'   then holds with `width_sdf(width_realised(B_f, R + B_y, delta / 2), B_y / noise_var)`. With contexts the same holds over pairs of context and
+#'   then holds with `width_sdf(width_realized(B_f, R + B_y, delta / 2), B_y / noise_var)`. With contexts the same holds over pairs of context and
 #'   point (Theorem 4). Thompson sampling needs \eqn{\log(4/\delta)}{log(4/delta)} and `draw = "scaled"` (Theorem 3).
 #'   The default width (\eqn{\beta_t = 1}{beta_t = 1}, any `noise_var`) is the paper's practice and outside the theorems, and so are
 #'   `draw = "posterior"` and refitted hyperparameters. `gp_bucb()` and Thompson sampling with either rule have none here.

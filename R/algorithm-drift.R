@@ -19,7 +19,7 @@
 #'
 #' @section Guarantee: for restarts, windows and weights with those settings, dynamic regret
 #'   \eqn{\tilde O(\gamma_T^{7/8}P_T^{1/4}T^{3/4})}{O(gamma_T^(7/8) P_T^(1/4) T^(3/4))} up to logarithms, for functions of bounded RKHS norm with
-#'   \eqn{\sum_t \|f_{t+1}-f_t\| \le P_T}{sum of |f_(t+1) - f_t| <= P_T} in that norm, and a width such as [width_realised()] raised by the drift within the window. For fading,
+#'   \eqn{\sum_t \|f_{t+1}-f_t\| \le P_T}{sum of |f_(t+1) - f_t| <= P_T} in that norm, and a width such as [width_realized()] raised by the drift within the window. For fading,
 #'   if the function drifts as the kernel says, on arms and with `width_srinivas_finite(delta)`, not the default width: with probability \eqn{1-\delta}{1 - delta} the intervals hold in all rounds and the dynamic regret is at
 #'   most \eqn{\sqrt{C_1T\beta_TI_T}}{sqrt(C1 T beta_T I_T)}, \eqn{C_1 = 8/\log(1+1/\lambda)}{C1 = 8 / log(1 + 1 / lambda)}, \eqn{I_T} the realised `$information_gain()` (derived here; `"fade"` of [regret_bound()]): linear in \eqn{T},
 #'   with a slope that vanishes with \eqn{\epsilon}{epsilon}. For event triggers one thing: if \eqn{f} is drawn from the prior and never changes, \eqn{\lambda}{lambda} is right and queries are asked one at a

@@ -9,7 +9,7 @@
 #' A `gain` argument takes one of these objects, a number (the same for every
 #' \eqn{s}), or a function of \eqn{s}.
 #'
-#' * `gain_realised()`: \eqn{\tfrac12 \log\det(I + K_{t-1}/\lambda)}{1/2 log det(I + K/lambda)}
+#' * `gain_realized()`: \eqn{\tfrac12 \log\det(I + K_{t-1}/\lambda)}{1/2 log det(I + K/lambda)}
 #'   of the points that were really played since the last restart (pending ones
 #'   included where the pending rule lets the variance know them). Valid in every
 #'   bound whose proof only uses the realised determinant, and much smaller.
@@ -57,7 +57,7 @@ gain_entries <- list(
                       gain$f <- checked_function(gain$f, "gain")
                       gain
                     })),
-  realised = list(traits = list(of_points_played = TRUE, bounds = TRUE)),
+  realized = list(traits = list(of_points_played = TRUE, bounds = TRUE)),
   greedy = list(traits = list(counts_arms = TRUE)),
   spectral = list(traits = list(counts_arms = TRUE, bounds = TRUE)),
   rate = list(settings = alist(scale = check_positive(scale),
@@ -70,7 +70,7 @@ gain_entries <- list(
 
 #' @rdname gains
 #' @export
-gain_realised <- function() new_gain("realised")
+gain_realized <- function() new_gain("realized")
 
 #' @rdname gains
 #' @export
@@ -85,7 +85,7 @@ gain_spectral <- function() new_gain("spectral")
 gain_rate <- function(scale = 1, source = c("srinivas", "vakili")) new_gain("rate")
 
 as_gain <- function(gain, arg = "gain") {
-  allowed <- "a number >= 0, a function of s, or gain_realised(), gain_greedy(), gain_spectral(), gain_rate()"
+  allowed <- "a number >= 0, a function of s, or gain_realized(), gain_greedy(), gain_spectral(), gain_rate()"
   if (missing(gain)) stop_argument(arg, "missing", allowed)
   if (inherits(gain, "bandit_gain")) return(check_class(gain, "bandit_gain", arg))
   if (is.function(gain)) {
@@ -105,7 +105,7 @@ resolve_gain <- function(gain, config) {
     where <- if (!can_count(config$domain)) paste("on", describe_domain(config$domain))
              else "in contexts without a table (or with more than 50,000 pairs)"
     stop_argument("gain", sprintf("gain_%s() %s", gain$type, where),
-                  paste("gain_realised(), gain_rate(), a number or a function where there are not finitely many arms",
+                  paste("gain_realized(), gain_rate(), a number or a function where there are not finitely many arms",
                         "and contexts"))
   }
   trait(gain, "resolved")(unclass(gain), config)

@@ -328,8 +328,8 @@ check_units <- function(config, refuse) {
   }
   if (!is.null(level) && !is.finite(trait(config$rewards, "latent")(level))) refuse("level", describe(level), expected)
   if (!is.null(config$pending$lipschitz)) {
-    refuse("pending", "pending_penalise() with a Lipschitz constant of the reward",
-           "pending_penalise(), which estimates the latent function's")
+    refuse("pending", "pending_penalize() with a Lipschitz constant of the reward",
+           "pending_penalize(), which estimates the latent function's")
   }
 }
 

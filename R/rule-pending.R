@@ -12,7 +12,7 @@
 #' * `pending_censor(m, value)`: both know it at once, with `value` in place of the reward; the reward
 #'   replaces it when it arrives within `m` rounds (or within a time `m`), and one that takes longer stays `value` for good.
 #'
-#' * `pending_penalise(lipschitz)`: neither knows it; instead the policy's score is made smaller around it (local penalisation, Gonzalez
+#' * `pending_penalize(lipschitz)`: neither knows it; instead the policy's score is made smaller around it (local penalisation, Gonzalez
 #'   et al. 2016): it is multiplied by \eqn{\prod_j\Phi((L\|x - x_j\| - M + \mu_j)/\sigma_j)}{the product over pending queries j of Phi((L |x - x_j| - M + mu_j) / sd_j)}, \eqn{M}
 #'   the largest posterior mean, \eqn{L} the largest slope of the posterior mean (between arms; on a box among its candidates; 10 where it is flat).
 #'   Scores that can be negative are taken by their \eqn{\log(1 + e^s)}{log(1 + exp(s))} in prior sd. No bound.
@@ -65,7 +65,7 @@ pending_entries <- list(
       else "known to the variance"
     })
   ),
-  penalise = list(
+  penalize = list(
     settings = alist(lipschitz = if (!is.null(lipschitz)) check_number(lipschitz, lower = 0, open_lower = TRUE)),
     traits = list(words = "penalised around")
   ),
@@ -95,7 +95,7 @@ pending_hallucinate <- function(guard = Inf) new_pending("hallucinate")
 
 #' @rdname pending
 #' @export
-pending_penalise <- function(lipschitz = NULL) new_pending("penalise")
+pending_penalize <- function(lipschitz = NULL) new_pending("penalize")
 
 #' @rdname pending
 #' @export

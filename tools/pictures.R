@@ -181,7 +181,7 @@ cheat_sheet <- function() {
          "Or of parts: gp_bandit()" = c(
            "kernel_se(lengthscale, variance, dims)", "kernel_matern(nu = 2.5); kernel_rq(); kernel_periodic()", "kernel_linear(); kernel_categorical(); k1 + k2; k1 * k2",
            "kernel_matrix(K); kernel_function(f)", "policy_ucb(width); policy_ts(width); policy_ei()", "policy_mes(); policy_kg(); policy_function(f)",
-           "width_constant(2); width_igp(B, R, delta, gain)", "width_realised(); width_amm(); width_function(f)", "pending_hallucinate(); pending_censor(m)",
+           "width_constant(2); width_igp(B, R, delta, gain)", "width_realized(); width_amm(); width_function(f)", "pending_hallucinate(); pending_censor(m)",
            "changes = change_detect(...); change_oracle(times)", "constraints = constraints_noisy(count, epoch, step)", "contexts = c(\"age\", \"hour\"); $suggest(context = )",
            "refit = refit_every(5, average = 10)      # ten models"),
          "Several outcomes, and other results" = c(

@@ -16,9 +16,9 @@ for (engine in c("weights", "played")) {
                         list(kernel_matern(0.5, 0.4), ref_kernel_matern(0.5, 0.4), ref_random_inputs(30, 2), 0.05),
                         list(kernel_se(0.3), ref_kernel_se(0.3), sort(runif(20)), 1e-4))) {
         K <- case[[2]](case[[3]])
-        b <- gp_bandit(case[[3]], case[[1]], case[[4]], policy_ucb(width_realised(1, 0.1, 0.1)), mean = 0.4,
+        b <- gp_bandit(case[[3]], case[[1]], case[[4]], policy_ucb(width_realized(1, 0.1, 0.1)), mean = 0.4,
                        changes = rule[[1]], engine = engine)
-        ref <- ref_bandit(K, case[[4]], ref_policy("ucb", ref_width_realised(1, 0.1, 0.1)), mean = 0.4, drift = rule[[2]])
+        ref <- ref_bandit(K, case[[4]], ref_policy("ucb", ref_width_realized(1, 0.1, 0.1)), mean = 0.4, drift = rule[[2]])
         run <- play_beside(b, ref, 60, compare_rewards(K, 0.4, 0.2, 60), each_round = FALSE)
         expect_history(b, run$ref)
         known <- ref_bandit_info(run$ref)

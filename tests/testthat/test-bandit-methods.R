@@ -166,7 +166,7 @@ test_that("nothing relies on partial matching, and nothing warns", {
       bandit$reset()
     }
     for (width in list(width_srinivas_finite(), width_srinivas_compact(0.1, 1, 1, 1, 1), width_srinivas_rkhs(1),
-                       width_igp(1, 1, gain = gain_greedy()), width_gp_ts(1, 1, gain = gain_spectral()), width_realised(1, 1),
+                       width_igp(1, 1, gain = gain_greedy()), width_gp_ts(1, 1, gain = gain_spectral()), width_realized(1, 1),
                        width_amm(1, 1), width_dmm(1, 1), width_sdf(width_igp(1, 1, gain = gain_rate()), over = "pending"),
                        width_cpd(1, 2.5, 1, 10), width_function(sqrt))) {
       utils::capture.output(print(width), print(run_bandit(gp_ucb(methods_x, methods_kernel, 0.01, width = width),

@@ -54,7 +54,7 @@ exports <- list(
   width_srinivas_rkhs = list(list(B = 1), c(B = "nonnegative", delta = "probability", gain = "gain", scale = "positive", printed = "flag")),
   width_igp = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", gain = "gain")),
   width_gp_ts = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", gain = "gain")),
-  width_realised = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability")),
+  width_realized = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability")),
   width_amm = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability")),
   width_dmm = list(list(B = 1, R = 1, alpha = 1, alpha0 = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability",
                                                     alpha = "positives", alpha0 = "positives")),

@@ -12,7 +12,7 @@ expect_gain <- function(ours, ref, kernel, ref_kernel, d = 1, lambda = 0.2, roun
 test_that("gains of the points played, of a greedy choice, of the spectrum", {
   set.seed(401)
   for (lambda in c(0.05, 1)) {
-    expect_gain(gain_realised(), ref_gain_realised(), kernel_se(0.3), ref_kernel_se(0.3), lambda = lambda)
+    expect_gain(gain_realized(), ref_gain_realized(), kernel_se(0.3), ref_kernel_se(0.3), lambda = lambda)
     expect_gain(gain_greedy(), ref_gain_greedy(), kernel_se(0.3), ref_kernel_se(0.3), lambda = lambda)
     expect_gain(gain_spectral(), ref_gain_spectral(), kernel_matern(1.5, 0.3), ref_kernel_matern(1.5, 0.3),
                 lambda = lambda)

@@ -10,11 +10,11 @@ one_of_each <- function() {
   list(
     bandit_width = list(
       width_constant(1), width_function(sqrt), width_srinivas_finite(), width_irgp(), width_srinivas_compact(0.1, 1, 1, 1, 1), width_srinivas_box(0.1, 1, 1, 1, 1),
-      width_srinivas_rkhs(1), width_igp(1, 1), width_gp_ts(1, 1, gain = 2), width_realised(1, 1), width_amm(1, 1),
+      width_srinivas_rkhs(1), width_igp(1, 1), width_gp_ts(1, 1, gain = 2), width_realized(1, 1), width_amm(1, 1),
       width_fixed(1, 1, looks = 2),
       width_dmm(1, 1), width_sdf(1), width_ec(width_amm(1, 1), 0.1), width_corrupt(width_amm(1, 1), 0.1), width_clip(1, rewards_clip(moment = 1, rounds = 9)),
       width_cpd(1, 2.5, 1, 9), width_glm(1)),
-    bandit_gain = list(width_igp(1, 1, gain = 2)$gain, width_igp(1, 1, gain = sqrt)$gain, gain_realised(), gain_greedy(),
+    bandit_gain = list(width_igp(1, 1, gain = 2)$gain, width_igp(1, 1, gain = sqrt)$gain, gain_realized(), gain_greedy(),
                        gain_spectral(), gain_rate()),
     bandit_kernel = list(k, kernel_matern(1.5, 0.3), kernel_rq(1, 0.3), kernel_periodic(1, 0.3), kernel_linear(),
                          kernel_categorical(), kernel_levels(matrix(0:2 / 2)), kernel_matrix(diag(9)), kernel_function(own_kernel), k + kernel_linear(),
@@ -27,7 +27,7 @@ one_of_each <- function() {
            gp_lse(x9, k, 0.1, 0, 0.1)$config$policy, stable_opt(x9, k, 0.1, 0.2)$config$policy,
            safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2)$config$policy),
       lapply(one_of_each_rule(), function(rival) rival$config$policy)),
-    bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalise(), pending_censor(3)),
+    bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalize(), pending_censor(3)),
     bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_every(5), change_event(),
                           change_function(function(history) FALSE), change_window(5), change_weights(0.9), change_fade(0.1)),
     bandit_constraints = list(constraints_noiseless(epoch = 3), constraints_noisy(epoch = 3, step = 1)),

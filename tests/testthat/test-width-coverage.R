@@ -41,7 +41,7 @@ test_that("IGP-UCB's bound holds with the stated confidence (lambda = 1 + 2 / T)
 
 test_that("the realised and the AMM bounds hold with the stated confidence, for any lambda", {
   for (lambda in c(0.02, 0.09, 1)) {
-    expect_covers(coverage_misses(function(B, R) width_realised(B, R, 0.1), lambda), 0.1)
+    expect_covers(coverage_misses(function(B, R) width_realized(B, R, 0.1), lambda), 0.1)
     expect_covers(coverage_misses(function(B, R) width_amm(B, R, 0.1), lambda), 0.1)
   }
 })
@@ -112,7 +112,7 @@ test_that("AMM is never wider than the realised width, and narrower where both p
     if (i %% 10 == 0) parameters$B <- 0
     if (i %% 10 == 5) parameters$R <- 0
     n <- sample(30, 1)
-    both <- widths_on(list(do.call(width_amm, parameters), do.call(width_realised, parameters)), x,
+    both <- widths_on(list(do.call(width_amm, parameters), do.call(width_realized, parameters)), x,
                       kernel_matern(1.5, 0.3), exp(runif(1, -6, 2)), sample(10, n, TRUE), rnorm(n))
     amm <- both[[1]]$width
     realised <- both[[2]]$width
