@@ -184,7 +184,7 @@ check_penalty_of_rounds <- function(penalty) {
 #' summary(run_bandit(b, problem, 60))
 #' @export
 gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
-                                         gain = gain_realized(), count = 1, epoch,
+                                         gain = "realized", count = 1, epoch,
                                          penalty = penalty_exponential(1), reuse = TRUE,
                                          epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
                                          width = NULL) {
@@ -197,7 +197,7 @@ gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta 
 #' @rdname gp_ucb_noiseless_constraints
 #' @export
 gp_ucb_noisy_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
-                                     gain = gain_realized(), count = 1, epoch, step, reuse = TRUE,
+                                     gain = "realized", count = 1, epoch, step, reuse = TRUE,
                                      epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
                                      width = NULL) {
   rule <- constraints_noisy(count, epoch, step, reuse, epochs)

@@ -97,7 +97,8 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' @param B bound on the RKHS norm, >= 0.
 #' @param R the noise is R-sub-Gaussian, >= 0.
 #' @param delta failure probability, in (0, 1).
-#' @param gain information gain: a number, a function, or one of [gains].
+#' @param gain information gain: `"realized"`, `"greedy"`, `"spectral"`, a number, a function or [gain_rate()]; see
+#'   [gains].
 #' @param width overrides the width made of `B`, `R`, `delta` and `gain`.
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: as [gp_bandit()].
@@ -109,7 +110,7 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' set.seed(1)
 #' gp_ts(x, kernel_se(0.2), noise_var = 0.01, B = 1, R = 0.1)$suggest()
 #' @export
-igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_realized(), ...,
+igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = "realized", ...,
                     width = NULL) {
   if (is.null(width)) width <- width_igp(B, R, delta, gain)
   preset(list(policy = policy_ucb(width)), domain, kernel, noise_var, ...)
@@ -117,7 +118,7 @@ igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_re
 
 #' @rdname igp_ucb
 #' @export
-gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_realized(), ...,
+gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = "realized", ...,
                   width = NULL) {
   if (is.null(width)) width <- width_gp_ts(B, R, delta, gain)
   preset(list(policy = policy_ts(width)), domain, kernel, noise_var, ...)

@@ -132,7 +132,7 @@
 #'   \eqn{f} than the bandit does; regret is then
 #'   against the best of the arms that there are. Bounds in a function's norm hold on all of \eqn{R^d} anyway; gains
 #'   over the arms
-#'   ([gain_greedy()], [gain_spectral()]) are those of the present arms. Refused: where the kernel is a
+#'   (`gain = "greedy"` and `"spectral"`) are those of the present arms. Refused: where the kernel is a
 #'   [kernel_matrix()] (nobody knows the
 #'   covariances of new arms), by [gp_lse()] (its intervals are kept from the first round on), [change_detect()] and
 #'   [change_function()] (which keep the domain they began with), algorithms that are rules over several posteriors,

@@ -29,8 +29,8 @@
 #' than the gap; `NA` where no theorem says), `assumptions` (in words), `certified` (does the rule stop here?) and `point`.
 #' For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all rounds together. These widths do:
 #' * \eqn{f} drawn from the prior, Gaussian noise: [width_srinivas_finite()] on arms at `scale = 1`, and [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more;
-#' * RKHS norm at most `B`, `R`-sub-Gaussian noise: [width_realized()] and [width_amm()]; [width_igp()] and [width_gp_ts()] with [gain_realized()] or
-#'   [gain_spectral()], `noise_var` at least 1 and no reward with a noise variance of its own;
+#' * RKHS norm at most `B`, `R`-sub-Gaussian noise: [width_realized()] and [width_amm()]; [width_igp()] and [width_gp_ts()] with the gain
+#'   `"realized"` or `"spectral"`, `noise_var` at least 1 and no reward with a noise variance of its own;
 #' * the same, for points that do not depend on rewards: [width_fixed()], at `looks` rounds that are fixed in advance. A run needs `at` for it. By hand, call
 #'   `$certificate()` at these rounds only: if it is asked after every round, the probability does not hold;
 #' * rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width; the gap is of the latent \eqn{f};

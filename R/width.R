@@ -121,7 +121,8 @@
 #' @param looks how often the intervals are looked at, at times fixed beforehand, a whole number >= 1.
 #' @param drift \eqn{V}, by how much \eqn{f} may differ from its mean over the design's rounds, a number >= 0; see above.
 #' @param slack by how much \eqn{f} may differ between a cell's points in the first round, a number > 0 in units of the reward, chosen beforehand; `NULL`: the prior's sd.
-#' @param gain information gain: a number, a function of \eqn{s = t-1}, or one of [gains].
+#' @param gain information gain: `"realized"`, `"greedy"`, `"spectral"`, a number, a function of \eqn{s = t-1}, or
+#'   [gain_rate()]; see [gains].
 #' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
 #'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
 #' @param alpha0 prior scales of the martingale, over which it is averaged; `NULL`: \eqn{\lambda 4^{0..6}}{lambda * 4^(0:6)}.
@@ -207,9 +208,9 @@ width_entries <- list(
     settings = alist(B = check_bound(B), delta = check_delta(delta), gain = as_gain(gain),
                      scale = check_scale(scale), printed = check_flag(printed)),
     together = quote(if (printed && trait(gain, "of_points_played")) {
-      stop_argument("gain", "gain_realized() with `printed = TRUE`",
-                    paste("known before the point is chosen: a number, a function of s, gain_greedy(), gain_spectral()",
-                          "or gain_rate()"))
+      stop_argument("gain", "\"realized\" with `printed = TRUE`",
+                    paste("known before the point is chosen: a number, a function of s, \"greedy\", \"spectral\" or",
+                          "gain_rate()"))
     })
   ),
   igp = list(settings = alist(B = check_bound(B), R = check_bound(R),
@@ -338,17 +339,17 @@ width_srinivas_box <- function(delta = 0.1, a, b, r, d, slack = NULL) new_width(
 
 #' @rdname widths
 #' @export
-width_srinivas_rkhs <- function(B, delta = 0.1, gain = gain_realized(), scale = 1, printed = FALSE) {
+width_srinivas_rkhs <- function(B, delta = 0.1, gain = "realized", scale = 1, printed = FALSE) {
   new_width("srinivas_rkhs")
 }
 
 #' @rdname widths
 #' @export
-width_igp <- function(B, R, delta = 0.1, gain = gain_realized()) new_width("igp")
+width_igp <- function(B, R, delta = 0.1, gain = "realized") new_width("igp")
 
 #' @rdname widths
 #' @export
-width_gp_ts <- function(B, R, delta = 0.1, gain = gain_realized()) new_width("gp_ts")
+width_gp_ts <- function(B, R, delta = 0.1, gain = "realized") new_width("gp_ts")
 
 #' @rdname widths
 #' @export

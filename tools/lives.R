@@ -145,7 +145,7 @@ visited <- rbind(0.2, 0.9)
 # ---- the table: policies, domains, rules ----------------------------------------
 
 policies <- list(
-  ucb = function() policy_ucb(width_igp(1, 0.1, 0.1, gain_realized())), ucb2 = function() policy_ucb(width_constant(2)),
+  ucb = function() policy_ucb(width_igp(1, 0.1, 0.1, "realized")), ucb2 = function() policy_ucb(width_constant(2)),
   dmm = function() policy_ucb(width_dmm(1, 0.1, 0.1)), ts = function() policy_ts(width_constant(0.7)),
   ei = function() policy_ei(0.01), pi = function() policy_pi(0.01), mean = function() policy_mean(),
   variance = function() policy_variance(), uniform = function() policy_uniform(), pims = function() policy_pims(),

@@ -13,7 +13,7 @@ visited <- rbind(0.2, 0.9)                          # contexts, in turn
 checked_rounds <- c(1, 9, 16, 23, rounds)
 
 policies <- list(
-  ucb = list(ours = function() policy_ucb(width_igp(1, 0.1, 0.1, gain_realized())),
+  ucb = list(ours = function() policy_ucb(width_igp(1, 0.1, 0.1, "realized")),
              width = function(R) ref_width_igp(1, R, 0.1, ref_gain_realized())),
   ts = list(ours = function() policy_ts(width_constant(0.7)), width = function(R) ref_width_constant(0.7)),
   ei = list(ours = function() policy_ei(0.01)),

@@ -592,7 +592,7 @@ garbage <- c(
   list(factor("a"), Sys.Date(), quote(x + y), as.name("z"), y ~ x, new.env(), mean, stop, function() 1, function(t) t,
        function(t) NULL, function(t) rep(1, t), function(x) x[, 1]),
   list(safe_x, safe_kernel, kernel_linear() * kernel_rq(), kernel_matrix(diag(12)), policy_ei(), policy_ts(width_constant(1)),
-       width_constant(1), width_igp(1, 1), gain_greedy(), gain_rate(), pending_censor(2), pending_hallucinate(), tabulated,
+       width_constant(1), width_igp(1, 1), width_igp(1, 1, gain = "greedy")$gain, gain_rate(), pending_censor(2), pending_hallucinate(), tabulated,
        noise_gaussian(1), delay_poisson(2), finite_domain(1:3), box_domain(0, 1), ucb_maker, ucb_maker$a)
 )
 

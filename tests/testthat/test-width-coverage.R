@@ -36,7 +36,7 @@ expect_covers <- function(misses, delta) {
 
 test_that("IGP-UCB's bound holds with the stated confidence (lambda = 1 + 2 / T)", {
   expect_covers(coverage_misses(function(B, R) width_igp(B, R, 0.1), 1 + 2 / 30), 0.1)
-  expect_covers(coverage_misses(function(B, R) width_igp(B, R, 0.1, gain_spectral()), 1 + 2 / 30), 0.1)
+  expect_covers(coverage_misses(function(B, R) width_igp(B, R, 0.1, "spectral"), 1 + 2 / 30), 0.1)
 })
 
 test_that("the realised and the AMM bounds hold with the stated confidence, for any lambda", {

@@ -16,7 +16,7 @@ test_that("constants, functions and Srinivas' widths", {
   expect_width(width_function(function(t) sqrt(t) / 2), ref_width_function(function(t) sqrt(t) / 2))
   expect_width(width_srinivas_finite(0.05, 0.2), ref_width_srinivas_finite(0.05, 0.2))
   expect_width(width_srinivas_compact(0.1, 1, 2, 3, 1, 0.5), ref_width_srinivas_compact(0.1, 1, 2, 3, 1, 0.5))
-  expect_width(width_srinivas_rkhs(1.5, 0.1, gain_realized(), 0.01),
+  expect_width(width_srinivas_rkhs(1.5, 0.1, "realized", 0.01),
                ref_width_srinivas_rkhs(1.5, 0.1, ref_gain_realized(), 0.01))
 })
 
@@ -81,7 +81,7 @@ test_that("Srinivas' third width with gamma_t, as it is printed", {
 
 test_that("Chowdhury and Gopalan's widths", {
   set.seed(302)
-  expect_width(width_igp(1.5, 0.3, 0.1, gain_realized()), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realized()))
+  expect_width(width_igp(1.5, 0.3, 0.1, "realized"), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realized()))
   expect_width(width_gp_ts(1.5, 0.3, 0.1, 2), ref_width_gp_ts(1.5, 0.3, 0.1, ref_gain_number(2)))
   expect_width(width_igp(1, 0.3, 0.1, function(s) s / 3),
                ref_width_igp(1, 0.3, 0.1, ref_gain_function(function(s) s / 3)))
@@ -133,7 +133,7 @@ test_that("realised widths know the pending points where the pending rule says s
                     list(pending_hallucinate(), ref_pending("hallucinate")),
                     list(pending_censor(3, -1), ref_pending("censor", 3, -1)))) {
     expect_width(width_realized(1.5, 0.3, 0.1), ref_width_realized(1.5, 0.3, 0.1), pending = rule, delay = delay)
-    expect_width(width_igp(1.5, 0.3, 0.1, gain_realized()), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realized()),
+    expect_width(width_igp(1.5, 0.3, 0.1, "realized"), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realized()),
                  pending = rule, delay = delay)
   }
 })
@@ -147,7 +147,7 @@ test_that("the widths of delayed feedback: base plus the sds of the window", {
                  pending = rule, delay = delay)
   }
   rule <- list(pending_censor(4), ref_pending("censor", 4))
-  expect_width(width_sdf(width_igp(1, 0.3, 0.1, gain_realized()), 0.4),
+  expect_width(width_sdf(width_igp(1, 0.3, 0.1, "realized"), 0.4),
                ref_width_sdf(ref_width_igp(1, 0.3, 0.1, ref_gain_realized()), 0.4), pending = rule, delay = delay)
   expect_width(width_sdf(width_constant(1), 0.4, over = "pending"),
                ref_width_sdf(ref_width_constant(1), 0.4, "pending"), pending = rule, delay = delay)
@@ -223,9 +223,9 @@ test_that("presets: the stated widths, and `width` to override them", {
   gain <- ref_gain_realized()
   beside(gp_ucb(x, k, 0.1), ref_width_srinivas_finite(0.1, 1 / 5))
   beside(gp_ucb(x, k, 0.1, width = width_constant(3)), ref_width_constant(3))
-  beside(igp_ucb(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = gain_realized()),
+  beside(igp_ucb(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = "realized"),
          ref_width_igp(1, 0.2, 0.05, gain))
-  beside(gp_ts(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = gain_realized()),
+  beside(gp_ts(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = "realized"),
          ref_width_gp_ts(1, 0.2, 0.05, gain), "ts")
   one <- ref_width_constant(1)
   censor <- ref_pending("censor", 4, -1)
