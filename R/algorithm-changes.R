@@ -30,7 +30,7 @@
 #' x <- seq(0, 5, length.out = 100)
 #' kernel <- kernel_matern(2.5, 1)
 #' set.seed(1)
-#' problem <- bandit_problem(x, sample_gp(kernel, x, n = 2), noise = noise_gaussian(0.05),
+#' problem <- bandit_problem(x, sample_gp(kernel, x, n = 2), noise = 0.05,
 #'                           change_points = 100)
 #' rule <- change_detect(function(q) 2.6 * q^(-6 / 7), function(q) 2 * q^(1 / 7))
 #' width <- width_cpd(D = 0.02, nu = 2.5, d = 1, horizon = 200)

@@ -176,7 +176,7 @@ check_penalty_of_rounds <- function(penalty) {
 #' @examples
 #' x <- seq(0, 6, length.out = 41)
 #' grid <- as.matrix(expand.grid(x1 = x, x2 = x))
-#' problem <- bandit_problem(grid, -sin(grid[, 1]) - grid[, 2], noise = noise_gaussian(0.1),
+#' problem <- bandit_problem(grid, -sin(grid[, 1]) - grid[, 2], noise = 0.1,
 #'                           constraints = cbind(sin(grid[, 1]) * sin(grid[, 2]) + 0.95))
 #' b <- gp_ucb_noiseless_constraints(grid, kernel_matern(2.5, 1), noise_var = 0.01, epoch = 20,
 #'                                   width = width_constant(2))

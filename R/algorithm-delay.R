@@ -55,7 +55,7 @@
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
 #' f <- sin(6 * x) / 2 + 0.5
-#' problem <- bandit_problem(x, f, noise = noise_gaussian(0.02), delay = delay_poisson(5))
+#' problem <- bandit_problem(x, f, noise = 0.02, delay = function(n) rpois(n, 5))
 #' set.seed(1)
 #' summary(run_bandit(gp_ucb_sdf(x, kernel_se(0.2), noise_var = 0.01, m = 10), problem, rounds = 60))
 #' gp_bucb(x, kernel_se(0.2), noise_var = 0.01)$suggest(4)

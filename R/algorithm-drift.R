@@ -49,7 +49,7 @@
 #' b <- gp_ucb_drift(x, kernel, 0.01, "window", variation = 5, horizon = 100)
 #' b$config$changes$window
 #' drifting <- lapply(1:50, function(t) sin(6 * x + 0.05 * t))
-#' problem <- bandit_problem(x, do.call(cbind, drifting), noise = noise_gaussian(0.1),
+#' problem <- bandit_problem(x, do.call(cbind, drifting), noise = 0.1,
 #'                           change_points = 1:49)
 #' set.seed(1)
 #' summary(run_bandit(gp_ucb_drift(x, kernel, 0.01, change_fade(0.03)), problem, 50))

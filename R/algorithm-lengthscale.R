@@ -44,7 +44,7 @@
 #' @seealso [refit_every()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 80)
-#' problem <- bandit_problem(x, sin(20 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(20 * x), noise = 0.1)
 #' b <- lb_gp_ucb(x, kernel_se(1), noise_var = 0.01, B = 1, R = 0.1)
 #' set.seed(1)
 #' run <- run_bandit(b, problem, 40)

@@ -41,7 +41,7 @@
 #' plan
 #' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_variance(), design = plan$design["x1"])
 #' set.seed(1)
-#' problem <- bandit_problem(x, exp(-(x - 0.3)^2 / 0.08), noise_gaussian(0.1))
+#' problem <- bandit_problem(x, exp(-(x - 0.3)^2 / 0.08), noise = 0.1)
 #' run <- run_bandit(b, problem, plan$experiments)
 #' b$best()
 #' @export

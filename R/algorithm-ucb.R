@@ -42,7 +42,7 @@
 #' @seealso [igp_ucb()], [gp_ts()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
-#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' run <- run_bandit(gp_ucb(x, kernel_se(0.2), noise_var = 0.01), problem, rounds = 50)
 #' summary(run)
 #' dear <- gp_ei(x, kernel_se(0.2), noise_var = 0.01, cost = "learned")

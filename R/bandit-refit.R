@@ -59,7 +59,7 @@
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_ucb(x, kernel_se(0.5), noise_var = 0.1, refit = refit_every(10))
 #' set.seed(1)
-#' run_bandit(b, bandit_problem(x, sin(8 * x), noise = noise_gaussian(0.1)), 25)
+#' run_bandit(b, bandit_problem(x, sin(8 * x), noise = 0.1), 25)
 #' b
 #' @export
 refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., average = 1,

@@ -61,7 +61,7 @@
 #' kernel <- kernel_matern(2.5, 1)
 #' set.seed(1)
 #' f <- sample_gp(kernel, x, n = 2)
-#' problem <- bandit_problem(x, f, noise = noise_gaussian(0.05), change_points = 150)
+#' problem <- bandit_problem(x, f, noise = 0.05, change_points = 150)
 #' b <- gp_bandit(x, kernel, noise_var = 0.015, policy_ucb(width_constant(2)),
 #'                changes = change_detect(function(q) 2.6 * q^(-6 / 7), function(q) 2 * q^(1 / 7)))
 #' run_bandit(b, problem, 300)

@@ -67,7 +67,7 @@
 #' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()]; [honest].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
-#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' set.seed(1)
 #' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
 #' run <- run_bandit(b, problem, rounds = 200, stop_when = stop_prb(0.1))

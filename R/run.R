@@ -36,7 +36,7 @@
 #' @seealso [compare_bandits()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
-#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' set.seed(1)
 #' run <- run_bandit(gp_ucb(x, kernel_se(0.2), noise_var = 0.01), problem, rounds = 100)
 #' run

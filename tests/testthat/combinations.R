@@ -115,7 +115,7 @@ play_entry <- function(e, domain) {
   }
   # (Nobody looks at the regret: the search for the best value would take most of the time.)
   above <- 2
-  problem <- bandit_problem(domain, reward, noise_gaussian(0.1), delay = delay_function(function(n) delays[seq_len(n)]),
+  problem <- bandit_problem(domain, reward, noise = 0.1, delay = function(n) delays[seq_len(n)],
                             change_points = 14, constraints = g, contexts = if (!is.null(e$contexts)) visited,
                             optimum = if (is.null(e$contexts)) above else rep(list(function(z) rep(above, nrow(z))), 2))
   run_bandit(bandit, problem, rounds)

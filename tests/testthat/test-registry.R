@@ -42,8 +42,8 @@ one_of_each <- function() {
     bandit_fidelity = list(fidelity_range(1, 9, integer = TRUE), fidelity_range(0.1, 1, function(z) z)),
     bandit_outcome = list(to_maximize(), to_minimize(), at_most(1), at_least(0), in_range(0, 1), tracked()),
     bandit_outputs = list(scale_outputs()),
-    bandit_noise = list(noise_gaussian(1)),
-    bandit_delay = list(delay_fixed(1))
+    bandit_noise = list(bandit_problem(1:2, 1:2, noise = 1)$noise),
+    bandit_delay = list(bandit_problem(1:2, 1:2, delay = 1)$delay)
   )
 }
 

@@ -409,7 +409,7 @@ stop_problem <- function(seed, n = 40) {
   set.seed(seed)
   x <- seq(0, 1, length.out = n)
   f <- as.vector(ref_draw_normal(1, rep(0, n), ref_kernel_matern(2.5, 0.25)(x)))
-  list(x = x, f = f, problem = bandit_problem(x, f, noise_gaussian(0.1)))
+  list(x = x, f = f, problem = bandit_problem(x, f, noise = 0.1))
 }
 
 # How often the certified regret was exceeded, and how often a rule stopped before the last round.
@@ -550,7 +550,7 @@ test_that("the change on a box and over a product is that of their points", {
   set.seed(1)
   for (t in 1:5) p$observe(p$suggest()$id, t / 5)
   expect_gt(p$certificate(stop_emsr(1))$change, 0)
-  run <- run_bandit(b$copy(), bandit_problem(box_domain(0, 1), function(x) sin(5 * x[, 1]), noise_gaussian(0.1)), 60,
+  run <- run_bandit(b$copy(), bandit_problem(box_domain(0, 1), function(x) sin(5 * x[, 1]), noise = 0.1), 60,
                     stop_when = stop_emsr(0.02))
   expect_lt(run$rounds, 60)
 })

@@ -280,7 +280,7 @@ test_that("runs go on, and what needs single rewards is refused", {
   live_on(bandit, 40)
   whole <- bandit$copy()
   compact_log(bandit, keep = 10)
-  problem <- bandit_problem(forget_x, function(x) sin(7 * x), noise = noise_gaussian(0.2))
+  problem <- bandit_problem(forget_x, function(x) sin(7 * x), noise = 0.2)
   set.seed(1)
   ours <- run_bandit(bandit, problem, 20)
   set.seed(1)

@@ -10,7 +10,7 @@ coverage_run <- function(seed, width, lambda, rounds = 30, R = 0.3) {
   kernel <- if (seed %% 2) kernel_se(0.2) else kernel_matern(2.5, 0.3)
   K <- if (seed %% 2) ref_kernel_se(0.2)(x) else ref_kernel_matern(2.5, 0.3)(x)
   f <- sample_rkhs(kernel, x, 0.05)
-  noise <- if (seed %% 3) noise_gaussian(R) else noise_function(function(n) sample(c(-R, R), n, TRUE))
+  noise <- if (seed %% 3) R else function(n) sample(c(-R, R), n, TRUE)
   bandit <- gp_ucb(x, kernel, lambda, width = width(attr(f, "norm"), R))
   run <- as.data.frame(run_bandit(bandit, bandit_problem(x, as.numeric(f), noise), rounds))
   list(f = as.numeric(f), B = attr(f, "norm"), R = R, K = K, lambda = lambda, run = run)
