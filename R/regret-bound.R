@@ -117,7 +117,7 @@
 #'   psi^-1(1 + l gap + l E(S)/S) + s psi^-1(1 + gap + E(s)/s))},
 #'   `gap` \eqn{\Delta}{} = \eqn{\max f - f(x^*)}{max f - f(x*)}, \eqn{m} = `count` constraints,
 #'   `penalty_inverse` the inverse of
-#'   \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)} (`log` for `penalty_exponential(1)`).
+#'   \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)} (`log` for `penalty = "exponential"` with `penalty_scale = 1`).
 #' * `"constraints_noisy"` (`B, R, epoch, step, Q, M, slater, count = 1, delta = 0.1, epochs,
 #'   quantity = "regret", noise_var = NULL`): Theorem 2, \eqn{|f| \le Q}{|f| <= Q}, \eqn{|g_j| \le M}{|g_j| <= M}, `slater`
 #'   \eqn{= \epsilon}{= eps}: some point has all \eqn{g_j \le -\epsilon}{g_j <= -eps}. With

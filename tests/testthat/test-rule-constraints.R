@@ -154,7 +154,7 @@ test_that("on a box, with two constraints, contexts and delays, the posterior is
     function() gp_ucb_noisy_constraints(domain, kernel, 0.01, count = 2, epoch = 6, step = 0.7, width = width_constant(2),
                                         contexts = "z"),
     function() gp_ucb_noiseless_constraints(domain, kernel, 0.01, count = 2, epoch = 6, width = width_constant(2), contexts = "z",
-                                            penalty = penalty_polynomial(1, 2), inner = "gp_ts")
+                                            penalty = "polynomial", penalty_power = 2, inner = "gp_ts")
   )
   weigh <- list(function(g) g, function(g) ifelse(g > 0, (g + 1)^2, 1) - 1)
   rounds <- by_level(15, 27)                            # in the third or the fifth epoch
