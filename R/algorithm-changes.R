@@ -37,6 +37,6 @@
 #' summary(run_bandit(gp_ucb_cpd(x, kernel, 0.0132, changes = rule, width = width), problem, 200))
 #' @export
 gp_ucb_cpd <- function(domain, kernel, noise_var, changes, width, ...) {
-  check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), change_never()")
+  changes <- as_part(changes, "bandit_changes", hint = "change_detect(), change_oracle(), change_never()")
   preset(list(policy = policy_ucb(width), changes = changes), domain, kernel, noise_var, ...)
 }

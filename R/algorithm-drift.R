@@ -102,7 +102,7 @@ drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {
 
 largest_gain <- function(domain, kernel, horizon, noise_var) {
   if (!can_count(domain)) stop_argument("gain", "NULL", paste("a number > 0 on", describe_domain(domain)))
-  check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), ...")
+  kernel <- as_kernel(kernel)
   check_number(noise_var, "noise_var", lower = 0, open_lower = TRUE)
   max_information_gain(kernel, domain, horizon, noise_var)[horizon]
 }

@@ -59,7 +59,7 @@ plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta =
   most <- check_count(most, upper = 1e6)
   cover <- check_number(cover, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
   noise_var <- check_positive(noise_var)
-  check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ...")
+  kernel <- as_kernel(kernel)
   grid <- if (can_count(domain)) list(domain = domain, between = 0)
           else cover_of_box(domain, kernel, width$B, cover * tolerance)
   bandit <- gp_bandit(grid$domain, kernel, noise_var, policy_variance(), pending = pending_hallucinate())

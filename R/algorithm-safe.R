@@ -114,7 +114,7 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
     stop_argument("B", describe(B), "left out with by = \"data\": give a `width`, which is free")
   }
   if (of_data && is.null(width)) width <- width_constant(2)
-  check_class(pending, "bandit_pending", hint = "pending_ignore(), ...")
+  pending <- as_part(pending, "bandit_pending", hint = "pending_ignore(), ...")
   of_columns <- !is.null(safety) || !is.null(count)
   if (!is.null(outcomes)) {
     check_outcomes_alone(names(match.call()), outcomes, of_data, stop_if_refuted)

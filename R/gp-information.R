@@ -98,7 +98,7 @@ max_information_gain <- function(kernel, x, rounds, noise_var,
 
 # What the core needs for a kernel over points: the resolved kernel and a matrix.
 information_points <- function(kernel, x) {
-  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  kernel <- as_kernel(kernel)
   arms <- matrix_size(kernel)
   if (is.null(x)) {
     if (is.null(arms)) stop_argument("x", "missing", "points, or a finite domain")

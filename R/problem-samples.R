@@ -92,7 +92,7 @@ sample_rkhs <- function(kernel, x, noise_var) {
 
 # F with F F' = K(x, x), one column per unit of rank.
 gram_factor <- function(kernel, x) {
-  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  kernel <- as_kernel(kernel)
   arms <- matrix_size(kernel)
   if (missing(x)) {
     if (is_composite(kernel) || is.null(arms)) {

@@ -56,6 +56,8 @@
 #'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for restarts every so many rounds and for the drifting
 #'   prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <https://arxiv.org/abs/2107.02371> for weights.
 #' @seealso [gp_ucb_cpd()], [gp_ucb_drift()], [detect_change()].
+#' @section Strings: a string stands for the constructor with its defaults wherever a rule is expected: `changes =
+#'   "never"` is `change_never()`. An unknown string is an error that lists the choices.
 #' @examples
 #' x <- seq(0, 5, length.out = 200)
 #' kernel <- kernel_matern(2.5, 1)
@@ -84,7 +86,7 @@ change_entries <- list(
   detect = list(
     settings = alist(threshold = check_function(threshold), ridge = check_function(ridge),
                      explore = check_explore(explore),
-                     kernel = if (!is.null(kernel)) check_class(kernel, "bandit_kernel", hint = "kernel_se(), ..."),
+                     kernel = if (!is.null(kernel)) as_kernel(kernel),
                      dyadic = check_flag(dyadic)),
     traits = list(of_domain = TRUE, of_readings = TRUE, resolved = function(changes) function(settings, config) {
       kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
@@ -201,4 +203,4 @@ segment_history <- function(table, config) {
               columns_beside(ours, input_names(config))))
 }
 
-register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits)
+register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits, prefix = "change_")

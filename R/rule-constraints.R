@@ -142,4 +142,4 @@ check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
   }
 }
 
-register_family("bandit_constraints", constraint_entries, tag = "kind")
+register_family("bandit_constraints", constraint_entries, tag = "kind", prefix = "constraints_")

@@ -38,6 +38,8 @@
 #' @section Errors: a `gpbandits_error` if `guard`, `m` or `value` is no such number; and at `$suggest()`, which then changes nothing, where the
 #'   guard refuses a query.
 #' @references Gonzalez, Dai, Hennig and Lawrence (2016) <https://arxiv.org/abs/1505.08052>; Verma, Dai and Low (2022), Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
+#' @section Strings: a string stands for the constructor with its defaults wherever a rule is expected: `pending =
+#'   "hallucinate"` is `pending_hallucinate()`. An unknown string is an error that lists the choices.
 #' @examples
 #' pending_censor(m = 20, value = 0)
 #' x <- seq(0, 1, length.out = 50)
@@ -127,4 +129,4 @@ goes_by_clock <- function(config) {
 
 # ---- clock times: NA where nobody gave them and nothing depends on them -----
 
-register_family("bandit_pending", pending_entries, tag = "kind", traits = pending_traits)
+register_family("bandit_pending", pending_entries, tag = "kind", traits = pending_traits, prefix = "pending_")

@@ -161,6 +161,7 @@ print.bandit_stop <- function(x, ...) {
 # A rule, or a function of what is asked after every round.
 check_stop <- function(rule, arg = "stop_when") {
   if (inherits(rule, "bandit_stop")) return(check_class(rule, "bandit_stop", arg))
+  if (is.character(rule)) return(as_part(rule, "bandit_stop", arg, "stop_gap(), stop_prb(), ..."))
   if (is.null(rule) || is.function(rule)) return(rule)
   stop_argument(arg, describe(rule), "NULL, a stop rule such as stop_prb(), or a function that returns TRUE to stop")
 }
@@ -211,7 +212,7 @@ time_to_stop <- function(rule, bandit, subject = bandit) {
 # that all but 5 of 100 draws of f stay below.
 bandit_certificate <- function(bandit, rule, context, ...) {
   check_dots_empty(..., allowed = c("rule", "context"))
-  if (!is.null(rule)) check_class(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
+  if (!is.null(rule)) rule <- as_part(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
   heal(bandit)
   check_one_outcome(bandit$config, "A certificate")
   check_stop_of_policy(rule, bandit$config, "rule", "stop_stalled()")
@@ -558,4 +559,4 @@ certify_duel <- function(rule, bandit, context) {
                   place_frame(bandit, best$arm, contexts$row, best$inputs), width = w)
 }
 
-register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title")
+register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title", prefix = "stop_")

@@ -48,6 +48,7 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE, stop_when = NU
   rounds <- check_count(rounds)
   check_flag(progress)
   check_same_domain(bandit$config, problem)
+  stop_when <- check_stop(stop_when)
   check_stop_in_run(stop_when, bandit$config)
   check_idle(bandit)
   check_run_rewards(bandit$config)

@@ -430,6 +430,7 @@ width_cpd <- function(D, nu, d, horizon) new_width("cpd")
 # A number is a width that is always the same.
 as_width <- function(width, arg = "width") {
   if (!missing(width) && inherits(width, "bandit_width")) return(check_class(width, "bandit_width", arg))
+  if (!missing(width) && is.character(width)) return(as_part(width, "bandit_width", arg, "width_constant(), ..."))
   allowed <- "a number >= 0, or a width (made by width_constant(), width_srinivas_finite(), ...)"
   if (missing(width)) stop_argument(arg, "missing", allowed)
   if (!is_number(width) || length(width) != 1 || !is.finite(width) || width < 0) {
@@ -513,6 +514,7 @@ describe_width <- function(width) {
 #' ridge_rate(kernel_matern(2.5, 0.3), rounds = 1000) # 1000^(1/7)
 #' @export
 ridge_rate <- function(kernel, rounds, inputs = NULL) {
+  kernel <- as_kernel(kernel)
   nu <- kernel_smoothness(kernel)
   rounds <- check_count(rounds)
   d <- if (is.null(inputs)) max(length(kernel$dims), length(kernel$lengthscale)) else check_count(inputs)
@@ -523,4 +525,4 @@ check_rival_width <- function(width, arg = "width") {
   check_one_multiplier(width, arg, drawn = FALSE)
 }
 
-register_family("bandit_width", width_entries, tag = "type", traits = width_traits)
+register_family("bandit_width", width_entries, tag = "type", traits = width_traits, prefix = "width_")
