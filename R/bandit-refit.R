@@ -77,6 +77,12 @@ refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = che
                                      smoothness_prior = check_smoothness_prior(smoothness_prior, smoothness)),
                     later = c("noise", "smoothness", "smoothness_prior"))
 
+#' @export
+print.bandit_refit <- function(x, ...) {
+  check_class(x, "bandit_refit")
+  print_part(x, sprintf("refit every %g round(s)", x$rounds), unclass(x)[names(x) != "rounds"])
+}
+
 # Of Matern kernels; to choose one alone is not the marginal likelihood's (see gp_fit()).
 check_smoothnesses <- function(smoothness, average) {
   if (is.null(smoothness)) return(NULL)

@@ -191,6 +191,26 @@ check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   x
 }
 
+# ---- printing -----------------------------------------------------------------
+
+# One line in words: what a part is, and its settings.
+print_part <- function(x, title, settings = unclass(x)) {
+  cat("<", paste(c(title, setting_words(settings)), collapse = ", "), ">\n", sep = "")
+  invisible(x)
+}
+
+# "name = value" of each setting that is given.
+setting_words <- function(settings) {
+  settings <- Filter(length, settings)
+  vapply(names(settings), function(name) paste(name, "=", value_words(settings[[name]])), "")
+}
+
+value_words <- function(value) {
+  if (is.function(value)) return("user function")
+  if (!is.list(value)) return(paste(format(value, digits = 4, trim = TRUE), collapse = " "))
+  if (is.object(value)) trait(value, "title") else paste0("(", paste(setting_words(value), collapse = ", "), ")")
+}
+
 # ---- strings ------------------------------------------------------------------
 
 # A component that a user gives: an object of a class, or a string for its constructor with its defaults ("ei" for

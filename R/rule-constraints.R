@@ -73,9 +73,10 @@ constraint_entries <- list(
 #' @export
 print.bandit_constraints <- function(x, ...) {
   check_class(x, "bandit_constraints")
-  cat(sprintf("<%d %s constraint(s), epochs of %d rounds, %s>\n", x$count, x$kind, x$epoch,
-              if (x$reuse) "data reused" else "a fresh posterior each"))
-  invisible(x)
+  print_part(x, sprintf("%d %s constraint(s), epochs of %d rounds, %s", x$count, x$kind, x$epoch,
+                        if (x$reuse) "data reused" else "a fresh posterior each"),
+             unclass(x)[intersect(c("epochs", "step", "penalty", "penalty_scale",
+                                    if (identical(x$penalty, "polynomial")) "penalty_power"), names(x))])
 }
 
 # The width that an epoch's policy scales its draws or bounds with. Each epoch gets its share of delta

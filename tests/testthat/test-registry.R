@@ -71,7 +71,8 @@ test_that("every part is declared, and one of each kind is tried here", {
     for (x in parts[[class]]) {
       expect_null(gpbandits:::fault_of_part(x, class), info = paste(class, kinds))
       for (name in names(family$traits)) expect_no_error(gpbandits:::trait(x, name))
-      expect_no_error(utils::capture.output(print(x)))
+      shown <- utils::capture.output(print(x))
+      expect_false(any(grepl("[$]|attr[(]", shown)), info = paste(class, paste(shown, collapse = " ")))
     }
   }
   made <- function(class, kind) gpbandits:::new_part(class, kind, new.env())
