@@ -42,7 +42,8 @@ test_that("strings work in every call that takes a component", {
   expect_identical(policy_ucb("irgp"), policy_ucb(width_irgp()))
   expect_identical(to_maximize(kernel = "se"), to_maximize(kernel = kernel_se()))
   two <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = "maximize", cost = at_most(1)))
-  expect_identical(two$config$outcomes$yield, to_maximize())
+  by_object <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = to_maximize(), cost = at_most(1)))
+  expect_identical(two$config$outcomes, by_object$config$outcomes)
   expect_identical(safe_opt(strings_x, "se", 0.1, threshold = -2, seed = 4, width = 2, pending = "hallucinate")$config$pending,
                    pending_hallucinate())
   found <- maximize_bandit(function(p) sin(3 * p[["u"]]), list(u = c(0, 1)), evaluations = 5, kernel = "se", policy = "ucb")
@@ -51,7 +52,10 @@ test_that("strings work in every call that takes a component", {
 })
 
 test_that("an unknown string lists the choices, and a constructor that needs more says what", {
-  complains <- function(code, ...) for (words in c(...)) expect_error(code, words, class = "gpbandits_error")
+  complains <- function(code, ...) {
+    said <- conditionMessage(expect_error(code, class = "gpbandits_error"))
+    for (words in c(...)) expect_match(said, words)
+  }
   complains(gp_bandit(strings_x, "gauss", 0.1, "ei"), "`kernel`", "not \"gauss\"", "\"matern\"", "\"se\"")
   complains(gp_bandit(strings_x, "se", 0.1, "expected"), "`policy`", "\"ei\"", "\"ucb\"", "\"ts\"")
   complains(gp_bandit(strings_x, "se", 0.1, "ei", pending = "wait"), "`pending`", "\"hallucinate\"", "\"ignore\"")
