@@ -579,7 +579,7 @@ check_line <- function(bandit) {
   state <- log_state(bandit, "events")
   if (identical(bandit$.checked$state, state)) return(bandit$.checked$check)
   check <- tryCatch(model_check(bandit_checked(bandit), "reward"), gpbandits_error = function(e) {
-    stop_if_time_limit(e)
+    pass_on_stop(e)
     NULL
   })
   bandit$.checked <- list(state = state, check = check)

@@ -202,10 +202,10 @@ print_part <- function(x, title, settings = unclass(x)) {
 # "name = value" of each setting that is given.
 setting_words <- function(settings) {
   settings <- Filter(length, settings)
-  vapply(names(settings), function(name) paste(name, "=", value_words(settings[[name]])), "")
+  vapply(names(settings), function(name) paste(name, "=", setting_value(settings[[name]])), "")
 }
 
-value_words <- function(value) {
+setting_value <- function(value) {
   if (is.function(value)) return("user function")
   if (!is.list(value)) return(paste(format(value, digits = 4, trim = TRUE), collapse = " "))
   if (is.object(value)) trait(value, "title") else paste0("(", paste(setting_words(value), collapse = ", "), ")")
