@@ -59,7 +59,7 @@
 #' @examples
 #' x <- seq(0, 1, length.out = 80)
 #' b <- bpe(x, kernel_se(0.2), noise_var = 0.01, rounds = 200, B = 2, R = 0.1)
-#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1), delay = delay_poisson(5))
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1, delay = function(n) rpois(n, 5))
 #' set.seed(1)
 #' summary(run_bandit(b, problem, 60))
 #' @export

@@ -30,13 +30,13 @@
 #' x <- seq(0, 5, length.out = 100)
 #' kernel <- kernel_matern(2.5, 1)
 #' set.seed(1)
-#' problem <- bandit_problem(x, sample_gp(kernel, x, n = 2), noise = noise_gaussian(0.05),
+#' problem <- bandit_problem(x, sample_gp(kernel, x, n = 2), noise = 0.05,
 #'                           change_points = 100)
 #' rule <- change_detect(function(q) 2.6 * q^(-6 / 7), function(q) 2 * q^(1 / 7))
 #' width <- width_cpd(D = 0.02, nu = 2.5, d = 1, horizon = 200)
 #' summary(run_bandit(gp_ucb_cpd(x, kernel, 0.0132, changes = rule, width = width), problem, 200))
 #' @export
 gp_ucb_cpd <- function(domain, kernel, noise_var, changes, width, ...) {
-  check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), change_never()")
+  changes <- as_part(changes, "bandit_changes", hint = "change_detect(), change_oracle(), change_never()")
   preset(list(policy = policy_ucb(width), changes = changes), domain, kernel, noise_var, ...)
 }

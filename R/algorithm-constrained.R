@@ -166,7 +166,7 @@ check_penalty_of_rounds <- function(penalty) {
 #'   constraints (Remark 1), not with it (Remark 2). No theorem covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}.
 #'   Other combinations: see [gp_bandit()].
 #' @inheritParams igp_ucb
-#' @param count,epoch,penalty,step,reuse,epochs see [constraints].
+#' @param count,epoch,penalty,penalty_scale,penalty_power,step,reuse,epochs see [constraints].
 #' @param inner what plays the epochs: `"igp_ucb"`, or `"gp_ts"` (one joint draw a round, scaled by `width_gp_ts()`).
 #' @param width overrides the width made of `B`, `R`, `delta`, `gain` and `epochs`.
 #' @return An object of class `GPBandit`.
@@ -176,7 +176,7 @@ check_penalty_of_rounds <- function(penalty) {
 #' @examples
 #' x <- seq(0, 6, length.out = 41)
 #' grid <- as.matrix(expand.grid(x1 = x, x2 = x))
-#' problem <- bandit_problem(grid, -sin(grid[, 1]) - grid[, 2], noise = noise_gaussian(0.1),
+#' problem <- bandit_problem(grid, -sin(grid[, 1]) - grid[, 2], noise = 0.1,
 #'                           constraints = cbind(sin(grid[, 1]) * sin(grid[, 2]) + 0.95))
 #' b <- gp_ucb_noiseless_constraints(grid, kernel_matern(2.5, 1), noise_var = 0.01, epoch = 20,
 #'                                   width = width_constant(2))
@@ -184,11 +184,11 @@ check_penalty_of_rounds <- function(penalty) {
 #' summary(run_bandit(b, problem, 60))
 #' @export
 gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
-                                         gain = gain_realised(), count = 1, epoch,
-                                         penalty = penalty_exponential(1), reuse = TRUE,
+                                         gain = "realized", count = 1, epoch,
+                                         penalty = c("exponential", "polynomial"), reuse = TRUE,
                                          epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
-                                         width = NULL) {
-  rule <- constraints_noiseless(count, epoch, penalty, reuse, epochs)
+                                         penalty_scale = 1, penalty_power = 2, width = NULL) {
+  rule <- constraints_noiseless(count, epoch, penalty, reuse, epochs, penalty_scale, penalty_power)
   inner <- check_choice(inner, c("igp_ucb", "gp_ts"))
   if (is.null(width)) width <- epoch_width(inner, B, R, delta, gain, epochs)
   preset(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
@@ -197,7 +197,7 @@ gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta 
 #' @rdname gp_ucb_noiseless_constraints
 #' @export
 gp_ucb_noisy_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
-                                     gain = gain_realised(), count = 1, epoch, step, reuse = TRUE,
+                                     gain = "realized", count = 1, epoch, step, reuse = TRUE,
                                      epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
                                      width = NULL) {
   rule <- constraints_noisy(count, epoch, step, reuse, epochs)

@@ -31,7 +31,7 @@
 #'   RKHS norm at most \eqn{B_f}, \eqn{R}-sub-Gaussian noise, \eqn{k(x,x) \le 1}{k(x, x) <= 1}, **`noise_var` > 1**, rewards in
 #'   \eqn{[v, v + B_y]}{[value, value + B_y]}, delays independent of everything else (where they depend on the input, \eqn{\rho_m}{rho_m} is the
 #'   smallest probability over the inputs), prior mean `value`. With a smaller `noise_var` the proof loses factors: it
-#'   then holds with `width_sdf(width_realised(B_f, R + B_y, delta / 2), B_y / noise_var)`. With contexts the same holds over pairs of context and
+#'   then holds with `width_sdf(width_realized(B_f, R + B_y, delta / 2), B_y / noise_var)`. With contexts the same holds over pairs of context and
 #'   point (Theorem 4). Thompson sampling needs \eqn{\log(4/\delta)}{log(4/delta)} and `draw = "scaled"` (Theorem 3).
 #'   The default width (\eqn{\beta_t = 1}{beta_t = 1}, any `noise_var`) is the paper's practice and outside the theorems, and so are
 #'   `draw = "posterior"` and refitted hyperparameters. `gp_bucb()` and Thompson sampling with either rule have none here.
@@ -55,7 +55,7 @@
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
 #' f <- sin(6 * x) / 2 + 0.5
-#' problem <- bandit_problem(x, f, noise = noise_gaussian(0.02), delay = delay_poisson(5))
+#' problem <- bandit_problem(x, f, noise = 0.02, delay = function(n) rpois(n, 5))
 #' set.seed(1)
 #' summary(run_bandit(gp_ucb_sdf(x, kernel_se(0.2), noise_var = 0.01, m = 10), problem, rounds = 60))
 #' gp_bucb(x, kernel_se(0.2), noise_var = 0.01)$suggest(4)

@@ -19,7 +19,7 @@
 #'
 #' @section Guarantee: for restarts, windows and weights with those settings, dynamic regret
 #'   \eqn{\tilde O(\gamma_T^{7/8}P_T^{1/4}T^{3/4})}{O(gamma_T^(7/8) P_T^(1/4) T^(3/4))} up to logarithms, for functions of bounded RKHS norm with
-#'   \eqn{\sum_t \|f_{t+1}-f_t\| \le P_T}{sum of |f_(t+1) - f_t| <= P_T} in that norm, and a width such as [width_realised()] raised by the drift within the window. For fading,
+#'   \eqn{\sum_t \|f_{t+1}-f_t\| \le P_T}{sum of |f_(t+1) - f_t| <= P_T} in that norm, and a width such as [width_realized()] raised by the drift within the window. For fading,
 #'   if the function drifts as the kernel says, on arms and with `width_srinivas_finite(delta)`, not the default width: with probability \eqn{1-\delta}{1 - delta} the intervals hold in all rounds and the dynamic regret is at
 #'   most \eqn{\sqrt{C_1T\beta_TI_T}}{sqrt(C1 T beta_T I_T)}, \eqn{C_1 = 8/\log(1+1/\lambda)}{C1 = 8 / log(1 + 1 / lambda)}, \eqn{I_T} the realised `$information_gain()` (derived here; `"fade"` of [regret_bound()]): linear in \eqn{T},
 #'   with a slope that vanishes with \eqn{\epsilon}{epsilon}. For event triggers one thing: if \eqn{f} is drawn from the prior and never changes, \eqn{\lambda}{lambda} is right and queries are asked one at a
@@ -49,7 +49,7 @@
 #' b <- gp_ucb_drift(x, kernel, 0.01, "window", variation = 5, horizon = 100)
 #' b$config$changes$window
 #' drifting <- lapply(1:50, function(t) sin(6 * x + 0.05 * t))
-#' problem <- bandit_problem(x, do.call(cbind, drifting), noise = noise_gaussian(0.1),
+#' problem <- bandit_problem(x, do.call(cbind, drifting), noise = 0.1,
 #'                           change_points = 1:49)
 #' set.seed(1)
 #' summary(run_bandit(gp_ucb_drift(x, kernel, 0.01, change_fade(0.03)), problem, 50))
@@ -102,7 +102,7 @@ drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {
 
 largest_gain <- function(domain, kernel, horizon, noise_var) {
   if (!can_count(domain)) stop_argument("gain", "NULL", paste("a number > 0 on", describe_domain(domain)))
-  check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), ...")
+  kernel <- as_kernel(kernel)
   check_number(noise_var, "noise_var", lower = 0, open_lower = TRUE)
   max_information_gain(kernel, domain, horizon, noise_var)[horizon]
 }

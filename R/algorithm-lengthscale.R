@@ -44,7 +44,7 @@
 #' @seealso [refit_every()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 80)
-#' problem <- bandit_problem(x, sin(20 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(20 * x), noise = 0.1)
 #' b <- lb_gp_ucb(x, kernel_se(1), noise_var = 0.01, B = 1, R = 0.1)
 #' set.seed(1)
 #' run <- run_bandit(b, problem, 40)
@@ -54,6 +54,7 @@ lb_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth 
                       mean = 0,
                       contexts = NULL, journal = NULL, trust = FALSE) {
   check_rival_dots(..., allowed = names(formals(lb_gp_ucb)))
+  kernel <- as_kernel(kernel)
   check_delta(delta)
   settings <- scale_settings(domain, kernel, contexts, growth, five_at_first, rounds)
   settings$rate <- if (!is.null(rate)) check_function(rate) else default_rate(kernel, settings$d)
@@ -69,6 +70,7 @@ a_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth =
                      rounds = 1000, mean = 0,
                      contexts = NULL, journal = NULL, trust = FALSE) {
   check_rival_dots(..., allowed = names(formals(a_gp_ucb)))
+  kernel <- as_kernel(kernel)
   check_delta(delta)
   settings <- scale_settings(domain, kernel, contexts, growth, sublinear_growth, rounds)
   settings$norm_growth <- if (missing(norm_growth)) no_growth else check_function(norm_growth)

@@ -37,7 +37,7 @@
 #' @seealso [policy_straddle()], which has nothing to tune.
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
-#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' b <- gp_lse(x, kernel_se(0.2), noise_var = 0.01, level = 0.5, accuracy = 0.2)
 #' set.seed(1)
 #' run_bandit(b, problem, 100, stop_when = stop_levels())$rounds

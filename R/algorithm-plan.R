@@ -41,7 +41,7 @@
 #' plan
 #' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_variance(), design = plan$design["x1"])
 #' set.seed(1)
-#' problem <- bandit_problem(x, exp(-(x - 0.3)^2 / 0.08), noise_gaussian(0.1))
+#' problem <- bandit_problem(x, exp(-(x - 0.3)^2 / 0.08), noise = 0.1)
 #' run <- run_bandit(b, problem, plan$experiments)
 #' b$best()
 #' @export
@@ -59,7 +59,7 @@ plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta =
   most <- check_count(most, upper = 1e6)
   cover <- check_number(cover, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
   noise_var <- check_positive(noise_var)
-  check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ...")
+  kernel <- as_kernel(kernel)
   grid <- if (can_count(domain)) list(domain = domain, between = 0)
           else cover_of_box(domain, kernel, width$B, cover * tolerance)
   bandit <- gp_bandit(grid$domain, kernel, noise_var, policy_variance(), pending = pending_hallucinate())

@@ -42,7 +42,7 @@ rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 1
                   variance_width = width, variance_noise = NULL, mean = 0, contexts = NULL, journal = NULL,
                   trust = FALSE) {
   check_rival_dots(..., allowed = names(formals(rahbo)))
-  check_class(variance_kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ...")
+  variance_kernel <- as_kernel(variance_kernel, "variance_kernel")
   alpha <- check_number(alpha, lower = 0)
   repeats <- check_count(repeats, lower = 2)
   f <- gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), 0, mean, NULL, NULL, NULL, 0, least = 0)

@@ -78,13 +78,13 @@
 #' b <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, threshold = 0, seed = 10,
 #'               width = width_constant(2))
 #' set.seed(1)
-#' run <- run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 30)
+#' run <- run_bandit(b, bandit_problem(x, f, noise = 0.1), 30)
 #' min(as.data.frame(run)$f)
 #' sum(b$safe()$safe)
 #' # by rewards alone: |f'| is at most 10, the noise at most 0.1
 #' d <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, threshold = 0, seed = 10, by = "data",
 #'               lipschitz = 10, noise_bound = 0.1)
-#' run <- run_bandit(d, bandit_problem(x, f, noise_uniform(0.1)), 30)
+#' run <- run_bandit(d, bandit_problem(x, f, noise = function(n) runif(n, -0.1, 0.1)), 30)
 #' min(as.data.frame(run)$f)
 #' # the temperature must stay below 2, whatever the yield; two queries at a time
 #' o <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, seed = 10, width = 2,
@@ -114,7 +114,7 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
     stop_argument("B", describe(B), "left out with by = \"data\": give a `width`, which is free")
   }
   if (of_data && is.null(width)) width <- width_constant(2)
-  check_class(pending, "bandit_pending", hint = "pending_ignore(), ...")
+  pending <- as_part(pending, "bandit_pending", hint = "pending_ignore(), ...")
   of_columns <- !is.null(safety) || !is.null(count)
   if (!is.null(outcomes)) {
     check_outcomes_alone(names(match.call()), outcomes, of_data, stop_if_refuted)

@@ -21,7 +21,7 @@
 #' f <- exp(-(x - 0.2)^2 / 0.001) + 0.8 * exp(-(x - 0.7)^2 / 0.02) # a peak and a hill
 #' b <- stable_opt(x, kernel_matern(2.5, 0.1), noise_var = 1e-3, radius = 0.05)
 #' set.seed(1)
-#' invisible(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.03)), 60))
+#' invisible(run_bandit(b, bandit_problem(x, f, noise = 0.03), 60))
 #' b$best()$x1
 #' @export
 stable_opt <- function(domain, kernel, noise_var, radius, ..., width = width_constant(2)) {

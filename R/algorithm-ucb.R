@@ -42,7 +42,7 @@
 #' @seealso [igp_ucb()], [gp_ts()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
-#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' run <- run_bandit(gp_ucb(x, kernel_se(0.2), noise_var = 0.01), problem, rounds = 50)
 #' summary(run)
 #' dear <- gp_ei(x, kernel_se(0.2), noise_var = 0.01, cost = "learned")
@@ -90,14 +90,15 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #'   \eqn{f} (minus the prior mean) is at most `B`, and over a compact convex set the draws are maximised over a finite \eqn{D_t} alone, of \eqn{(BLrdt^2)^d} points in \eqn{[0, r]^d}:
 #'   over arms that is what is done here, with \eqn{\log n} for \eqn{d\log(BdT)}{d log(B d T)} (`arms` in [regret_bound()]); on a box draws are maximised over all of it, outside the theorem. Further, the noise is `R`-sub-Gaussian, \eqn{k(x,x)\le 1}{k(x, x) <= 1} and
 #'   \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, T the horizon. With any other \eqn{\lambda \ge 1}{lambda >= 1} the intervals hold as well, because this
-#'   width is then never narrower than [width_realised()]; IGP-UCB's regret is that of `"ucb"` in [regret_bound()]. With \eqn{\lambda < 1}{lambda < 1} this width has
-#'   no proof; [width_realised()] and [width_amm()] have one for every \eqn{\lambda > 0}{lambda > 0}. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}.
+#'   width is then never narrower than [width_realized()]; IGP-UCB's regret is that of `"ucb"` in [regret_bound()]. With \eqn{\lambda < 1}{lambda < 1} this width has
+#'   no proof; [width_realized()] and [width_amm()] have one for every \eqn{\lambda > 0}{lambda > 0}. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}.
 #'   Other combinations: see [gp_bandit()].
 #' @inheritParams gp_ucb
 #' @param B bound on the RKHS norm, >= 0.
 #' @param R the noise is R-sub-Gaussian, >= 0.
 #' @param delta failure probability, in (0, 1).
-#' @param gain information gain: a number, a function, or one of [gains].
+#' @param gain information gain: `"realized"`, `"greedy"`, `"spectral"`, a number, a function or [gain_rate()]; see
+#'   [gains].
 #' @param width overrides the width made of `B`, `R`, `delta` and `gain`.
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: as [gp_bandit()].
@@ -109,7 +110,7 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' set.seed(1)
 #' gp_ts(x, kernel_se(0.2), noise_var = 0.01, B = 1, R = 0.1)$suggest()
 #' @export
-igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_realised(), ...,
+igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = "realized", ...,
                     width = NULL) {
   if (is.null(width)) width <- width_igp(B, R, delta, gain)
   preset(list(policy = policy_ucb(width)), domain, kernel, noise_var, ...)
@@ -117,7 +118,7 @@ igp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_re
 
 #' @rdname igp_ucb
 #' @export
-gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = gain_realised(), ...,
+gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = "realized", ...,
                   width = NULL) {
   if (is.null(width)) width <- width_gp_ts(B, R, delta, gain)
   preset(list(policy = policy_ts(width)), domain, kernel, noise_var, ...)

@@ -59,7 +59,7 @@
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_ucb(x, kernel_se(0.5), noise_var = 0.1, refit = refit_every(10))
 #' set.seed(1)
-#' run_bandit(b, bandit_problem(x, sin(8 * x), noise = noise_gaussian(0.1)), 25)
+#' run_bandit(b, bandit_problem(x, sin(8 * x), noise = 0.1), 25)
 #' b
 #' @export
 refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., average = 1,
@@ -76,6 +76,12 @@ refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = che
                                      smoothness = check_smoothnesses(smoothness, average),
                                      smoothness_prior = check_smoothness_prior(smoothness_prior, smoothness)),
                     later = c("noise", "smoothness", "smoothness_prior"))
+
+#' @export
+print.bandit_refit <- function(x, ...) {
+  check_class(x, "bandit_refit")
+  print_part(x, sprintf("refit every %g round(s)", x$rounds), unclass(x)[names(x) != "rounds"])
+}
 
 # Of Matern kernels; to choose one alone is not the marginal likelihood's (see gp_fit()).
 check_smoothnesses <- function(smoothness, average) {

@@ -376,7 +376,7 @@ check_rival_log <- function(rival) {
 gp_rival_parts <- function(domain, kernel, noise_var, width, count, mean, constraint_kernels, constraint_noise_var,
                            constraint_width, constraint_mean, least = 1) {
   domain <- as_domain(domain)
-  check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), kernel_matern(), ...")
+  kernel <- as_kernel(kernel)
   noise_var <- check_positive(noise_var, "noise_var")
   count <- check_count(count, "count", lower = least, upper = most_constraints)
   kernels <- each_constraint(constraint_kernels, kernel, count, "bandit_kernel", "constraint_kernels",
@@ -398,6 +398,7 @@ gp_rival_parts <- function(domain, kernel, noise_var, width, count, mean, constr
 # One of a class for each of `count` constraints, from NULL (`default`), one, or a list.
 each_constraint <- function(given, default, count, class, arg, hint) {
   if (is.null(given)) given <- default
+  if (is.character(given)) given <- as_part(given, class, arg, hint)
   if (inherits(given, class)) return(rep(list(given), count))
   if (!is.list(given) || length(given) != count || !all(vapply(given, inherits, logical(1), class))) {
     stop_argument(arg, describe(given), sprintf("NULL, an object of class %s (made by %s), or a list of %d", class,

@@ -132,7 +132,7 @@
 #'   \eqn{f} than the bandit does; regret is then
 #'   against the best of the arms that there are. Bounds in a function's norm hold on all of \eqn{R^d} anyway; gains
 #'   over the arms
-#'   ([gain_greedy()], [gain_spectral()]) are those of the present arms. Refused: where the kernel is a
+#'   (`gain = "greedy"` and `"spectral"`) are those of the present arms. Refused: where the kernel is a
 #'   [kernel_matrix()] (nobody knows the
 #'   covariances of new arms), by [gp_lse()] (its intervals are kept from the first round on), [change_detect()] and
 #'   [change_function()] (which keep the domain they began with), algorithms that are rules over several posteriors,
@@ -141,12 +141,12 @@
 #' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a [product_domain()] of the two,
 #'   or a [search_space()]. Inputs (and contexts) may have any name but `id`, `arm` and `reward`: a column of a history, or of another data.frame, that is
 #'   called like an input has a dot in front (`.width`).
-#' @param kernel prior covariance, see [kernel_se()].
+#' @param kernel prior covariance, see [kernels]: an object such as `kernel_matern()`, or a string such as `"matern"`.
 #' @param noise_var \eqn{\lambda}{lambda}: the noise variance, or the regulariser, a number > 0 (units of reward squared) and at
 #'   least 1e-12 of the largest prior variance, see Accuracy. Left out where `rewards` have none.
-#' @param policy one of the [policies].
+#' @param policy one of the [policies]: an object such as `policy_ei()`, or a string such as `"ei"`.
 #' @param mean prior mean: a number, or one per arm (of a product: per row), in their order or with their names.
-#' @param pending one of the [pending] rules.
+#' @param pending one of the [pending] rules, or a string such as `"hallucinate"`.
 #' @param changes `NULL` for a stationary problem, or a rule that tells when to forget, see [changes].
 #' @param constraints `NULL`, or a rule for long-term constraints, see [constraints].
 #' @param rewards `NULL`; [rewards_clip()] where noise has heavy tails; or what rewards are where they are no readings with Gaussian noise:
@@ -224,7 +224,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
                       outcomes = NULL, limits = NULL, belief = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_bandit)))
   domain <- as_domain(domain)
-  if (!is.null(rewards)) check_class(rewards, "bandit_rewards", hint = "rewards_clip(), rewards_binary(), ...")
+  if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", hint = "rewards_clip(), rewards_binary(), ...")
   if (missing(kernel)) {
     stop_argument("kernel", "missing", "a kernel: kernel_se(), kernel_matern(), ...",
                   try = "auto_bandit() with the same domain, which fits kernel and noise")
@@ -235,11 +235,11 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   }
   config <- list(
     domain = domain,
-    kernel = in_order_of_arms(check_class(kernel, "bandit_kernel", hint = "kernel_se(), kernel_matern(), ..."), domain),
+    kernel = in_order_of_arms(as_kernel(kernel), domain),
     noise_var = check_noise_for(rewards, noise_var),
-    policy = check_class(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ..."),
+    policy = as_part(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ..."),
     mean = mean,
-    pending = check_class(pending, "bandit_pending", hint = "pending_ignore(), ..."),
+    pending = as_part(pending, "bandit_pending", hint = "pending_ignore(), ..."),
     engine = check_choice(engine, c("auto", "weights", "played", "lowrank", "dense")),
     accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1),
     format = bandit_format
@@ -282,11 +282,11 @@ rewards_alone <- function(rewards, outputs) {
 
 with_rules <- function(config, constraints, changes) {
   if (!is.null(constraints)) {
-    config$constraints <- check_class(constraints, "bandit_constraints",
-                                      hint = "constraints_noiseless(), constraints_noisy()")
+    config$constraints <- as_part(constraints, "bandit_constraints",
+                                  hint = "constraints_noiseless(), constraints_noisy()")
   }
   if (!is.null(changes)) {
-    config$changes <- check_class(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
+    config$changes <- as_part(changes, "bandit_changes", hint = "change_detect(), change_oracle(), ...")
   }
   config
 }

@@ -58,7 +58,7 @@
 #'   \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the innovations are the predictions made at the choice, as with refits.
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
-#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' right <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
 #' set.seed(1)
 #' run_bandit(right, problem, 30)

@@ -6,16 +6,16 @@
 #' information that \eqn{s} observations can give about the function,
 #' \deqn{\gamma_s = \max_{|A| = s} \tfrac12 \log\det(I + K_A/\lambda).}{gamma_s = max over s points A of 1/2 log det(I + K_A / lambda).}
 #' It is called with \eqn{s = t - 1}, the number of points before round \eqn{t}.
-#' A `gain` argument takes one of these objects, a number (the same for every
-#' \eqn{s}), or a function of \eqn{s}.
+#' A `gain` argument takes one of the strings below, a number (the same for every
+#' \eqn{s}), a function of \eqn{s}, or `gain_rate()`.
 #'
-#' * `gain_realised()`: \eqn{\tfrac12 \log\det(I + K_{t-1}/\lambda)}{1/2 log det(I + K/lambda)}
+#' * `"realized"`: \eqn{\tfrac12 \log\det(I + K_{t-1}/\lambda)}{1/2 log det(I + K/lambda)}
 #'   of the points that were really played since the last restart (pending ones
 #'   included where the pending rule lets the variance know them). Valid in every
 #'   bound whose proof only uses the realised determinant, and much smaller.
-#' * `gain_greedy()`: greedy maximisation over the arms, times \eqn{e/(e-1)}: an
+#' * `"greedy"`: greedy maximisation over the arms, times \eqn{e/(e-1)}: an
 #'   upper bound of \eqn{\gamma_s}{gamma_s} by submodularity.
-#' * `gain_spectral()`: the allocation of Srinivas et al., Theorem 4, over the Gram
+#' * `"spectral"`: the allocation of Srinivas et al., Theorem 4, over the Gram
 #'   matrix's eigenvalues (water-filling): an upper bound of \eqn{\gamma_s}{gamma_s}.
 #' * `gain_rate(scale)`: the kernel's rate of growth times `scale`:
 #'   \eqn{(\log s)^{d+1}}{(log s)^(d+1)} for SE,
@@ -36,10 +36,13 @@
 #'   Chowdhury and Gopalan (2017); Vakili, Khezeli and Picheny (2021) <https://arxiv.org/abs/2009.06966> (rates from its abstract).
 #' @seealso [max_information_gain()] for the sequences themselves, [width_igp()].
 #' @examples
-#' width_igp(B = 1, R = 0.1, delta = 0.1, gain = gain_greedy())
+#' width_igp(B = 1, R = 0.1, delta = 0.1, gain = "greedy")
 #' width_igp(B = 1, R = 0.1, delta = 0.1, gain = function(s) 2 * log1p(s))
 #' @name gains
 NULL
+
+# The gains that a string stands for.
+gain_strings <- c("realized", "greedy", "spectral")
 
 new_gain <- function(type) new_part("bandit_gain", type, parent.frame())
 
@@ -57,7 +60,7 @@ gain_entries <- list(
                       gain$f <- checked_function(gain$f, "gain")
                       gain
                     })),
-  realised = list(traits = list(of_points_played = TRUE, bounds = TRUE)),
+  realized = list(traits = list(of_points_played = TRUE, bounds = TRUE)),
   greedy = list(traits = list(counts_arms = TRUE)),
   spectral = list(traits = list(counts_arms = TRUE, bounds = TRUE)),
   rate = list(settings = alist(scale = check_positive(scale),
@@ -70,23 +73,12 @@ gain_entries <- list(
 
 #' @rdname gains
 #' @export
-gain_realised <- function() new_gain("realised")
-
-#' @rdname gains
-#' @export
-gain_greedy <- function() new_gain("greedy")
-
-#' @rdname gains
-#' @export
-gain_spectral <- function() new_gain("spectral")
-
-#' @rdname gains
-#' @export
 gain_rate <- function(scale = 1, source = c("srinivas", "vakili")) new_gain("rate")
 
 as_gain <- function(gain, arg = "gain") {
-  allowed <- "a number >= 0, a function of s, or gain_realised(), gain_greedy(), gain_spectral(), gain_rate()"
+  allowed <- "\"realized\", \"greedy\", \"spectral\", a number >= 0, a function of s, or gain_rate()"
   if (missing(gain)) stop_argument(arg, "missing", allowed)
+  if (is_text(gain) && length(gain) == 1 && gain %in% gain_strings) return(new_gain(as.vector(gain)))
   if (inherits(gain, "bandit_gain")) return(check_class(gain, "bandit_gain", arg))
   if (is.function(gain)) {
     f <- gain
@@ -104,8 +96,8 @@ resolve_gain <- function(gain, config) {
   if (trait(gain, "counts_arms") && !is_tabulated_space(config)) {
     where <- if (!can_count(config$domain)) paste("on", describe_domain(config$domain))
              else "in contexts without a table (or with more than 50,000 pairs)"
-    stop_argument("gain", sprintf("gain_%s() %s", gain$type, where),
-                  paste("gain_realised(), gain_rate(), a number or a function where there are not finitely many arms",
+    stop_argument("gain", sprintf("\"%s\" %s", gain$type, where),
+                  paste("\"realized\", gain_rate(), a number or a function where there are not finitely many arms",
                         "and contexts"))
   }
   trait(gain, "resolved")(unclass(gain), config)

@@ -105,6 +105,7 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
 #' @export
 calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), folds = 5, level = 0.05,
                                permutations = 199, domain = NULL, ridge = NULL) {
+  kernel <- as_kernel(kernel)
   data <- regression_pairs(x, y, kernel, domain)
   if (!is.null(ridge)) return(calibrate_one_test(data, y, check_positive(ridge), level, permutations))
   n <- length(y)
@@ -179,7 +180,7 @@ constant_or_function <- function(x, arg) {
 }
 
 regression_pairs <- function(x, y, kernel, domain) {
-  check_class(kernel, "bandit_kernel", "kernel", hint = "kernel_se(), ...")
+  kernel <- as_kernel(kernel)
   x <- check_matrix(x, "x")
   y <- as.double(check_numbers(y, "y", lengths = nrow(x)))
   if (has_matrix(kernel)) stop_argument("kernel", "a kernel given as a matrix", "a function of the inputs")

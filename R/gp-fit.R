@@ -114,7 +114,7 @@ fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, start
   if (!is.null(object$own_noise) && !anyNA(object$own_noise)) fix_noise <- TRUE
   ranges <- fit_ranges(object, s2, fix_noise, check_bounds(lower), check_bounds(upper))
   problem <- c(ranges, list(priors = fit_priors(priors, names(ranges$start))),
-               fit_scale(kernel), list(starts = check_count(starts)))
+               fit_scale(object$kernel), list(starts = check_count(starts)))
   list(object = object, problem = problem, fit_mean = fit_mean, constant = is_constant(object, s2),
        iterations = check_count(iterations))
 }

@@ -18,7 +18,7 @@
 #' * `"greedy"` (a lower bound): always the point of largest posterior variance (the first
 #'   of those within 1e-12 prior standard deviations of the largest).
 #'   \eqn{\gamma_T}{gamma_T} is at most \eqn{e/(e-1) \approx 1.582}{e/(e-1) = 1.582} times this
-#'   (submodularity). **The factor is not included here**; [gain_greedy()] includes it.
+#'   (submodularity). **The factor is not included here**; a width's `gain = "greedy"` includes it.
 #' * `"spectral"` (an upper bound): the best allocation of \eqn{T} observations to the
 #'   eigenvectors of the Gram matrix of all points, with eigenvalues
 #'   \eqn{\hat\lambda_i}{lambda_i}: \eqn{\max \tfrac12 \sum_i \log(1 + m_i \hat\lambda_i/\lambda)}{max
@@ -59,7 +59,7 @@
 #'   for a smooth kernel over 1000 points, up to a minute for a rough one of full rank.
 #' @references Srinivas, Krause, Kakade, Seeger (2010), Gaussian process optimization in the
 #'   bandit setting, Section 5 and Theorem 4. The D-optimal bound is this package's.
-#' @seealso [regret_bound()], [gain_greedy()], [gain_spectral()].
+#' @seealso [regret_bound()], [gains].
 #' @examples
 #' x <- seq(0, 1, length.out = 101)
 #' information_gain(kernel_se(0.2), c(0, 0.5, 0.5, 1), noise_var = 0.1)
@@ -98,7 +98,7 @@ max_information_gain <- function(kernel, x, rounds, noise_var,
 
 # What the core needs for a kernel over points: the resolved kernel and a matrix.
 information_points <- function(kernel, x) {
-  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  kernel <- as_kernel(kernel)
   arms <- matrix_size(kernel)
   if (is.null(x)) {
     if (is.null(arms)) stop_argument("x", "missing", "points, or a finite domain")

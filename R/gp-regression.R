@@ -62,7 +62,7 @@
 #' matplot(seq(0, 1, 0.01), paths, type = "l")
 #' @export
 gp_regression <- function(x, y, kernel, noise_var, mean = 0, own_noise = NULL) {
-  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  kernel <- as_kernel(kernel)
   noise_var <- check_positive(noise_var)
   mean <- check_number(mean, lower = -largest_number, upper = largest_number)
   x <- check_matrix(x, "x")

@@ -14,7 +14,7 @@
 #' | EI, PI | | none | [gp_ei()], [policy_pi()] | |
 #' | KernelUCB | norm | of its Sup version only | [gp_ucb()] | Valko 2013 |
 #' | IGP-UCB, GP-TS | norm | \eqn{\sqrt T(B\sqrt{\gamma_T} + \gamma_T)}{sqrt(T) (B sqrt(gamma_T) + gamma_T)}, with logarithms for TS | [igp_ucb()], [gp_ts()] | Chowdhury 2017 |
-#' | sharper widths | norm | the same, any \eqn{\lambda}{lambda}, from the points played | [width_realised()], [width_amm()], [width_dmm()] | Abbasi-Yadkori 2013, Flynn 2025; averaging derived |
+#' | sharper widths | norm | the same, any \eqn{\lambda}{lambda}, from the points played | [width_realized()], [width_amm()], [width_dmm()] | Abbasi-Yadkori 2013, Flynn 2025; averaging derived |
 #' | growing ridge | norm, Matern | sublinear for every smoothness | [ridge_rate()] | Whitehouse 2023 |
 #' | IRGP-UCB, PIMS | prior, arms | expected regret, nothing to tune | [width_irgp()], [policy_pims()] | Takeno 2023, 2024 |
 #' | GP-EIMS | prior, arms | expected regret, nothing to tune | [policy_eims()] | Takeno 2025; bound derived |
@@ -59,7 +59,7 @@
 #' | TS-RSR | prior, batches | see the paper; PIMS one by one | [ts_rsr()] | Ren 2024 |
 #' | BPE | norm, batches, arms | \eqn{\sqrt{T\gamma_T\log n}}{sqrt(T gamma_T log n)}; on a box only against the best of \eqn{n} candidates | [bpe()] | Li 2022 |
 #' | BPE, delays that may depend on rewards | norm, arms | the same, plus the wait of each batch | [bpe()] | after Vakili 2023; derived |
-#' | local penalisation | batches | none | [pending_penalise()] | Gonzalez 2016 |
+#' | local penalisation | batches | none | [pending_penalize()] | Gonzalez 2016 |
 #'
 #' **Change**
 #'

@@ -77,6 +77,8 @@
 #' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
 #'   Learning*, chapter 4. Categorical: Qian, Wu and Wu (2008). Large orders: Abramowitz and Stegun (1964), 9.3.8.
 #' @seealso [kernel_gram()], [gp_bandit()].
+#' @section Strings: a string stands for the constructor with its defaults wherever a kernel is expected: `kernel =
+#'   "matern"` is `kernel_matern()`. An unknown string is an error that lists the choices.
 #' @examples
 #' k <- kernel_matern(nu = 2.5, lengthscale = 0.2)
 #' k
@@ -323,13 +325,15 @@ check_correlation <- function(correlation, dims) {
 
 # Of kernels with a lengthscale, how often their functions are differentiable; others are refused.
 kernel_smoothness <- function(kernel, arg = "kernel", allowed = "kernel_se() or kernel_matern()") {
-  check_class(kernel, "bandit_kernel", arg, hint = "kernel_se(), kernel_matern()")
+  kernel <- as_kernel(kernel, arg)
   nu <- trait(kernel, "smoothness")
   if (is.null(nu)) stop_argument(arg, sprintf("a kernel of type %s", kernel$type), allowed)
   nu
 }
 
 # ---- checks -----------------------------------------------------------------
+
+as_kernel <- function(kernel, arg = "kernel") as_part(kernel, "bandit_kernel", arg, "kernel_se(), kernel_matern(), ...")
 
 check_positive <- function(x, arg = deparse(substitute(x))) {
   if (!missing(x) && is_number(x) && length(x) == 1 && isTRUE(x <= 0)) {
@@ -656,7 +660,7 @@ expand_per_input <- function(values, count, field, kernel) {
 #' kernel_gram(kernel_matrix(diag(3)), c(1, 3), 1:3)
 #' @export
 kernel_gram <- function(kernel, x, y = x) {
-  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  kernel <- as_kernel(kernel)
   same <- missing(y)
   x <- check_matrix(x, "x")
   arms <- matrix_size(kernel)
@@ -734,4 +738,4 @@ kernel_of_features <- function(features, name) {
   kernel_levels(unname(features), rep(0.4 * sqrt(q), if (q <= 10) q else 1), dims = name)
 }
 
-register_family("bandit_kernel", kernel_entries, tag = "type", traits = kernel_traits)
+register_family("bandit_kernel", kernel_entries, tag = "type", traits = kernel_traits, prefix = "kernel_")

@@ -48,6 +48,9 @@
 #'   search leaves up to 1e-6 prior standard deviations of a limit.) None for the others, nor with fitted hyperparameters.
 #' @references Gardner et al. (2014) ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu et al. (2023) <https://arxiv.org/abs/2211.00162>.
 #' @seealso [policy_ehvi()], [safe_opt()] where nothing unsafe may be tried, [constraints] for limits that hold on average.
+#' @section Strings: a string stands for the constructor with its defaults wherever an outcome is expected:
+#'   `list(yield = "maximize")` is `list(yield = to_maximize())`. An unknown string is an error that lists the
+#'   choices.
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' b <- gp_ei(x, kernel_se(0.2), noise_var = 1e-3,
@@ -97,8 +100,7 @@ tracked <- function(kernel = NULL, noise_var = NULL, mean = NULL, transform = NU
 }
 
 outcome_model <- alist(
-  kernel = if (!is.null(kernel)) check_class(kernel, "bandit_kernel", "kernel",
-                                             hint = "kernel_se(), kernel_matern(), ..."),
+  kernel = if (!is.null(kernel)) as_kernel(kernel),
   noise_var = if (!is.null(noise_var)) check_positive(noise_var, "noise_var"),
   mean = if (!is.null(mean)) check_numbers(mean, "mean", lower = -largest_number, upper = largest_number),
   transform = if (!is.null(transform)) check_choice(transform, c("auto", "none", "power"), "transform"),
@@ -207,8 +209,10 @@ check_outcome_list <- function(outcomes, config = NULL) {
   if (!are_names(names)) {
     stop_argument("outcomes", "a list whose elements have no names of their own", allowed)
   }
-  for (name in names) check_class(outcomes[[name]], "bandit_outcome", sprintf("outcomes$%s", name),
-                                  hint = "to_maximize(), at_most(), ...")
+  for (name in names) {
+    outcomes[[name]] <- as_part(outcomes[[name]], "bandit_outcome", sprintf("outcomes$%s", name),
+                                hint = "to_maximize(), at_most(), ...")
+  }
   for (name in names) check_outcome_name(name, config)
   first <- which(vapply(outcomes, trait, NA, "objective"))
   if (length(first) == 0) stop_argument("outcomes", "a list without an objective",
@@ -309,4 +313,4 @@ reference_of <- function(reference, wanted) {
   if (is.null(names(reference))) stats::setNames(reference, wanted) else reference[wanted]
 }
 
-register_family("bandit_outcome", outcome_entries, tag = "kind", traits = outcome_traits)
+register_family("bandit_outcome", outcome_entries, tag = "kind", traits = outcome_traits, prefix = "to_")

@@ -80,7 +80,7 @@
 #' f <- function(x) sin(9 * x) * x
 #' set.seed(1)
 #' bandit <- gp_ucb(x, kernel_se(0.15), noise_var = 0.01)
-#' problem <- bandit_problem(x, f(x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, f(x), noise = 0.1)
 #' run <- run_bandit(bandit, problem, rounds = 12)
 #' plot(bandit, truth = f)
 #' plot(run, which = "average")

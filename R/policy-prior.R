@@ -166,7 +166,7 @@ check_belief_alone <- function(belief, outcomes) {
 # The policy with this belief.
 with_belief <- function(policy, found, strength) {
   if (is.null(found)) return(policy)
-  check_class(policy, "bandit_policy", "policy")
+  policy <- as_part(policy, "bandit_policy", "policy", hint = "policy_ei(), policy_ucb(), ...")
   kind <- trait(policy, "believes")
   if (!kind) stop_argument("policy", trait(policy, "title"),
                            "policy_ei(), policy_ucb() or policy_ts(), where there is a belief")

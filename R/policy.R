@@ -50,7 +50,8 @@
 #' first arm, so that every engine and every machine plays the same arms; EI is compared with a relative
 #' tolerance of 1e-9, PI by its z-score.
 #'
-#' @param width an object made by one of the [widths].
+#' @param width an object made by one of the [widths], or a number, its constant value. Default: 2 for `policy_ucb()`, 1 for
+#'   `policy_ts()`.
 #' @param samples number of sampled maxima, a whole number >= 1.
 #' @param level the level \eqn{h}, a number in units of the reward; see the section Units.
 #' @param random draw the straddle's width anew each round?
@@ -59,7 +60,7 @@
 #' @param cost `NULL`, or a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for
 #'   each; it is asked anew in every round.
 #' @param C a number > 1.
-#' @param policy a policy.
+#' @param policy a policy, or a string for one.
 #' @param xi improvement that must be exceeded, in units of the reward, a number >= 0; see the section Units.
 #' @return An object of class `bandit_policy`.
 #' @section Units: `level` and `xi` are in units of the reward.
@@ -80,6 +81,8 @@
 #'   \eqn{\sqrt{2C_1\gamma_T/T}}{sqrt(2 C1 gamma_T / T)}. For the others see the presets.
 #' @references Takeno, Inatsu, Karasuyama and Takeuchi (2025), GP-EIMS <https://arxiv.org/abs/2507.09828> (its abstract: a sublinear expected regret under the prior); Inatsu, Takeno, Kutsukake and Takeuchi (2024) <https://arxiv.org/abs/2408.03144>; Takeno, Inatsu, Karasuyama and Takeuchi (2024) <https://arxiv.org/abs/2311.03760>; Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2; Wang and Jegelka (2017),
 #'   Max-value entropy search for efficient Bayesian optimization, ICML, Section 3 (no regret bound of theirs covers more than one sample).
+#' @section Strings: a string stands for the constructor with its defaults wherever a policy is expected: `policy =
+#'   "ei"` is `policy_ei()`. An unknown string is an error that lists the choices.
 #' @examples
 #' policy_ucb(width_srinivas_finite(0.1, scale = 1 / 5))
 #' policy_ts(width_constant(1))
@@ -294,11 +297,11 @@ resolve_improvement <- function(settings, config) {
 
 #' @rdname policies
 #' @export
-policy_ucb <- function(width) new_policy("ucb")
+policy_ucb <- function(width = width_constant(2)) new_policy("ucb")
 
 #' @rdname policies
 #' @export
-policy_ts <- function(width) new_policy("ts")
+policy_ts <- function(width = width_constant(1)) new_policy("ts")
 
 #' @rdname policies
 #' @export
@@ -311,7 +314,7 @@ policy_kg <- function() new_policy("kg")
 #' @rdname policies
 #' @export
 policy_repeats <- function(policy, C = 1.1) {
-  check_class(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ...")
+  policy <- as_part(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ...")
   policy$repeats <- check_number(C, lower = 1, open_lower = TRUE)
   policy
 }
@@ -542,4 +545,4 @@ check_radius <- function(radius, domain) {
 policy_duel <- function(width, rule = c("last", "game")) new_policy("duel")
 
 register_family("bandit_policy", policy_entries, tag = "kind", traits = policy_traits, optional = policy_options,
-                words = c("title", "short", "random", "draws", "bound"))
+                words = c("title", "short", "random", "draws", "bound"), prefix = "policy_")

@@ -39,7 +39,7 @@
 #' @examples
 #' branin <- benchmark_function("branin")
 #' branin$f(branin$optimiser)
-#' problem <- bandit_problem(branin$domain, branin$f, noise_gaussian(0.1),
+#' problem <- bandit_problem(branin$domain, branin$f, noise = 0.1,
 #'                           optimum = branin$optimum)
 #' benchmark_function("ackley", dimension = 5)$optimum
 #' @export

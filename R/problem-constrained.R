@@ -43,8 +43,8 @@ problem_small_feasible <- function(grid = 61, noisy = FALSE) {
   domain <- grid_or_box(check_grid(grid), c(0, 0), c(6, 6))
   g <- function(x) sin(x[, 1]) * sin(x[, 2]) + 0.95
   if (!is.null(grid) && all(g(domain$x) > 0)) stop_argument("grid", describe(grid), "such that an arm is feasible")
-  bandit_problem(domain, function(x) -sin(x[, 1]) - x[, 2], noise = noise_gaussian(0.1), constraints = g,
-                 constraint_noise = if (check_flag(noisy)) noise_gaussian(0.1),
+  bandit_problem(domain, function(x) -sin(x[, 1]) - x[, 2], noise = 0.1, constraints = g,
+                 constraint_noise = if (check_flag(noisy)) 0.1,
                  optimum = if (is.null(grid)) 1 - asin(0.95))
 }
 
@@ -55,9 +55,9 @@ problem_rate_allocation <- function(grid = 9, noisy = FALSE, a = c(10, 5, 10, 5)
   a <- check_numbers(a, lengths = 4, lower = 0, open_lower = TRUE)
   b <- check_numbers(b, lengths = 4, lower = 0, open_lower = TRUE)
   price <- c(0.2, 0.4, 0.8, 1.2)
-  bandit_problem(domain, function(x) rowSums(rate_utilities(x, a, b)), noise = noise_gaussian(0.1),
+  bandit_problem(domain, function(x) rowSums(rate_utilities(x, a, b)), noise = 0.1,
                  constraints = function(x) drop(x %*% price) - 2,
-                 constraint_noise = if (check_flag(noisy)) noise_uniform(0.2))
+                 constraint_noise = if (check_flag(noisy)) function(n) stats::runif(n, -0.2, 0.2))
 }
 
 check_grid <- function(grid) if (!is.null(grid)) check_count(grid, "grid", lower = 2, upper = 1000)

@@ -1,66 +1,19 @@
 # Delays of problems. Layer: simulation.
 
-#' Delays of a problem's rewards
-#'
-#' How many rounds a reward takes before the bandit may use it.
-#'
-#' The delay d_s of round s's reward is a whole number of rounds; the reward can
-#' be used when round t's query is chosen if and only if d_s <= t - s. So a delay
-#' of 0 or of 1 means "before the next query". Delays are drawn from R's generator.
-#' - `delay_fixed(d)`: always `d`.
-#' - `delay_poisson(mean)`: Poisson.
-#' - `delay_geometric(mean)`: P(d = i) = p (1 - p)^i for i = 0, 1, ..., with
-#'   p = 1 / (1 + `mean`).
-#' - `delay_function(f)`: `f(n)`, or `f(n, x)` where delays depend on the input, must return `n` whole numbers >= 0;
-#'   `Inf` means that the reward never comes.
-#'
-#' The first three are independent of the point played. Verma et al. (Section 3.3) allow delays that depend on it (a larger network
-#' trains longer): their bounds hold with the smallest \eqn{P(d_t \le m)} over the inputs for \eqn{\rho_m}{rho_m}.
-#'
-#' @param d whole number of rounds, 0 or more.
-#' @param mean mean delay in rounds, 0 or more.
-#' @param f a function of one count `n` that returns `n` delays, called once for a run, with the number of rounds; or a function
-#'   `f(n, x)` with a second argument without a default, called in every round with `n = 1` and the query: a matrix of one row, its named
-#'   columns the inputs (actions, then contexts). Each round has random numbers of its own, drawn beforehand: two bandits that
-#'   play the same point in the same round meet the same delay.
-#' @return An object of class `bandit_delay`.
-#' @section Errors: a `gpbandits_error` if a parameter is negative or not a
-#'   number, and, when it is drawn, if `f` returns anything but `n` whole numbers >= 0 (in a round whose delay depends on
-#'   the input: before the query is played).
-#' @seealso [bandit_problem()], [noise_gaussian()].
-#' @references Verma, A., Dai, Z. and Low, B. K. H. (2022). Bayesian optimization
-#'   under stochastic delayed feedback. *ICML*.
-#' @examples
-#' delay_poisson(10)
-#' # every fifth reward is lost
-#' delay_function(function(n) ifelse(seq_len(n) %% 5 == 0, Inf, 1))
-#' # the larger the first input, the longer it takes
-#' delay_function(function(n, x) rpois(n, 10 * x[, 1]))
-#' @export
-delay_fixed <- function(d) {
-  d <- check_count(d, lower = 0)
+# Delays as a problem holds them: NULL (none), a number of rounds, or a function of a count (and of the input).
+as_delay <- function(delay, arg = "delay") {
+  if (is.null(delay)) return(NULL)
+  if (inherits(delay, "bandit_delay")) return(check_class(delay, "bandit_delay", arg))
+  if (is.function(delay)) {
+    return(new_delay(if (takes_input(delay)) "function of the input" else "function", numeric(), delay))
+  }
+  if (!is_number(delay) || length(delay) != 1 || !is.finite(delay) || delay < 0 || delay != round(delay) ||
+      delay > .Machine$integer.max) {
+    stop_argument(arg, describe(delay),
+                  "a number of rounds (an integer >= 0), or a function(n) or function(n, x) that returns n of them")
+  }
+  d <- as.double(delay)
   new_delay("fixed", c(d = d), function(n) rep(d, n))
-}
-
-#' @rdname delay_fixed
-#' @export
-delay_poisson <- function(mean) {
-  mean <- check_number(mean, lower = 0)
-  new_delay("poisson", c(mean = mean), function(n) stats::rpois(n, mean))
-}
-
-#' @rdname delay_fixed
-#' @export
-delay_geometric <- function(mean) {
-  mean <- check_number(mean, lower = 0)
-  new_delay("geometric", c(mean = mean), function(n) stats::rgeom(n, 1 / (1 + mean)))
-}
-
-#' @rdname delay_fixed
-#' @export
-delay_function <- function(f) {
-  check_function(f)
-  new_delay(if (takes_input(f)) "function of the input" else "function", numeric(), f)
 }
 
 # f(n, x), not f(n) or f(n, and what has a default).

@@ -1,48 +1,19 @@
 # Observation noise of problems. Layer: simulation.
 
-#' Observation noise of a problem
-#'
-#' What is added to the true mean when a [bandit_problem()] answers a query.
-#'
-#' All noise is independent over the rounds, of mean zero if `f` keeps to it,
-#' and drawn from R's generator, so [set.seed()] fixes it.
-#' - `noise_gaussian(sd)`: N(0, `sd`^2). Sub-Gaussian with R = `sd`.
-#' - `noise_uniform(half_width)`: uniform on \[-`half_width`, `half_width`\].
-#'   Sub-Gaussian with R = `half_width` / sqrt(3).
-#' - `noise_function(f)`: `f(n)` must return `n` finite numbers.
-#'
-#' @param sd standard deviation, in the reward's units; 0 for none.
-#' @param half_width half of the interval's length, in the reward's units.
-#' @param f a function of one count `n` that returns `n` finite numbers. It is
-#'   called once for a run, with the number of rounds.
-#' @return An object of class `bandit_noise`.
-#' @section Errors: a `gpbandits_error` if a parameter is negative or not a
-#'   number, and, when it is drawn, if `f` returns anything but `n` finite numbers.
-#' @seealso [bandit_problem()], [delay_fixed()].
-#' @examples
-#' noise_gaussian(0.1)
-#' heavy <- noise_function(function(n) 0.1 * rt(n, df = 5))
-#' bandit_problem(1:5, reward = c(0, 1, 3, 2, 0), noise = heavy)
-#' @export
-noise_gaussian <- function(sd) {
-  sd <- check_number(sd, lower = 0)
+# Noise as a problem holds it. A number is the sd of Gaussian noise; a function of a count `n` returns `n` draws.
+as_noise <- function(noise, arg = "noise") {
+  if (inherits(noise, "bandit_noise")) return(check_class(noise, "bandit_noise", arg))
+  if (is.function(noise)) return(new_noise("function", numeric(), noise))
+  if (!is_number(noise) || length(noise) != 1 || !is.finite(noise) || noise < 0) {
+    stop_argument(arg, describe(noise),
+                  "a number >= 0 (the sd of Gaussian noise), or a function(n) that returns n draws")
+  }
+  sd <- as.double(noise)
   new_noise("gaussian", c(sd = sd), function(n) sd * stats::rnorm(n))
 }
 
-#' @rdname noise_gaussian
-#' @export
-noise_uniform <- function(half_width) {
-  half_width <- check_number(half_width, lower = 0)
-  new_noise("uniform", c(half_width = half_width),
-            function(n) half_width * stats::runif(n, -1, 1))
-}
-
-#' @rdname noise_gaussian
-#' @export
-noise_function <- function(f) {
-  check_function(f)
-  new_noise("function", numeric(), f)
-}
+# Is this one noise, and not a list of several?
+is_noise <- function(x) inherits(x, "bandit_noise") || is.function(x) || (is_number(x) && length(x) == 1)
 
 new_noise <- function(type, parameters, draw) new_part("bandit_noise")
 

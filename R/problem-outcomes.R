@@ -31,12 +31,14 @@ set_outcomes <- function(problem, outcomes, reward, noise, optimum, reference) {
 }
 
 check_outcome_noise <- function(noise, names) {
-  if (inherits(noise, "bandit_noise")) return(stats::setNames(rep(list(noise), length(names)), names))
+  if (is_noise(noise)) return(stats::setNames(rep(list(as_noise(noise)), length(names)), names))
   whole <- is.list(noise) && setequal(names(noise), names) && !anyDuplicated(names(noise)) &&
-    all(vapply(noise, inherits, NA, "bandit_noise"))
-  if (!whole) stop_argument("noise", describe(noise), paste("one noise object, or a list of one for each of",
-                                                            paste(names, collapse = ", ")))
-  lapply(noise[names], check_class, "bandit_noise", "noise", hint = "noise_gaussian()")
+    all(vapply(noise, is_noise, NA))
+  if (!whole) {
+    stop_argument("noise", describe(noise), paste("a number or a function(n) for all, or a list of one for each of",
+                                                  paste(names, collapse = ", ")))
+  }
+  lapply(noise[names], as_noise)
 }
 
 check_truths <- function(problem, reward, names) {

@@ -30,7 +30,7 @@
 #' x <- seq(0, 1, length.out = 101)
 #' f <- sample_gp(kernel_se(0.2), x, n = 3)
 #' matplot(x, f, type = "l")
-#' problem <- bandit_problem(x, sample_gp(kernel_matern(2.5, 0.2), x), noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sample_gp(kernel_matern(2.5, 0.2), x), noise = 0.1)
 #' @export
 sample_gp <- function(kernel, x, n = 1) {
   factor <- gram_factor(kernel, x)
@@ -92,7 +92,7 @@ sample_rkhs <- function(kernel, x, noise_var) {
 
 # F with F F' = K(x, x), one column per unit of rank.
 gram_factor <- function(kernel, x) {
-  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
+  kernel <- as_kernel(kernel)
   arms <- matrix_size(kernel)
   if (missing(x)) {
     if (is_composite(kernel) || is.null(arms)) {

@@ -74,17 +74,16 @@ set_constraints <- function(problem, constraints, constraint_noise) {
   problem
 }
 
-# A list of m noise objects.
+# A list of m noises.
 check_constraint_noise <- function(noise, m) {
-  allowed <- sprintf("NULL, one noise object, or a list of one per constraint (%d)", m)
-  if (is.null(noise)) return(rep(list(noise_gaussian(0)), m))
+  allowed <- sprintf("NULL, a number or a function(n) for all, or a list of one per constraint (%d)", m)
+  if (is.null(noise)) return(rep(list(as_noise(0)), m))
   if (m == 0) stop_argument("constraint_noise", describe(noise), "NULL where there are no constraints")
-  if (inherits(noise, "bandit_noise")) return(rep(list(noise), m))
-  if (!is.list(noise) || length(noise) != m ||
-      !all(vapply(noise, inherits, logical(1), "bandit_noise"))) {
+  if (is_noise(noise)) return(rep(list(as_noise(noise, "constraint_noise")), m))
+  if (!is.list(noise) || length(noise) != m || !all(vapply(noise, is_noise, NA))) {
     stop_argument("constraint_noise", describe(noise), allowed)
   }
-  unname(noise)
+  unname(lapply(noise, as_noise, "constraint_noise"))
 }
 
 # The named matrix that reward and constraint functions get. `contexts`: one row, or one for each place.

@@ -29,27 +29,44 @@
 #' constraint counts as met in this search up to 1e-8 of the largest value it
 #' takes. With contexts the search is repeated for every distinct context.
 #'
-#' **Random numbers.** Everything random of the environment is drawn before a
-#' run, in a fixed order (noise, delays, constraint noise, contexts), so with one
-#' seed every bandit meets the same noise in the same round. (Delays that depend on the input are drawn with their query, from random
-#' numbers that are the round's own.)
+#' **Noise.** Noise is independent over the rounds. A number `sd` is N(0, `sd`^2), which is sub-Gaussian with R =
+#' `sd`. Anything else is a function: `function(n) runif(n, -a, a)` is uniform and sub-Gaussian with R = `a /
+#' sqrt(3)`; `function(n) 0.1 * rt(n, df = 5)` has heavy tails. The function is called once for a run, with the number
+#' of rounds.
+#'
+#' **Delays.** A delay d makes the reward of round s usable when round t's query is chosen if and only if d <= t - s.
+#' So a delay of 0 or 1 means "before the next query". A function returns integers >= 0, where `Inf` means that the
+#' reward is never observed:
+#' - `function(n) rpois(n, 10)`: Poisson with mean 10.
+#' - `function(n) rgeom(n, 1 / (1 + 10))`: geometric with mean 10.
+#' - `function(n) ifelse(seq_len(n) %% 5 == 0, Inf, 1)`: every fifth reward is lost.
+#' - `function(n, x) rpois(n, 10 * x[, 1])`: depends on the input. A function with a second argument without a default
+#'   is called in every round with `n = 1` and the query, a matrix of one row with named columns (actions, then
+#'   contexts).
+#'
+#' Verma et al. (2022, Section 3.3) allow delays that depend on the input. Their bounds hold with the smallest
+#' \eqn{P(d_t \le m)} over the inputs for \eqn{\rho_m}{rho_m}.
+#'
+#' **Random numbers.** Everything random of the environment is drawn before a run, in a fixed order (noise, delays,
+#' constraint noise, contexts), so with one seed every bandit meets the same noise in the same round. Delays that
+#' depend on the input are drawn with their query, from random numbers that belong to the round: two bandits that play
+#' the same point in the same round meet the same delay.
 #'
 #' @param domain a [finite_domain()], [box_domain()], [product_domain()] or [search_space()], or what may be
 #'   written in place of one.
 #' @param reward the true means; see *Reward*.
-#' @param noise noise on the reward: [noise_gaussian()], [noise_uniform()] or
-#'   [noise_function()]. Default: none.
-#' @param delay delays in rounds: [delay_fixed()], [delay_poisson()],
-#'   [delay_geometric()] or [delay_function()]; `NULL` for none. A delay d makes
-#'   the reward of round s usable from round t on if and only if d <= t - s.
+#' @param noise noise on the reward: the standard deviation of Gaussian noise, a number >= 0 in the reward's units, or a
+#'   function of a count `n` that returns `n` finite numbers. Default 0: none. See *Noise*.
+#' @param delay delays in rounds: an integer >= 0 for all, or a function of a count `n` that returns `n` of them, or a
+#'   function of `n` and the input. `NULL` (default): none. See *Delays*.
 #' @param change_points increasing whole numbers, the last round of each period
 #'   but the last: K - 1 of them for K periods.
 #' @param constraints true constraint values: an `n` x m matrix (vector for m = 1)
 #'   over the arms, or a vectorised function of the input matrix that returns a
 #'   vector (m = 1) or a matrix with m columns. A point is feasible if every
 #'   value is <= 0. They do not change over time.
-#' @param constraint_noise noise on the observed constraints: one noise object,
-#'   used (independently) for each, or a list of m. `NULL` for none.
+#' @param constraint_noise noise on the observed constraints: as `noise`,
+#'   used (independently) for each, or a list of m. `NULL` (default): none.
 #' @param contexts the sequence of contexts: a matrix with one row per round
 #'   (used again from its first row when the rounds outnumber its rows) and one
 #'   column per context input, or a function of the number of rounds that returns
@@ -67,27 +84,29 @@
 #'   is then the hypervolume of the true front; `NULL`: of all arms or, elsewhere, of 5000 points spread over the domain (a run may do better).
 #' @return An object of class `bandit_problem` (a list).
 #' @section Errors: a `gpbandits_error` if sizes contradict each other (means and
-#'   arms, columns and periods, noise and constraints), change points do not
+#'   arms, columns and periods, noise and constraints), noise or a delay is negative, change points do not
 #'   increase, a function is not vectorised or returns values that are not
 #'   finite, or no point is feasible.
 #' @seealso [run_bandit()], [compare_bandits()], [sample_gp()], [sample_rkhs()],
 #'   [benchmark_function()].
+#' @references Verma, A., Dai, Z. and Low, B. K. H. (2022). Bayesian optimization
+#'   under stochastic delayed feedback. *ICML*.
 #' @examples
 #' # three arms, two periods: the best arm changes after round 50
 #' bandit_problem(1:3, reward = cbind(c(0, 1, 2), c(2, 1, 0)), change_points = 50,
-#'                noise = noise_gaussian(0.1), delay = delay_poisson(3))
+#'                noise = 0.1, delay = function(n) rpois(n, 3))
 #' branin <- benchmark_function("branin")
 #' bandit_problem(branin$domain, branin$f, optimum = branin$optimum)
 #' @export
-bandit_problem <- function(domain, reward, noise = noise_gaussian(0), delay = NULL,
+bandit_problem <- function(domain, reward, noise = 0, delay = NULL,
                            change_points = NULL, constraints = NULL, constraint_noise = NULL,
                            contexts = NULL, optimum = NULL, outcomes = NULL, reference = NULL) {
   domain <- as_domain(domain)
   if (missing(reward)) stop_argument("reward", "missing", "the true means or a function")
   if (is.null(outcomes) && !is.null(reference)) stop_argument("reference", describe(reference),
                                                               "NULL without `outcomes`")
-  if (is.null(outcomes)) check_class(noise, "bandit_noise", hint = "noise_gaussian()")
-  if (!is.null(delay)) check_class(delay, "bandit_delay", hint = "delay_fixed()")
+  if (is.null(outcomes)) noise <- as_noise(noise)
+  delay <- as_delay(delay)
   problem <- structure(list(domain = domain, noise = noise, delay = delay),
                        class = "bandit_problem")
   problem$change_points <- check_change_points(change_points)

@@ -17,10 +17,12 @@ families <- new.env(parent = emptyenv())
 
 # `tag`: the field that says which entry (NULL: there is one entry only); `entries`: a list of entries by their kinds, or
 # the only entry; `traits`: defaults of the entries' traits; `optional`: settings that any of them may have; `words`:
-# fields that objects of earlier versions have, too; `open`: results, which hold more than is declared.
-register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL, open = FALSE) {
-  assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open),
-         envir = families)
+# fields that objects of earlier versions have, too; `open`: results, which hold more than is declared; `prefix`: how the
+# names of its constructors begin, if a string may stand for one of them.
+register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL,
+                            open = FALSE, prefix = NULL) {
+  assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open,
+                     prefix = prefix), envir = families)
 }
 
 # One more kind of a family that another file has registered.
@@ -187,4 +189,74 @@ check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   if (!inherits(x, class)) stop_argument(arg, describe(x), allowed, try = name_of_maker(x))
   if (!is.null(family_of(class))) check_declared(x, class, arg)
   x
+}
+
+# ---- printing -----------------------------------------------------------------
+
+# One line in words: what a part is, and its settings.
+print_part <- function(x, title, settings = unclass(x)) {
+  cat("<", paste(c(title, setting_words(settings)), collapse = ", "), ">\n", sep = "")
+  invisible(x)
+}
+
+# "name = value" of each setting that is given.
+setting_words <- function(settings) {
+  settings <- Filter(length, settings)
+  vapply(names(settings), function(name) paste(name, "=", setting_value(settings[[name]])), "")
+}
+
+setting_value <- function(value) {
+  if (is.function(value)) return("user function")
+  if (!is.list(value)) return(paste(format(value, digits = 4, trim = TRUE), collapse = " "))
+  if (is.object(value)) trait(value, "title") else paste0("(", paste(setting_words(value), collapse = ", "), ")")
+}
+
+# ---- strings ------------------------------------------------------------------
+
+# A component that a user gives: an object of a class, or a string for its constructor with its defaults ("ei" for
+# `policy_ei()`).
+as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
+  force(arg)
+  if (!missing(x) && is_text(x) && length(x) == 1) x <- part_of_string(as.vector(x), class, arg, hint)
+  check_class(x, class, arg, hint)
+}
+
+part_of_string <- function(x, class, arg, hint) {
+  prefix <- family_of(class)$prefix
+  constructor <- constructor_named(paste0(prefix, x))
+  if (is.null(constructor)) {
+    stop_argument(arg, describe(x), paste0("one of ", paste(dQuote(strings_for(class), FALSE), collapse = ", "),
+                                           ", or an object of class ", class,
+                                           if (!is.null(hint)) paste0(" (made by ", hint, ")")))
+  }
+  needed <- needed_arguments(constructor)
+  if (length(needed)) {
+    stop_argument(arg, describe(x), sprintf("given as %s%s(%s = )", prefix, x, paste(needed, collapse = " = , ")))
+  }
+  constructor()
+}
+
+# The exported constructor of this name, or NULL.
+constructor_named <- function(name) {
+  if (!name %in% getNamespaceExports(topenv()) || name %in% never_by_string) return(NULL)
+  get(name, envir = topenv(), mode = "function")
+}
+
+# These begin with a prefix and make nothing of the class, or (the last) need one of several arguments.
+never_by_string <- c("kernel_gram", "change_statistic", "rewards_clip")
+
+# The strings that need no more: constructors of which each argument has a default.
+strings_for <- function(class) {
+  prefix <- family_of(class)$prefix
+  names <- grep(paste0("^", prefix), sort(getNamespaceExports(topenv())), value = TRUE)
+  plain <- vapply(names, function(name) {
+    constructor <- constructor_named(name)
+    !is.null(constructor) && length(needed_arguments(constructor)) == 0
+  }, NA)
+  substring(names[plain], nchar(prefix) + 1)
+}
+
+needed_arguments <- function(f) {
+  arguments <- formals(f)
+  names(arguments)[vapply(arguments, identical, NA, quote(expr = ))]
 }

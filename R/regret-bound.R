@@ -59,7 +59,7 @@
 #' \eqn{\lambda > 1}{lambda > 1} and \eqn{k(x,x) \le 1}{k(x,x) <= 1}; outside, the formulas as printed are computed with a warning. With
 #' `any_noise_var = TRUE` they hold for every \eqn{\lambda > 0}{lambda > 0}, by what the proof drops: \eqn{R + B_y} is divided by
 #' \eqn{\sqrt\lambda}{sqrt(lambda)} and the sum's \eqn{B_y} by \eqn{\lambda}{lambda} (as a width:
-#' `width_sdf(width_realised(B, R + B_y, delta / 2), B_y / noise_var)`).
+#' `width_sdf(width_realized(B, R + B_y, delta / 2), B_y / noise_var)`).
 #' * `"sdf"` (`noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1, any_noise_var = FALSE`): Theorem 2,
 #'   \eqn{\frac{2}{\rho_m}(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{(2 / rho_m) (C1 beta_T
 #'   sqrt(T gamma_T) + m B_y C1^2 gamma_T)},
@@ -117,7 +117,7 @@
 #'   psi^-1(1 + l gap + l E(S)/S) + s psi^-1(1 + gap + E(s)/s))},
 #'   `gap` \eqn{\Delta}{} = \eqn{\max f - f(x^*)}{max f - f(x*)}, \eqn{m} = `count` constraints,
 #'   `penalty_inverse` the inverse of
-#'   \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)} (`log` for `penalty_exponential(1)`).
+#'   \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)} (`log` for `penalty = "exponential"` with `penalty_scale = 1`).
 #' * `"constraints_noisy"` (`B, R, epoch, step, Q, M, slater, count = 1, delta = 0.1, epochs,
 #'   quantity = "regret", noise_var = NULL`): Theorem 2, \eqn{|f| \le Q}{|f| <= Q}, \eqn{|g_j| \le M}{|g_j| <= M}, `slater`
 #'   \eqn{= \epsilon}{= eps}: some point has all \eqn{g_j \le -\epsilon}{g_j <= -eps}. With

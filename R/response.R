@@ -58,6 +58,8 @@
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4 <http://gaussianprocess.org/gpml/>; Opper and
 #'   Archambeau (2009), The variational Gaussian approximation revisited, Neural Computation 21.
 #' @seealso [rewards_duels()], [rewards_rankings()], [rewards_clip()].
+#' @section Strings: a string stands for the constructor with its defaults wherever a response type is expected:
+#'   `rewards = "binary"` is `rewards_binary()`. An unknown string is an error that lists the choices.
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_bandit(x, kernel_se(0.2, 2), policy = policy_ucb(width_constant(2)),
@@ -328,8 +330,8 @@ check_units <- function(config, refuse) {
   }
   if (!is.null(level) && !is.finite(trait(config$rewards, "latent")(level))) refuse("level", describe(level), expected)
   if (!is.null(config$pending$lipschitz)) {
-    refuse("pending", "pending_penalise() with a Lipschitz constant of the reward",
-           "pending_penalise(), which estimates the latent function's")
+    refuse("pending", "pending_penalize() with a Lipschitz constant of the reward",
+           "pending_penalize(), which estimates the latent function's")
   }
 }
 
@@ -425,4 +427,4 @@ check_rewards <- function(reward, count) {
   check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)
 }
 
-register_family("bandit_rewards", rewards_entries, tag = "kind", traits = rewards_traits)
+register_family("bandit_rewards", rewards_entries, tag = "kind", traits = rewards_traits, prefix = "rewards_")

@@ -56,12 +56,14 @@
 #'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for restarts every so many rounds and for the drifting
 #'   prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <https://arxiv.org/abs/2107.02371> for weights.
 #' @seealso [gp_ucb_cpd()], [gp_ucb_drift()], [detect_change()].
+#' @section Strings: a string stands for the constructor with its defaults wherever a rule is expected: `changes =
+#'   "never"` is `change_never()`. An unknown string is an error that lists the choices.
 #' @examples
 #' x <- seq(0, 5, length.out = 200)
 #' kernel <- kernel_matern(2.5, 1)
 #' set.seed(1)
 #' f <- sample_gp(kernel, x, n = 2)
-#' problem <- bandit_problem(x, f, noise = noise_gaussian(0.05), change_points = 150)
+#' problem <- bandit_problem(x, f, noise = 0.05, change_points = 150)
 #' b <- gp_bandit(x, kernel, noise_var = 0.015, policy_ucb(width_constant(2)),
 #'                changes = change_detect(function(q) 2.6 * q^(-6 / 7), function(q) 2 * q^(1 / 7)))
 #' run_bandit(b, problem, 300)
@@ -77,42 +79,48 @@ new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
 #   lasting      how many of the last queries count (a window)
 #   reweighs     do old rewards count less?
 #   decay        the rate at which f itself changes; NULL: it does not
-change_traits <- list(of_domain = FALSE, of_readings = FALSE, lasting = Inf, reweighs = FALSE, decay = NULL,
+#   title        for people
+change_traits <- list(title = NULL, of_domain = FALSE, of_readings = FALSE, lasting = Inf, reweighs = FALSE, decay = NULL,
                       resolved = function(changes) function(settings, config) settings)
 
 change_entries <- list(
   detect = list(
     settings = alist(threshold = check_function(threshold), ridge = check_function(ridge),
                      explore = check_explore(explore),
-                     kernel = if (!is.null(kernel)) check_class(kernel, "bandit_kernel", hint = "kernel_se(), ..."),
+                     kernel = if (!is.null(kernel)) as_kernel(kernel),
                      dyadic = check_flag(dyadic)),
-    traits = list(of_domain = TRUE, of_readings = TRUE, resolved = function(changes) function(settings, config) {
+    traits = list(title = "restart when a detector finds a change", of_domain = TRUE, of_readings = TRUE,
+                  resolved = function(changes) function(settings, config) {
       kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
       settings$kernel <- resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
       settings$domain <- detector_average(config, settings$kernel)
       settings
     })
   ),
-  oracle = list(settings = alist(times = check_times(times), explore = check_explore(explore))),
-  never = list(settings = alist(explore = check_explore(explore))),
-  every = list(settings = alist(rounds = check_count(rounds), explore = check_explore(explore))),
+  oracle = list(settings = alist(times = check_times(times), explore = check_explore(explore)),
+                traits = list(title = "restart after given rounds")),
+  never = list(settings = alist(explore = check_explore(explore)),
+               traits = list(title = "uniform exploration without restarts")),
+  every = list(settings = alist(rounds = check_count(rounds), explore = check_explore(explore)),
+               traits = list(title = "restart at regular intervals")),
   event = list(settings = alist(delta = check_delta(delta), explore = check_explore(explore)),
-               traits = list(of_readings = TRUE)),
+               traits = list(title = "restart after an unexpected reward", of_readings = TRUE)),
   "function" = list(
     settings = alist(f = check_function(f), explore = check_explore(explore)),
-    traits = list(of_domain = TRUE, of_readings = TRUE, resolved = function(changes) function(settings, config) {
+    traits = list(title = "restart decided by a function", of_domain = TRUE, of_readings = TRUE,
+                  resolved = function(changes) function(settings, config) {
       settings$f <- checked_restart(changes$f, config)
       settings
     })
   ),
   window = list(settings = alist(window = check_count(window), explore = check_explore(explore)),
-                traits = list(lasting = function(changes) changes$window)),
+                traits = list(title = "condition on the newest rewards only", lasting = function(changes) changes$window)),
   weights = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_lower = TRUE),
                                   explore = check_explore(explore)),
-                 traits = list(reweighs = TRUE)),
+                 traits = list(title = "older rewards weigh less", reweighs = TRUE)),
   fade = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_upper = TRUE),
                                explore = check_explore(explore)),
-              traits = list(of_readings = TRUE, decay = function(changes) changes$rate))
+              traits = list(title = "the function drifts", of_readings = TRUE, decay = function(changes) changes$rate))
 )
 
 check_times <- function(times) {
@@ -163,6 +171,12 @@ change_weights <- function(rate, explore = 0) new_changes("weights")
 #' @export
 change_fade <- function(rate, explore = 0) new_changes("fade")
 
+#' @export
+print.bandit_changes <- function(x, ...) {
+  check_class(x, "bandit_changes")
+  print_part(x, paste("changes:", trait(x, "title")), unclass(x)[names(x) != "kind"])
+}
+
 # The rule as the core takes it.
 resolve_changes <- function(changes, config) {
   if (!is.null(changes)) trait(changes, "resolved")(unclass(changes), config)
@@ -201,4 +215,4 @@ segment_history <- function(table, config) {
               columns_beside(ours, input_names(config))))
 }
 
-register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits)
+register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits, prefix = "change_")

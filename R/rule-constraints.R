@@ -14,7 +14,8 @@
 #'   \eqn{\kappa_j = 0}{kappa_j = 0} at first, then \eqn{\kappa_j\leftarrow\max(0, \kappa_j + \mathrm{step}\cdot\bar g_j)}{kappa_j <- max(0, kappa_j + step * gbar_j)}. Widths that know the noise
 #'   level \eqn{R} take \eqn{R\sqrt{1+\sum\kappa_j^2}}{R sqrt(1 + sum kappa_j^2)} for it; the regulariser stays `noise_var`.
 #'
-#' The penalty is \eqn{\psi(x) = 1}{psi(x) = 1} for \eqn{x\le 0}{x <= 0} and \eqn{e^{cx}}{exp(c x)} or \eqn{(cx+1)^n}{(c x + 1)^n} above.
+#' The penalty is \eqn{\psi(x) = 1}{psi(x) = 1} for \eqn{x\le 0}{x <= 0}. Above 0 it is \eqn{e^{cx}}{exp(c x)} (`"exponential"`) or
+#' \eqn{(cx+1)^n}{(c x + 1)^n} (`"polynomial"`), with \eqn{c} = `penalty_scale` and \eqn{n} = `penalty_power`.
 #'
 #' With `reuse = TRUE` the data of earlier epochs are kept: reward and constraint values are stored apart, so the new target is
 #' known at every past point. `reuse = FALSE` is the paper's letter, a fresh posterior in each epoch; a small feasible region is
@@ -22,13 +23,13 @@
 #'
 #' @param count number of constraints \eqn{m}, at most 1000.
 #' @param epoch rounds in an epoch, \eqn{S}.
-#' @param penalty `penalty_exponential(c)` or `penalty_polynomial(c, power)`.
+#' @param penalty `"exponential"` (default) or `"polynomial"`.
+#' @param penalty_scale \eqn{c}, a number > 0 that scales the constraint in the penalty. Default 1.
+#' @param penalty_power \eqn{n}, the exponent of a polynomial penalty, a number > 1. Default 2.
 #' @param step step of the multipliers > 0, of order \eqn{1/\sqrt{L}}{1/sqrt(L)}.
 #' @param reuse keep the data of earlier epochs?
 #' @param epochs number of epochs \eqn{L}, which the presets need for the failure probability of each.
-#' @param c number > 0 that scales the constraint in the penalty.
-#' @param power exponent > 1.
-#' @return An object of class `bandit_constraints` or `bandit_penalty`.
+#' @return An object of class `bandit_constraints`.
 #' @section Errors: a `gpbandits_error` that names the argument. An exponential penalty that leaves the range of numbers ends
 #'   the call in a `gpbandits_error` and leaves the bandit as it was.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
@@ -36,14 +37,15 @@
 #' @seealso [gp_ucb_noisy_constraints()].
 #' @examples
 #' constraints_noiseless(epoch = 20)
+#' constraints_noiseless(epoch = 20, penalty = "polynomial", penalty_power = 3)
 #' constraints_noisy(count = 2, epoch = 20, step = 0.5)
 #' @name constraints
 NULL
 
 #' @rdname constraints
 #' @export
-constraints_noiseless <- function(count = 1, epoch, penalty = penalty_exponential(1), reuse = TRUE,
-                                  epochs = NULL) {
+constraints_noiseless <- function(count = 1, epoch, penalty = c("exponential", "polynomial"), reuse = TRUE,
+                                  epochs = NULL, penalty_scale = 1, penalty_power = 2) {
   new_constraints("noiseless")
 }
 
@@ -61,31 +63,20 @@ constraint_settings <- alist(count = check_count(count, upper = most_constraints
                              epochs = if (!is.null(epochs)) check_count(epochs))
 constraint_entries <- list(
   noiseless = list(settings = c(constraint_settings, alist(
-    penalty = check_class(penalty, "bandit_penalty", hint = "penalty_exponential(), penalty_polynomial()")
+    penalty = check_choice(penalty, c("exponential", "polynomial")),
+    penalty_scale = check_number(penalty_scale, lower = 0, open_lower = TRUE),
+    penalty_power = check_number(penalty_power, lower = 1, open_lower = TRUE)
   ))),
   noisy = list(settings = c(constraint_settings, alist(step = check_number(step, lower = 0, open_lower = TRUE))))
 )
 
-penalty_entries <- list(
-  exponential = list(settings = alist(c = check_number(c, lower = 0, open_lower = TRUE))),
-  polynomial = list(settings = alist(c = check_number(c, lower = 0, open_lower = TRUE),
-                                     power = check_number(power, lower = 1, open_lower = TRUE)))
-)
-
-#' @rdname constraints
-#' @export
-penalty_exponential <- function(c = 1) new_part("bandit_penalty", "exponential")
-
-#' @rdname constraints
-#' @export
-penalty_polynomial <- function(c = 1, power = 2) new_part("bandit_penalty", "polynomial")
-
 #' @export
 print.bandit_constraints <- function(x, ...) {
   check_class(x, "bandit_constraints")
-  cat(sprintf("<%d %s constraint(s), epochs of %d rounds, %s>\n", x$count, x$kind, x$epoch,
-              if (x$reuse) "data reused" else "a fresh posterior each"))
-  invisible(x)
+  print_part(x, sprintf("%d %s constraint(s), epochs of %d rounds, %s", x$count, x$kind, x$epoch,
+                        if (x$reuse) "data reused" else "a fresh posterior each"),
+             unclass(x)[intersect(c("epochs", "step", "penalty", "penalty_scale",
+                                    if (identical(x$penalty, "polynomial")) "penalty_power"), names(x))])
 }
 
 # The width that an epoch's policy scales its draws or bounds with. Each epoch gets its share of delta
@@ -152,5 +143,4 @@ check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
   }
 }
 
-register_family("bandit_constraints", constraint_entries, tag = "kind")
-register_family("bandit_penalty", penalty_entries, tag = "kind")
+register_family("bandit_constraints", constraint_entries, tag = "kind", prefix = "constraints_")

@@ -12,7 +12,7 @@
 #' * `pending_censor(m, value)`: both know it at once, with `value` in place of the reward; the reward
 #'   replaces it when it arrives within `m` rounds (or within a time `m`), and one that takes longer stays `value` for good.
 #'
-#' * `pending_penalise(lipschitz)`: neither knows it; instead the policy's score is made smaller around it (local penalisation, Gonzalez
+#' * `pending_penalize(lipschitz)`: neither knows it; instead the policy's score is made smaller around it (local penalisation, Gonzalez
 #'   et al. 2016): it is multiplied by \eqn{\prod_j\Phi((L\|x - x_j\| - M + \mu_j)/\sigma_j)}{the product over pending queries j of Phi((L |x - x_j| - M + mu_j) / sd_j)}, \eqn{M}
 #'   the largest posterior mean, \eqn{L} the largest slope of the posterior mean (between arms; on a box among its candidates; 10 where it is flat).
 #'   Scores that can be negative are taken by their \eqn{\log(1 + e^s)}{log(1 + exp(s))} in prior sd. No bound.
@@ -38,6 +38,8 @@
 #' @section Errors: a `gpbandits_error` if `guard`, `m` or `value` is no such number; and at `$suggest()`, which then changes nothing, where the
 #'   guard refuses a query.
 #' @references Gonzalez, Dai, Hennig and Lawrence (2016) <https://arxiv.org/abs/1505.08052>; Verma, Dai and Low (2022), Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
+#' @section Strings: a string stands for the constructor with its defaults wherever a rule is expected: `pending =
+#'   "hallucinate"` is `pending_hallucinate()`. An unknown string is an error that lists the choices.
 #' @examples
 #' pending_censor(m = 20, value = 0)
 #' x <- seq(0, 1, length.out = 50)
@@ -65,7 +67,7 @@ pending_entries <- list(
       else "known to the variance"
     })
   ),
-  penalise = list(
+  penalize = list(
     settings = alist(lipschitz = if (!is.null(lipschitz)) check_number(lipschitz, lower = 0, open_lower = TRUE)),
     traits = list(words = "penalised around")
   ),
@@ -95,7 +97,7 @@ pending_hallucinate <- function(guard = Inf) new_pending("hallucinate")
 
 #' @rdname pending
 #' @export
-pending_penalise <- function(lipschitz = NULL) new_pending("penalise")
+pending_penalize <- function(lipschitz = NULL) new_pending("penalize")
 
 #' @rdname pending
 #' @export
@@ -127,4 +129,4 @@ goes_by_clock <- function(config) {
 
 # ---- clock times: NA where nobody gave them and nothing depends on them -----
 
-register_family("bandit_pending", pending_entries, tag = "kind", traits = pending_traits)
+register_family("bandit_pending", pending_entries, tag = "kind", traits = pending_traits, prefix = "pending_")

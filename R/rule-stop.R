@@ -29,8 +29,8 @@
 #' than the gap; `NA` where no theorem says), `assumptions` (in words), `certified` (does the rule stop here?) and `point`.
 #' For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all rounds together. These widths do:
 #' * \eqn{f} drawn from the prior, Gaussian noise: [width_srinivas_finite()] on arms at `scale = 1`, and [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more;
-#' * RKHS norm at most `B`, `R`-sub-Gaussian noise: [width_realised()] and [width_amm()]; [width_igp()] and [width_gp_ts()] with [gain_realised()] or
-#'   [gain_spectral()], `noise_var` at least 1 and no reward with a noise variance of its own;
+#' * RKHS norm at most `B`, `R`-sub-Gaussian noise: [width_realized()] and [width_amm()]; [width_igp()] and [width_gp_ts()] with the gain
+#'   `"realized"` or `"spectral"`, `noise_var` at least 1 and no reward with a noise variance of its own;
 #' * the same, for points that do not depend on rewards: [width_fixed()], at `looks` rounds that are fixed in advance. A run needs `at` for it. By hand, call
 #'   `$certificate()` at these rounds only: if it is asked after every round, the probability does not hold;
 #' * rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width; the gap is of the latent \eqn{f};
@@ -67,7 +67,7 @@
 #' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()]; [honest].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
-#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' set.seed(1)
 #' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
 #' run <- run_bandit(b, problem, rounds = 200, stop_when = stop_prb(0.1))
@@ -161,6 +161,7 @@ print.bandit_stop <- function(x, ...) {
 # A rule, or a function of what is asked after every round.
 check_stop <- function(rule, arg = "stop_when") {
   if (inherits(rule, "bandit_stop")) return(check_class(rule, "bandit_stop", arg))
+  if (is.character(rule)) return(as_part(rule, "bandit_stop", arg, "stop_gap(), stop_prb(), ..."))
   if (is.null(rule) || is.function(rule)) return(rule)
   stop_argument(arg, describe(rule), "NULL, a stop rule such as stop_prb(), or a function that returns TRUE to stop")
 }
@@ -211,7 +212,7 @@ time_to_stop <- function(rule, bandit, subject = bandit) {
 # that all but 5 of 100 draws of f stay below.
 bandit_certificate <- function(bandit, rule, context, ...) {
   check_dots_empty(..., allowed = c("rule", "context"))
-  if (!is.null(rule)) check_class(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
+  if (!is.null(rule)) rule <- as_part(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
   heal(bandit)
   check_one_outcome(bandit$config, "A certificate")
   check_stop_of_policy(rule, bandit$config, "rule", "stop_stalled()")
@@ -558,4 +559,4 @@ certify_duel <- function(rule, bandit, context) {
                   place_frame(bandit, best$arm, contexts$row, best$inputs), width = w)
 }
 
-register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title")
+register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title", prefix = "stop_")

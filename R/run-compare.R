@@ -37,7 +37,7 @@
 #'     uniform = function(problem) gp_bandit(problem$domain, kernel, 0.025, policy_uniform())
 #'   ),
 #'   problems = function(replication) {
-#'     bandit_problem(x, sample_gp(kernel, x), noise = noise_gaussian(sqrt(0.025)))
+#'     bandit_problem(x, sample_gp(kernel, x), noise = sqrt(0.025))
 #'   },
 #'   rounds = 50, replications = 4, seed = 1
 #' )

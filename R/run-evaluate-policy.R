@@ -77,7 +77,7 @@
 #' @seealso `$history()` in [gp_bandit()] for the propensities.
 #' @examples
 #' x <- seq(0, 1, length.out = 10)
-#' problem <- bandit_problem(x, sin(3 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(3 * x), noise = 0.1)
 #' set.seed(1)
 #' log <- run_bandit(gp_bandit(x, kernel_se(0.3), 0.01, policy_uniform()), problem, 400)
 #' b <- gp_ucb(x, kernel_se(0.3), 0.01)

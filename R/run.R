@@ -36,7 +36,7 @@
 #' @seealso [compare_bandits()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
-#' problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' set.seed(1)
 #' run <- run_bandit(gp_ucb(x, kernel_se(0.2), noise_var = 0.01), problem, rounds = 100)
 #' run
@@ -48,6 +48,7 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE, stop_when = NU
   rounds <- check_count(rounds)
   check_flag(progress)
   check_same_domain(bandit$config, problem)
+  stop_when <- check_stop(stop_when)
   check_stop_in_run(stop_when, bandit$config)
   check_idle(bandit)
   check_run_rewards(bandit$config)

@@ -159,6 +159,8 @@ scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending,
                   "left out: `limits = ~ impurity <= 2`, or `outcomes`, say what must hold besides")
   }
   rewards <- list(...)$rewards
+  if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")
+  if (!is.null(kernel)) kernel <- as_kernel(kernel)
   if (has_likelihood(list(rewards = rewards))) {
     stop_argument("rewards", sprintf("rewards that are %s, given to maximize_bandit() or auto_bandit()",
                                      trait(rewards, "title")),

@@ -150,7 +150,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   evaluations <- check_count(evaluations, infinite = timed)
   check_flag(progress)
   check_flag(verbose)
-  check_stop(stop_when)
+  stop_when <- check_stop(stop_when)
   race <- check_race(race)
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)

@@ -44,7 +44,7 @@ claim_clip <- function(width, bandit) {
 
 claim_gain <- function(width, bandit) {
   if (has_own_noise(bandit)) return(unproved("the theorem of this width is for rewards of one noise variance"))
-  # (For lambda >= 1 the width is at least width_realised().)
+  # (For lambda >= 1 the width is at least width_realized().)
   if (current_config(bandit)$noise_var >= 1 && trait(width$gain, "bounds")) return(claim_norm(width, bandit))
   unproved("the proof of this width needs noise_var >= 1 and an upper bound of the information gain")
 }

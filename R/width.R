@@ -41,10 +41,10 @@
 #'   IGP-UCB. With probability at least \eqn{1-\delta}{1 - delta}, \eqn{|\mu_{t-1}(x) - f(x)| \le w_t\sigma_{t-1}(x)}{|mu - f| <= w_t sd} for all
 #'   \eqn{x} and \eqn{t}, if the noise is R-sub-Gaussian.
 #' * `width_gp_ts`: the same with \eqn{\log(2/\delta)}{log(2/delta)}: the scale of GP-TS's draws.
-#' * `width_realised`: \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}}{B + R / sqrt(lambda) * sqrt(2 log(1/delta) + L)}, any
+#' * `width_realized`: \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}}{B + R / sqrt(lambda) * sqrt(2 log(1/delta) + L)}, any
 #'   \eqn{\lambda > 0}{lambda > 0} (Abbasi-Yadkori 2013). From the points really played.
 #' * `width_amm`: \eqn{\sqrt{B^2 + (R^2/\lambda)(L + 2\log(1/\delta))}}{sqrt(B^2 + (R^2/lambda) (L + 2 log(1/delta)))} (Flynn and Reeb 2025):
-#'   the same guarantee, never wider than `width_realised`. The one to use when `B` and `R` are known.
+#'   the same guarantee, never wider than `width_realized`. The one to use when `B` and `R` are known.
 #'   Where rewards have noise variances \eqn{\lambda_s}{lambda_s} of their own (`$observe(noise_var = )`), known before the reward, \eqn{L} is of the weighted points and a reward's noise
 #'   is taken to be \eqn{R\sqrt{\lambda_s/\lambda}}{R sqrt(lambda_s / lambda)}-sub-Gaussian (`noise = "scales"`); with `noise = "bounded"` it is \eqn{R}-sub-Gaussian whatever \eqn{\lambda_s}{lambda_s},
 #'   and \eqn{R\sqrt{\max(1, \lambda/\min\lambda_s)}}{R sqrt(max(1, lambda / min lambda_s))} stands for \eqn{R} in both widths: a small \eqn{\lambda_s}{lambda_s} that is wrong makes the first void.
@@ -74,7 +74,7 @@
 #' * `width_sdf`: \eqn{w_t + B_y \sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s)}{base_t + B_y * sum over the last m queries s of sd_{t-1}(x_s)}, `base` any width (Verma et al.);
 #'   \eqn{m} is the pending rule's; `over = "pending"` sums over queries whose reward has not arrived.
 #'   The theorem takes \eqn{\lambda > 1}{lambda > 1} and \eqn{k \le 1}{k <= 1}; for every \eqn{\lambda > 0}{lambda > 0} and rewards within
-#'   `B_y` its proof gives `width_sdf(width_realised(B, R + B_y, delta / 2), B_y / noise_var)`.
+#'   `B_y` its proof gives `width_sdf(width_realized(B, R + B_y, delta / 2), B_y / noise_var)`.
 #' * `width_ec`: \eqn{w_t + \epsilon\sqrt{(t-1)/\lambda}}{base_t + epsilon sqrt((t - 1) / lambda)}, for a model that is wrong by up to \eqn{\epsilon}{epsilon}: \eqn{|f - \tilde f| \le \epsilon}{|f - g| <= epsilon}
 #'   everywhere, where `base` is a bound for \eqn{\tilde f}{g} (EC-GP-UCB, Bogunovic and Krause 2021). The upper bound of \eqn{f} is \eqn{\epsilon}{epsilon} above
 #'   \eqn{\mu + w_t\sigma}{mu + w_t sd}, which does not change what is played. With noise variances of their own the sum of \eqn{1/\lambda_s}{1 / lambda_s} stands for
@@ -95,9 +95,9 @@
 #' @section Guarantee: `width_srinivas_finite()` at `scale = 1` (Theorem 1), `width_srinivas_compact()` (Theorem 2, regret only), `width_srinivas_box()` (stopping): \eqn{f} drawn
 #'   from the prior, Gaussian noise of variance \eqn{\lambda}{lambda}; for the theorems' regret \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `width_srinivas_rkhs()` (Theorem 3): \eqn{\|f\|_k \le
 #'   B}{|f|_k <= B}, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. `width_igp()`, `width_gp_ts()`: \eqn{\|f\|_k \le B}{|f|_k <= B}, R-sub-Gaussian
-#'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} or any other \eqn{\lambda \ge 1}{lambda >= 1} (they are then never narrower than `width_realised()`), a `gain` that bounds
+#'   noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} or any other \eqn{\lambda \ge 1}{lambda >= 1} (they are then never narrower than `width_realized()`), a `gain` that bounds
 #'   \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one).
-#'   `width_realised()`, `width_amm()`, `width_dmm()`: the same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()].
+#'   `width_realized()`, `width_amm()`, `width_dmm()`: the same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()].
 #'   `width_glm()` (derived here, proof in the core's widths/width.h): for all \eqn{x} and \eqn{t} with probability \eqn{1-\delta}{1 - delta}, if \eqn{\|f - m\|_k \le B}{|f - m|_k <= B}, the kernel, \eqn{m} and `B` are fixed beforehand
 #'   and rewards are independent given \eqn{f} with the distribution that is assumed (of independent trials, say). With the engine `"lowrank"`, too: the width is then larger by what the
 #'   basis leaves out (same proof). Where only the expectation can be trusted see Rewards in an interval.
@@ -121,7 +121,8 @@
 #' @param looks how often the intervals are looked at, at times fixed beforehand, a whole number >= 1.
 #' @param drift \eqn{V}, by how much \eqn{f} may differ from its mean over the design's rounds, a number >= 0; see above.
 #' @param slack by how much \eqn{f} may differ between a cell's points in the first round, a number > 0 in units of the reward, chosen beforehand; `NULL`: the prior's sd.
-#' @param gain information gain: a number, a function of \eqn{s = t-1}, or one of [gains].
+#' @param gain information gain: `"realized"`, `"greedy"`, `"spectral"`, a number, a function of \eqn{s = t-1}, or
+#'   [gain_rate()]; see [gains].
 #' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
 #'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
 #' @param alpha0 prior scales of the martingale, over which it is averaged; `NULL`: \eqn{\lambda 4^{0..6}}{lambda * 4^(0:6)}.
@@ -207,9 +208,9 @@ width_entries <- list(
     settings = alist(B = check_bound(B), delta = check_delta(delta), gain = as_gain(gain),
                      scale = check_scale(scale), printed = check_flag(printed)),
     together = quote(if (printed && trait(gain, "of_points_played")) {
-      stop_argument("gain", "gain_realised() with `printed = TRUE`",
-                    paste("known before the point is chosen: a number, a function of s, gain_greedy(), gain_spectral()",
-                          "or gain_rate()"))
+      stop_argument("gain", "\"realized\" with `printed = TRUE`",
+                    paste("known before the point is chosen: a number, a function of s, \"greedy\", \"spectral\" or",
+                          "gain_rate()"))
     })
   ),
   igp = list(settings = alist(B = check_bound(B), R = check_bound(R),
@@ -218,7 +219,7 @@ width_entries <- list(
   gp_ts = list(settings = alist(B = check_bound(B), R = check_bound(R),
                                 delta = check_delta(delta), gain = as_gain(gain)),
                traits = list(claim = function(width) claim_gain)),
-  realised = list(settings = alist(B = check_bound(B), R = check_bound(R),
+  realized = list(settings = alist(B = check_bound(B), R = check_bound(R),
                                    delta = check_delta(delta), noise = check_choice(noise, c("scales", "bounded"))),
                   traits = list(corruptible = TRUE, claim = function(width) claim_norm)),
   amm = list(settings = alist(B = check_bound(B), R = check_bound(R),
@@ -262,7 +263,7 @@ width_entries <- list(
               traits = list(claim = function(width) claim_clip, allows = "rewards",
                             resolved = function(width) function(width, config) {
                 # What is clipped is bounded, whatever its own noise variance.
-                list(type = "ec", base = unclass(width_realised(width$B, width$b, width$delta, "bounded")),
+                list(type = "ec", base = unclass(width_realized(width$B, width$b, width$delta, "bounded")),
                      epsilon = width$bias)
               })),
   cpd = list(settings = alist(D = check_bound(D), nu = check_positive(nu),
@@ -338,21 +339,21 @@ width_srinivas_box <- function(delta = 0.1, a, b, r, d, slack = NULL) new_width(
 
 #' @rdname widths
 #' @export
-width_srinivas_rkhs <- function(B, delta = 0.1, gain = gain_realised(), scale = 1, printed = FALSE) {
+width_srinivas_rkhs <- function(B, delta = 0.1, gain = "realized", scale = 1, printed = FALSE) {
   new_width("srinivas_rkhs")
 }
 
 #' @rdname widths
 #' @export
-width_igp <- function(B, R, delta = 0.1, gain = gain_realised()) new_width("igp")
+width_igp <- function(B, R, delta = 0.1, gain = "realized") new_width("igp")
 
 #' @rdname widths
 #' @export
-width_gp_ts <- function(B, R, delta = 0.1, gain = gain_realised()) new_width("gp_ts")
+width_gp_ts <- function(B, R, delta = 0.1, gain = "realized") new_width("gp_ts")
 
 #' @rdname widths
 #' @export
-width_realised <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("realised")
+width_realized <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("realized")
 
 #' @rdname widths
 #' @export
@@ -417,7 +418,7 @@ check_corruptible <- function(base) {
   base <- as_width(base, "base")
   if (isFALSE(trait(base, "corruptible"))) {
     stop_argument("base", trait(base, "title"),
-                  "width_amm(), width_realised(), width_igp() or width_fixed(); width_srinivas_finite() or a number")
+                  "width_amm(), width_realized(), width_igp() or width_fixed(); width_srinivas_finite() or a number")
   }
   base
 }
@@ -429,6 +430,7 @@ width_cpd <- function(D, nu, d, horizon) new_width("cpd")
 # A number is a width that is always the same.
 as_width <- function(width, arg = "width") {
   if (!missing(width) && inherits(width, "bandit_width")) return(check_class(width, "bandit_width", arg))
+  if (!missing(width) && is.character(width)) return(as_part(width, "bandit_width", arg, "width_constant(), ..."))
   allowed <- "a number >= 0, or a width (made by width_constant(), width_srinivas_finite(), ...)"
   if (missing(width)) stop_argument(arg, "missing", allowed)
   if (!is_number(width) || length(width) != 1 || !is.finite(width) || width < 0) {
@@ -497,7 +499,7 @@ describe_width <- function(width) {
 #' \eqn{\lambda = T^{d/(2\nu + 2d)}}{lambda = T^(d / (2 nu + 2 d))} for a Matern kernel of smoothness \eqn{\nu}{nu} in \eqn{d} inputs, a
 #' regulariser that grows with the horizon \eqn{T}; 1 for the squared-exponential kernel, which is the limit \eqn{\nu\to\infty}{nu -> Inf}.
 #'
-#' @section Guarantee: GP-UCB with [width_realised()] and this `noise_var` has regret
+#' @section Guarantee: GP-UCB with [width_realized()] and this `noise_var` has regret
 #'   \eqn{\tilde O(T^{(\nu+2d)/(2\nu+2d)})}{O~(T^((nu + 2 d) / (2 nu + 2 d)))} for functions of bounded RKHS norm, sublinear for every
 #'   \eqn{\nu > 0}{nu > 0} (Whitehouse, Ramdas and Wu 2023). It is no noise variance then: the width's `R` is given apart, and no refit may
 #'   change it. At a few hundred rounds \eqn{\lambda = R^2}{lambda = R^2} is better; the theorem is about growth.
@@ -507,11 +509,12 @@ describe_width <- function(width) {
 #' @return A number >= 1.
 #' @section Errors: a `gpbandits_error` for another kernel, or arguments that are no such numbers.
 #' @references Whitehouse, Ramdas and Wu (2023) <https://arxiv.org/abs/2307.07539>.
-#' @seealso [width_realised()].
+#' @seealso [width_realized()].
 #' @examples
 #' ridge_rate(kernel_matern(2.5, 0.3), rounds = 1000) # 1000^(1/7)
 #' @export
 ridge_rate <- function(kernel, rounds, inputs = NULL) {
+  kernel <- as_kernel(kernel)
   nu <- kernel_smoothness(kernel)
   rounds <- check_count(rounds)
   d <- if (is.null(inputs)) max(length(kernel$dims), length(kernel$lengthscale)) else check_count(inputs)
@@ -522,4 +525,4 @@ check_rival_width <- function(width, arg = "width") {
   check_one_multiplier(width, arg, drawn = FALSE)
 }
 
-register_family("bandit_width", width_entries, tag = "type", traits = width_traits)
+register_family("bandit_width", width_entries, tag = "type", traits = width_traits, prefix = "width_")

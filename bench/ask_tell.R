@@ -48,7 +48,7 @@ whole_runs <- function() {
   fastest <- function(code, times) min(vapply(seq_len(times), function(k) microseconds(1, code), 0)) / 1000
   on_arms <- function(kernel) {
     set.seed(1)
-    problem <- bandit_problem(arms, sample_gp(kernel, arms), noise = noise_gaussian(sqrt(0.025)))
+    problem <- bandit_problem(arms, sample_gp(kernel, arms), noise = sqrt(0.025))
     fastest(function(count) {
       set.seed(2)
       run_bandit(gp_ucb(arms, kernel, 0.025), problem, 1000)

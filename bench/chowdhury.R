@@ -27,7 +27,7 @@ time_rules <- function(kernel, rounds = 30000) {
   x <- sort(runif(100))
   f <- sample_rkhs(kernel, x, noise_var = 0.01)
   R <- sqrt(0.01 * diff(range(f)))
-  problem <- bandit_problem(x, as.numeric(f), noise_gaussian(R))
+  problem <- bandit_problem(x, as.numeric(f), noise = R)
   vapply(rules(x, kernel, attr(f, "norm"), R), function(make) {
     seconds(function() run_bandit(make(), problem, rounds))
   }, 0)

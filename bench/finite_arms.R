@@ -33,7 +33,7 @@ settings <- list(
 )
 problem_for <- function(kernel, arms = x) {
   set.seed(1)
-  bandit_problem(arms, sample_gp(kernel, arms), noise = noise_gaussian(sqrt(noise)))
+  bandit_problem(arms, sample_gp(kernel, arms), noise = sqrt(noise))
 }
 
 # ---- 1. a whole run against the bare loop ------------------------------------
@@ -170,7 +170,7 @@ against_others <- data.frame(ms = 1000 * c(gpbandits = ours, rivals), ratio = c(
 large <- function(lengthscale) {
   set.seed(1)
   arms <- matrix(rnorm(20640 * 8), ncol = 8)
-  problem <- bandit_problem(arms, rowSums(sin(arms)) / 8 + 0.3 * arms[, 1], noise = noise_gaussian(0.1))
+  problem <- bandit_problem(arms, rowSums(sin(arms)) / 8 + 0.3 * arms[, 1], noise = 0.1)
   bandit <- gp_ucb(arms, kernel_se(lengthscale), 0.01)
   spent <- seconds(function() run_bandit(bandit, problem, 2000))
   facts <- summary(bandit)

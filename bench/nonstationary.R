@@ -20,7 +20,7 @@ rule <- change_detect(function(q) 2.6 * q^(-6 / 7), ridge)
 problem_of <- function(rounds, periods, x = arms) {
   set.seed(1)
   f <- sample_gp(kernel, x, n = periods)
-  bandit_problem(x, f, noise = noise_gaussian(noise_sd),
+  bandit_problem(x, f, noise = noise_sd,
                  change_points = if (periods > 1) round(rounds * seq_len(periods - 1) / periods))
 }
 

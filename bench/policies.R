@@ -83,7 +83,7 @@ policies <- list(
 one_run <- function(setting, run) {
   set.seed(1000 * match(setting, names(settings)) + run)
   p <- settings[[setting]](run)
-  problem <- bandit_problem(p$x, p$f, noise_gaussian(sqrt(p$noise_var)))
+  problem <- bandit_problem(p$x, p$f, noise = sqrt(p$noise_var))
   each <- lapply(names(policies), function(name) {
     bandit <- policies[[name]](p)
     if (is.null(bandit)) return(NULL)

@@ -31,7 +31,7 @@ box_life <- function(name, kernel_of, rounds, engine) {
   set.seed(1)
   x <- sweep(sweep(matrix(runif(500 * length(side)), 500), 2, side, "*"), 2, of$domain$lower, "+")
   values <- of$f(x)
-  problem <- bandit_problem(of$domain, function(x) (of$f(x) - mean(values)) / stats::sd(values), noise_gaussian(0.1))
+  problem <- bandit_problem(of$domain, function(x) (of$f(x) - mean(values)) / stats::sd(values), noise = 0.1)
   bandit <- gp_bandit(of$domain, kernel_of(side), 0.01, policy_ucb(width_constant(2)), engine = engine)
   set.seed(2)
   list(bandit = bandit, spent = tenths(function(b, n) run_bandit(b, problem, n), bandit, rounds))

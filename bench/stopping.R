@@ -18,7 +18,7 @@ one <- function(seed, setting) {
   set.seed(seed)
   f <- as.vector(sample_gp(kernel, x))
   bandit <- gp_bandit(x, kernel, 0.01, setting$policy)
-  run <- run_bandit(bandit, bandit_problem(x, f, noise_gaussian(0.1)), rounds, stop_when = setting$rule)
+  run <- run_bandit(bandit, bandit_problem(x, f, noise = 0.1), rounds, stop_when = setting$rule)
   found <- bandit$certificate(setting$rule)
   c(rounds = run$rounds, certified = found$certified,
     exceeded = found$certified && max(f) - f[found$point$arm] > found$gap)

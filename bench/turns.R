@@ -21,10 +21,10 @@ played <- function(bandit, problem, rounds) {
 }
 set.seed(1)
 few <- matrix(runif(2000), 1000)
-over_few <- bandit_problem(few, sin(5 * few[, 1]) * cos(3 * few[, 2]), noise = noise_gaussian(0.1))
+over_few <- bandit_problem(few, sin(5 * few[, 1]) * cos(3 * few[, 2]), noise = 0.1)
 set.seed(3)
 many <- matrix(runif(8 * 20640), 20640)
-over_many <- bandit_problem(many, rowSums(sin(3 * many)), noise = noise_gaussian(0.1))
+over_many <- bandit_problem(many, rowSums(sin(3 * many)), noise = 0.1)
 box <- box_domain(c(0, 0), c(1, 1))
 spent <- c(
   "arms 1000, 20000 rounds UCB" = seconds(played(gp_ucb(few, kernel_matern(2.5, 0.3), 0.01), over_few, 20000)),

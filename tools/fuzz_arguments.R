@@ -18,7 +18,7 @@ grDevices::pdf(NULL)
 # ---- what is given ------------------------------------------------------------
 
 classes <- c("bandit_width", "bandit_gain", "bandit_kernel", "bandit_policy", "bandit_pending", "bandit_changes",
-             "bandit_constraints", "bandit_penalty", "bandit_stop", "bandit_param", "bandit_rewards", "bandit_refit",
+             "bandit_constraints", "bandit_stop", "bandit_param", "bandit_rewards", "bandit_refit",
              "bandit_outputs", "bandit_noise", "bandit_delay", "bandit_problem", "bandit_run", "bandit_comparison",
              "bandit_maximum", "bandit_store", "bandit_service", "bandit_test_function", "bandit_check", "gp_regression",
              "gp_fit", "GPBandit", "BanditRival", "data.frame", "factor", "Date", "POSIXct", "difftime", "formula",
@@ -61,11 +61,11 @@ kernel <- kernel_se(0.3)
 played <- gp_ucb(x9, kernel, 0.1)
 set.seed(1)
 for (t in 1:3) played$observe(played$suggest()$id, sin(t))
-problem <- bandit_problem(x9, sin(x9), noise_gaussian(0.1))
+problem <- bandit_problem(x9, sin(x9), noise = 0.1)
 run <- run_bandit(played$copy(), problem, 2)
 good <- list(domain = x9, kernel = kernel, noise_var = 0.1, policy = policy_ucb(1), x = x9, y = sin(x9), bandit = played, problem = problem,
              rounds = 2, B = 1, R = 1, delta = 0.1, width = width_constant(1), base = 1, m = 2, epoch = 2, step = 1, bound = 1,
-             penalty = penalty_exponential(), level = 0.1, accuracy = 0.1, threshold = -2, seed = 2, lower = 0, upper = 1, value = 1,
+             penalty = "exponential", level = 0.1, accuracy = 0.1, threshold = -2, seed = 2, lower = 0, upper = 1, value = 1,
              f = function(...) 1, delta = 0.1, objective = function(x) sum(unlist(x)), evaluations = 3, forget = change_never(),
              a = 1, b = 1, r = 1, d = 1, D = 1, nu = 2.5, horizon = 9, epsilon = 0.1, K = diag(9), levels = c("a", "b"), reward = sin(x9),
              tolerance = 1, n = 2, sd = 1, mean = 1, half_width = 1, log = run, name = "branin", object = played, rate = 0.5, window = 3,
@@ -97,7 +97,7 @@ own <- list(
   auto_bandit = list(list(domain = square, data = data.frame(u = 0.5, v = 0.5, reward = 1), design = 2), list(domain = space), list(domain = shares),
                      list(domain = square, outcomes = two), list(domain = square, belief = belief_normal(u = c(0.5, 0.2))),
                      list(domain = square, outcomes = front[2:1], design = 2)),
-  bandit_problem = list(list(domain = x9, reward = sin(x9), noise = noise_gaussian(0.1), delay = delay_fixed(1)),
+  bandit_problem = list(list(domain = x9, reward = sin(x9), noise = 0.1, delay = 1),
                         list(domain = square, reward = function(x) x[, 1], contexts = NULL, optimum = 1),
                         list(domain = x9, reward = cbind(yield = sin(x9), cost = x9), outcomes = two)),
   bandit_store = list(list(con = "fuzz.sqlite", name = "own", seed = 1)), belief_normal = list(list(u = c(0.5, 0.2))),
@@ -161,9 +161,9 @@ whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_
               width_corrupt(width_amm(1, 0.1), 1), width_glm(1), width_dmm(1, 0.1), policy_ucb(width_sdf(1)), policy_ei(), policy_hypervolume(1), policy_duel(1),
               policy_eims(), pending_censor(2), change_window(2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
               stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_duels(TRUE), rewards_rankings(),
-              rewards_clip(1), rewards_robust(), refit_every(3, average = 2), scale_outputs(), noise_gaussian(1), delay_poisson(1), race_folds(3),
+              rewards_clip(1), rewards_robust(), refit_every(3, average = 2), scale_outputs(), 1, function(n) rpois(n, 1), race_folds(3),
               fidelity_range(0.1, 1), to_maximize(), in_range(0, 1), belief_normal(u = c(0.5, 0.2)), finite_domain(x9), box_domain(0, 1), product_domain(1:2, square),
-              space, shares, problem, run, played, two, front, gain_rate(), penalty_exponential(), benchmark_function("branin"), surface,
+              space, shares, problem, run, played, two, front, gain_rate(), benchmark_function("branin"), surface,
               plan_experiments(x9, kernel, 0.1, 1.5, B = 1, R = 0.1), data.frame(id = 1:2, reward = 1:2), list(u = c(0, 1)), ~ cost <= 2 & yield >= 1)
 shown <- function(value) {
   text <- tryCatch(paste(deparse(value, nlines = 2), collapse = " "), error = function(e) paste("no text of", typeof(value)))

@@ -145,7 +145,7 @@ visited <- rbind(0.2, 0.9)
 # ---- the table: policies, domains, rules ----------------------------------------
 
 policies <- list(
-  ucb = function() policy_ucb(width_igp(1, 0.1, 0.1, gain_realised())), ucb2 = function() policy_ucb(width_constant(2)),
+  ucb = function() policy_ucb(width_igp(1, 0.1, 0.1, "realized")), ucb2 = function() policy_ucb(width_constant(2)),
   dmm = function() policy_ucb(width_dmm(1, 0.1, 0.1)), ts = function() policy_ts(width_constant(0.7)),
   ei = function() policy_ei(0.01), pi = function() policy_pi(0.01), mean = function() policy_mean(),
   variance = function() policy_variance(), uniform = function() policy_uniform(), pims = function() policy_pims(),
@@ -155,7 +155,7 @@ policies <- list(
   cost = function() policy_ei(cost = function(x) 1 + x[, 1]^2), sdf = function() policy_ucb(width_sdf(width_constant(1)))
 )
 pendings <- list(ignore = pending_ignore, hallucinate = pending_hallucinate, guarded = function() pending_hallucinate(guard = 6),
-                 censor = function() pending_censor(4, -0.5), penalise = pending_penalise,
+                 censor = function() pending_censor(4, -0.5), penalise = pending_penalize,
                  wait = function() pending_censor(Inf, 0))
 changes <- list(
   none = function() NULL,

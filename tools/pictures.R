@@ -181,7 +181,7 @@ cheat_sheet <- function() {
          "Or of parts: gp_bandit()" = c(
            "kernel_se(lengthscale, variance, dims)", "kernel_matern(nu = 2.5); kernel_rq(); kernel_periodic()", "kernel_linear(); kernel_categorical(); k1 + k2; k1 * k2",
            "kernel_matrix(K); kernel_function(f)", "policy_ucb(width); policy_ts(width); policy_ei()", "policy_mes(); policy_kg(); policy_function(f)",
-           "width_constant(2); width_igp(B, R, delta, gain)", "width_realised(); width_amm(); width_function(f)", "pending_hallucinate(); pending_censor(m)",
+           "width_constant(2); width_igp(B, R, delta, gain)", "width_realized(); width_amm(); width_function(f)", "pending_hallucinate(); pending_censor(m)",
            "changes = change_detect(...); change_oracle(times)", "constraints = constraints_noisy(count, epoch, step)", "contexts = c(\"age\", \"hour\"); $suggest(context = )",
            "refit = refit_every(5, average = 10)      # ten models"),
          "Several outcomes, and other results" = c(
@@ -190,7 +190,7 @@ cheat_sheet <- function() {
          "When to stop" = c("stop_gap(tolerance); stop_prb(tolerance)", "stop_emsr(tolerance); stop_stalled(n)", "b$certificate()                # how far from the best?",
                             "check_model(b)                 # is the model right?"),
          "Pictures" = c("plot(b); plot(b, type = \"slices\"); plot(b, type = \"sd\")", "plot(run); plot(comparison); plot(check_model(b))", "plot(found, \"dependence\"); plot(b, type = \"front\")", "ggplot2::autoplot(b)")),
-    list("Simulate and compare" = c("p <- bandit_problem(x, reward, noise_gaussian(0.1),", "  delay = delay_poisson(5), change_points = 100)", "run <- run_bandit(b, p, rounds = 200)",
+    list("Simulate and compare" = c("p <- bandit_problem(x, reward, noise = 0.1,", "  delay = function(n) rpois(n, 5), change_points = 100)", "run <- run_bandit(b, p, rounds = 200)",
                                     "compare_bandits(list(UCB = function(p) ...),", "  problems, rounds, replications, seed)", "sample_gp(kernel, x); benchmark_function(\"branin\")",
                                     "evaluate_policy(log, b, \"ips\")"),
          "Theory in numbers" = c("information_gain(kernel, x, noise_var)", "max_information_gain(kernel, x, rounds, noise_var)", "regret_bound(\"srinivas1\", ...)",

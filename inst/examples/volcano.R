@@ -41,7 +41,7 @@ tolerance <- 0.01 * diff(range(height))
 # Rounded maximum-likelihood values for 600 cells drawn at random.
 kernel <- kernel_matern(nu = 2.5, lengthscale = 140, variance = 500)
 
-problem <- bandit_problem(cells, reward = height, noise = noise_gaussian(noise_sd))
+problem <- bandit_problem(cells, reward = height, noise = noise_sd)
 bandits <- list(
   "GP-UCB" = function(problem) gp_ucb(cells, kernel, noise_sd^2, mean = mean(height)),
   "EI" = function(problem) gp_ei(cells, kernel, noise_sd^2, mean = mean(height)),

@@ -13,8 +13,8 @@ visited <- rbind(0.2, 0.9)                          # contexts, in turn
 checked_rounds <- c(1, 9, 16, 23, rounds)
 
 policies <- list(
-  ucb = list(ours = function() policy_ucb(width_igp(1, 0.1, 0.1, gain_realised())),
-             width = function(R) ref_width_igp(1, R, 0.1, ref_gain_realised())),
+  ucb = list(ours = function() policy_ucb(width_igp(1, 0.1, 0.1, "realized")),
+             width = function(R) ref_width_igp(1, R, 0.1, ref_gain_realized())),
   ts = list(ours = function() policy_ts(width_constant(0.7)), width = function(R) ref_width_constant(0.7)),
   ei = list(ours = function() policy_ei(0.01)),
   pi = list(ours = function() policy_pi(0.01)),
@@ -39,7 +39,7 @@ pendings <- list(
   ignore = list(ours = function() pending_ignore(), ref = ref_pending()),
   hallucinate = list(ours = function() pending_hallucinate(), ref = ref_pending("hallucinate")),
   censor = list(ours = function() pending_censor(4, -0.5), ref = ref_pending("censor", 4, -0.5)),
-  penalise = list(ours = function() pending_penalise(), ref = ref_pending()),
+  penalise = list(ours = function() pending_penalize(), ref = ref_pending()),
   wait = list(ours = function() pending_censor(Inf, 0), ref = ref_pending("censor", Inf, 0))
 )
 threshold <- function(q) 0.25 * q^(-6 / 7)
@@ -115,7 +115,7 @@ play_entry <- function(e, domain) {
   }
   # (Nobody looks at the regret: the search for the best value would take most of the time.)
   above <- 2
-  problem <- bandit_problem(domain, reward, noise_gaussian(0.1), delay = delay_function(function(n) delays[seq_len(n)]),
+  problem <- bandit_problem(domain, reward, noise = 0.1, delay = function(n) delays[seq_len(n)],
                             change_points = 14, constraints = g, contexts = if (!is.null(e$contexts)) visited,
                             optimum = if (is.null(e$contexts)) above else rep(list(function(z) rep(above, nrow(z))), 2))
   run_bandit(bandit, problem, rounds)

@@ -218,7 +218,7 @@ ref_gain_doptimal <- function(K, lambda, rounds, steps = 20000, gap = 1e-4) {
 # rows and noise of the points the variance knows, lambda.
 ref_gain_number <- function(value) function(info) value
 ref_gain_function <- function(f) function(info) f(info$t - 1)
-ref_gain_realised <- function() {
+ref_gain_realized <- function() {
   function(info) ref_info_logdet(info) / 2
 }
 # Of the points the variance knows; a drifting prior has covariances of its own among them.
@@ -275,7 +275,7 @@ ref_width_igp <- function(B, R, delta, gain) {
 ref_width_gp_ts <- function(B, R, delta, gain) {
   function(info) B + R * sqrt(2 * (gain(info) + 1 + log(2 / delta)))
 }
-ref_width_realised <- function(B, R, delta) {
+ref_width_realized <- function(B, R, delta) {
   function(info) {
     L <- ref_info_logdet(info)
     B + R / sqrt(info$lambda) * sqrt(2 * log(1 / delta) + L)

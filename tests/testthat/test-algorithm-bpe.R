@@ -266,7 +266,7 @@ test_that("with delays BPE's regret is below its bound, and the bound is a sum, 
     f <- drop(K[, at <- sample(20, 8)] %*% (a <- rnorm(8)))
     f <- f / sqrt(drop(a %*% K[at, at] %*% a))
     b <- bpe(x, kernel_se(0.25), 0.01, rounds = 200, B = 1, R = 0.1)
-    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1), delay = delay_geometric(20)), 200))
+    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise = 0.1, delay = function(n) rgeom(n, 1 / 21)), 200))
     expect_true(which.max(f) %in% b$memory$alive)
     first <- which(run$phase == "policy" & c("free", run$phase[-200]) == "free")
     waited <- diff(c(first, 201)) - bpe_sizes(200)[seq_along(first)]
@@ -356,7 +356,7 @@ test_that("BPE and other rules refuse what they cannot take, with the reason", {
 
 test_that("RAHBO runs on boxes, in contexts, with late rewards, and refuses bad settings", {
   b <- rahbo(box_domain(0, 1), kernel_se(0.3), 0.1, alpha = 1, variance_kernel = kernel_se(0.3, 0.02), repeats = 2)
-  problem <- bandit_problem(box_domain(0, 1), function(x) x[, 1], noise_gaussian(0.2), delay = delay_fixed(3))
+  problem <- bandit_problem(box_domain(0, 1), function(x) x[, 1], noise = 0.2, delay = 3)
   set.seed(1)
   expect_equal(nrow(as.data.frame(run_bandit(b, problem, 7))), 7)
   z <- rahbo(1:4, kernel_se(1), 0.1, alpha = 1, variance_kernel = kernel_se(1, 0.02), repeats = 3,

@@ -16,9 +16,9 @@ for (engine in c("weights", "played")) {
                         list(kernel_matern(0.5, 0.4), ref_kernel_matern(0.5, 0.4), ref_random_inputs(30, 2), 0.05),
                         list(kernel_se(0.3), ref_kernel_se(0.3), sort(runif(20)), 1e-4))) {
         K <- case[[2]](case[[3]])
-        b <- gp_bandit(case[[3]], case[[1]], case[[4]], policy_ucb(width_realised(1, 0.1, 0.1)), mean = 0.4,
+        b <- gp_bandit(case[[3]], case[[1]], case[[4]], policy_ucb(width_realized(1, 0.1, 0.1)), mean = 0.4,
                        changes = rule[[1]], engine = engine)
-        ref <- ref_bandit(K, case[[4]], ref_policy("ucb", ref_width_realised(1, 0.1, 0.1)), mean = 0.4, drift = rule[[2]])
+        ref <- ref_bandit(K, case[[4]], ref_policy("ucb", ref_width_realized(1, 0.1, 0.1)), mean = 0.4, drift = rule[[2]])
         run <- play_beside(b, ref, 60, compare_rewards(K, 0.4, 0.2, 60), each_round = FALSE)
         expect_history(b, run$ref)
         known <- ref_bandit_info(run$ref)
@@ -124,7 +124,7 @@ for (name in names(drift_rules)) {
 
 test_that("rules that forget nothing are no rules, and a window longer than the life is none either", {
   x <- seq(0, 1, length.out = 30)
-  problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.2))
+  problem <- bandit_problem(x, sin(6 * x), noise = 0.2)
   play <- function(...) {
     set.seed(5)
     as.data.frame(run_bandit(gp_ucb(x, kernel_se(0.2), 0.04, ...), problem, 40))
@@ -242,7 +242,7 @@ test_that("a function that drifts as the kernel says: intervals hold, and regret
     f <- draws
     for (t in 2:rounds) f[, t] <- sqrt(0.97) * f[, t - 1] + sqrt(0.03) * draws[, t]
     b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_fade(0.03), width = width_srinivas_finite(0.1))
-    problem <- bandit_problem(x, f, noise_gaussian(0.1), change_points = seq_len(rounds - 1))
+    problem <- bandit_problem(x, f, noise = 0.1, change_points = seq_len(rounds - 1))
     gain <- numeric(rounds)
     missed <- FALSE
     regret <- 0
@@ -267,7 +267,7 @@ test_that("an event trigger restarts with probability delta at most where nothin
   restarts <- sum(vapply(seq_len(lives), function(seed) {
     set.seed(1100 + seed)
     b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_event(0.1))
-    run <- run_bandit(b, bandit_problem(x, drop(sample_gp(kernel_se(0.2), x)), noise_gaussian(0.1)), 60)
+    run <- run_bandit(b, bandit_problem(x, drop(sample_gp(kernel_se(0.2), x)), noise = 0.1), 60)
     max(run$data$segment) > 1
   }, TRUE))
   expect_gt(stats::binom.test(restarts, lives, 0.1, "greater")$p.value, tol$p_value)

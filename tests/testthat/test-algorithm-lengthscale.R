@@ -96,7 +96,7 @@ test_that("A-GP-UCB plays the last lengthscale that has come, at its own width",
 
 test_that("a too long lengthscale is overcome", {
   x <- seq(0, 1, length.out = 60)
-  problem <- bandit_problem(x, sin(30 * x) * x, noise_gaussian(0.05))
+  problem <- bandit_problem(x, sin(30 * x) * x, noise = 0.05)
   set.seed(433)
   run <- as.data.frame(run_bandit(lb_gp_ucb(x, kernel_se(2), 0.01, B = 1, R = 0.05), problem, 80))
   expect_lt(run$simple_regret[80], 0.05)

@@ -86,7 +86,7 @@ test_that("labels are right to within the accuracy on draws from the prior, and 
     set.seed(seed)
     f <- as.vector(ref_draw_normal(1, rep(0, 30), ref_kernel_matern(2.5, 0.3)(x)))
     b <- gp_lse(x, kernel_matern(2.5, 0.3), 0.01, 0.2, 0.3, delta = 0.1)
-    run <- run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 150, stop_when = stop_levels())
+    run <- run_bandit(b, bandit_problem(x, f, noise = 0.1), 150, stop_when = stop_levels())
     found <- b$levels()
     expect_true(b$certificate(stop_levels())$certified)
     expect_equal(b$certificate(stop_levels())$probability, 0.9)

@@ -163,7 +163,7 @@ test_that("where the ridge is small the bounds are the smaller ones", {
     set.seed(900 + seed)
     f <- plan_rkhs(K, 1)
     b <- gp_ucb(x, kernel_se(0.2), 1e-4, width = width_amm(1, 0.01, 0.1))
-    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.01)), 100))
+    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise = 0.01), 100))
     bound <- regret_bound("ucb", 100, b$information_gain(), noise_var = 1e-4, width = max(run$width), B = 1)
     expect_lt(run$cumulative_regret[100], bound[100])
   }
@@ -171,7 +171,7 @@ test_that("where the ridge is small the bounds are the smaller ones", {
 
 test_that("a stop rule asks at the rounds that it was told, and a width for few looks insists on them", {
   x <- seq(0, 1, length.out = 20)
-  problem <- bandit_problem(x, sin(4 * x), noise_gaussian(0.1))
+  problem <- bandit_problem(x, sin(4 * x), noise = 0.1)
   make <- function() gp_bandit(x, kernel_se(0.4), 0.01, policy_variance())
   set.seed(1)
   run <- run_bandit(make(), problem, 60, stop_when = stop_gap(100, width_fixed(3, 0.1, looks = 3), at = c(7, 20, 50)))

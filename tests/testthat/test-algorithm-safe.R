@@ -165,7 +165,7 @@ test_that("on draws from the prior unsafe plays are as rare as promised", {
     first <- which.max(f)
     h <- f[first] - 1
     b <- safe_opt(x, kernel_se(0.25), 0.01, threshold = h, seed = first, width = width_srinivas_finite(0.1))
-    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 12))
+    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise = 0.1), 12))
     c(violated = any(run$f < h), found = sum(b$safe()$safe) / sum(f >= h))
   }, c(0, 0))
   expect_gt(stats::binom.test(sum(outcome["violated", ]), runs, 0.1, "greater")$p.value, tol$p_value)
@@ -185,14 +185,14 @@ test_that("on a box the seed and spread points are played", {
   stage <- safe_opt(box_domain(0, 1), kernel_se(0.5), 0.01, method = "stageopt", threshold = -0.5, seed = 0.5, accuracy = 0.2,
                      width = width_constant(2))
   set.seed(1)
-  run <- run_bandit(stage, bandit_problem(box_domain(0, 1), function(x) 1 - x[, 1], noise_gaussian(0.1)), 15)
+  run <- run_bandit(stage, bandit_problem(box_domain(0, 1), function(x) 1 - x[, 1], noise = 0.1), 15)
   expect_gte(min(as.data.frame(run)$f), -0.5)
   expect_gt(max(logged_phases(stage)), 5)     # those of its second stage
 })
 
 test_that("safety functions that are a problem's constraints run, with late rewards and a journal", {
   x <- seq(0, 1, length.out = 20)
-  problem <- bandit_problem(x, sin(6 * x), noise_gaussian(0.1), delay = delay_fixed(2), constraints = cbind(x - 0.5))
+  problem <- bandit_problem(x, sin(6 * x), noise = 0.1, delay = 2, constraints = cbind(x - 0.5))
   path <- tempfile()
   b <- safe_opt(x, kernel_se(0.2), 0.01, threshold = -0.4, seed = 10, safety = 1, width = width_constant(2),
                 journal = path)
@@ -244,7 +244,7 @@ test_that("StageOpt expands by default down to half of a prior standard deviatio
     b <- safe_opt(x, kernel_se(0.2, variance = 4), 0.04, method = "stageopt", threshold = -2, seed = 3,
                    accuracy = accuracy, width = 3)
     set.seed(4)
-    as.data.frame(run_bandit(b, bandit_problem(x, sin(9 * x), noise_gaussian(0.2)), 15))$arm
+    as.data.frame(run_bandit(b, bandit_problem(x, sin(9 * x), noise = 0.2), 15))$arm
   }
   expect_identical(phases(NULL), phases(1))
   for (other in c(0.5, 2)) expect_false(identical(phases(NULL), phases(other)))
@@ -328,7 +328,7 @@ test_that("by rewards alone no unsafe place is ever played, whatever the model, 
     f <- 2 * f / sqrt(drop(a %*% K[at, at] %*% a))
     L <- max(abs(diff(f)) / diff(x))
     h <- unname(stats::quantile(f, 0.3))
-    noise <- if (bounded) noise_uniform(0.1) else noise_gaussian(0.1)
+    noise <- if (bounded) function(n) runif(n, -0.1, 0.1) else 0.1
     # A model that is wrong in every way, refitted or not.
     b <- do.call(safe_opt, c(list(x, kernel_se(0.6, 0.1), 1e-3, threshold = h, seed = which.max(f), by = "data", lipschitz = L,
                                   width = 0.1, refit = if (k %% 2) refit_every(10)), if (bounded) list(noise_bound = 0.1) else list(R = 0.1)))

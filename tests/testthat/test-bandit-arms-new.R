@@ -98,7 +98,7 @@ test_that("long-term constraints, Thompson sampling and refits go on over the ne
     for (b in list(grow, all)) b$observe(t, wave(q$x1), constraints = q$x1 - 0.5)
   }
   expect_same_knowledge(grow, all)
-  ts <- gp_ts(old_x, k, 1.1, B = 1, R = 0.1, gain = gain_greedy())
+  ts <- gp_ts(old_x, k, 1.1, B = 1, R = 0.1, gain = "greedy")
   set.seed(1)
   for (t in 1:5) ts$observe(ts$suggest()$id, 0.1)
   ts$add_arms(new_x)

@@ -128,7 +128,7 @@ test_that("a single arm is no special case", {
   for (name in names(edge_policies)) {
     b <- gp_bandit(7, kernel_se(1), 0.1, edge_policies[[name]])
     set.seed(6)
-    run <- run_bandit(b, bandit_problem(7, 2, noise = noise_gaussian(0.3)), 10)
+    run <- run_bandit(b, bandit_problem(7, 2, noise = 0.3), 10)
     expect_equal(as.data.frame(run)$regret, rep(0, 10))
     y <- b$history()$reward
     expect_equal(b$posterior()$mean, sum(y) / (10 + 0.1))

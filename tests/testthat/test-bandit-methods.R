@@ -3,7 +3,7 @@
 
 methods_x <- seq(0, 1, length.out = 12)
 methods_kernel <- kernel_se(0.25)
-methods_problem <- bandit_problem(methods_x, sin(5 * methods_x), noise = noise_gaussian(0.1), delay = delay_poisson(2))
+methods_problem <- bandit_problem(methods_x, sin(5 * methods_x), noise = 0.1, delay = function(n) rpois(n, 2))
 
 printed <- function(x) paste(utils::capture.output(print(x)), collapse = "\n")
 
@@ -117,8 +117,8 @@ test_that("printing shows the state and changes nothing, not even random numbers
   }
   expect_match(printed(gp_ucb(methods_x, methods_kernel, 0.01)), "0 \\(0 pending\\)")
   expect_match(printed(gp_ucb_sdf(methods_x, methods_kernel, 0.01, m = 7)), "lost after 7")
-  for (part in list(methods_kernel, width_igp(1, 1, gain = gain_rate(2)), width_sdf(width_amm(1, 1)), gain_greedy(),
-                    policy_ts(width_constant(1)), policy_pi(0.3), pending_hallucinate(), noise_gaussian(1), delay_fixed(2),
+  for (part in list(methods_kernel, width_igp(1, 1, gain = gain_rate(2)), width_sdf(width_amm(1, 1)), width_igp(1, 1, gain = "greedy")$gain,
+                    policy_ts(width_constant(1)), policy_pi(0.3), pending_hallucinate(), methods_problem$noise, methods_problem$delay,
                     finite_domain(1:3), box_domain(0, 1), methods_problem)) {
     expect_gt(nchar(printed(part)), 10)
     utils::capture.output(expect_invisible(print(part)))
@@ -166,7 +166,7 @@ test_that("nothing relies on partial matching, and nothing warns", {
       bandit$reset()
     }
     for (width in list(width_srinivas_finite(), width_srinivas_compact(0.1, 1, 1, 1, 1), width_srinivas_rkhs(1),
-                       width_igp(1, 1, gain = gain_greedy()), width_gp_ts(1, 1, gain = gain_spectral()), width_realised(1, 1),
+                       width_igp(1, 1, gain = "greedy"), width_gp_ts(1, 1, gain = "spectral"), width_realized(1, 1),
                        width_amm(1, 1), width_dmm(1, 1), width_sdf(width_igp(1, 1, gain = gain_rate()), over = "pending"),
                        width_cpd(1, 2.5, 1, 10), width_function(sqrt))) {
       utils::capture.output(print(width), print(run_bandit(gp_ucb(methods_x, methods_kernel, 0.01, width = width),

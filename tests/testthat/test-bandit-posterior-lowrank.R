@@ -152,7 +152,7 @@ test_that("a run over a box: the same regret as with the dense engine, at a cert
   regret <- vapply(c("dense", "lowrank"), function(engine) {
     b <- gp_bandit(problem$domain, kernel_se(0.3 * problem$side), 0.01, policy_ucb(width_constant(2)), engine = engine)
     set.seed(4)
-    run <- run_bandit(b, bandit_problem(problem$domain, problem$f, noise_gaussian(0.1)), 150)
+    run <- run_bandit(b, bandit_problem(problem$domain, problem$f, noise = 0.1), 150)
     expect_identical(summary(b)$engine, engine)
     h <- b$history()
     x <- as.matrix(h[c("x1", "x2")])

@@ -85,7 +85,7 @@ test_that("EPBO plays its penalised score, with two constraints too", {
   }
   x <- rival_problem$domain$x
   values <- rival_problem$constraint_values
-  two <- bandit_problem(x, rival_problem$reward_values, noise_gaussian(0.1), constraints = cbind(values, x[, 1] - 5))
+  two <- bandit_problem(x, rival_problem$reward_values, noise = 0.1, constraints = cbind(values, x[, 1] - 5))
   run <- played_by(function(domain) rival_epbo(domain, rival_kernel, 0.01, penalty = 2, count = 2,
                                          constraint_kernels = list(rival_kernel, kernel_linear())), 12, two)
   L <- ref_kernel_linear()(x)
@@ -134,7 +134,7 @@ hard_problem <- function(seed) {
     g <- draw()
     if (min(g) < -0.1 && max(g) > 0.1) break
   }
-  bandit_problem(x, f, noise_gaussian(0.1), constraints = g, constraint_noise = noise_gaussian(0.1))
+  bandit_problem(x, f, noise = 0.1, constraints = g, constraint_noise = 0.1)
 }
 
 test_that("regret of each round and hard violation are within their bounds, whatever the penalty", {
@@ -378,7 +378,7 @@ test_that("ADMMBO as its authors run it: start points beside the budget, kernels
 })
 
 test_that("late rewards are used when they arrive", {
-  late <- bandit_problem(rival_problem$domain, rival_problem$reward_values, noise_gaussian(0.1), delay = delay_fixed(3),
+  late <- bandit_problem(rival_problem$domain, rival_problem$reward_values, noise = 0.1, delay = 3,
                          constraints = rival_problem$constraint_values)
   for (name in names(rival_makers)) {
     run <- played_by(rival_makers[[name]], 20, late)
@@ -415,7 +415,7 @@ test_that("rivals are compared beside bandits, and added data count", {
 
 test_that("on a box integer and logarithmic inputs stay what they are", {
   domain <- box_domain(c(size = 1, rate = 1e-3), c(20, 10), integer = "size", log = "rate")
-  problem <- bandit_problem(domain, function(x) -abs(x[, 1] - 7) / 20 - abs(log10(x[, 2])) / 3, noise_gaussian(0.05),
+  problem <- bandit_problem(domain, function(x) -abs(x[, 1] - 7) / 20 - abs(log10(x[, 2])) / 3, noise = 0.05,
                             constraints = function(x) x[, 1] / 10 - 1)
   kernel <- kernel_se(c(5, 2))
   makers <- list(rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3), rival_epbo(domain, kernel, 0.01, penalty = 2),
@@ -508,7 +508,7 @@ test_that("in a context a rival plays by the posterior of actions and contexts",
   kernel <- kernel_se(c(0.3, 0.5))
   ref <- ref_kernel_se(c(0.3, 0.5))
   for (contexts in list(matrix(z, dimnames = list(NULL, "z1")), 1)) {
-    problem <- bandit_problem(x, f, noise_gaussian(0.05), constraints = g, contexts = matrix(z, dimnames = list(NULL, "z1")))
+    problem <- bandit_problem(x, f, noise = 0.05, constraints = g, contexts = matrix(z, dimnames = list(NULL, "z1")))
     set.seed(5)
     b <- rival_epbo(x, kernel, 0.01, penalty = 2, contexts = contexts)
     run <- as.data.frame(run_bandit(b, problem, 15))
@@ -596,7 +596,7 @@ test_that("rivals on products play rows that exist, and their maxima are those o
   domain <- product_domain(data.frame(layers = c(1, 2, 4)), list(rate = c(0, 1)))
   f <- function(v) -(v[, 1] - 2)^2 / 4 - (v[, 2] - 0.6)^2
   g <- function(v) v[, 2] - 0.5
-  problem <- bandit_problem(domain, f, noise_gaussian(0.02), constraints = g)
+  problem <- bandit_problem(domain, f, noise = 0.02, constraints = g)
   kernel <- kernel_se(c(1, 0.4))
   makers <- list(rival_ckb = function() rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3),
                  rival_epbo = function() rival_epbo(domain, kernel, 0.01, penalty = 2),

@@ -151,7 +151,7 @@ test_that("so are rivals", {
 test_that("a run that is struck at any statement keeps whole rounds", {
   skip_on_cran()
   skip_on_os("windows")
-  problem <- bandit_problem(state_x, sin(5 * state_x), noise = noise_gaussian(0.1))
+  problem <- bandit_problem(state_x, sin(5 * state_x), noise = 0.1)
   refit <- refit_every(3, minimum = 2, starts = 1, iterations = 3)
   make <- function() gp_ucb(state_x, kernel_se(0.2), 0.01, refit = refit)
   run <- function(bandit) {

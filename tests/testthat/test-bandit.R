@@ -198,8 +198,8 @@ random_drifts <- function(policy) {
 random_policies <- function() {
   list(list(policy_ucb(width_srinivas_finite(0.1, 0.2)), ref_policy("ucb", ref_width_srinivas_finite(0.1, 0.2))),
        list(policy_ucb(width_amm(1, 0.3, 0.1)), ref_policy("ucb", ref_width_amm(1, 0.3, 0.1))),
-       list(policy_ucb(width_sdf(width_igp(1, 0.1, 0.1, gain_realised()), 0.1)),
-            ref_policy("ucb", ref_width_sdf(ref_width_igp(1, 0.1, 0.1, ref_gain_realised()), 0.1))),
+       list(policy_ucb(width_sdf(width_igp(1, 0.1, 0.1, "realized"), 0.1)),
+            ref_policy("ucb", ref_width_sdf(ref_width_igp(1, 0.1, 0.1, ref_gain_realized()), 0.1))),
        list(policy_ucb(width_dmm(1, 0.3, 0.1, c(0.01, 0.2, 1))),
             ref_policy("ucb", ref_width_dmm(1, 0.3, 0.1, c(0.01, 0.2, 1)))),
        list(policy_ei(0.05), ref_policy("ei", xi = 0.05)), list(policy_ei(), ref_policy("ei")),

@@ -180,7 +180,7 @@ test_that("predictions at the choice have the parameters of their time, and coun
 test_that("the line says what is wrong, warns once, and claims no probability", {
   set.seed(66)
   x <- seq(0, 1, length.out = 50)
-  problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+  problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
   right <- gp_ucb(problem$domain, kernel_se(0.2), 0.01)
   run_bandit(right, problem, 30)
   expect_no_warning(summary(right))

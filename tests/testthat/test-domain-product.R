@@ -40,7 +40,7 @@ test_that("with one row it is the box: the same queries", {
     runs <- lapply(list(box, product_domain(cbind(r = 7), box)), function(domain) {
       b <- gp_bandit(domain, kernel_se(c(0.8, 1.5), dims = c("u", "v")), 0.01, policy, pending = pending_hallucinate())
       set.seed(3)
-      run_bandit(b, bandit_problem(domain, f, noise_gaussian(0.1), delay = delay_fixed(2), optimum = 1), 12)
+      run_bandit(b, bandit_problem(domain, f, noise = 0.1, delay = 2, optimum = 1), 12)
       b$history()
     })
     expect_identical(runs[[2]]$arm, rep(1L, 12))
@@ -56,7 +56,7 @@ test_that("with a box that is nearly a point it is the arms: the same arms", {
     runs <- lapply(list(finite_domain(rows), thin), function(domain) {
       b <- gp_bandit(domain, kernel_matern(2.5, 0.3, dims = "a"), 0.01, policy)
       set.seed(4)
-      run_bandit(b, bandit_problem(domain, f, noise_gaussian(0.1), optimum = 1), 12)
+      run_bandit(b, bandit_problem(domain, f, noise = 0.1, optimum = 1), 12)
       b$history()
     })
     expect_identical(runs[[2]]$arm, runs[[1]]$arm, info = policy$kind)
@@ -108,7 +108,7 @@ test_that("a covariance of the rows is a factor of the kernel, also after a refi
   b <- gp_bandit(domain, kernel_matrix(K) * kernel_se(0.3, dims = "u"), 0.02, policy_ucb(width_constant(2)),
                  refit = refit_every(6))
   set.seed(1)
-  run_bandit(b, bandit_problem(domain, product_truth, noise_gaussian(0.1), optimum = 1), 20)
+  run_bandit(b, bandit_problem(domain, product_truth, noise = 0.1, optimum = 1), 20)
   expect_length(b$refits, 3)
   expect_false(b$refits[[1]]$kernel$parts[[2]]$lengthscale == 0.3)
   expect_true(is_place(b$history(), domain))
@@ -139,7 +139,7 @@ test_that("every policy plays places, by seed, with contexts, delays, changes an
   policies <- list(policy_ucb(width_igp(1, 0.1)), policy_ts(width_constant(1)), policy_ei(), policy_pi(), policy_mean(),
                    policy_variance(), policy_uniform(), policy_mes())
   f <- function(x) x[, "r"] - (x[, "n"] - 2)^2 / 4 - log10(x[, "u"])^2 + 0.1 * x[, "z"]
-  problem <- bandit_problem(domain, list(f, function(x) -f(x)), noise_gaussian(0.1), delay = delay_poisson(1), change_points = 7,
+  problem <- bandit_problem(domain, list(f, function(x) -f(x)), noise = 0.1, delay = function(n) rpois(n, 1), change_points = 7,
                             constraints = function(x) x[, "n"] - 3, contexts = cbind(z = c(0, 1)), optimum = c(1, 5))
   for (k in seq_along(policies)) {
     policy <- policies[[k]]
@@ -226,7 +226,7 @@ test_that("a journal brings it back", {
 test_that("it is drawn as a map of rows and box, else as the points played", {
   b <- product_bandit()
   set.seed(1)
-  run_bandit(b, bandit_problem(small_product(), product_truth, noise_gaussian(0.1), optimum = 1), 8)
+  run_bandit(b, bandit_problem(small_product(), product_truth, noise = 0.1, optimum = 1), 8)
   pdf(NULL)
   on.exit(dev.off())
   shown <- plot(b, truth = product_truth, resolution = 11)
@@ -246,7 +246,7 @@ test_that("it is drawn as a map of rows and box, else as the points played", {
 test_that("rivals that run on boxes run on it", {
   skip_on_cran()
   domain <- small_product()
-  problem <- bandit_problem(domain, product_truth, noise_gaussian(0.05), constraints = function(x) x[, 2] - 0.5)
+  problem <- bandit_problem(domain, product_truth, noise = 0.05, constraints = function(x) x[, 2] - 0.5)
   kernel <- product_kernel()
   makers <- list(ckb = function() rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3), config = function() gp_ucb(domain, kernel, 0.01, width = 2, outcomes = list(y = to_maximize(), g1 = at_most(0))),
                  epbo = function() rival_epbo(domain, kernel, 0.01, penalty = 3), oco = function() rival_oco(domain, epsilon = 0.1),

@@ -249,7 +249,7 @@ test_that("points are checked, with what is wrong said", {
 test_that("problems over mixtures know their optimum", {
   space <- blend()
   f <- function(x) -(x$a - 0.2)^2 - (x$b - 0.5)^2 - x$c
-  problem <- bandit_problem(space, f, noise_gaussian(0.01))
+  problem <- bandit_problem(space, f, noise = 0.01)
   set.seed(10)
   run <- run_bandit(gp_bandit(space, default_kernel(space), 0.01, policy_ei()), problem, 4)
   # The largest value on c = 0, with a + b = 1: a = 0.35, b = 0.65.

@@ -276,7 +276,7 @@ test_that("maximize_bandit() takes a space, a list with levels, and known points
 test_that("contexts, delays, constraints, refits, changes and plots work on a space", {
   space <- search_space(u = param_real(0, 1), k = param_factor(c("a", "b")), v = param_real(0, 1, when = ~ k == "b"))
   f <- function(x) sin(3 * x$u + x$z) + ifelse(x$k == "b", x$v, 0.2)
-  problem <- bandit_problem(space, list(f, function(x) -f(x)), noise_gaussian(0.05), delay = delay_fixed(2), change_points = 15,
+  problem <- bandit_problem(space, list(f, function(x) -f(x)), noise = 0.05, delay = 2, change_points = 15,
                             constraints = function(x) x$u - 0.8, contexts = cbind(z = c(0, 1)),
                             optimum = rep(list(function(z) rep(2, nrow(z))), 2))
   kernel <- kernel_se(0.5, dims = c("u", "v", "z")) * kernel_categorical(0.5, dims = c("k", "v.active"))

@@ -1,7 +1,7 @@
 # Bad input: every argument of every export, every method of a bandit. An error of our
 # class says what was wrong, and nothing has changed.
 
-tabulated <- bandit_problem(safe_x, sin(3 * safe_x), noise = noise_gaussian(0.1))
+tabulated <- bandit_problem(safe_x, sin(3 * safe_x), noise = 0.1)
 ucb_maker <- list(a = function(problem) gp_ucb(safe_x, safe_kernel, 0.01))
 preset_parts <- c(domain = "points", kernel = "object", noise_var = "positive")
 good_parts <- list(domain = safe_x, kernel = safe_kernel, noise_var = 0.01)
@@ -54,7 +54,7 @@ exports <- list(
   width_srinivas_rkhs = list(list(B = 1), c(B = "nonnegative", delta = "probability", gain = "gain", scale = "positive", printed = "flag")),
   width_igp = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", gain = "gain")),
   width_gp_ts = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability", gain = "gain")),
-  width_realised = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability")),
+  width_realized = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability")),
   width_amm = list(list(B = 1, R = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability")),
   width_dmm = list(list(B = 1, R = 1, alpha = 1, alpha0 = 1), c(B = "nonnegative", R = "nonnegative", delta = "probability",
                                                     alpha = "positives", alpha0 = "positives")),
@@ -92,13 +92,6 @@ exports <- list(
   policy_hypervolume = list(list(width = 1), c(width = "width", sampled = "flag")),
   policy_pi = list(list(), c(xi = "nonnegative")),
   pending_censor = list(list(m = 3), c(m = "count0_infinite", value = "number", unit = "word")),
-  noise_gaussian = list(list(sd = 1), c(sd = "nonnegative")),
-  noise_uniform = list(list(half_width = 1), c(half_width = "nonnegative")),
-  noise_function = list(list(f = stats::rnorm), c(f = "fun")),
-  delay_fixed = list(list(d = 1), c(d = "count0")),
-  delay_poisson = list(list(mean = 1), c(mean = "nonnegative")),
-  delay_geometric = list(list(mean = 1), c(mean = "nonnegative")),
-  delay_function = list(list(f = seq_len), c(f = "fun")),
   gp_bandit = list(c(good_parts, list(policy = policy_ei())),
                    c(preset_parts, policy = "object", mean = "numbers", pending = "object", engine = "word",
                      changes = "never", constraints = "never", refit = "never", journal = "file")),
@@ -135,13 +128,13 @@ exports <- list(
   calibrate_detector = list(list(x = 1:9, y = c(1, 3, 2, 5, 4, 2, 1, 0, 3), kernel = kernel_matern(), permutations = 19),
                             c(x = "points", y = "numbers", kernel = "object", candidates = "positives", folds = "count",
                               level = "probability", permutations = "count")),
-  constraints_noiseless = list(list(epoch = 5), c(count = "count", epoch = "count", penalty = "object", reuse = "flag")),
+  constraints_noiseless = list(list(epoch = 5), c(count = "count", epoch = "count", penalty = "word", reuse = "flag",
+                                                  penalty_scale = "positive", penalty_power = "positive")),
   constraints_noisy = list(list(epoch = 5, step = 1), c(count = "count", epoch = "count", step = "positive", reuse = "flag")),
-  penalty_exponential = list(list(), c(c = "positive")),
-  penalty_polynomial = list(list(), c(c = "positive", power = "positive")),
   gp_ucb_noiseless_constraints = list(c(good_parts, B = 1, R = 1, epoch = 5, epochs = 2),
                                       c(preset_parts, B = "nonnegative", R = "nonnegative", delta = "probability",
-                                        gain = "gain", count = "count", epoch = "count", penalty = "object", reuse = "flag",
+                                        gain = "gain", count = "count", epoch = "count", penalty = "word", reuse = "flag",
+                                        penalty_scale = "positive", penalty_power = "positive",
                                         inner = "word")),
   gp_ucb_noisy_constraints = list(c(good_parts, B = 1, R = 1, epoch = 5, step = 1, epochs = 2),
                                   c(preset_parts, B = "nonnegative", R = "nonnegative", delta = "probability",
@@ -162,7 +155,7 @@ exports <- list(
                               refit = "never",
                               share = "flag", count = "count", tolerance = "numbers")),
   bandit_problem = list(list(domain = safe_x, reward = safe_x),
-                        c(domain = "points", reward = "points", noise = "object")),
+                        c(domain = "points", reward = "points", noise = "nonnegative", delay = "count0")),
   run_bandit = list(list(bandit = gp_ucb(safe_x, safe_kernel, 0.01), problem = tabulated, rounds = 2),
                     c(bandit = "object", problem = "object", rounds = "count", progress = "flag")),
   compare_bandits = list(list(bandits = ucb_maker, problems = tabulated, rounds = 2, replications = 1, seed = 1),
@@ -182,6 +175,8 @@ exports <- list(
 # Bad by their kind but allowed here: a function is a problem maker, one choice may stand for all, ...
 allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
+    (export == "bandit_problem" && argument %in% c("noise", "delay") && is.function(value)) ||
+    (export == "bandit_problem" && argument == "delay" && is.null(value)) ||
     (export == "rival_epbo" && argument == "penalty" && is.function(value)) ||
     (argument %in% c("alpha", "alpha0", "journal") && is.null(value)) ||
     # What a formula can do without.
@@ -515,13 +510,13 @@ test_that("functions of a problem that fail are named", {
   contexts_bandit <- function() gp_ucb(safe_x, kernel_se(c(0.25, 0.5)), 0.01, contexts = "z")
   oops <- function(...) stop("out of order")
   problem <- function(...) bandit_problem(safe_x, sin(3 * safe_x), ...)
-  for (case in list(list("noise", problem(noise = noise_function(oops))),
-                    list("noise", problem(noise = noise_function(function(n) "a"))),
-                    list("noise", problem(noise = noise_function(function(n) rep(NA_real_, n)))),
-                    list("noise", problem(noise = noise_function(function(n) 0))),
-                    list("delay", problem(delay = delay_function(oops))),
-                    list("delay", problem(delay = delay_function(function(n) rep(0.5, n)))),
-                    list("delay", problem(delay = delay_function(function(n) rep(-1, n)))))) {
+  for (case in list(list("noise", problem(noise = oops)),
+                    list("noise", problem(noise = function(n) "a")),
+                    list("noise", problem(noise = function(n) rep(NA_real_, n))),
+                    list("noise", problem(noise = function(n) 0)),
+                    list("delay", problem(delay = oops)),
+                    list("delay", problem(delay = function(n) rep(0.5, n))),
+                    list("delay", problem(delay = function(n) rep(-1, n))))) {
     bandit <- safe_bandits$ucb()
     before <- snapshot_of(bandit)
     expect_identical(blamed(run_bandit(bandit, case[[2]], 4)), case[[1]])
@@ -592,8 +587,8 @@ garbage <- c(
   list(factor("a"), Sys.Date(), quote(x + y), as.name("z"), y ~ x, new.env(), mean, stop, function() 1, function(t) t,
        function(t) NULL, function(t) rep(1, t), function(x) x[, 1]),
   list(safe_x, safe_kernel, kernel_linear() * kernel_rq(), kernel_matrix(diag(12)), policy_ei(), policy_ts(width_constant(1)),
-       width_constant(1), width_igp(1, 1), gain_greedy(), gain_rate(), pending_censor(2), pending_hallucinate(), tabulated,
-       noise_gaussian(1), delay_poisson(2), finite_domain(1:3), box_domain(0, 1), ucb_maker, ucb_maker$a)
+       width_constant(1), width_igp(1, 1), width_igp(1, 1, gain = "greedy")$gain, gain_rate(), pending_censor(2), pending_hallucinate(), tabulated,
+       tabulated$noise, function(n) rpois(n, 2), finite_domain(1:3), box_domain(0, 1), ucb_maker, ucb_maker$a)
 )
 
 # How a random call of `f` ends: NULL, or what is wrong about it. A warning is wrong too.

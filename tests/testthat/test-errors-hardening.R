@@ -68,7 +68,7 @@ test_that("run_bandit() with refits and delays does what one does by hand, due r
   maker <- function() gp_ei(x, kernel_matern(2.5, 0.3), 0.05, refit = refit_every(4, starts = 1))
   set.seed(1)
   noise <- stats::rnorm(16, sd = 0.1)
-  problem <- function(delay) bandit_problem(x, f, noise = noise_function(function(n) noise[seq_len(n)]), delay = delay_fixed(delay))
+  problem <- function(delay) bandit_problem(x, f, noise = function(n) noise[seq_len(n)], delay = delay)
   for (delay in 0:3) {
     b <- maker()
     for (t in 1:16) {
@@ -97,7 +97,7 @@ test_that("compare_bandits() leaves a bandit that replications share as it is", 
   shared <- small()
   shared$add(arm = 2, reward = 1)
   before <- shared$history()
-  problem <- bandit_problem(1:5, sin(1:5), noise = noise_gaussian(0.1))
+  problem <- bandit_problem(1:5, sin(1:5), noise = 0.1)
   found <- as.data.frame(compare_bandits(list(a = function(p) shared), problem, rounds = 5, replications = 3, seed = 1))
   fresh <- as.data.frame(compare_bandits(list(a = function(p) shared$copy()), problem, rounds = 5, replications = 3, seed = 1))
   expect_identical(found, fresh)

@@ -118,7 +118,7 @@ test_that("what only calls itself a result, a problem or a bandit is refused by 
 
 made_here <- function() {
   set.seed(1)
-  problem <- bandit_problem(safe_x, sin(3 * safe_x), noise_gaussian(0.1))
+  problem <- bandit_problem(safe_x, sin(3 * safe_x), noise = 0.1)
   run <- run_bandit(gp_ucb(safe_x, safe_kernel, 0.01), problem, 4)
   found <- maximize_bandit(function(p) sin(3 * p[["u"]]), list(u = c(0, 1)), evaluations = 5)
   fit <- gp_fit(safe_x, sin(3 * safe_x), safe_kernel)
@@ -127,7 +127,7 @@ made_here <- function() {
     check_model(run$bandit), norm_check(run$bandit, R = 0.1), race_folds(5), fidelity_range(0.1, 1), to_maximize(), at_most(1), problem, benchmark_function("branin"), plan_experiments(safe_x, safe_kernel, 0.1, 1.5, B = 1, R = 0.1),
     compare_bandits(list(a = function(p) gp_ucb(safe_x, safe_kernel, 0.01)), problem, 3, 2, seed = 1),
     safe_kernel + kernel_linear(), width_sdf(1), policy_ucb(1), gain_rate(), pending_censor(2), change_window(3), constraints_noiseless(epoch = 2),
-    penalty_exponential(), stop_gap(1), param_real(0, 1), rewards_clip(1), refit_every(3), noise_gaussian(1), delay_fixed(1), scale_outputs(),
+    constraints_noiseless(epoch = 2, penalty = "polynomial"), stop_gap(1), param_real(0, 1), rewards_clip(1), refit_every(3), problem$noise, bandit_problem(safe_x, safe_x, delay = 1)$delay, scale_outputs(),
     finite_domain(safe_x), box_domain(0, 1), product_domain(1:2, list(u = c(0, 1))), search_space(a = c(0, 1), b = c("u", "v"))
   )
 }

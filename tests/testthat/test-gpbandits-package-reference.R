@@ -148,7 +148,7 @@ test_that("gains start at 0 and widths are finite in round one", {
   K <- ref_random_covariance(4)
   info <- list(t = 1, n = 4, K = K, lambda = 0.2, rows = integer(), noise = numeric(), mean_rows = integer(), y = numeric(),
                prior_mean = rep(0, 4), mean = rep(0, 4), sd = sqrt(diag(K)))
-  gains <- list(ref_gain_realised(), ref_gain_greedy(), ref_gain_spectral(), ref_gain_rate("se", 2),
+  gains <- list(ref_gain_realized(), ref_gain_greedy(), ref_gain_spectral(), ref_gain_rate("se", 2),
                 ref_gain_rate("matern", 2, 1.5), ref_gain_rate("linear", 2))
   for (gain in gains) expect_identical(gain(info), 0)
   info$t <- 2
@@ -157,7 +157,7 @@ test_that("gains start at 0 and widths are finite in round one", {
   expect_equal(ref_gain_rate("matern", 2, 1.5, 7)(info), 7 * 2^(6 / 9) * log(2))
   info$t <- 1
   for (width in list(ref_width_srinivas_finite(), ref_width_srinivas_rkhs(1, 0.1, gains[[1]]),
-                     ref_width_igp(1, 1, 0.1, gains[[1]]), ref_width_realised(1, 1, 0.1),
+                     ref_width_igp(1, 1, 0.1, gains[[1]]), ref_width_realized(1, 1, 0.1),
                      ref_width_amm(1, 1, 0.1), ref_width_dmm(1, 1, 0.1, c(0.1, 1)),
                      ref_width_cpd(0.02, 2.5, 1, 100))) {
     expect_true(all(is.finite(width(info))))
@@ -172,7 +172,7 @@ test_that("the widths are ordered as their theorems say", {
   p <- ref_posterior_at(K, rows, y, 0.3)
   info <- list(t = 11, n = 6, K = K, lambda = 0.3, rows = rows, noise = rep(0.3, 10), mean_rows = rows, y = y,
                prior_mean = 0, mean = p$mean, sd = p$sd)
-  realised <- ref_width_realised(1.5, 0.4, 0.1)(info)
+  realised <- ref_width_realized(1.5, 0.4, 0.1)(info)
   amm <- ref_width_amm(1.5, 0.4, 0.1)(info)
   expect_lte(amm, realised)
   # More of the grid never widens the bound.

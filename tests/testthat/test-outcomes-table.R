@@ -10,7 +10,7 @@ table_policies <- list(ei = function() policy_ei(), ucb = function() policy_ucb(
                        uniform = function() policy_uniform(), ehvi = function() policy_ehvi(),
                        hypervolume = function() policy_hypervolume(1.5), scalar = function() policy_hypervolume(1, draws = 1),
                        drawn = function() policy_hypervolume(1, sampled = TRUE))
-table_pendings <- list(ignore = pending_ignore, hallucinate = pending_hallucinate, penalise = pending_penalise)
+table_pendings <- list(ignore = pending_ignore, hallucinate = pending_hallucinate, penalise = pending_penalize)
 table_contexts <- list(none = NULL, known = matrix(c(0.2, 0.9), 2, dimnames = list(NULL, "z")), open = "z")
 
 trades <- function(policy) policy %in% c("ehvi", "hypervolume", "scalar", "drawn")

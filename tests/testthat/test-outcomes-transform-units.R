@@ -69,7 +69,7 @@ test_that("levels that no reward can be expected to have, and shares of a latent
   expect_error(gp_bandit(unit_x, kernel_se(0.3), policy = policy_straddle(1.5), rewards = rewards_binary()),
                "probability of success", class = "gpbandits_error")
   expect_error(gp_bandit(unit_x, kernel_se(0.3), policy = policy_ucb(2), rewards = rewards_counts(),
-                         pending = pending_penalise(3)), "Lipschitz", class = "gpbandits_error")
+                         pending = pending_penalize(3)), "Lipschitz", class = "gpbandits_error")
 })
 
 test_that("the straddle straddles the level of rewards, whatever the model sees", {
@@ -164,13 +164,13 @@ test_that("a Lipschitz constant of rewards is converted, and estimated while the
   y <- 50 + 20 * sin(6 * unit_x)
   # (EI: what a score of UCB is penalised by depends on where zero is.)
   batch <- function(noise, kernel, mean, ...) {
-    b <- gp_bandit(unit_x, kernel, noise, policy_ei(), mean = mean, pending = pending_penalise(120), ...)
+    b <- gp_bandit(unit_x, kernel, noise, policy_ei(), mean = mean, pending = pending_penalize(120), ...)
     b$add(arm = c(1, 4, 6), reward = y[c(1, 4, 6)])
     b$suggest(5)$arm
   }
   expect_identical(batch(2 / 225, kernel_se(0.3), 0, outputs = scale_outputs(centre = 50, scale = 15)),
                    batch(2, kernel_se(0.3, 225), 50))
-  fitted <- gp_bandit(unit_x, kernel_se(0.3), 0.01, policy_ucb(2), pending = pending_penalise(120),
+  fitted <- gp_bandit(unit_x, kernel_se(0.3), 0.01, policy_ucb(2), pending = pending_penalize(120),
                       outputs = scale_outputs())
   expect_length(unique(fitted$suggest(3)$arm), 3)
 })

@@ -16,7 +16,7 @@ kernel <- kernel_se(0.15)
 
 played <- function(bandit, means, rounds, ...) {
   set.seed(4)
-  run_bandit(bandit, bandit_problem(bandit$config$domain, means, noise = noise_gaussian(0.1), ...), rounds)
+  run_bandit(bandit, bandit_problem(bandit$config$domain, means, noise = 0.1, ...), rounds)
 }
 
 grid <- expand.grid(u = 1:7, v = seq(0, 2, by = 0.5))
@@ -38,7 +38,7 @@ bandits <- function() {
   )
   for (name in setdiff(names(out), c("empty", "map"))) {
     n <- nrow(out[[name]]$config$domain$x)
-    played(out[[name]], f(seq_len(n) / n), 8, delay = delay_fixed(3))
+    played(out[[name]], f(seq_len(n) / n), 8, delay = 3)
   }
   played(out$map, grid_mean, 12)
   out
@@ -214,7 +214,7 @@ test_that("runs: the curves are the ledger's, bounds follow the quantity", {
 comparison <- function(replications = 3, rounds = 30, every = 1) {
   compare_bandits(list(ucb = function(p) gp_ucb(p$domain, kernel, 0.01),
                        uniform = function(p) gp_bandit(p$domain, kernel, 0.01, policy_uniform())),
-                  bandit_problem(x, f(x), noise = noise_gaussian(0.1)), rounds, replications, seed = 2, every = every)
+                  bandit_problem(x, f(x), noise = 0.1), rounds, replications, seed = 2, every = every)
 }
 
 test_that("comparisons: mean and standard error are those of summary()", {
@@ -273,7 +273,7 @@ test_that("graphical parameters are as before, and bad frames are refused", {
 
 test_that("rewards from before a restart are told from those after it", {
   bandit <- gp_ucb(x, kernel, 0.01, changes = change_oracle(8, explore = 0))
-  played(bandit, f(seq_along(x) / length(x)), 8, delay = delay_fixed(3))
+  played(bandit, f(seq_along(x) / length(x)), 8, delay = 3)
   bandit$add(arm = 3, reward = 1)
   view <- bandit_view(bandit, NULL, NULL, "auto", NULL, TRUE, NULL)
   expect_identical(view$queries$current, rep(c(FALSE, TRUE), c(8, 1)))

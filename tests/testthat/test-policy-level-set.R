@@ -61,7 +61,7 @@ test_that("the expected loss of labels is nowhere above the bound, averaged over
     set.seed(seed)
     f <- as.vector(ref_draw_normal(1, rep(0, n), K))
     b <- gp_bandit(x, kernel_se(0.2), 0.05, policy_straddle(0.2))
-    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(sqrt(0.05))), rounds))
+    run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise = sqrt(0.05)), rounds))
     each <- vapply(seq_len(rounds), function(t) {
       before <- seq_len(t - 1)
       mean <- ref_posterior_at(K, run$arm[before], run$reward[before], 0.05)$mean

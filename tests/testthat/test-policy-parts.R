@@ -121,7 +121,7 @@ test_that("penalties of the tiny example are the specification's", {
   tiny <- ref_tiny()
   penalty <- ref_penalty(tiny$x, 0.25, tiny$mean[2], tiny$sd[2], max(tiny$mean), 3)
   expect_equal(penalty, c(.866307, .280408, .866307, .997444, .999996), tolerance = 1e-5)
-  b <- with_tiny(policy_ei(), pending = pending_penalise(3))
+  b <- with_tiny(policy_ei(), pending = pending_penalize(3))
   ei <- ref_score_ei(tiny$mean, tiny$sd, max(tiny$mean[tiny$rows]))
   b$add(arm = 2)
   # The pending arm counts as played: so does its mean.
@@ -137,7 +137,7 @@ test_that("penalised choices are the oracle's, for scores that may be negative t
   p <- ref_posterior_at(K, rows, y, 0.01)
   soft <- log1p(exp(p$mean + 0.5 * p$sd))
   for (lipschitz in list(2, NULL)) {
-    b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(0.5)), pending = pending_penalise(lipschitz))
+    b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(0.5)), pending = pending_penalize(lipschitz))
     b$add(arm = rows, reward = y)
     slopes <- abs(outer(p$mean, p$mean, "-")) / abs(outer(x, x, "-"))
     L <- if (is.null(lipschitz)) max(slopes, na.rm = TRUE) else lipschitz
@@ -151,13 +151,13 @@ test_that("penalised choices are the oracle's, for scores that may be negative t
 })
 
 test_that("on a box a penalised batch is spread, and climbs its own score", {
-  b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 0.01, policy_ei(), pending = pending_penalise())
+  b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 0.01, policy_ei(), pending = pending_penalize())
   set.seed(413)
   b$add(x = matrix(runif(20), 10), reward = runif(10))
   batch <- as.matrix(b$suggest(4)[c("x1", "x2")])
   expect_gt(min(stats::dist(batch)), 0.02)
-  expect_error(pending_penalise(0), class = "gpbandits_error")
-  expect_output(print(pending_penalise()), "penalised")
+  expect_error(pending_penalize(0), class = "gpbandits_error")
+  expect_output(print(pending_penalize()), "penalised")
 })
 
 test_that("repeats play each choice as often as the specification says", {

@@ -267,7 +267,7 @@ test_that("a bandit that was made again chooses as the one that has lived, to th
 
 test_that("so does one whose pending queries push others away", {
   bandit <- gp_bandit(box_domain(0, 1), kernel_matern(2.5, 0.4), 0.02, policy_pims(), mean = 0.1, engine = "lowrank",
-                      pending = pending_penalise())
+                      pending = pending_penalize())
   for (t in 1:12) {
     made_again <- unserialize(serialize(bandit, NULL))
     set.seed(t)

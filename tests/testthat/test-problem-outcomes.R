@@ -1,6 +1,6 @@
 # Problems of several outcomes, runs on them, and what is counted.
 
-limit_problem <- function(noise = noise_gaussian(0), ...) {
+limit_problem <- function(noise = 0, ...) {
   x <- seq(0, 1, length.out = 11)
   bandit_problem(x, list(yield = sin(5 * x), impurity = x), noise, outcomes = list(impurity = at_most(0.25), yield = to_maximize()), ...)
 }
@@ -11,7 +11,7 @@ limit_bandit <- function(policy = policy_ei(), ...) {
 
 test_that("regret is against the best feasible arm, violations are what limits are exceeded by", {
   x <- seq(0, 1, length.out = 11)
-  problem <- limit_problem(list(yield = noise_gaussian(0.1), impurity = noise_gaussian(0.01)))
+  problem <- limit_problem(list(yield = 0.1, impurity = 0.01))
   expect_equal(problem$optimum, sin(5 * 0.2))
   expect_output(print(problem), "impurity at most 0.25")
   set.seed(1)
@@ -36,7 +36,7 @@ test_that("regret is against the best feasible arm, violations are what limits a
 })
 
 test_that("a run is what asking and telling is, also in a store, with delays and contexts", {
-  problem <- limit_problem(noise_gaussian(0.1))
+  problem <- limit_problem(0.1)
   set.seed(4)
   run <- run_bandit(limit_bandit(), problem, 8)
   set.seed(4)
@@ -50,7 +50,7 @@ test_that("a run is what asking and telling is, also in a store, with delays and
   expect_equal(as.data.frame(run)$arm, b$history()$arm)
   expect_equal(as.data.frame(run)[c("yield", "impurity")], b$history()[c("yield", "impurity")])
   set.seed(4)
-  late <- run_bandit(limit_bandit(pending = pending_hallucinate()), limit_problem(noise_gaussian(0.1), delay = delay_fixed(2)), 8)
+  late <- run_bandit(limit_bandit(pending = pending_hallucinate()), limit_problem(0.1, delay = 2), 8)
   expect_identical(as.data.frame(late)$status, rep(c("known", "pending"), c(6, 2)))
   inputs <- function(z) bandit_problem(x, function(p) cbind(yield = p[, 1] * p[, 2], impurity = p[, 1]), contexts = cbind(z = c(-1, 1)),
                                        outcomes = list(yield = to_maximize(), impurity = at_most(0.55)))
@@ -106,7 +106,7 @@ test_that("several objectives: what is missing of the true front's hypervolume",
 
 test_that("comparisons have violations, and bad problems are refused", {
   found <- compare_bandits(list(config = function(problem) limit_bandit(policy_ucb(2)), ei = function(problem) limit_bandit()),
-                           limit_problem(noise_gaussian(0.1)), 6, 2, 1)
+                           limit_problem(0.1), 6, 2, 1)
   expect_true(all(c("violation1", "cumulative_violation", "hard_violation") %in% names(as.data.frame(found))))
   x <- 1:3
   roles <- list(a = to_maximize(), b = at_most(2))
@@ -119,7 +119,7 @@ test_that("comparisons have violations, and bad problems are refused", {
   bad(list(a = 1:3, b = 1:3), outcomes = roles, constraints = 1:3)
   bad(list(a = 1:3, b = 1:3), outcomes = roles, change_points = 2)
   bad(list(a = 1:3, b = 1:3), outcomes = roles, reference = 1)
-  bad(list(a = 1:3, b = 1:3), noise = list(a = noise_gaussian(1)), outcomes = roles)
+  bad(list(a = 1:3, b = 1:3), noise = list(a = 1), outcomes = roles)
   bad(list(a = 1:3, b = 1:3), outcomes = list(a = at_most(2), b = at_most(1)))
   bad(1:3, reference = 2)
   expect_error(run_bandit(gp_ei(seq(0, 1, length.out = 11), kernel_se(0.3), 0.01), limit_problem(), 3), "outcomes", class = "gpbandits_error")
@@ -142,7 +142,7 @@ test_that("CONFIG's bounds hold, and infeasibility is declared falsely in at mos
     limit <- stats::quantile(g, 0.4, names = FALSE)
     b <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(width_srinivas_finite(delta)),
                    outcomes = list(f = to_maximize(), g = at_most(limit)))
-    problem <- bandit_problem(x, list(f = f, g = g), noise_gaussian(0.2), outcomes = list(f = to_maximize(), g = at_most(limit)))
+    problem <- bandit_problem(x, list(f = f, g = g), noise = 0.2, outcomes = list(f = to_maximize(), g = at_most(limit)))
     said <- FALSE
     data <- as.data.frame(run_bandit(b, problem, rounds, stop_when = function(b) {
       if (nrow(b$history()) %% 5 == 0) said <<- said || declares(as.environment(b))

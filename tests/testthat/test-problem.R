@@ -3,42 +3,38 @@ arms <- function(problem, numbers) subset_places(all_places(problem$domain), num
 
 test_that("noise has the stated distribution and refuses bad parameters", {
   set.seed(1)
-  draws <- draw_noise(noise_gaussian(0.5), 20000)
+  draws <- draw_noise(as_noise(0.5), 20000)
   expect_gt(ks.test(draws, "pnorm", 0, 0.5)$p.value, 1e-3)
-  draws <- draw_noise(noise_uniform(2), 20000)
+  draws <- draw_noise(as_noise(function(n) runif(n, -2, 2)), 20000)
   expect_gt(ks.test(draws, "punif", -2, 2)$p.value, 1e-3)
-  expect_identical(draw_noise(noise_gaussian(0), 3), c(0, 0, 0))
-  expect_identical(draw_noise(noise_function(function(n) seq_len(n)), 3), c(1, 2, 3))
-  refused(noise_gaussian(-1))
-  refused(noise_gaussian(NA))
-  refused(noise_uniform("a"))
-  refused(noise_function(3))
-  refused(draw_noise(noise_function(function(n) 1), 3))
-  refused(draw_noise(noise_function(function(n) rep(Inf, n)), 3))
-  expect_output(print(noise_gaussian(0.5)), "gaussian.*0.5")
+  expect_identical(draw_noise(as_noise(0), 3), c(0, 0, 0))
+  expect_identical(draw_noise(as_noise(function(n) seq_len(n)), 3), c(1, 2, 3))
+  for (bad in list(-1, NA, NaN, Inf, "a", c(1, 2), NULL, list(1))) refused(bandit_problem(1:3, 1:3, noise = bad))
+  refused(draw_noise(as_noise(function(n) 1), 3))
+  refused(draw_noise(as_noise(function(n) rep(Inf, n)), 3))
+  expect_output(print(as_noise(0.5)), "gaussian.*0.5")
+  expect_output(print(bandit_problem(1:3, 1:3, noise = 0.5)), "gaussian.*0.5")
 })
 
 test_that("delays have the stated distribution and refuse bad parameters", {
   set.seed(1)
   n <- 20000
-  expect_identical(draw_delay(delay_fixed(4), 3), c(4, 4, 4))
+  expect_identical(draw_delay(as_delay(4), 3), c(4, 4, 4))
   expect_identical(draw_delay(NULL, 2), c(0, 0))
-  for (delay in list(list(delay_poisson(3), dpois(0:30, 3)), list(delay_geometric(3), dgeom(0:30, 1 / 4)))) {
-    seen <- tabulate(draw_delay(delay[[1]], n) + 1, 31) / n
+  for (delay in list(list(function(n) rpois(n, 3), dpois(0:30, 3)),
+                     list(function(n) rgeom(n, 1 / 4), dgeom(0:30, 1 / 4)))) {
+    seen <- tabulate(draw_delay(as_delay(delay[[1]]), n) + 1, 31) / n
     expect_lt(max(abs(seen - delay[[2]])), 5 * sqrt(0.25 / n))
   }
-  expect_identical(draw_delay(delay_geometric(0), 3), c(0, 0, 0))
-  expect_identical(draw_delay(delay_function(function(n) c(0, Inf, 2)), 3), c(0, .Machine$integer.max, 2))
-  refused(delay_fixed(-1))
-  refused(delay_fixed(1.5))
-  refused(delay_poisson(-2))
-  refused(delay_geometric(Inf))
-  refused(delay_function("a"))
-  refused(draw_delay(delay_function(function(n) rep(-1, n)), 3))
-  refused(draw_delay(delay_function(function(n) rep(0.5, n)), 3))
-  refused(draw_delay(delay_function(function(n) 1), 3))
-  refused(draw_delay(delay_function(function(n) c(NA, 1, 1)), 3))
-  expect_output(print(delay_poisson(2)), "poisson.*2")
+  expect_identical(draw_delay(as_delay(function(n) rgeom(n, 1)), 3), c(0, 0, 0))
+  expect_identical(draw_delay(as_delay(function(n) c(0, Inf, 2)), 3), c(0, .Machine$integer.max, 2))
+  for (bad in list(-1, 1.5, Inf, NA, "a", c(1, 2), list(1))) refused(bandit_problem(1:3, 1:3, delay = bad))
+  refused(draw_delay(as_delay(function(n) rep(-1, n)), 3))
+  refused(draw_delay(as_delay(function(n) rep(0.5, n)), 3))
+  refused(draw_delay(as_delay(function(n) 1), 3))
+  refused(draw_delay(as_delay(function(n) c(NA, 1, 1)), 3))
+  expect_output(print(as_delay(2)), "fixed.*2")
+  expect_output(print(bandit_problem(1:3, 1:3, delay = function(n, x) 1)), "function of the input")
 })
 
 test_that("a finite problem knows its truth, periods and optimum", {
@@ -68,9 +64,9 @@ test_that("constraints restrict the optimum, by values or by function", {
 })
 
 test_that("what is random is drawn up front, in a fixed order", {
-  problem <- bandit_problem(1:3, c(0, 1, 2), noise_gaussian(0.1), delay_poisson(2),
+  problem <- bandit_problem(1:3, c(0, 1, 2), noise = 0.1, delay = function(n) rpois(n, 2),
                             constraints = matrix(-1, 3, 2),
-                            constraint_noise = list(noise_uniform(1), noise_gaussian(2)))
+                            constraint_noise = list(function(n) runif(n, -1, 1), 2))
   set.seed(5)
   draws <- problem_draws(problem, 6)
   set.seed(5)
@@ -78,7 +74,7 @@ test_that("what is random is drawn up front, in a fixed order", {
   expect_identical(draws$delay, as.double(rpois(6, 2)))
   expect_identical(draws$constraint_noise, cbind(runif(6, -1, 1), 2 * rnorm(6)))
   expect_null(draws$contexts)
-  plain <- bandit_problem(1:3, c(0, 1, 2), noise_gaussian(0.1))
+  plain <- bandit_problem(1:3, c(0, 1, 2), noise = 0.1)
   set.seed(5)
   expect_identical(problem_draws(plain, 6)$noise, draws$noise)
   expect_identical(dim(problem_draws(plain, 6)$constraint_noise), c(6L, 0L))
@@ -189,16 +185,16 @@ test_that("sizes that contradict each other are refused, with the argument named
   for (bad in list(c(5, 3), c(3, 3), 0, 1.5, NA, "a", Inf)) {
     complains(bandit_problem(1:3, 1:3, change_points = bad), "change_points")
   }
-  complains(bandit_problem(1:3, 1:3, noise = 0.1), "noise")
-  complains(bandit_problem(1:3, 1:3, delay = 2), "delay")
+  complains(bandit_problem(1:3, 1:3, noise = -0.1), "noise")
+  complains(bandit_problem(1:3, 1:3, delay = 2.5), "delay")
   complains(bandit_problem(1:3, 1:3, constraints = 1:4), "constraints")
   complains(bandit_problem(1:3, 1:3, constraints = function(x) 1), "constraints")
   complains(bandit_problem(1:3, 1:3, constraints = function(x) x / 0), "constraints")
   complains(bandit_problem(box, ok, constraints = c(1, 1)), "constraints")
-  complains(bandit_problem(1:3, 1:3, constraint_noise = noise_gaussian(1)), "constraint_noise")
-  complains(bandit_problem(1:3, 1:3, constraints = matrix(-1, 3, 2), constraint_noise = list(noise_gaussian(1))),
+  complains(bandit_problem(1:3, 1:3, constraint_noise = 1), "constraint_noise")
+  complains(bandit_problem(1:3, 1:3, constraints = matrix(-1, 3, 2), constraint_noise = list(1)),
             "constraint_noise")
-  complains(bandit_problem(1:3, 1:3, constraints = matrix(-1, 3, 2), constraint_noise = 1), "constraint_noise")
+  complains(bandit_problem(1:3, 1:3, constraints = matrix(-1, 3, 2), constraint_noise = -1), "constraint_noise")
   complains(bandit_problem(1:3, ok, contexts = matrix(0, 2, 1, dimnames = list(NULL, "x1"))), "contexts")
   complains(bandit_problem(1:3, ok, contexts = matrix(0, 0, 1)), "contexts")
   complains(bandit_problem(1:3, ok, contexts = function(rounds) 1), "contexts")
@@ -210,10 +206,10 @@ test_that("sizes that contradict each other are refused, with the argument named
 })
 
 test_that("printing says what the problem is", {
-  problem <- bandit_problem(1:3, cbind(1:3, 3:1), noise_gaussian(0.1), delay_poisson(2), change_points = 50,
+  problem <- bandit_problem(1:3, cbind(1:3, 3:1), noise = 0.1, delay = function(n) rpois(n, 2), change_points = 50,
                             constraints = c(-1, -1, 1))
   expect_output(print(problem), "3 arms")
-  for (words in c("gaussian\\(sd = 0.1\\)", "poisson", "after rounds 50", "constraints +1", "optimum +2, 3")) {
+  for (words in c("gaussian\\(sd = 0.1\\)", "delay +function", "after rounds 50", "constraints +1", "optimum +2, 3")) {
     expect_output(print(problem), words)
   }
   expect_output(print(bandit_problem(1:2, function(x) x[, 1], contexts = 1:2)), "z1")

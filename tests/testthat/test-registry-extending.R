@@ -137,7 +137,7 @@ test_that("a change rule of one's own restarts where it says so, and sees the se
     sum(!is.na(history$reward)) >= 4
   })
   make <- function(changes) gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(width_constant(2)), changes = changes)
-  problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.2))
+  problem <- bandit_problem(x, sin(6 * x), noise = 0.2)
   set.seed(3)
   own <- run_bandit(make(rule), problem, 14)
   set.seed(3)
@@ -169,12 +169,12 @@ test_that("an agent of one's own meets what the bandits meet", {
     list(suggest = function(...) inner$suggest(...), observe = function(id, reward, ...) inner$observe(id, reward, ...))
   }
   ucb <- function(problem) gp_ucb(problem$domain, kernel_se(0.2), 0.04)
-  problem <- function(r) bandit_problem(x, sin(6 * x + r), noise = noise_gaussian(0.2), delay = delay_poisson(2))
+  problem <- function(r) bandit_problem(x, sin(6 * x + r), noise = 0.2, delay = function(n) rpois(n, 2))
   both <- as.data.frame(compare_bandits(list(bandit = ucb, agent = agent_of(ucb)), problem, 20, 3, seed = 1))
   columns <- c("replication", "round", "arm", "reward", "f", "regret", "cumulative_regret", "simple_regret", "period", "optimum")
   parts <- split(both[columns], both$bandit)
   expect_equal(parts$agent, parts$bandit, ignore_attr = "row.names")
-  contextual <- bandit_problem(x, function(x) x[, 1] * x[, "c"], noise = noise_gaussian(0.1), contexts = cbind(c = c(-1, 1)))
+  contextual <- bandit_problem(x, function(x) x[, 1] * x[, "c"], noise = 0.1, contexts = cbind(c = c(-1, 1)))
   ucb_in <- function(problem) gp_ucb(problem$domain, kernel_se(0.5), 0.01, contexts = cbind(c = c(-1, 1)))
   both <- as.data.frame(compare_bandits(list(bandit = ucb_in, agent = agent_of(ucb_in)), contextual, 12, 2, seed = 1))
   expect_identical(both$arm[both$bandit == "agent"], both$arm[both$bandit == "bandit"])
@@ -190,7 +190,7 @@ test_that("an agent of one's own meets what the bandits meet", {
     environment_of$observe <- function(id, reward) got[[length(got) + 1]] <<- id
     environment_of
   }
-  box <- bandit_problem(box_domain(0, 1), function(x) x[, 1], noise = noise_gaussian(0.1), optimum = 1)
+  box <- bandit_problem(box_domain(0, 1), function(x) x[, 1], noise = 0.1, optimum = 1)
   run <- as.data.frame(compare_bandits(list(robin = robin), box, 6, 1, seed = 1))
   expect_equal(run$f, c(1:3, 0, 1, 2) / 4)
   for (bad in list(function(problem) list(suggest = 1), function(problem) list(suggest = function() 3, observe = function(id, reward) 0),
@@ -203,7 +203,7 @@ test_that("an agent of one's own meets what the bandits meet", {
 test_that("a bound is drawn over a comparison and returned with its curves", {
   x <- seq(0, 1, length.out = 15)
   ucb <- function(problem) gp_ucb(problem$domain, kernel_se(0.2), 0.04)
-  comparison <- compare_bandits(list(ucb = ucb), bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.2)), 20, 2, seed = 1)
+  comparison <- compare_bandits(list(ucb = ucb), bandit_problem(x, sin(6 * x), noise = 0.2), 20, 2, seed = 1)
   bound <- regret_bound("srinivas1", 20, gain = 1:20 / 2, noise_var = 0.04, arms = 15)
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())

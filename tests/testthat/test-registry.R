@@ -10,12 +10,12 @@ one_of_each <- function() {
   list(
     bandit_width = list(
       width_constant(1), width_function(sqrt), width_srinivas_finite(), width_irgp(), width_srinivas_compact(0.1, 1, 1, 1, 1), width_srinivas_box(0.1, 1, 1, 1, 1),
-      width_srinivas_rkhs(1), width_igp(1, 1), width_gp_ts(1, 1, gain = 2), width_realised(1, 1), width_amm(1, 1),
+      width_srinivas_rkhs(1), width_igp(1, 1), width_gp_ts(1, 1, gain = 2), width_realized(1, 1), width_amm(1, 1),
       width_fixed(1, 1, looks = 2),
       width_dmm(1, 1), width_sdf(1), width_ec(width_amm(1, 1), 0.1), width_corrupt(width_amm(1, 1), 0.1), width_clip(1, rewards_clip(moment = 1, rounds = 9)),
       width_cpd(1, 2.5, 1, 9), width_glm(1)),
-    bandit_gain = list(width_igp(1, 1, gain = 2)$gain, width_igp(1, 1, gain = sqrt)$gain, gain_realised(), gain_greedy(),
-                       gain_spectral(), gain_rate()),
+    bandit_gain = list(width_igp(1, 1, gain = 2)$gain, width_igp(1, 1, gain = sqrt)$gain, width_igp(1, 1)$gain,
+                       width_igp(1, 1, gain = "greedy")$gain, width_igp(1, 1, gain = "spectral")$gain, gain_rate()),
     bandit_kernel = list(k, kernel_matern(1.5, 0.3), kernel_rq(1, 0.3), kernel_periodic(1, 0.3), kernel_linear(),
                          kernel_categorical(), kernel_levels(matrix(0:2 / 2)), kernel_matrix(diag(9)), kernel_function(own_kernel), k + kernel_linear(),
                          k * kernel_linear()),
@@ -27,11 +27,10 @@ one_of_each <- function() {
            gp_lse(x9, k, 0.1, 0, 0.1)$config$policy, stable_opt(x9, k, 0.1, 0.2)$config$policy,
            safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2)$config$policy),
       lapply(one_of_each_rule(), function(rival) rival$config$policy)),
-    bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalise(), pending_censor(3)),
+    bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalize(), pending_censor(3)),
     bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_every(5), change_event(),
                           change_function(function(history) FALSE), change_window(5), change_weights(0.9), change_fade(0.1)),
-    bandit_constraints = list(constraints_noiseless(epoch = 3), constraints_noisy(epoch = 3, step = 1)),
-    bandit_penalty = list(penalty_exponential(), penalty_polynomial()),
+    bandit_constraints = list(constraints_noiseless(epoch = 3), constraints_noiseless(epoch = 3, penalty = "polynomial"), constraints_noisy(epoch = 3, step = 1)),
     bandit_stop = list(stop_gap(1, at = c(2, 5)), stop_prb(1), stop_emsr(1), stop_levels(), stop_stalled(3)),
     bandit_param = list(param_real(0, 1), param_integer(0, 3), param_factor(c("a", "b")), param_logical(),
                         param_shares(c("a", "b"), most = 1), search_space(m = param_shares(c("a", "b")))$params$a),
@@ -42,8 +41,8 @@ one_of_each <- function() {
     bandit_fidelity = list(fidelity_range(1, 9, integer = TRUE), fidelity_range(0.1, 1, function(z) z)),
     bandit_outcome = list(to_maximize(), to_minimize(), at_most(1), at_least(0), in_range(0, 1), tracked()),
     bandit_outputs = list(scale_outputs()),
-    bandit_noise = list(noise_gaussian(1)),
-    bandit_delay = list(delay_fixed(1))
+    bandit_noise = list(bandit_problem(1:2, 1:2, noise = 1)$noise),
+    bandit_delay = list(bandit_problem(1:2, 1:2, delay = 1)$delay)
   )
 }
 
@@ -72,7 +71,8 @@ test_that("every part is declared, and one of each kind is tried here", {
     for (x in parts[[class]]) {
       expect_null(gpbandits:::fault_of_part(x, class), info = paste(class, kinds))
       for (name in names(family$traits)) expect_no_error(gpbandits:::trait(x, name))
-      expect_no_error(utils::capture.output(print(x)))
+      shown <- utils::capture.output(print(x))
+      expect_false(any(grepl("[$]|attr[(]", shown)), info = paste(class, paste(shown, collapse = " ")))
     }
   }
   made <- function(class, kind) gpbandits:::new_part(class, kind, new.env())
@@ -107,7 +107,6 @@ works <- function(part, class) {
     bandit_pending = play(kernel = k, policy = policy_ucb(1), pending = part),
     bandit_changes = play(kernel = k, policy = policy_ucb(1), changes = part),
     bandit_constraints = play(kernel = k, policy = policy_ucb(1), constraints = part),
-    bandit_penalty = play(kernel = k, policy = policy_ucb(1), constraints = constraints_noiseless(epoch = 2, penalty = part)),
     bandit_stop = gp_ucb(x9, k, 0.1)$certificate(part),
     bandit_param = gp_ucb(search_space(a = part, b = param_real(0, 1)), k, 0.1, width = 1)$suggest(),
     bandit_rewards = play(kernel = k, policy = policy_ucb(1), rewards = part),

@@ -253,7 +253,7 @@ test_that("GP-UCB stays below Theorem 1, and its proof's sum does too", {
   for (i in 1:5) {
     f <- drop(crossprod(root, rnorm(40)))
     bandit <- gp_ucb(x, kernel_se(0.2), 0.1, width = width_srinivas_finite(0.1))
-    run <- as.data.frame(run_bandit(bandit, bandit_problem(x, f, noise_gaussian(sqrt(0.1))), 60))
+    run <- as.data.frame(run_bandit(bandit, bandit_problem(x, f, noise = sqrt(0.1)), 60))
     expect_true(all(run$cumulative_regret <= bound))
     # Cauchy-Schwarz and Lemma 5.4: holds whatever f is
     expect_true(all(cumsum(2 * run$width * run$sd) <= bound))
@@ -376,7 +376,7 @@ test_that("regret of UCB with a width that holds is within its bound", {
   f <- as.vector(ref_kernel_se(0.2)(x, 0.4))
   b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_amm(1, 0.1)))
   set.seed(7)
-  run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 60))
+  run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise = 0.1), 60))
   bound <- regret_bound("ucb", 60, max_information_gain(kernel_se(0.2), x, 60, 0.01, method = "spectral"),
                         noise_var = 0.01,
                         width = max(run$width))

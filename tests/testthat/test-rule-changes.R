@@ -65,10 +65,10 @@ test_that("a change is found and the bandit begins anew; without change the hist
     set.seed(5)
     as.data.frame(run_bandit(b, problem, 300))
   }
-  changed <- play(bandit_problem(x, f, noise = noise_gaussian(0.05), change_points = 150))
+  changed <- play(bandit_problem(x, f, noise = 0.05, change_points = 150))
   expect_gt(max(changed$segment), 1)
   expect_true(all(changed$segment[1:150] == 1))
-  still <- play(bandit_problem(x, f[, 1], noise = noise_gaussian(0.05)))
+  still <- play(bandit_problem(x, f[, 1], noise = 0.05))
   expect_identical(max(still$segment), 1L)
   explored <- changed$action == "explore"
   for (t in which(changed$segment == 1)) {
@@ -79,13 +79,13 @@ test_that("a change is found and the bandit begins anew; without change the hist
 
 test_that("restarts every so many rounds and after given rounds, and none without a rule", {
   x <- seq(0, 1, length.out = 20)
-  problem <- bandit_problem(x, sin(6 * x), noise = noise_gaussian(0.1))
+  problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
   segments <- function(b) as.data.frame(run_bandit(b, problem, 30))$segment
   expect_equal(segments(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_every(10))), rep(1:3, each = 10))
   b <- gp_ucb(x, kernel_se(0.2), 0.01, changes = change_oracle(c(7, 20), explore = 0))
   expect_equal(segments(b), rep(1:3, c(7, 13, 10)))
   expect_equal(segments(gp_ucb(x, kernel_se(0.2), 0.01, changes = change_never())), rep(1, 30))
-  jump <- bandit_problem(x, cbind(sin(6 * x), 1.5 + cos(6 * x)), noise = noise_gaussian(0.1), change_points = 15)
+  jump <- bandit_problem(x, cbind(sin(6 * x), 1.5 + cos(6 * x)), noise = 0.1, change_points = 15)
   set.seed(1)                                         # whether the jump stands out is up to the noise
   run <- as.data.frame(run_bandit(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_event()), jump, 30))
   t <- stats::ave(run$segment, run$segment, FUN = seq_along)
@@ -267,7 +267,7 @@ test_that("on stationary noise the detector alarms no more often than its calibr
   restarted <- replicate(by_level(30, 1000), {
     b <- gp_bandit(x, kernel, 1, policy_uniform(),
                    changes = change_detect(function(q) if (q <= length(theta)) theta[q] else Inf, ridge, explore = 1e6))
-    run <- as.data.frame(run_bandit(b, bandit_problem(x, numeric(40), noise = noise_gaussian(1)), pairs + 1))
+    run <- as.data.frame(run_bandit(b, bandit_problem(x, numeric(40), noise = 1), pairs + 1))
     max(run$segment) > 1
   })
   expect_lt(mean(restarted), level + 4 * sqrt(level * (1 - level) / length(restarted)))

@@ -3,7 +3,7 @@
 
 grid <- as.matrix(expand.grid(x1 = seq(0, 6, length.out = 13), x2 = seq(0, 6, length.out = 13)))
 g <- sin(grid[, 1]) * sin(grid[, 2]) + 0.95
-problem <- bandit_problem(grid, -sin(grid[, 1]) - grid[, 2], noise = noise_gaussian(0.1), constraints = cbind(g))
+problem <- bandit_problem(grid, -sin(grid[, 1]) - grid[, 2], noise = 0.1, constraints = cbind(g))
 
 test_that("multipliers follow the epochs' averages", {
   kappa_path <- function(b, first, update) {
@@ -145,16 +145,16 @@ test_that("new values at the end of an epoch give both engines the posterior of 
 test_that("on a box, with two constraints, contexts and delays, the posterior is that of the target's values", {
   skip_on_cran()
   domain <- box_domain(c(0, 0), c(2, 2))
-  box <- bandit_problem(domain, function(x) sin(2 * x[, 1]) + x[, 2] * x[, 3], noise_gaussian(0.1), delay = delay_poisson(2),
+  box <- bandit_problem(domain, function(x) sin(2 * x[, 1]) + x[, 2] * x[, 3], noise = 0.1, delay = function(n) rpois(n, 2),
                         constraints = function(x) cbind(x[, 1] + x[, 2] - 2, x[, 2] * x[, 3] - 0.5),
-                        constraint_noise = list(noise_gaussian(0.1), noise_uniform(0.1)),
+                        constraint_noise = list(0.1, function(n) runif(n, -0.1, 0.1)),
                         contexts = function(n) matrix(runif(n), n, 1, dimnames = list(NULL, "z")))
   kernel <- kernel_se(c(0.8, 0.8, 1))
   makers <- list(
     function() gp_ucb_noisy_constraints(domain, kernel, 0.01, count = 2, epoch = 6, step = 0.7, width = width_constant(2),
                                         contexts = "z"),
     function() gp_ucb_noiseless_constraints(domain, kernel, 0.01, count = 2, epoch = 6, width = width_constant(2), contexts = "z",
-                                            penalty = penalty_polynomial(1, 2), inner = "gp_ts")
+                                            penalty = "polynomial", penalty_power = 2, inner = "gp_ts")
   )
   weigh <- list(function(g) g, function(g) ifelse(g > 0, (g + 1)^2, 1) - 1)
   rounds <- by_level(15, 27)                            # in the third or the fifth epoch

@@ -82,7 +82,7 @@ test_that("by the clock: mean, sd, width and choice are those of a refit from sc
 })
 
 test_that("a run counts a round as one unit of time: the two units agree, also in a second run", {
-  problem <- bandit_problem(clock_x, sin(5 * clock_x), noise = noise_gaussian(0.1), delay = delay_poisson(3))
+  problem <- bandit_problem(clock_x, sin(5 * clock_x), noise = 0.1, delay = function(n) rpois(n, 3))
   runs <- lapply(c("rounds", "time"), function(unit) {
     set.seed(62)
     bandit <- gp_ucb_sdf(clock_x, kernel_se(0.2), 0.05, m = 3, value = -1, unit = unit)

@@ -56,9 +56,9 @@ test_that("only widths with a theorem give a probability", {
   expect_equal(claim(width_srinivas_finite(0.05)), 0.95)
   expect_true(is.na(claim(width_srinivas_finite(0.05, scale = 1 / 5))))
   expect_equal(claim(width_amm(1, 0.1, 0.2)), 0.8)
-  expect_equal(claim(width_realised(1, 0.1, 0.2)), 0.8)
+  expect_equal(claim(width_realized(1, 0.1, 0.2)), 0.8)
   expect_equal(claim(width_igp(1, 0.1, 0.2), noise_var = 1.1), 0.8)
-  # With lambda >= 1 this width is never narrower than width_realised(); below it may be.
+  # With lambda >= 1 this width is never narrower than width_realized(); below it may be.
   expect_equal(claim(width_igp(1, 0.1, 0.2), noise_var = 1), 0.8)
   expect_true(is.na(claim(width_igp(1, 0.1, 0.2), noise_var = 0.99)))
   expect_true(is.na(claim(width_igp(1, 0.1, 0.2))))
@@ -127,7 +127,7 @@ test_that("what is claimed of rewards with noise variances of their own, and of 
   scales <- asked(width_amm(1, 0.1, 0.2))
   expect_equal(scales$probability, 0.8)
   expect_match(scales$assumptions, "0.1 sqrt(s / 0.01)-sub-Gaussian", fixed = TRUE)
-  expect_match(asked(width_realised(1, 0.1, 0.2, "bounded"))$assumptions, "whatever noise variance", fixed = TRUE)
+  expect_match(asked(width_realized(1, 0.1, 0.2, "bounded"))$assumptions, "whatever noise variance", fixed = TRUE)
   expect_false(any(grepl("sqrt", asked(width_amm(1, 0.1, 0.2), own = NULL)$assumptions)))
   expect_match(asked(width_srinivas_finite(0.1))$assumptions, "or as told with the reward")
   expect_true(is.na(asked(width_igp(1, 0.1), 1.1)$probability))
@@ -182,7 +182,7 @@ test_that("norm widths hold where R bounds rewards whose own variances are told 
     p <- b$posterior()
     misses <- function(width) any(abs(f - p$mean) > b$certificate(stop_gap(1, width))$width * p$sd)
     c(misses(width_amm(1, 0.1)), misses(width_amm(1, 0.1, noise = "bounded")),
-      misses(width_realised(1, 0.1, noise = "bounded")))
+      misses(width_realized(1, 0.1, noise = "bounded")))
   }, c(TRUE, TRUE, TRUE))
   # (What made the first void: nearly every run.)
   expect_gt(mean(missed[1, ]), 0.8)
@@ -409,7 +409,7 @@ stop_problem <- function(seed, n = 40) {
   set.seed(seed)
   x <- seq(0, 1, length.out = n)
   f <- as.vector(ref_draw_normal(1, rep(0, n), ref_kernel_matern(2.5, 0.25)(x)))
-  list(x = x, f = f, problem = bandit_problem(x, f, noise_gaussian(0.1)))
+  list(x = x, f = f, problem = bandit_problem(x, f, noise = 0.1))
 }
 
 # How often the certified regret was exceeded, and how often a rule stopped before the last round.
@@ -550,7 +550,7 @@ test_that("the change on a box and over a product is that of their points", {
   set.seed(1)
   for (t in 1:5) p$observe(p$suggest()$id, t / 5)
   expect_gt(p$certificate(stop_emsr(1))$change, 0)
-  run <- run_bandit(b$copy(), bandit_problem(box_domain(0, 1), function(x) sin(5 * x[, 1]), noise_gaussian(0.1)), 60,
+  run <- run_bandit(b$copy(), bandit_problem(box_domain(0, 1), function(x) sin(5 * x[, 1]), noise = 0.1), 60,
                     stop_when = stop_emsr(0.02))
   expect_lt(run$rounds, 60)
 })

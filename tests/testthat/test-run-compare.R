@@ -11,8 +11,8 @@ makers <- list(
   }
 )
 make_problem <- function(replication) {
-  bandit_problem(compare_x, sample_gp(compare_kernel, compare_x) + replication, noise = noise_gaussian(0.1),
-                 delay = delay_poisson(1))
+  bandit_problem(compare_x, sample_gp(compare_kernel, compare_x) + replication, noise = 0.1,
+                 delay = function(n) rpois(n, 1))
 }
 compare <- function(bandits = makers, ..., rounds = 11, replications = 3, seed = 4) {
   compare_bandits(bandits, make_problem, rounds, replications, seed, ...)
@@ -111,7 +111,7 @@ test_that("summary: mean and standard error over replications", {
 })
 
 test_that("one problem serves all replications where it is given as such", {
-  problem <- bandit_problem(compare_x, sin(5 * compare_x), noise = noise_gaussian(0.1))
+  problem <- bandit_problem(compare_x, sin(5 * compare_x), noise = 0.1)
   data <- as.data.frame(compare_bandits(makers["ucb"], problem, 6, 2, seed = 1))
   expect_identical(unique(data$optimum), max(sin(5 * compare_x)))
   expect_false(identical(data$reward[data$replication == 1], data$reward[data$replication == 2]))
@@ -150,7 +150,7 @@ test_that("parallel workers give the same numbers, workspace objects included", 
     "f <- function(x) sin(5 * x)", "kernel <- kernel_se(0.2)", "bar <- 0.01", "items <- 2",
     "own_ucb <- function(problem) gp_ucb(x, kernel, bar, delta = 1 / items / 4)",
     "bandits <- list(ucb = own_ucb, ts = function(problem) gp_ts(x, kernel, bar, B = max(f(x)), R = items))",
-    "problems <- function(replication) bandit_problem(x, f(x) + rnorm(1), noise = noise_gaussian(bar))",
+    "problems <- function(replication) bandit_problem(x, f(x) + rnorm(1), noise = bar)",
     "compare <- function(replications) compare_bandits(bandits, problems, 10, replications, seed = 1)",
     "serial <- as.data.frame(compare(3))",
     "plan(multisession, workers = 2)",

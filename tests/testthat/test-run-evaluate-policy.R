@@ -240,7 +240,7 @@ test_that("intervals cover with few and with many matches, and shrink", {
 })
 
 test_that("a replay is a run on the matches, and changes nothing", {
-  problem <- bandit_problem(arms, truth[1, ], noise = noise_gaussian(0.2))
+  problem <- bandit_problem(arms, truth[1, ], noise = 0.2)
   set.seed(5)
   log <- run_bandit(gp_bandit(arms, kernel_se(0.4), 0.04, policy_uniform()), problem, 150)
   b <- gp_ucb(arms, kernel_se(0.4), 0.04)

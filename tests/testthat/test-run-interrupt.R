@@ -2,7 +2,7 @@
 # what was half done is not, and the bandit goes on.
 
 stop_x <- seq(0, 1, length.out = 12)
-stop_problem <- bandit_problem(stop_x, sin(5 * stop_x), noise = noise_gaussian(0.1), delay = delay_poisson(2))
+stop_problem <- bandit_problem(stop_x, sin(5 * stop_x), noise = 0.1, delay = function(n) rpois(n, 2))
 
 # Ways to be stopped from within a function that the bandit calls.
 stops <- list(
@@ -333,7 +333,7 @@ test_that("a real SIGINT: within R code, within the compiled loop, within a batc
   out <- run_child(c(
     "suppressPackageStartupMessages(library(gpbandits))",
     "x <- seq(0, 1, length.out = 12)",
-    "problem <- bandit_problem(x, sin(5 * x), noise = noise_gaussian(0.1))",
+    "problem <- bandit_problem(x, sin(5 * x), noise = 0.1)",
     "me <- Sys.getpid()",
     "end <- function(code) tryCatch({ code; 'finished' }, interrupt = function(c) 'interrupt')",
     "same <- function(b) isTRUE(all.equal(b$copy()$posterior(), b$posterior(), tolerance = 1e-10))",

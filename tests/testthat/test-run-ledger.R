@@ -1,7 +1,7 @@
 # run_bandit() against the oracle: the same choices as the bandit asked step by step,
 # rewards usable when their delay has passed, and a ledger that says what it cost.
 
-ledger_noise <- function(e) noise_function(function(n) e[seq_len(n)])
+ledger_noise <- function(e) function(n) e[seq_len(n)]
 
 test_that("a run is the bandit asked step by step, under every pending rule", {
   set.seed(701)
@@ -15,7 +15,7 @@ test_that("a run is the bandit asked step by step, under every pending rule", {
                     list(pending_hallucinate(), ref_pending("hallucinate")),
                     list(pending_censor(3, -1), ref_pending("censor", 3, -1)),
                     list(pending_censor(Inf), ref_pending("censor")))) {
-    problem <- bandit_problem(x, f, ledger_noise(e), delay_function(function(n) delay[seq_len(n)]))
+    problem <- bandit_problem(x, f, ledger_noise(e), delay = function(n) delay[seq_len(n)])
     b <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(width_srinivas_finite()), pending = rule[[1]])
     run <- as.data.frame(run_bandit(b, problem, rounds))
     ref <- ref_bandit(K, 0.04, ref_policy("ucb", ref_width_srinivas_finite()), pending = rule[[2]])
@@ -38,7 +38,7 @@ test_that("a run is the bandit asked step by step, under every pending rule", {
 
 test_that("a query whose reward is lost to censoring never counts for the simple regret", {
   delay <- c(3, 0, 5, 2, 2, 6, 1, 0, 0, 0)
-  problem <- bandit_problem(1:6, 1:6, delay = delay_function(function(n) delay))
+  problem <- bandit_problem(1:6, 1:6, delay = function(n) delay)
   # Rounds 2, 4, 5, 7, ... come within two rounds; 1, 3 and 6 do not.
   within_two <- function(unit, changes = NULL) {
     set.seed(700)
@@ -55,7 +55,7 @@ test_that("a query whose reward is lost to censoring never counts for the simple
   # The same across restarts, after which no reward of before is used.
   run <- within_two("rounds", change_oracle(c(2, 5), explore = 0))
   expect_identical(run$simple_regret, ref_ledger(run$f, 6, delay, m = 2)$simple_regret)
-  all_lost <- bandit_problem(1:6, 1:6, delay = delay_fixed(3))
+  all_lost <- bandit_problem(1:6, 1:6, delay = 3)
   run <- run_bandit(gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 2), all_lost, 10)
   expect_true(all(is.na(as.data.frame(run)$simple_regret)))
   # Who does not censor knows what comes late.
@@ -68,7 +68,7 @@ test_that("a design is asked first, in its order, and its rewards are late and l
   f <- sin(5 * x)
   first <- c(9, 2, 5, 2)
   delay <- c(2, 5, 0, 1, 3, 0, 4, 2, 1, 0, 0, 2)
-  problem <- bandit_problem(x, f, delay = delay_function(function(n) delay[seq_len(n)]))
+  problem <- bandit_problem(x, f, delay = function(n) delay[seq_len(n)])
   start <- function(design) gp_ucb_sdf(x, kernel_se(0.2), 0.04, m = 3, value = -1, design = design)
   run <- as.data.frame(run_bandit(start(x[first]), problem, 12))
   expect_identical(run$arm[1:4], as.integer(first))
@@ -128,7 +128,7 @@ test_that("a design is checked", {
 test_that("delays that depend on the input: the round's own random numbers, at the query's place", {
   x <- seq(0.1, 2.4, by = 0.1)
   slow <- function(n, x) rpois(n, 3 * x[, 1])
-  problem <- bandit_problem(x, sin(x), noise_gaussian(0.1), delay = delay_function(slow))
+  problem <- bandit_problem(x, sin(x), noise = 0.1, delay = slow)
   played <- function(policy, seed) {
     set.seed(seed)
     bandit <- gp_bandit(x, kernel_se(0.5), 0.01, policy, pending = pending_censor(4))
@@ -156,14 +156,14 @@ test_that("delays that depend on the input: the round's own random numbers, at t
   expect_identical(runs$random$arm, vapply(1:60, function(t) sample.int(length(x), 1), 0L))
   # The same over a box, with contexts, and for a rival.
   in_box <- bandit_problem(box_domain(c(v = 0), c(v = 2)), function(u) u[, 1] + u[, 2], contexts = matrix(c(0, 4), 2),
-                           delay = delay_function(function(n, x) x[, "z1"]), optimum = function(z) 2 + z[, 1])
+                           delay = function(n, x) x[, "z1"], optimum = function(z) 2 + z[, 1])
   run <- as.data.frame(run_bandit(gp_bandit(in_box$domain, kernel_se(1), 0.01, policy_uniform(), contexts = 1), in_box, 12))
   expect_identical(which(is.na(run$reward)), c(10L, 12L))
-  late <- bandit_problem(x, sin(x), delay = delay_function(function(n, x) 3), constraints = cos(x))
+  late <- bandit_problem(x, sin(x), delay = function(n, x) 3, constraints = cos(x))
   run <- as.data.frame(run_bandit(rival_ckb(x, kernel_se(0.5), 0.01, step = 1, bound = 1), late, 8))
   expect_identical(which(is.na(run$reward)), 6:8)
   # A bad delay stops the round, and the bandit has not played it.
-  wrong <- bandit_problem(x, sin(x), delay = delay_function(function(n, x) -1))
+  wrong <- bandit_problem(x, sin(x), delay = function(n, x) -1)
   bandit <- gp_ucb(x, kernel_se(0.5), 0.01)
   caught <- expect_error(run_bandit(bandit, wrong, 5), class = "gpbandits_error")
   expect_identical(caught$argument, "delay")
@@ -171,7 +171,7 @@ test_that("delays that depend on the input: the round's own random numbers, at t
 })
 
 test_that("compare_bandits() keeps the same rule", {
-  all_lost <- bandit_problem(1:6, 1:6, delay = delay_fixed(3))
+  all_lost <- bandit_problem(1:6, 1:6, delay = 3)
   runs <- as.data.frame(compare_bandits(
     list(lost = function(problem) gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 2),
          kept = function(problem) gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 3)),
@@ -184,7 +184,7 @@ test_that("compare_bandits() keeps the same rule", {
 test_that("a run over several periods pays against each period's own optimum", {
   set.seed(702)
   f <- matrix(rnorm(3 * 8), 8)
-  problem <- bandit_problem(1:8, f, noise_gaussian(0.1), change_points = c(6, 15))
+  problem <- bandit_problem(1:8, f, noise = 0.1, change_points = c(6, 15))
   run <- as.data.frame(run_bandit(gp_bandit(1:8, kernel_se(1), 0.01, policy_uniform()), problem, 20))
   period <- rep(1:3, c(6, 9, 5))
   expect_equal(as.numeric(run$period), period)

@@ -47,8 +47,8 @@ run_bandits <- list(
 
 test_that("a run equals suggest() and observe() with the same seed and the same draws", {
   skip_on_cran()
-  for (delay in list(NULL, delay_poisson(2), delay_fixed(1))) for (name in names(run_bandits)) {
-    problem <- bandit_problem(run_x, run_truth, noise = noise_gaussian(0.1), delay = delay)
+  for (delay in list(NULL, function(n) rpois(n, 2), 1)) for (name in names(run_bandits)) {
+    problem <- bandit_problem(run_x, run_truth, noise = 0.1, delay = delay)
     bandit <- run_bandits[[name]]()
     set.seed(11)
     run <- run_bandit(bandit, problem, 25)
@@ -63,8 +63,8 @@ test_that("a run equals suggest() and observe() with the same seed and the same 
 })
 
 test_that("the ledger is what history and the drawn delays say", {
-  for (delay in list(NULL, delay_poisson(3), delay_geometric(5), delay_fixed(0), delay_fixed(1), delay_fixed(100))) {
-    problem <- bandit_problem(run_x, run_truth, noise = noise_uniform(0.3), delay = delay)
+  for (delay in list(NULL, function(n) rpois(n, 3), function(n) rgeom(n, 1 / 6), 0, 1, 100)) {
+    problem <- bandit_problem(run_x, run_truth, noise = function(n) runif(n, -0.3, 0.3), delay = delay)
     bandit <- gp_ucb(run_x, run_kernel, 0.03)
     set.seed(12)
     run <- as.data.frame(run_bandit(bandit, problem, 30))
@@ -83,7 +83,7 @@ test_that("the ledger is what history and the drawn delays say", {
 })
 
 test_that("delays longer than the run: nothing is learnt, simple regret stays NA", {
-  problem <- bandit_problem(run_x, run_truth, delay = delay_fixed(100))
+  problem <- bandit_problem(run_x, run_truth, delay = 100)
   bandit <- gp_ucb(run_x, run_kernel, 0.01)
   run <- run_bandit(bandit, problem, 20)
   data <- as.data.frame(run)
@@ -91,15 +91,15 @@ test_that("delays longer than the run: nothing is learnt, simple regret stays NA
   expect_true(all(is.na(data$simple_regret)) && !any(is.nan(data$simple_regret)))
   expect_equal(bandit$posterior(), gp_ucb(run_x, run_kernel, 0.01)$posterior())
   expect_identical(summary(run)$pending, 20L)
-  lost <- bandit_problem(run_x, run_truth, delay = delay_function(function(n) rep(Inf, n)))
+  lost <- bandit_problem(run_x, run_truth, delay = function(n) rep(Inf, n))
   expect_true(all(is.na(as.data.frame(run_bandit(gp_ucb(run_x, run_kernel, 0.01), lost, 5))$reward)))
-  late <- bandit_problem(run_x, run_truth, delay = delay_function(function(n) c(3, rep(9, n - 1))))
+  late <- bandit_problem(run_x, run_truth, delay = function(n) c(3, rep(9, n - 1)))
   simple <- as.data.frame(run_bandit(gp_ucb(run_x, run_kernel, 0.01), late, 6))$simple_regret
   expect_identical(is.na(simple), c(TRUE, TRUE, TRUE, FALSE, FALSE, FALSE))
 })
 
 test_that("a run continues a bandit that has been played already", {
-  problem <- bandit_problem(run_x, run_truth, noise = noise_gaussian(0.1), delay = delay_poisson(1))
+  problem <- bandit_problem(run_x, run_truth, noise = 0.1, delay = function(n) rpois(n, 1))
   bandit <- gp_ucb(run_x, run_kernel, 0.01)
   bandit$add(arm = c(2, 9), reward = run_truth[c(2, 9)])
   bandit$suggest()
@@ -144,7 +144,7 @@ test_that("periods: the right truth, optimum and number in each round", {
 test_that("contexts on arms: known beforehand, or not, a run is the same as by hand", {
   truth <- function(inputs) sin(5 * inputs[, 1]) * inputs[, 2]
   visits <- matrix(c(0.5, 1, 1, 2, 0.5), dimnames = list(NULL, "season"))
-  problem <- bandit_problem(run_x, truth, noise = noise_gaussian(0.05), contexts = visits, delay = delay_poisson(1))
+  problem <- bandit_problem(run_x, truth, noise = 0.05, contexts = visits, delay = function(n) rpois(n, 1))
   runs <- list()
   for (contexts in list(cbind(season = c(2, 0.5, 1)), "season")) {
     make <- function() gp_ucb(run_x, kernel_se(c(0.2, 1)), 0.01, contexts = contexts)
@@ -166,7 +166,7 @@ test_that("contexts on arms: known beforehand, or not, a run is the same as by h
 
 test_that("a box: a run is the same as by hand, and pays against the stated optimum", {
   branin <- benchmark_function("branin")
-  problem <- bandit_problem(branin$domain, branin$f, noise = noise_gaussian(0.1), optimum = branin$optimum)
+  problem <- bandit_problem(branin$domain, branin$f, noise = 0.1, optimum = branin$optimum)
   make <- function() gp_ucb(branin$domain, kernel_se(3, 1e3), 0.1, width = width_constant(2))
   bandit <- make()
   set.seed(15)
@@ -180,7 +180,7 @@ test_that("a box: a run is the same as by hand, and pays against the stated opti
 })
 
 test_that("one seed, one run: noise does not depend on what is played", {
-  problem <- bandit_problem(run_x, run_truth, noise = noise_gaussian(0.1))
+  problem <- bandit_problem(run_x, run_truth, noise = 0.1)
   noise_of <- function(bandit) {
     set.seed(16)
     run <- as.data.frame(run_bandit(bandit, problem, 10))
@@ -216,11 +216,11 @@ test_that("a bandit that was played is freed, whatever functions of R's were ask
   box <- box_domain(0, 1)
   truth <- function(x) sin(5 * x[, 1])
   on_box <- function(policy = policy_ucb(width_constant(2)), ...) gp_bandit(box, run_kernel, 0.01, policy, ...)
-  of_box <- function(...) bandit_problem(box, truth, noise_gaussian(0.1), optimum = 2, ...)
+  of_box <- function(...) bandit_problem(box, truth, noise = 0.1, optimum = 2, ...)
   problem <- of_box()
   lives <- list(
     truth = function(watch) run_bandit(watch(on_box()), problem, 3),
-    delay = function(watch) run_bandit(watch(on_box()), of_box(delay = delay_function(function(n, x) rep(1, n))), 3),
+    delay = function(watch) run_bandit(watch(on_box()), of_box(delay = function(n, x) rep(1, n)), 3),
     limits = function(watch) {
       run_bandit(watch(rival_ckb(box, run_kernel, 0.01, step = 0.1, bound = 1)),
                  of_box(constraints = function(x) cos(3 * x[, 1])), 3)
@@ -232,7 +232,7 @@ test_that("a bandit that was played is freed, whatever functions of R's were ask
     },
     failing = function(watch) {
       fails <- FALSE
-      failing <- bandit_problem(box, function(x) if (fails) stop("no truth") else x[, 1], noise_gaussian(0.1), optimum = 2)
+      failing <- bandit_problem(box, function(x) if (fails) stop("no truth") else x[, 1], noise = 0.1, optimum = 2)
       fails <- TRUE
       expect_error(run_bandit(watch(on_box()), failing, 3), "no truth")
     },

@@ -5,7 +5,7 @@ forget_noise <- 0.04
 
 forgetful_makers <- list(
   ucb = function(...) gp_ucb(forget_x, kernel_se(0.2), forget_noise, ...),
-  realised = function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ucb(width_realised(1, 0.2, 0.1)), ...),
+  realised = function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ucb(width_realized(1, 0.2, 0.1)), ...),
   bounded = function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise,
                                     policy_ucb(width_ec(width_amm(1, 0.2, 0.1, noise = "bounded"), 0.05)), ...),
   corrupt = function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ucb(width_corrupt(width_amm(1, 0.2, 0.1), 0.1)), ...),
@@ -15,7 +15,7 @@ forgetful_makers <- list(
   kg = function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_kg(), ...),
   own = function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_function(function(mean, sd, t) mean + sd * log1p(t)), ...),
   hallucinate = function(...) gp_bucb(forget_x, kernel_matern(1.5, 0.3), forget_noise, ...),
-  penalise = function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ei(), pending = pending_penalise(), ...),
+  penalise = function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ei(), pending = pending_penalize(), ...),
   contexts = function(...) gp_ucb(forget_x, kernel_se(c(0.2, 0.5)), forget_noise, contexts = cbind(z = c(0, 1)), ...),
   means = function(...) gp_ucb(forget_x, kernel_se(0.2), forget_noise, mean = sin(4 * forget_x), ...),
   features = function(...) gp_ucb(finite_domain(matrix(sin(1:40), 20)), kernel_linear(), forget_noise, ...),
@@ -280,7 +280,7 @@ test_that("runs go on, and what needs single rewards is refused", {
   live_on(bandit, 40)
   whole <- bandit$copy()
   compact_log(bandit, keep = 10)
-  problem <- bandit_problem(forget_x, function(x) sin(7 * x), noise = noise_gaussian(0.2))
+  problem <- bandit_problem(forget_x, function(x) sin(7 * x), noise = 0.2)
   set.seed(1)
   ours <- run_bandit(bandit, problem, 20)
   set.seed(1)

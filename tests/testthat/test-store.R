@@ -359,7 +359,7 @@ test_that("a replica struck at any statement while it catches up is as before or
 
 test_that("a run in a store is the run without one, and goes on beside others", {
   skip_on_cran()
-  problem <- bandit_problem(store_x, sin(6 * store_x), noise = noise_gaussian(0.1), delay = delay_fixed(2))
+  problem <- bandit_problem(store_x, sin(6 * store_x), noise = 0.1, delay = 2)
   on_databases(function(place) {
     run <- function(bandit, ...) {
       set.seed(11)
@@ -392,7 +392,7 @@ test_that("contexts and constraints go through a run in a store", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   with_contexts <- bandit_problem(store_x, function(p) p[, 1] * p[, 2], contexts = cbind(z = c(0, 1)))
   constrained <- bandit_problem(store_x, store_x, constraints = cbind(store_x - 0.5, -store_x),
-                                constraint_noise = list(noise_gaussian(0.1), noise_gaussian(0.1)))
+                                constraint_noise = list(0.1, 0.1))
   runs <- function(name, problem, ...) {
     set.seed(12)
     as.data.frame(run_bandit(store_makers[[name]](...), problem, 7))

@@ -111,7 +111,7 @@ test_that("runs, comparisons, pictures, journals and logs of data under such nam
   on.exit(grDevices::dev.off())
   bump <- function(x) -rowSums((as.matrix(x) - 0.4)^2)
   make <- function(names) {
-    problem <- bandit_problem(grid_of(names), function(x) bump(x[, 1:2]), noise_gaussian(0.1), constraints = function(x) x[, 1] - 0.6)
+    problem <- bandit_problem(grid_of(names), function(x) bump(x[, 1:2]), noise = 0.1, constraints = function(x) x[, 1] - 0.6)
     set.seed(3)
     run <- run_bandit(named_kinds$limits(names), problem, 8)
     comparison <- compare_bandits(list(a = function(p) named_kinds$limits(names)), problem, 4, 2, seed = 1)

@@ -75,7 +75,7 @@ test_that("R code that runs within a run finds the generator as it stands, and l
   box <- box_domain(0, 1)
   b <- gp_bandit(box, kernel_se(0.3), 0.01, policy_uniform())
   set.seed(5)
-  run_bandit(b, bandit_problem(box, f, noise_gaussian(0.1), optimum = 1), 20)
+  run_bandit(b, bandit_problem(box, f, noise = 0.1, optimum = 1), 20)
   seen <- tail(seen, 20)
   x <- b$history()[[2]]
   for (t in 1:19) {
@@ -102,7 +102,7 @@ test_that("a finalizer that looks at the generator changes nothing", {
     }
     b <- gp_bandit(box, kernel_se(0.3), 0.01, policy_ts(width_constant(1)))
     set.seed(6)
-    run_bandit(b, bandit_problem(box, f, noise_gaussian(0.1), optimum = 1), 12)
+    run_bandit(b, bandit_problem(box, f, noise = 0.1, optimum = 1), 12)
     if (collect) expect_gt(looked, 10)
     list(b$history(), runif(1))
   }
@@ -118,7 +118,7 @@ test_that("a score of one's own may draw random numbers", {
       mean + z * sd
     }))
     set.seed(7)
-    run_bandit(b, bandit_problem(arms, function(x) x[, 1], noise_gaussian(0.1), optimum = 1), 12)
+    run_bandit(b, bandit_problem(arms, function(x) x[, 1], noise = 0.1, optimum = 1), 12)
     c(drawn, rnorm(5))
   }
   z <- life()

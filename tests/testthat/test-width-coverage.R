@@ -10,7 +10,7 @@ coverage_run <- function(seed, width, lambda, rounds = 30, R = 0.3) {
   kernel <- if (seed %% 2) kernel_se(0.2) else kernel_matern(2.5, 0.3)
   K <- if (seed %% 2) ref_kernel_se(0.2)(x) else ref_kernel_matern(2.5, 0.3)(x)
   f <- sample_rkhs(kernel, x, 0.05)
-  noise <- if (seed %% 3) noise_gaussian(R) else noise_function(function(n) sample(c(-R, R), n, TRUE))
+  noise <- if (seed %% 3) R else function(n) sample(c(-R, R), n, TRUE)
   bandit <- gp_ucb(x, kernel, lambda, width = width(attr(f, "norm"), R))
   run <- as.data.frame(run_bandit(bandit, bandit_problem(x, as.numeric(f), noise), rounds))
   list(f = as.numeric(f), B = attr(f, "norm"), R = R, K = K, lambda = lambda, run = run)
@@ -36,12 +36,12 @@ expect_covers <- function(misses, delta) {
 
 test_that("IGP-UCB's bound holds with the stated confidence (lambda = 1 + 2 / T)", {
   expect_covers(coverage_misses(function(B, R) width_igp(B, R, 0.1), 1 + 2 / 30), 0.1)
-  expect_covers(coverage_misses(function(B, R) width_igp(B, R, 0.1, gain_spectral()), 1 + 2 / 30), 0.1)
+  expect_covers(coverage_misses(function(B, R) width_igp(B, R, 0.1, "spectral"), 1 + 2 / 30), 0.1)
 })
 
 test_that("the realised and the AMM bounds hold with the stated confidence, for any lambda", {
   for (lambda in c(0.02, 0.09, 1)) {
-    expect_covers(coverage_misses(function(B, R) width_realised(B, R, 0.1), lambda), 0.1)
+    expect_covers(coverage_misses(function(B, R) width_realized(B, R, 0.1), lambda), 0.1)
     expect_covers(coverage_misses(function(B, R) width_amm(B, R, 0.1), lambda), 0.1)
   }
 })
@@ -112,7 +112,7 @@ test_that("AMM is never wider than the realised width, and narrower where both p
     if (i %% 10 == 0) parameters$B <- 0
     if (i %% 10 == 5) parameters$R <- 0
     n <- sample(30, 1)
-    both <- widths_on(list(do.call(width_amm, parameters), do.call(width_realised, parameters)), x,
+    both <- widths_on(list(do.call(width_amm, parameters), do.call(width_realized, parameters)), x,
                       kernel_matern(1.5, 0.3), exp(runif(1, -6, 2)), sample(10, n, TRUE), rnorm(n))
     amm <- both[[1]]$width
     realised <- both[[2]]$width

@@ -170,7 +170,7 @@ test_that("the expected regret of EIMS is below its bound", {
   regret <- vapply(seq_len(by_level(4, 100)), function(r) {
     f <- drop(sample_gp(kernel_se(0.2), x))
     b <- gp_bandit(x, kernel_se(0.2), 0.025, policy_eims())
-    as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(sqrt(0.025))), 60))$cumulative_regret
+    as.data.frame(run_bandit(b, bandit_problem(x, f, noise = sqrt(0.025)), 60))$cumulative_regret
   }, numeric(60))
   expect_true(all(rowMeans(regret) < bound))
 })

@@ -16,8 +16,8 @@ test_that("constants, functions and Srinivas' widths", {
   expect_width(width_function(function(t) sqrt(t) / 2), ref_width_function(function(t) sqrt(t) / 2))
   expect_width(width_srinivas_finite(0.05, 0.2), ref_width_srinivas_finite(0.05, 0.2))
   expect_width(width_srinivas_compact(0.1, 1, 2, 3, 1, 0.5), ref_width_srinivas_compact(0.1, 1, 2, 3, 1, 0.5))
-  expect_width(width_srinivas_rkhs(1.5, 0.1, gain_realised(), 0.01),
-               ref_width_srinivas_rkhs(1.5, 0.1, ref_gain_realised(), 0.01))
+  expect_width(width_srinivas_rkhs(1.5, 0.1, "realized", 0.01),
+               ref_width_srinivas_rkhs(1.5, 0.1, ref_gain_realized(), 0.01))
 })
 
 test_that("the discretisation of Theorem 2 has one point at least", {
@@ -51,7 +51,7 @@ test_that("own noise variances change a misspecified model's width, a bounded no
   expect_equal(R, 1.11803, tolerance = 1e-5)
   expect_equal(w(width_amm(1, 0.5)), sqrt(1 + 0.25 / lambda * (L + 2 * log(10))))
   expect_equal(w(width_amm(1, 0.5, noise = "bounded")), sqrt(1 + R^2 / lambda * (L + 2 * log(10))))
-  expect_equal(w(width_realised(1, 0.5, noise = "bounded")), 1 + R / sqrt(lambda) * sqrt(L + 2 * log(10)))
+  expect_equal(w(width_realized(1, 0.5, noise = "bounded")), 1 + R / sqrt(lambda) * sqrt(L + 2 * log(10)))
   expect_equal(w(width_ec(width_constant(1), 0.3)), 1 + 0.3 * sqrt(sum(1 / noise)))
   b$suggest()
   expect_equal(w(width_ec(width_constant(1), 0.3)), 1 + 0.3 * sqrt(sum(1 / c(noise, lambda))))
@@ -81,7 +81,7 @@ test_that("Srinivas' third width with gamma_t, as it is printed", {
 
 test_that("Chowdhury and Gopalan's widths", {
   set.seed(302)
-  expect_width(width_igp(1.5, 0.3, 0.1, gain_realised()), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realised()))
+  expect_width(width_igp(1.5, 0.3, 0.1, "realized"), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realized()))
   expect_width(width_gp_ts(1.5, 0.3, 0.1, 2), ref_width_gp_ts(1.5, 0.3, 0.1, ref_gain_number(2)))
   expect_width(width_igp(1, 0.3, 0.1, function(s) s / 3),
                ref_width_igp(1, 0.3, 0.1, ref_gain_function(function(s) s / 3)))
@@ -90,7 +90,7 @@ test_that("Chowdhury and Gopalan's widths", {
 test_that("the tighter widths, with any regulariser", {
   set.seed(303)
   for (lambda in c(0.02, 0.3)) {
-    expect_width(width_realised(1.5, 0.3, 0.1), ref_width_realised(1.5, 0.3, 0.1), lambda)
+    expect_width(width_realized(1.5, 0.3, 0.1), ref_width_realized(1.5, 0.3, 0.1), lambda)
     expect_width(width_amm(1.5, 0.3, 0.1), ref_width_amm(1.5, 0.3, 0.1), lambda)
     grid <- lambda * c(0.1, 0.5, 1, 4, 20)
     expect_width(width_dmm(1.5, 0.3, 0.1, grid), ref_width_dmm(1.5, 0.3, 0.1, grid), lambda)
@@ -132,8 +132,8 @@ test_that("realised widths know the pending points where the pending rule says s
   for (rule in list(list(pending_ignore(), ref_pending()),
                     list(pending_hallucinate(), ref_pending("hallucinate")),
                     list(pending_censor(3, -1), ref_pending("censor", 3, -1)))) {
-    expect_width(width_realised(1.5, 0.3, 0.1), ref_width_realised(1.5, 0.3, 0.1), pending = rule, delay = delay)
-    expect_width(width_igp(1.5, 0.3, 0.1, gain_realised()), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realised()),
+    expect_width(width_realized(1.5, 0.3, 0.1), ref_width_realized(1.5, 0.3, 0.1), pending = rule, delay = delay)
+    expect_width(width_igp(1.5, 0.3, 0.1, "realized"), ref_width_igp(1.5, 0.3, 0.1, ref_gain_realized()),
                  pending = rule, delay = delay)
   }
 })
@@ -147,8 +147,8 @@ test_that("the widths of delayed feedback: base plus the sds of the window", {
                  pending = rule, delay = delay)
   }
   rule <- list(pending_censor(4), ref_pending("censor", 4))
-  expect_width(width_sdf(width_igp(1, 0.3, 0.1, gain_realised()), 0.4),
-               ref_width_sdf(ref_width_igp(1, 0.3, 0.1, ref_gain_realised()), 0.4), pending = rule, delay = delay)
+  expect_width(width_sdf(width_igp(1, 0.3, 0.1, "realized"), 0.4),
+               ref_width_sdf(ref_width_igp(1, 0.3, 0.1, ref_gain_realized()), 0.4), pending = rule, delay = delay)
   expect_width(width_sdf(width_constant(1), 0.4, over = "pending"),
                ref_width_sdf(ref_width_constant(1), 0.4, "pending"), pending = rule, delay = delay)
 })
@@ -180,12 +180,12 @@ test_that("the width of corrupted rewards: base + total / sqrt(lambda)", {
     b$add(arm = tiny$rows, reward = tiny$y)
     b$certificate(stop_gap(1, width, at = if (width$base$type == "fixed") 3))
   }
-  expect_equal(w(width_corrupt(width_realised(1, 0.1), 0.3))$width - w(width_corrupt(width_realised(1, 0.1), 0))$width, 3)
+  expect_equal(w(width_corrupt(width_realized(1, 0.1), 0.3))$width - w(width_corrupt(width_realized(1, 0.1), 0))$width, 3)
   b <- gp_bandit(tiny$x, kernel_se(0.3), 0.01, policy_ei())
   b$add(arm = 1:3, reward = 1:3, noise_var = c(0.0025, 0.04, NA))
   expect_equal(b$certificate(stop_gap(1, width_corrupt(2, 0.3)))$width, 2 + 0.3 / sqrt(0.0025))
   # What is claimed: the base's, of rewards as they should have been.
-  for (base in list(width_amm(1, 0.1, 0.2), width_realised(1, 0.1, 0.2), width_fixed(1, 0.1, 0.2), width_srinivas_finite(0.2))) {
+  for (base in list(width_amm(1, 0.1, 0.2), width_realized(1, 0.1, 0.2), width_fixed(1, 0.1, 0.2), width_srinivas_finite(0.2))) {
     found <- w(width_corrupt(base, 0.3))
     expect_equal(found$probability, 0.8)
     expect_match(found$assumptions, "wrong by 0.3 in all", all = FALSE)
@@ -220,12 +220,12 @@ test_that("presets: the stated widths, and `width` to override them", {
     expect_history(bandit, run$ref)
   }
   k <- kernel_se(0.25)
-  gain <- ref_gain_realised()
+  gain <- ref_gain_realized()
   beside(gp_ucb(x, k, 0.1), ref_width_srinivas_finite(0.1, 1 / 5))
   beside(gp_ucb(x, k, 0.1, width = width_constant(3)), ref_width_constant(3))
-  beside(igp_ucb(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = gain_realised()),
+  beside(igp_ucb(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = "realized"),
          ref_width_igp(1, 0.2, 0.05, gain))
-  beside(gp_ts(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = gain_realised()),
+  beside(gp_ts(x, k, 0.1, B = 1, R = 0.2, delta = 0.05, gain = "realized"),
          ref_width_gp_ts(1, 0.2, 0.05, gain), "ts")
   one <- ref_width_constant(1)
   censor <- ref_pending("censor", 4, -1)

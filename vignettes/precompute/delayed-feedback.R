@@ -20,7 +20,7 @@ rules <- function(domain, kernel, noise_var, m, ...) {
        "asy-TS" = function() gp_bandit(domain, kernel, noise_var, policy_ts(width_constant(1)), ...),
        "GP-BTS" = function() gp_bandit(domain, kernel, noise_var, policy_ts(width_constant(1)), pending = pending_hallucinate(), ...))
 }
-delays <- list(poisson = list(delay = delay_poisson(10), m = 20), fixed = list(delay = delay_fixed(10), m = 10))
+delays <- list(poisson = list(delay = function(n) rpois(n, 10), m = 20), fixed = list(delay = 10, m = 10))
 
 curve <- function(values, rounds) {          # a row per run
   data.frame(round = rounds, mean = signif(colMeans(values), 5), se = signif(apply(values, 2, sd) / sqrt(nrow(values)), 3),

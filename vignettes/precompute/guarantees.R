@@ -189,7 +189,7 @@ compare_levels <- function(at = c(10, 20, 40, 60, 80, 100, 150)) {
 stop_run <- function(rule, seed) {
   p <- draw_problem(3000 + seed)
   bandit <- gp_bandit(p$x, p$kernel, noise_var, policy_ucb(width_srinivas_finite(0.1)))
-  run <- run_bandit(bandit, bandit_problem(p$x, p$f, noise_gaussian(R)), 400, stop_when = rule)
+  run <- run_bandit(bandit, bandit_problem(p$x, p$f, noise = R), 400, stop_when = rule)
   found <- bandit$certificate(rule)
   # Of the point that the certificate is about: for the gap it is not `$best()`.
   regret <- max(p$f) - p$f[found$point$arm]
@@ -213,7 +213,7 @@ safe_run <- function(make, seed) {
   seed_arm <- first
   while (seed_arm > 1 && p$f[seed_arm] > p$f[first] - 0.7) seed_arm <- seed_arm - 1
   bandit <- make(p, level, seed_arm)
-  run <- as.data.frame(run_bandit(bandit, bandit_problem(p$x, p$f, noise_gaussian(R)), 50))
+  run <- as.data.frame(run_bandit(bandit, bandit_problem(p$x, p$f, noise = R), 50))
   hill <- cumsum(p$f < level)
   reachable <- hill == hill[seed_arm] & p$f >= level
   c(violations = sum(run$f < level), found = if (inherits(bandit, "BanditRival")) mean(bandit$safe()$safe[reachable]) else NA,

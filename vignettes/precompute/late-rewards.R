@@ -10,7 +10,7 @@ run_chunks("delayed-feedback", "synthetic")
 replications <- 40
 
 ends_of <- function(prior, all) {
-  runs <- as.data.frame(compare(all[c("GP-UCB-SDF", "GP-UCB", "GP-BUCB")], delay_poisson(10), replications))
+  runs <- as.data.frame(compare(all[c("GP-UCB-SDF", "GP-UCB", "GP-BUCB")], function(n) rpois(n, 10), replications))
   runs <- runs[runs$round == 150, ]
   # As in the article: where no reward is known, the simple regret is 1, that of the worst point.
   runs$simple_regret[is.na(runs$simple_regret)] <- 1

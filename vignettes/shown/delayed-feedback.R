@@ -118,7 +118,7 @@ agreement <- function(in_full = FALSE) {
     c("Theorem 1", "`width_sdf()`, `?gp_ucb_sdf`", "needs lambda > 1 and k <= 1; with a smaller lambda a factor 1/lambda"),
     c("Theorems 2 and 3, Propositions 1 and 2", "`regret_bound(\"sdf\")`, `(\"ts_sdf\")`", "constants of the proofs"),
     c("Theorem 4, Appendix B", "`regret_bound(\"sdf_context\")`, `(\"ts_sdf_context\")`", "the same over pairs of context and point"),
-    c("Section 3.3, delays that depend on the input", "`delay_function()` with `f(n, x)`", "in the runs, and in rho of the bounds"),
+    c("Section 3.3, delays that depend on the input", "`delay = function(n, x)`", "in the runs, and in rho of the bounds"),
     c("Section 4, batches", "`?gp_ucb_sdf`", "a batch of Q asked together needs m = Q, where the paper has Q - 1"),
     c("Appendix A.4, delays in time", "`pending_censor(unit = \"time\")`", "tested"),
     in_full = in_full)

@@ -498,7 +498,7 @@ void check_range(bool finite, const char* what) {
   if (finite) return;
   throw std::overflow_error(std::string("the constraints' penalty made ") + what +
                             " that is too large for a number; scale the constraints down, use a "
-                            "smaller `c`, or penalty_polynomial()");
+                            "smaller `penalty_scale`, or `penalty = \"polynomial\"`");
 }
 
 }  // namespace
@@ -543,10 +543,9 @@ std::unique_ptr<ConstraintRule> make_constraints(const Settings& constraints) {
   if (constraints.text("kind") == "noisy") {
     return std::make_unique<NoisyConstraints>(shape, constraints.number("step"));
   }
-  const auto penalty = constraints.part("penalty");
-  const bool exponential = penalty->text("kind") != "polynomial";
-  return std::make_unique<NoiselessConstraints>(shape, exponential, penalty->number("c"),
-                                                exponential ? 1.0 : penalty->number("power"));
+  const bool exponential = constraints.text("penalty") != "polynomial";
+  return std::make_unique<NoiselessConstraints>(shape, exponential, constraints.number("penalty_scale"),
+                                                exponential ? 1.0 : constraints.number("penalty_power"));
 }
 
 // ---- observations -------------------------------------------------------------------------------

@@ -69,7 +69,7 @@ class CensorPending final : public PendingRule {
 inline std::unique_ptr<PendingRule> make_pending(const Settings& pending) {
   const std::string kind = pending.text("kind");
   if (kind == "ignore") return std::make_unique<IgnorePending>();
-  if (kind == "penalise") {
+  if (kind == "penalize") {
     return std::make_unique<PenalisePending>(
         pending.count("actions"), pending.has("lipschitz") ? pending.number("lipschitz") : kNaN);
   }

@@ -179,7 +179,7 @@ GainPtr make_gain(const Settings& gain, const ArmSetting* arms, double noise_var
   const std::string type = gain.text("type");
   if (type == "number") return std::make_shared<NumberGain>(gain.number("value"));
   if (type == "function") return std::make_shared<FunctionGain>(gain.function("f"));
-  if (type == "realised") return std::make_shared<RealisedGain>();
+  if (type == "realized") return std::make_shared<RealisedGain>();
   if (type == "rate") {
     return std::make_shared<RateGain>(gain.number("scale"), gain.number("log_power"),
                                       gain.number("power"));
@@ -231,7 +231,7 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
   const auto noise = [&] {
     return NoiseScale{number("R"), w.has("noise") && w.text("noise") == "bounded"};
   };
-  if (type == "realised") {
+  if (type == "realized") {
     return std::make_shared<RealisedWidth>(number("B"), noise(), number("delta"));
   }
   if (type == "fixed") {
