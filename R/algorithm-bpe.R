@@ -48,7 +48,7 @@
 #' @param wait what a batch waits for before it decides: `"rewards"`, its own, or `"rounds"`.
 #' @param extra with `wait = "rounds"`: \eqn{u}, a whole number >= 0.
 #' @param variation \eqn{V_T}, a number > 0, with `wait = "rewards"`; `NULL`: \eqn{f} does not change.
-#' @param gain \eqn{\gamma_T} for the schedule under drift, a number > 0; `NULL`: on arms the greedy value of [max_information_gain()].
+#' @param gain \eqn{\gamma_T} for the schedule under drift, a number > 0; `NULL`: on arms the greedy value of [information_gain()] for that number of rounds.
 #' @param width overrides \eqn{w}: a number >= 0.
 #' @return An object of reference class `BanditRival`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.

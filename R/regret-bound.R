@@ -203,7 +203,7 @@
 #' @param rounds \eqn{T}, at most 1e7: the bound is given at rounds `1..rounds`.
 #' @param gain \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T}: a nondecreasing vector of at least
 #' `rounds`
-#'   numbers, such as an upper bound of [max_information_gain()] gives (for `"constraints_..."`, `epoch`
+#'   numbers, such as an upper bound of [information_gain()] gives (for `"constraints_..."`, `epoch`
 #'   numbers are enough); one
 #'   number for all; or a function of \eqn{s \ge 1}{s >= 1}. Take \eqn{\gamma}{gamma} for the theorem's
 #'   \eqn{\lambda}{lambda}.
@@ -217,10 +217,10 @@
 #'   `suppressWarnings(..., classes = "gpbandits_outside_theorem")` silences them.
 #' @references Srinivas, Krause, Kakade, Seeger (2010); Chowdhury and Gopalan (2017); Verma, Dai, Low (2022);
 #'   Avanesov; Shi and Eryilmaz (2022).
-#' @seealso [max_information_gain()], [run_bandit()].
+#' @seealso [information_gain()], [run_bandit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
-#' gain <- max_information_gain(kernel_se(0.2), x, 100, noise_var = 0.1, method = "spectral")
+#' gain <- information_gain(kernel_se(0.2), x, noise_var = 0.1, rounds = 100, method = "spectral")
 #' bound <- regret_bound("srinivas1", 100, gain, noise_var = 0.1, arms = 50)
 #' plot(bound, type = "l", xlab = "round", ylab = "regret at most")
 #' lines(regret_bound("igp_ucb", 100, gain, B = 1, R = 0.1), lty = 2)

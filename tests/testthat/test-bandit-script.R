@@ -138,7 +138,7 @@ hard_problem <- function(seed) {
 }
 
 test_that("regret of each round and hard violation are within their bounds, whatever the penalty", {
-  gain <- max_information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), 60, 0.01, method = "spectral")
+  gain <- information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), 0.01, rounds = 60, method = "spectral")
   width <- width_amm(1, 0.1, 0.05)
   found <- vapply(seq_len(by_level(1, 10)), function(seed) {
     problem <- hard_problem(seed)

@@ -109,7 +109,7 @@ test_that("what only calls itself a result, a problem or a bandit is refused by 
   for (domain in c("finite", "box", "product", "search")) {
     forged <- structure(list(type = domain, names = "x1", x = 1, lower = 1, upper = 0), class = c(paste0(domain, "_domain"), "bandit_domain"))
     refused(gp_ucb(forged, kernel_se(1), 0.1))
-    refused(max_information_gain(kernel_se(1), forged, 3, 0.1))
+    refused(information_gain(kernel_se(1), forged, 0.1, rounds = 3))
     refused(print(forged))
   }
 })

@@ -247,7 +247,7 @@ test_that("bad input is refused and named", {
 test_that("GP-UCB stays below Theorem 1, and its proof's sum does too", {
   x <- seq(0, 1, length.out = 40)
   root <- chol(ref_kernel_se(0.2)(x) + diag(1e-10, 40))
-  gain <- max_information_gain(kernel_se(0.2), x, 60, 0.1, "doptimal")
+  gain <- information_gain(kernel_se(0.2), x, 0.1, rounds = 60, method = "doptimal")
   bound <- regret_bound("srinivas1", 60, gain, noise_var = 0.1, arms = 40, delta = 0.1)
   set.seed(8)
   for (i in 1:5) {
@@ -377,7 +377,7 @@ test_that("regret of UCB with a width that holds is within its bound", {
   b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_amm(1, 0.1)))
   set.seed(7)
   run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise_gaussian(0.1)), 60))
-  bound <- regret_bound("ucb", 60, max_information_gain(kernel_se(0.2), x, 60, 0.01, method = "spectral"),
+  bound <- regret_bound("ucb", 60, information_gain(kernel_se(0.2), x, 0.01, rounds = 60, method = "spectral"),
                         noise_var = 0.01,
                         width = max(run$width))
   expect_true(all(run$cumulative_regret <= bound))
@@ -422,7 +422,8 @@ test_that("GP-UCB-PE: a query of a batch costs at most 5 exp(G) w sd, and all of
   }
   expect_true(holds)
   expect_gt(length(rows), 20)
-  bound <- regret_bound("gp_ucb_pe", length(rows), max_information_gain(kernel_se(0.15), x, length(rows), 0.05, method = "spectral"),
+  gain <- information_gain(kernel_se(0.15), x, 0.05, rounds = length(rows), method = "spectral")
+  bound <- regret_bound("gp_ucb_pe", length(rows), gain,
                         noise_var = 0.05, width = w, guard = guard)
   expect_true(all(cumsum(cost) <= bound))
   c1 <- 2 / log(1 + 1 / 0.05)
@@ -483,7 +484,7 @@ test_that("width_glm()'s bounds: the specification's kappas, by hand, and runs b
   x <- seq(0, 1, length.out = 8)
   kernel <- kernel_se(0.3)
   k <- kappa(1.5, "logit", 0, 1)
-  gain <- max_information_gain(kernel, x, 25, noise_var = k) * exp(1) / (exp(1) - 1)
+  gain <- information_gain(kernel, x, noise_var = k, rounds = 25) * exp(1) / (exp(1) - 1)
   set.seed(8)
   for (run in 1:3) {
     f <- sample_rkhs(kernel, x, 1)
