@@ -47,7 +47,7 @@
 #' @aliases admmbo
 #' @seealso [rival_ckb()], [rival_oco()].
 #' @examples
-#' problem <- problem_small_feasible(grid = 21)
+#' problem <- benchmark_problem("small_feasible", grid = 21)
 #' set.seed(1)
 #' b <- rival_admmbo(problem$domain, kernel_matern(2.5, 1), 0.01, constraint_evaluations = c(20, 5))
 #' run_bandit(b, problem, 40)

@@ -64,9 +64,9 @@
 #'   Jones (2023), Constrained efficient global optimization of expensive black-box functions, ICML; Lu and Paulson
 #'   (2022), No-regret Bayesian optimization with unknown equality and inequality constraints using exact penalty
 #'   functions, IFAC-PapersOnLine.
-#' @seealso [rival_oco()], [rival_admmbo()], [problem_small_feasible()].
+#' @seealso [rival_oco()], [rival_admmbo()], [benchmark_problem()].
 #' @examples
-#' problem <- problem_small_feasible(grid = 21)
+#' problem <- benchmark_problem("small_feasible", grid = 21)
 #' kernel <- kernel_matern(2.5, 1)
 #' set.seed(1)
 #' run_bandit(rival_ckb(problem$domain, kernel, 0.01, step = 0.5, bound = 10), problem, 30)

@@ -37,7 +37,7 @@
 #' @aliases bandit_oco
 #' @seealso [rival_ckb()], [rival_admmbo()].
 #' @examples
-#' problem <- problem_small_feasible(grid = NULL)
+#' problem <- benchmark_problem("small_feasible", grid = NULL)
 #' set.seed(1)
 #' run_bandit(rival_oco(problem$domain, epsilon = 0.1, step = 0.05), problem, 60)
 #' @export

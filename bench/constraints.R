@@ -5,9 +5,9 @@ suppressMessages(library(gpbandits))
 
 kernel <- kernel_matern(2.5, 1)
 wide <- width_constant(2)
-noiseless <- problem_small_feasible(61)
-noisy <- problem_small_feasible(61, noisy = TRUE)
-coarse <- problem_small_feasible(31)
+noiseless <- benchmark_problem("small_feasible", 61)
+noisy <- benchmark_problem("small_feasible", 61, noisy = TRUE)
+coarse <- benchmark_problem("small_feasible", 31)
 
 algorithm2 <- function(problem, reuse = TRUE, inner = "igp_ucb") {
   gp_ucb_noiseless_constraints(problem$domain, kernel, 0.01, epoch = 20, width = wide, reuse = reuse, inner = inner)
@@ -32,7 +32,7 @@ bare <- function(runs = 10) {
   sum(spent[c("user.self", "sys.self")]) * 100 / runs
 }
 
-box <- problem_small_feasible(NULL)
+box <- benchmark_problem("small_feasible", NULL)
 cases <- list(
   list("Algorithm 2, reuse", algorithm2, noiseless, 100),
   list("Algorithm 2, letter", function(p) algorithm2(p, FALSE), noiseless, 100),

@@ -136,7 +136,8 @@ own <- list(
   param_factor = list(list(levels = c("a", "b"), features = data.frame(p = 1:2))), policy_duel = list(list(width = 1, rule = "game")),
   plan_experiments = list(list(domain = x9, kernel = kernel, noise_var = 0.1, tolerance = 1.5, B = 1, R = 0.1, drift = 0.1)),
   policy_hypervolume = list(list(width = 1, reference = c(0, 0), draws = 4)), policy_ehvi = list(list(reference = c(0, 0))),
-  problem_rate_allocation = list(list(grid = 3)), race_folds = list(list(folds = 5)), refit_every = list(list(rounds = 3, average = 3)),
+  benchmark_problem = list(list(name = "rate_allocation", grid = 3), list(name = "small_feasible", grid = 9)),
+  race_folds = list(list(folds = 5)), refit_every = list(list(rounds = 3, average = 3)),
   rewards_ordinal = list(list(levels = 3), list(levels = c("a", "b", "c"), cuts = c(0, 1))),
   regret_bound = lapply(eval(formals(regret_bound)$theorem), function(theorem) {
     # (Of a likelihood: at least what is called kappa there.)

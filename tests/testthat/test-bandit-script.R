@@ -1,7 +1,7 @@
 # Rivals under long-term constraints: every choice against its formula in plain R, and what any
 # bandit must keep: seeds, copies, files, delays, refusals.
 
-rival_problem <- problem_small_feasible(grid = 9, noisy = TRUE)
+rival_problem <- benchmark_problem("small_feasible", grid = 9, noisy = TRUE)
 rival_kernel <- kernel_matern(2.5, 1)
 rival_K <- ref_kernel_matern(2.5, 1)(rival_problem$domain$x)
 
@@ -165,7 +165,7 @@ test_that("regret of each round and hard violation are within their bounds, what
 })
 
 test_that("bandit OCO moves by its formulas, pair by pair", {
-  box <- problem_small_feasible(grid = NULL, noisy = TRUE)
+  box <- benchmark_problem("small_feasible", grid = NULL, noisy = TRUE)
   epsilon <- 0.3
   eta <- 0.04
   run <- played_by(function(domain) rival_oco(domain, epsilon, eta, shrinkage = 2), 60, box)
@@ -286,7 +286,7 @@ test_that("feasibility improvement is the expectation of its definition", {
 
 # ---- what any bandit keeps ------------------------------------------------------------
 
-box_problem <- problem_small_feasible(grid = NULL)
+box_problem <- benchmark_problem("small_feasible", grid = NULL)
 
 test_that("rivals run on arms and on a box, repeat by seed, and keep the ledger", {
   skip_on_cran()
