@@ -28,8 +28,8 @@
 #'
 #' | algorithm | setting | proven | where | source |
 #' |---|---|---|---|---|
-#' | LB-GP-UCB | norm, lengthscale unknown | \eqn{d\log g(T)} times that of the true one | [lb_gp_ucb()] | Ziomek 2024 |
-#' | A-GP-UCB | norm, lengthscale and norm unknown | \eqn{b(T)g(T)^d} times | [a_gp_ucb()] | Berkenkamp 2019 |
+#' | LB-GP-UCB | norm, lengthscale unknown | \eqn{d\log g(T)} times that of the true one | [gp_ucb_lengthscale()] | Ziomek 2024 |
+#' | A-GP-UCB | norm, lengthscale and norm unknown | \eqn{b(T)g(T)^d} times | [gp_ucb_lengthscale()] | Berkenkamp 2019 |
 #' | EC-GP-UCB | model wrong by \eqn{\epsilon}{epsilon} | regret plus \eqn{\epsilon T\sqrt{\gamma_T}}{epsilon T sqrt(gamma_T)} | [width_ec()] | Bogunovic 2021 |
 #' | corrupted rewards | as its base, total corruption \eqn{C} known | intervals wider by \eqn{C/\sqrt\lambda}{C / sqrt(lambda)} | [width_corrupt()] | derived; order of Bogunovic 2020 |
 #' | clipped rewards | norm, heavy tails | \eqn{T^{(2+\alpha)/(2(1+\alpha))}}{T^((2 + alpha) / (2 (1 + alpha)))} | [rewards_clip()] | after Ray Chowdhury 2019 |

@@ -191,8 +191,9 @@
 #' * `"gp_ucb_pe"` (`noise_var, width, guard, variance = 1`): all queries of [gp_ucb_pe()], in batches or with delays, \eqn{5e^Gw_T\sqrt{cT\gamma_T}}{5 exp(G) w_T sqrt(c T
 #'   gamma_T)}, where pending queries never hold more than `guard` \eqn{= G} nats (batches of \eqn{K}: \eqn{\gamma_{K-1}}{gamma_(K-1)}). An explored place has \eqn{f(x^*) -
 #'   f(x)\le 2w\sigma(x^*) + 3w\sigma(x)}{f(x*) - f(x) <= 2 w sd(x*) + 3 w sd(x)}, and \eqn{x^*} was there to be explored. (For the paper's, of the best of each batch, a step could not be checked.)
-#' * `"lb_gp_ucb"` (`B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL`) and `"a_gp_ucb"` (and `norm_growth = function(t) 1`): orders with an unknown
-#'   `constant`, \eqn{\max(1, d\log g(t))}{max(1, d log g(t))} and \eqn{b(t)g(t)^d}{b(t) g(t)^d} times `"igp_ucb"` with the true lengthscale's `gain` and norm `B`.
+#' * `"balanced_lengthscale"` (`B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL`) and
+#'   `"adaptive_lengthscale"` (and `norm_growth = function(t) 1`): orders of [gp_ucb_lengthscale()] with an unknown `constant`,
+#'   \eqn{\max(1, d\log g(t))}{max(1, d log g(t))} and \eqn{b(t)g(t)^d}{b(t) g(t)^d} times `"igp_ucb"` with the true lengthscale's `gain` and norm `B`.
 #'
 #' Names of presets do where they have one theorem of another name (`"gp_ucb_sdf"`); for those without a bound here, [rahbo()] and [safe_opt()] among them, the
 #' error says why.
@@ -232,7 +233,8 @@ regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
                                      "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "glm",
                                      "duel", "penalty", "fade", "clip", "irgp", "eims", "straddle", "lse",
-                                     "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
+                                     "stable", "bpe", "mvr", "gp_ucb_pe",
+                                     "balanced_lengthscale", "adaptive_lengthscale"),
                          rounds, gain, ...) {
   theorem <- check_choice(theorem_of_preset(theorem), names(regret_theorems()), "theorem")
   rounds <- check_count(rounds, upper = most_bounded)
@@ -481,6 +483,6 @@ regret_theorems <- function() list(
   fade = regret_srinivas1,
   clip = regret_clip, irgp = regret_irgp, eims = regret_eims, straddle = regret_straddle, lse = regret_lse,
   stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
-  lb_gp_ucb = regret_lb,
-  a_gp_ucb = regret_a_ucb
+  balanced_lengthscale = regret_balanced,
+  adaptive_lengthscale = regret_adaptive
 )

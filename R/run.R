@@ -21,7 +21,7 @@
 #' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
 #'   user has set no handler).
 #' @param stop_when `NULL`, a [stop rule][stopping], or a function of the bandit that returns `TRUE` to stop: asked after every round. For
-#'   algorithms that are rules over several posteriors (rivals, [safe_opt()], [lb_gp_ucb()], ...) [stop_stalled()] or a function.
+#'   algorithms that are rules over several posteriors (rivals, [safe_opt()], [gp_ucb_lengthscale()], ...) [stop_stalled()] or a function.
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
 #'   history (`propensity` too), `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
 #'   `violation1..` (the true constraint values, sign kept), `cumulative_violation` (soft: the norm of the positive part of their sum, in which rounds may make good for

@@ -274,8 +274,8 @@ play("rule:safeopt:contexts", visited = visited,
      function() safe_opt(arms, kernel_se(c(0.2, 0.5)), 0.02, threshold = -0.8, seed = 5:6, width = width_constant(2), contexts = visited))
 for (on in c("arms", "box")) local({
   x <- if (on == "arms") arms else box
-  play(paste0("rule:lb_gp_ucb:", on), function() lb_gp_ucb(x, kernel_se(0.5), 0.02, B = 1, R = 0.1), own_noise = FALSE)
-  play(paste0("rule:a_gp_ucb:", on), function() a_gp_ucb(x, kernel_se(0.5), 0.02, B = 1, R = 0.1), own_noise = FALSE)
+  play(paste0("rule:balanced_lengthscale:", on), function() gp_ucb_lengthscale(x, kernel_se(0.5), 0.02, B = 1, R = 0.1, method = "balanced"), own_noise = FALSE)
+  play(paste0("rule:adaptive_lengthscale:", on), function() gp_ucb_lengthscale(x, kernel_se(0.5), 0.02, B = 1, R = 0.1), own_noise = FALSE)
   play(paste0("rule:bpe:", on), function() bpe(x, k1, 0.02, rounds = 60, B = 1, R = 0.1))
   play(paste0("rule:rahbo:", on), own_noise = FALSE,
        function() rahbo(x, k1, 0.02, alpha = 1, variance_kernel = kernel_se(0.3, 0.04), repeats = 4))

@@ -29,7 +29,7 @@ mutation_victims <- function() {
       b$observe(b$suggest()$id, 0.2)
       b
     },
-    lengthscales = live(lb_gp_ucb(x, kernel_se(0.6), 0.05, B = 1, R = 0.1))
+    lengthscales = live(gp_ucb_lengthscale(x, kernel_se(0.6), 0.05, B = 1, R = 0.1, method = "balanced"))
   )
 }
 

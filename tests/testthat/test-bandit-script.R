@@ -637,7 +637,7 @@ test_that("on a box rules over several posteriors find the largest of a fine gri
     epbo = list(rival_epbo(line, k, 0.01, penalty = 4), function(p, row) upper(p, row) - 4 * pmax(lower(p), 0)),
     cost = list(gp_ei(line, k, 0.01, cost = "learned", cost_kernel = kernel_se(0.5)),
                 function(p, row) ref_log_ei(p$mean, p$sd, row$target) - p$g1_mean),
-    shrinking = list(a_gp_ucb(line, k, 0.01, B = 1, R = 0.1, growth = function(t) 1), upper),
+    shrinking = list(gp_ucb_lengthscale(line, k, 0.01, B = 1, R = 0.1, growth = function(t) 1), upper),
     rahbo = list(rahbo(line, k, 0.01, alpha = 0, variance_kernel = kernel_se(0.3), repeats = 2), upper)
   )
   grid <- seq(0, 1, length.out = 2001)

@@ -53,7 +53,8 @@ one_of_each_rule <- function() {
        epbo = rival_epbo(x9, k, 0.1, penalty = 1), bandit_oco = rival_oco(list(u = c(0, 1))), admmbo = rival_admmbo(x9, k, 0.1),
        safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0),
        stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0, method = "stageopt"),
-       lb_gp_ucb = lb_gp_ucb(x9, k, 0.1, B = 1, R = 0.1), a_gp_ucb = a_gp_ucb(x9, k, 0.1, B = 1, R = 0.1),
+       balanced_lengthscale = gp_ucb_lengthscale(x9, k, 0.1, B = 1, R = 0.1, method = "balanced"),
+       adaptive_lengthscale = gp_ucb_lengthscale(x9, k, 0.1, B = 1, R = 0.1),
        bpe = bpe(x9, k, 0.1, rounds = 9, B = 1, R = 0.1), rahbo = rahbo(x9, k, 0.1, 1, k, 3),
        ei_cost = gp_ei(x9, k, 0.1, cost = "learned"))
 }

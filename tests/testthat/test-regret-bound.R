@@ -361,12 +361,12 @@ test_that("on a box BPE's bound is about its candidates, and `spacing` covers wh
 
 test_that("unknown lengthscales cost their factor", {
   oracle <- regret_bound("igp_ucb", 4, gains, B = 1, R = 0.1)
-  expect_equal(regret_bound("lb_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = function(t) 10 * t),
+  expect_equal(regret_bound("balanced_lengthscale", 4, gains, B = 1, R = 0.1, d = 2, growth = function(t) 10 * t),
                pmax(1, 2 * log(10 * 1:4)) * oracle)
-  expect_equal(regret_bound("a_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = sqrt, norm_growth = function(t) 1 + t,
+  expect_equal(regret_bound("adaptive_lengthscale", 4, gains, B = 1, R = 0.1, d = 2, growth = sqrt, norm_growth = function(t) 1 + t,
                             constant = 3),
                3 * (1 + 1:4) * (1:4) * oracle)
-  expect_error(regret_bound("lb_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = 3), class = "gpbandits_error")
+  expect_error(regret_bound("balanced_lengthscale", 4, gains, B = 1, R = 0.1, d = 2, growth = 3), class = "gpbandits_error")
   expect_error(regret_bound("ucb", 4, gains, noise_var = 1, width = c(1, 2)), class = "gpbandits_error")
   expect_error(regret_bound("ucb", 4, gains, noise_var = 1, width = -1), class = "gpbandits_error")
 })

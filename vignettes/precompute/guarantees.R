@@ -55,7 +55,7 @@ rules <- list(
   "GP-TS" = function(p) igp_ts(p),
   "PIMS" = function(p) gp_bandit(p$x, p$kernel, noise_var, policy_pims()),
   "MINI" = function(p) gp_bandit(p$x, p$kernel, noise_var, policy_repeats(policy_ucb(width_amm(p$B, R)), 1.5)),
-  "LB-GP-UCB" = function(p) lb_gp_ucb(p$x, longer(p$kernel), noise_var, B = p$B, R = R),
+  "LB-GP-UCB" = function(p) gp_ucb_lengthscale(p$x, longer(p$kernel), noise_var, B = p$B, R = R, method = "balanced"),
   "BPE" = function(p) bpe(p$x, p$kernel, noise_var, rounds, B = p$B, R = R),
   "EI" = function(p) gp_ei(p$x, p$kernel, noise_var),
   "uniform" = function(p) gp_bandit(p$x, p$kernel, noise_var, policy_uniform())
