@@ -28,7 +28,7 @@
 #'   lengthscale. `"adaptive"`: \eqn{b(T)g(T)^d} times; for the squared-exponential kernel that is sublinear if \eqn{g = t^a} with \eqn{ad < 1/2}. Both for
 #'   \eqn{\theta_0}{theta_0} no less than the true lengthscale, once \eqn{g(t)} has come to it, and `R`-sub-Gaussian noise; the width takes \eqn{\lambda = 1+2/T}{lambda = 1 + 2/T}, as
 #'   [width_igp()]. Refitting instead ([refit_every()]) has no theorem.
-#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [rival_ckb()].
+#' @section Methods: those of a [GPBandit][gp_bandit], as for the baselines in [baseline_constrained()].
 #' @inheritParams igp_ucb
 #' @param kernel [kernel_se()] or [kernel_matern()] at the largest lengthscale.
 #' @param B bound of the RKHS norm at the largest lengthscale.
@@ -41,7 +41,7 @@
 #' @param rounds \eqn{T}, an integer >= 1, by default 1000: \eqn{g} does not grow after it.
 #' @param ... `mean`, `contexts`, `journal` and `trust` of [gp_bandit()]. A journal needs `trust = TRUE`, because
 #'   `growth`, `rate` and `norm_growth` are functions.
-#' @return An object of reference class `BanditRival`, a `GPBandit`.
+#' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds logarithmically closer to optimal <https://arxiv.org/abs/2410.10384>; Berkenkamp, Schoellig
 #'   and Krause (2019), No-regret Bayesian optimization with unknown hyperparameters <https://arxiv.org/abs/1901.03357>.
@@ -69,7 +69,7 @@ gp_ucb_lengthscale <- function(domain, kernel, noise_var, B, R, delta = 0.1, met
 
 lengthscale_bandit <- function(domain, kernel, noise_var, B, R, delta, method, growth, rate, norm_growth, rounds, ...,
                                mean = 0, contexts = NULL, journal = NULL, trust = FALSE) {
-  check_rival_dots(..., allowed = names(formals(lengthscale_bandit)))
+  check_script_dots(..., allowed = names(formals(lengthscale_bandit)))
   adaptive <- method == "adaptive"
   settings <- scale_settings(domain, kernel, contexts, growth, if (adaptive) sublinear_growth else five_at_first,
                              rounds)
@@ -81,7 +81,7 @@ lengthscale_bandit <- function(domain, kernel, noise_var, B, R, delta, method, g
     settings[c("R", "delta")] <- list(R, delta)
     widths <- function(i) width_gp_ts(B * exp(i / 2), R, delta)
   }
-  new_scale_rival(paste0(method, "_lengthscale"), domain, kernel, noise_var, mean, widths, settings, contexts, journal,
+  new_scale_bandit(paste0(method, "_lengthscale"), domain, kernel, noise_var, mean, widths, settings, contexts, journal,
                   trust)
 }
 
@@ -134,57 +134,57 @@ default_rate <- function(kernel, d) {
   if (is.infinite(nu)) function(n) log(n + 1)^(d + 1) else function(n) n^(d / (2 * nu + d)) * log(n + 1)
 }
 
-new_scale_rival <- function(rule, domain, kernel, noise_var, mean, widths, settings, contexts, journal, trust) {
+new_scale_bandit <- function(rule, domain, kernel, noise_var, mean, widths, settings, contexts, journal, trust) {
   models <- lapply(seq_len(settings$scales) - 1, function(i) {
     shorter <- kernel
     shorter$lengthscale <- kernel$lengthscale * exp(-i / settings$d)
-    gp_rival_parts(domain, shorter, noise_var, widths(i), 0, mean, NULL, NULL, NULL, 0, least = 0)$models[[1]]
+    gp_script_parts(domain, shorter, noise_var, widths(i), 0, mean, NULL, NULL, NULL, 0, least = 0)$models[[1]]
   })
   size <- prod(rep_len(kernel$lengthscale, settings$d))
   settings$volume <- size * exp(-(seq_along(models) - 1))
   settings$norm <- vapply(models, function(model) model$width$B, 0)
-  new_rival(rule, as_domain(domain), 0, contexts, models, list2env(settings), journal, least = 0, trust = trust)
+  new_script_bandit(rule, as_domain(domain), 0, contexts, models, list2env(settings), journal, least = 0, trust = trust)
 }
 
 # ---- the choice ---------------------------------------------------------------
 
 # By query: the number of its candidate, NA for points that were given.
-scales_played <- function(rival) match(phases_of(rival, seq_len(table_size(rival$queries))), scale_phases)
+scales_played <- function(bandit) match(phases_of(bandit, seq_len(table_size(bandit$queries))), scale_phases)
 
-last_scale <- function(rival) {
-  played <- scales_played(rival)
+last_scale <- function(bandit) {
+  played <- scales_played(bandit)
   played <- played[!is.na(played)]
   if (length(played)) played[length(played)] else 1
 }
 
-play_scale <- function(rival, context, j, memory, width = model_width(models_of(rival)[[j]])) {
-  place <- place_of_sum(rival, models_of(rival)[j], context, width = width)
+play_scale <- function(bandit, context, j, memory, width = model_width(models_of(bandit)[[j]])) {
+  place <- place_of_sum(bandit, models_of(bandit)[j], context, width = width)
   list(place = place, memory = memory, phase = scale_phases[j], width = width, model = j)
 }
 
-propose_shrinking <- function(rival, context) {
-  config <- rival$config
-  t <- table_size(rival$queries) + 1
+propose_shrinking <- function(bandit, context) {
+  config <- bandit$config
+  t <- table_size(bandit$queries) + 1
   j <- min(scales_at(config, t), config$scales)
   grown <- call_user(config$norm_growth(t), "norm_growth", sprintf("in round %g", t))
-  width <- model_width(models_of(rival)[[j]]) + (check_bound(grown, "norm_growth") - 1) * config$norm[j]
-  play_scale(rival, context, j, rival$memory, min(max(0, width), largest_number))
+  width <- model_width(models_of(bandit)[[j]]) + (check_bound(grown, "norm_growth") - 1) * config$norm[j]
+  play_scale(bandit, context, j, bandit$memory, min(max(0, width), largest_number))
 }
 
-propose_balanced <- function(rival, context) {
-  config <- rival$config
-  rounds <- table_size(rival$queries)
-  memory <- rival$memory
+propose_balanced <- function(bandit, context) {
+  config <- bandit$config
+  rounds <- table_size(bandit$queries)
+  memory <- bandit$memory
   active <- setdiff(seq_len(min(scales_at(config, max(1, rounds)), config$scales)), memory$dropped)
-  played <- scales_played(rival)
+  played <- scales_played(bandit)
   if (rounds > 0) {
-    drop <- suspects(rival, active, played, rounds)
+    drop <- suspects(bandit, active, played, rounds)
     memory$dropped <- c(memory$dropped, drop)
     active <- setdiff(active, drop)
   }
   suspected <- suspected_regret(tabulate(played, config$scales)[active] + 1, config$volume[active], config$norm[active],
                                 config$rate)
-  play_scale(rival, context, active[which.min(suspected)], memory)
+  play_scale(bandit, context, active[which.min(suspected)], memory)
 }
 
 suspected_regret <- function(n, volume, norm, rate) {
@@ -196,14 +196,14 @@ suspected_regret <- function(n, volume, norm, rate) {
 }
 
 # Candidates whose rewards, even with all that their widths allow, are less than another's.
-suspects <- function(rival, active, played, rounds) {
-  known <- status_of(rival, seq_len(rounds)) == "known"
+suspects <- function(bandit, active, played, rounds) {
+  known <- status_of(bandit, seq_len(rounds)) == "known"
   total <- function(values) vapply(active, function(j) sum(values[known & played %in% j]), 0)
   n <- total(rep(1, rounds))
   if (any(n == 0)) return(integer())
-  reach <- get("width", envir = rival$queries)[seq_len(rounds)] * get("sd", envir = rival$queries)[seq_len(rounds)]
-  active[is_suspect(n, total(rival$queries$reward[seq_len(rounds)]), total(reach), rounds, rival$config$R,
-                    rival$config$delta)]
+  reach <- get("width", envir = bandit$queries)[seq_len(rounds)] * get("sd", envir = bandit$queries)[seq_len(rounds)]
+  active[is_suspect(n, total(bandit$queries$reward[seq_len(rounds)]), total(reach), rounds, bandit$config$R,
+                    bandit$config$delta)]
 }
 
 is_suspect <- function(n, reward, reach, rounds, R, delta) {
@@ -214,9 +214,9 @@ is_suspect <- function(n, reward, reach, rounds, R, delta) {
 # What algorithms with a posterior per lengthscale share: all posteriors learn all rewards, the last one played is
 # shown.
 scales_rule <- list(
-  recommend = function(rival, context) recommend_by_shown(rival, context),
+  recommend = function(bandit, context) recommend_by_shown(bandit, context),
   teaches = function(j, config) "reward",
-  shown = function(rival) last_scale(rival),
+  shown = function(bandit) last_scale(bandit),
   random = FALSE
 )
 
@@ -226,7 +226,7 @@ register_script("balanced_lengthscale", c(list(
                                           delta = check_delta(delta))),
   phases = function(count) scale_phases,
   begin = function(config) list(dropped = integer()),
-  propose = function(rival, context) propose_balanced(rival, context)
+  propose = function(bandit, context) propose_balanced(bandit, context)
 ), scales_rule))
 
 register_script("adaptive_lengthscale", c(list(
@@ -234,5 +234,5 @@ register_script("adaptive_lengthscale", c(list(
   settings = c(scale_rule_settings, alist(norm_growth = check_function(norm_growth))),
   phases = function(count) scale_phases,
   begin = function(config) list(),
-  propose = function(rival, context) propose_shrinking(rival, context)
+  propose = function(bandit, context) propose_shrinking(bandit, context)
 ), scales_rule))

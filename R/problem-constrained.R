@@ -34,7 +34,7 @@
 #'   AISTATS; Gardner, Kusner, Xu, Weinberger and Cunningham (2014), Bayesian optimization with inequality constraints,
 #'   ICML; Lee, Mazumdar and Shroff (2005), Non-convex optimization and rate control for multi-class services in the
 #'   internet, IEEE/ACM Transactions on Networking 13.
-#' @seealso [gp_ucb_noiseless_constraints()], [rivals under constraints][rival_ckb()].
+#' @seealso [gp_ucb_noiseless_constraints()], [baseline_constrained()].
 #' @examples
 #' benchmark_problem("small_feasible", grid = 41)
 #' problem <- benchmark_problem("small_feasible", grid = 31, noisy = TRUE)

@@ -21,7 +21,7 @@ classes <- c("bandit_width", "bandit_gain", "bandit_kernel", "bandit_policy", "b
              "bandit_constraints", "bandit_penalty", "bandit_stop", "bandit_param", "bandit_rewards", "bandit_refit",
              "bandit_outputs", "bandit_noise", "bandit_delay", "bandit_problem", "bandit_run", "bandit_comparison",
              "bandit_maximum", "bandit_store", "bandit_service", "bandit_test_function", "bandit_check", "gp_regression",
-             "gp_fit", "GPBandit", "BanditRival", "data.frame", "factor", "Date", "POSIXct", "difftime", "formula",
+             "gp_fit", "GPBandit", "ScriptedBandit", "data.frame", "factor", "Date", "POSIXct", "difftime", "formula",
              "ParamSet", "parameters", "workflow", "model_spec", "SQLiteConnection", "integer64")
 forged <- unlist(lapply(classes, function(class) {
   bodies <- list(list(), list(kind = "ts", type = "sum"), 1, NULL, "a", new.env(), function() 1,
@@ -148,7 +148,9 @@ own <- list(
     known <- names(formals(gpbandits:::regret_theorems()[[theorem]]))
     c(list(theorem = theorem, rounds = 9), if ("gain" %in% known) list(gain = 2), values[setdiff(intersect(known, names(values)), switch(theorem, gp_ts = c("d", "side", "L"), ucb = "B"))])
   }),
-  rival_admmbo = list(parts_of(tolerance = c(1, 1))), rival_epbo = list(parts_of(penalty = 1), parts_of(penalty = sqrt)),
+  baseline_constrained = list(parts_of(method = "admmbo", tolerance = c(1, 1)), parts_of(method = "epbo", penalty = 1),
+                              parts_of(method = "epbo", penalty = sqrt), list(method = "oco", domain = square),
+                              parts_of(method = "ckb", step = 1, bound = 1)),
   safe_opt = list(parts_of(threshold = -2, seed = 2, B = 1, R = 0.1), parts_of(threshold = -2, seed = 2, by = "data", lipschitz = 9, noise_bound = 0.1)),
   scale_outputs = list(list(direction = "minimize", centre = 0, scale = 1)),
   search_space = list(list(a = c(0, 1), b = c("u", "v"), where = ~ a <= 1), list(m = param_shares(c("p", "q")), k = param_integer(1, 3)),
@@ -215,7 +217,7 @@ bandits <- list(
   constrained = living(gp_ucb_noiseless_constraints(x9, kernel, 0.1, width = 1, epoch = 2), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
   safe = living(safe_opt(x9, kernel, 0.1, -2, seed = 2, width = 1), plainly), level = living(gp_lse(x9, kernel, 0.1, 0.1, 0.1), plainly),
   change = living(gp_ucb_drift(x9, kernel, 0.1, change_window(3)), plainly), bpe = living(bpe(x9, kernel, 0.1, rounds = 9, B = 1, R = 0.1), plainly),
-  rival = living(rival_ckb(x9, kernel, 0.1, step = 1, bound = 1), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
+  scripted = living(baseline_constrained("ckb", x9, kernel, 0.1, step = 1, bound = 1), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
   rankings = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_rankings()), function(b, q) if (q$id %% 2 == 0) b$rank(q$id - 0:1)),
   duels = {
     b <- gp_bandit(x9, kernel, policy = policy_duel(1), rewards = rewards_duels())

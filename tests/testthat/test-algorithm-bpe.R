@@ -349,7 +349,7 @@ test_that("BPE and other rules refuse what they cannot take, with the reason", {
   expect_error(bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, contexts = 1), "planned before the contexts", class = "gpbandits_error")
   for (make in list(function(...) bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, ...),
                     function(...) gp_ucb_lengthscale(1:5, kernel_se(1), 0.1, B = 1, R = 0.1, method = "balanced", ...),
-                    function(...) rahbo(1:5, kernel_se(1), 0.1, 1, kernel_se(1), ...), function(...) rival_ckb(1:5, kernel_se(1), 0.1, 1, 1, ...))) {
+                    function(...) rahbo(1:5, kernel_se(1), 0.1, 1, kernel_se(1), ...), function(...) baseline_constrained("ckb", 1:5, kernel_se(1), 0.1, step = 1, bound = 1, ...))) {
     expect_error(make(refit = refit_every(5)), "`refit` must be left out", class = "gpbandits_error")
     expect_error(make(widht = 2), "`widht`", class = "gpbandits_error")
   }

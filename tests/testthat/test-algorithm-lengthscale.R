@@ -137,9 +137,9 @@ test_that("rules whose settings hold functions have a journal where that is trus
   made <- list(
     function(...) gp_ucb_lengthscale(x, kernel_se(0.6), 0.01, 1, 0.1, method = "balanced", ...),
     function(...) gp_ucb_lengthscale(x, kernel_se(0.6), 0.01, 1, 0.1, ...),
-    function(...) rival_ckb(x, own, 0.01, step = 0.1, bound = 1, ...),
-    function(...) rival_epbo(x, kernel_se(0.3), 0.01, penalty = function(t) sqrt(t), ...),
-    function(...) rival_admmbo(x, own, 0.01, ...),
+    function(...) baseline_constrained("ckb", x, own, 0.01, step = 0.1, bound = 1, ...),
+    function(...) baseline_constrained("epbo", x, kernel_se(0.3), 0.01, penalty = function(t) sqrt(t), ...),
+    function(...) baseline_constrained("admmbo", x, own, 0.01, ...),
     function(...) rahbo(x, own, 0.01, 1, kernel_se(0.3), ...),
     function(...) gp_ei(x, own, 0.01, cost = "learned", ...),
     function(...) safe_opt(x, own, 0.01, -2, 3, by = "data", lipschitz = 3, noise_bound = 0.1, ...)

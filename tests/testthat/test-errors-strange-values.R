@@ -318,10 +318,10 @@ test_that("an expression as a value is a value: nothing evaluates it", {
   given <- function(f, ...) do.call(f, list(...), quote = TRUE)
   for (value in list(quote(x), quote(stop("evaluated")), expression(stop("evaluated")), ~ stop("evaluated"))) {
     for (outcomes in list(value, list(yield = to_maximize(), cost = value))) {
-      refused(given(rival_epbo, box, safe_kernel, 0.1, 1, outcomes = outcomes))
+      refused(given(baseline_constrained, "epbo", box, safe_kernel, 0.1, penalty = 1, outcomes = outcomes))
       refused(given(gp_ei, box, safe_kernel, 0.1, outcomes = outcomes))
     }
-    refused(given(rival_ckb, box, safe_kernel, 0.1, mean = value))
+    refused(given(baseline_constrained, "ckb", box, safe_kernel, 0.1, step = 1, bound = 1, mean = value))
     refused(given(gp_ucb, x, safe_kernel, 0.1, mean = value))
     refused(given(gp_ucb, x, safe_kernel, 0.1, contexts = value))
     refused(given(igp_ucb, x, safe_kernel, 0.1, B = value, R = 1))

@@ -307,7 +307,7 @@ test_that("the bounds of penalised upper bounds", {
                    list(penalty = function(t) -1, D = 1), list(quantity = "both"))) {
     expect_error(do.call(ask, utils::modifyList(list(quantity = "violation"), bad)), class = "gpbandits_error")
   }
-  expect_identical(regret_bound("rival_epbo", 4, gains, noise_var = 0.5, width = 2), regret_bound("penalty", 4, gains, noise_var = 0.5, width = 2))
+  expect_identical(regret_bound("epbo", 4, gains, noise_var = 0.5, width = 2), regret_bound("penalty", 4, gains, noise_var = 0.5, width = 2))
 })
 
 test_that("the bound of pure exploration in batches, batch by batch", {
@@ -385,8 +385,7 @@ test_that("regret of UCB with a width that holds is within its bound", {
 
 # Makers of bandits that are one algorithm.
 is_preset <- function(name) {
-  all(c("noise_var", "kernel") %in% names(formals(getExportedValue("gpbandits", name)))) && !name %in% c("gp_bandit", "maximize_bandit", "minimize_bandit", "auto_bandit", "plan_experiments") ||
-    name == "rival_oco"
+  all(c("noise_var", "kernel") %in% names(formals(getExportedValue("gpbandits", name)))) && !name %in% c("gp_bandit", "maximize_bandit", "minimize_bandit", "auto_bandit", "plan_experiments")
 }
 
 test_that("GP-UCB-PE: a query of a batch costs at most 5 exp(G) w sd, and all of them their bound", {
@@ -450,7 +449,7 @@ test_that("every preset has a bound, or a reason why it has none", {
   expect_error(regret_bound("no such"), "one of", class = "gpbandits_error")
 })
 
-test_that("the table of guarantees has every preset and every rival", {
+test_that("the table of guarantees has every preset and every bandit", {
   exports <- getNamespaceExports("gpbandits")
   makers <- Filter(function(name) {
     f <- getExportedValue("gpbandits", name)

@@ -127,7 +127,7 @@ one_run <- function(make, p, seed) {
     y[t] <- p$f[q$arm] + noise[t]
     bandit$observe(q$id, y[t])
   }
-  left <- if (inherits(bandit, "BanditRival")) length(as.environment(bandit)$memory$alive) / length(p$f)
+  left <- if (inherits(bandit, "ScriptedBandit")) length(as.environment(bandit)$memory$alive) / length(p$f)
   list(regret = cumsum(regret), simple = min(regret), held = all(held), left = if (is.null(left)) NA else left,
        seconds = (proc.time()[[1]] - begun - looking) / rounds)
 }
@@ -216,7 +216,7 @@ safe_run <- function(make, seed) {
   run <- as.data.frame(run_bandit(bandit, bandit_problem(p$x, p$f, noise_gaussian(R)), 50))
   hill <- cumsum(p$f < level)
   reachable <- hill == hill[seed_arm] & p$f >= level
-  c(violations = sum(run$f < level), found = if (inherits(bandit, "BanditRival")) mean(bandit$safe()$safe[reachable]) else NA,
+  c(violations = sum(run$f < level), found = if (inherits(bandit, "ScriptedBandit")) mean(bandit$safe()$safe[reachable]) else NA,
     simple = min(run$simple_regret))
 }
 
