@@ -100,7 +100,8 @@
 #' table(admmbo$history()$phase)
 #' @export
 baseline_constrained <- function(method = c("ckb", "epbo", "oco", "admmbo"), domain, kernel, noise_var, ..., count = 1,
-                                 width = width_constant(2), step, bound, penalty, epsilon = 0.1, shrinkage = 1,
+                                 width = width_constant(2), step = if (method == "oco") 0.05, bound, penalty,
+                                 epsilon = 0.1, shrinkage = 1,
                                  objective_evaluations = c(10, 5), constraint_evaluations = c(50, 5), rho = 0.1,
                                  weight = 50, outer = 15, initial = 2, tolerance = c(0.05, 0.075), share = FALSE) {
   method <- check_choice(method, names(baseline_settings))
@@ -111,8 +112,7 @@ baseline_constrained <- function(method = c("ckb", "epbo", "oco", "admmbo"), dom
                      count = count, ...),
     epbo = epbo_bandit(domain = domain, kernel = kernel, noise_var = noise_var, penalty = penalty, width = width,
                        count = count, counted = !missing(count), ...),
-    oco = oco_bandit(domain = domain, epsilon = epsilon, step = if (missing(step)) 0.05 else step,
-                     shrinkage = shrinkage, count = count, ...),
+    oco = oco_bandit(domain = domain, epsilon = epsilon, step = step, shrinkage = shrinkage, count = count, ...),
     admmbo = admmbo_bandit(domain = domain, kernel = kernel, noise_var = noise_var,
                            objective_evaluations = objective_evaluations,
                            constraint_evaluations = constraint_evaluations, rho = rho, weight = weight, outer = outer,

@@ -666,7 +666,7 @@ test_that("a baseline takes its own method's settings and no other's", {
   expect_error(ask("oco", width = 2), "`width`.*ckb.*epbo", class = "gpbandits_error")
   expect_error(ask("admmbo", contexts = 1), "`contexts`", class = "gpbandits_error")
   expect_error(ask("other"), "`method`.*ckb", class = "gpbandits_error")
-  expect_error(ask("ckb", bound = 1), "`step`.*missing", class = "gpbandits_error")
+  expect_error(ask("ckb", bound = 1), "`step`.*number > 0", class = "gpbandits_error")
   expect_lte(length(formals(baseline_constrained)), 20)
 })
 
