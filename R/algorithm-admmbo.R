@@ -5,7 +5,7 @@
 
 #' ADMMBO: constrained Bayesian optimisation by alternating directions
 #'
-#' The method of Ariafar et al. (2019): \eqn{\min F(x)}{min F(x)}, \eqn{F = -f}, subject to \eqn{c_j(z_j)\le 0}{c_j(z_j) <= 0} and \eqn{x = z_j}, one Gaussian
+#' Method `"admmbo"` of [baseline_constrained()], after Ariafar et al. (2019): \eqn{\min F(x)}{min F(x)}, \eqn{F = -f}, subject to \eqn{c_j(z_j)\le 0}{c_j(z_j) <= 0} and \eqn{x = z_j}, one Gaussian
 #' process for \eqn{F} and one for each of the \eqn{m} constraints. An outer round is
 #' 1. an *objective step*: so many queries by expected improvement on
 #'    \eqn{F(x)+\frac{m\rho}{2}\|x-\bar z+\bar y/\rho\|^2}{F(x) + (m rho / 2) |x - zbar + ybar/rho|^2}; \eqn{x} becomes the best of the points queried;
@@ -28,44 +28,26 @@
 #' or `"answer"`.
 #'
 #' @section Guarantee: none for regret or violation; ADMM's own convergence needs convexity.
-#' @section Methods: see [rival_ckb()]. There are no contexts. A query that is withdrawn is asked anew, one that failed is not.
-#' @inheritParams rival_ckb
-#' @param constraint_kernels,constraint_noise_var,constraint_mean prior and noise of the \eqn{g_j}: one for all, or a list (kernels) or
-#'   vector with one per constraint. `NULL`: those of \eqn{f}.
-#' @param objective_evaluations,constraint_evaluations queries of an objective and of a feasibility step: in the first outer round, and
-#'   in each later one.
-#' @param rho,weight \eqn{\rho}{rho} at first and \eqn{M}, numbers > 0.
-#' @param outer largest number of outer rounds.
-#' @param initial random queries of each process at first, a whole number >= 0.
-#' @param refit `NULL`, or [refit_every()]: each process refits its kernel and noise after so many of its own observations.
-#' @param tolerance the numbers 0.05 and 0.075 of the stopping rule.
-#' @param share does every query teach every process?
-#' @return An object of reference class `BanditRival`.
+#' @section Methods: see [baseline_constrained()]. There are no contexts. A query that is withdrawn is asked anew, one that failed is not.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Ariafar, Coll-Font, Brooks and Dy (2019), ADMMBO: Bayesian optimization with unknown constraints using
 #'   ADMM, Journal of Machine Learning Research 20(123).
-#' @aliases admmbo
-#' @seealso [rival_ckb()], [rival_oco()].
-#' @examples
-#' problem <- problem_small_feasible(grid = 21)
-#' set.seed(1)
-#' b <- rival_admmbo(problem$domain, kernel_matern(2.5, 1), 0.01, constraint_evaluations = c(20, 5))
-#' run_bandit(b, problem, 40)
-#' table(b$history()$phase)
-#' @export
-rival_admmbo <- function(domain, kernel, noise_var, ..., objective_evaluations = c(10, 5),
-                   constraint_evaluations = c(50, 5), rho = 0.1, weight = 50, outer = 15, initial = 2,
-                   tolerance = c(0.05, 0.075), share = FALSE, count = 1, mean = 0, constraint_kernels = NULL,
-                   constraint_noise_var = NULL, constraint_mean = 0, refit = NULL, journal = NULL,
-                   trust = FALSE) {
-  check_dots_empty(..., allowed = names(formals(rival_admmbo)))
+#' @seealso [baseline_constrained()], [bandit_oco].
+#' @name admmbo
+NULL
+
+admmbo_bandit <- function(domain, kernel, noise_var, objective_evaluations, constraint_evaluations, rho, weight, outer,
+                          initial, tolerance, share, count, ..., mean = 0, constraint_kernels = NULL,
+                          constraint_noise_var = NULL, constraint_mean = 0, refit = NULL, journal = NULL,
+                          trust = FALSE) {
+  check_dots_empty(..., allowed = names(formals(admmbo_bandit)))
   if (!is.null(refit)) check_class(refit, "bandit_refit", hint = "refit_every()")
-  parts <- gp_rival_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
+  parts <- gp_script_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
                           NULL, constraint_mean)
   models <- lapply(parts$models, function(one) c(one, list(refit = refit)))
   evaluations <- rbind(objective = check_evaluations(objective_evaluations, "objective_evaluations"),
                        constraint = check_evaluations(constraint_evaluations, "constraint_evaluations"))
-  new_rival("admmbo", parts$domain, parts$count, models = models, journal = journal, trust = trust)
+  new_script_bandit("admmbo", parts$domain, parts$count, models = models, journal = journal, trust = trust)
 }
 
 check_evaluations <- function(x, arg) {
@@ -100,15 +82,15 @@ takes_admmbo <- function(config, phase, j) {
   config$share | phase == "given" | phase == admmbo_phase(j - 1)
 }
 
-propose_admmbo <- function(rival) {
-  memory <- rival$memory
-  known <- admmbo_known(rival, memory$step)
+propose_admmbo <- function(bandit) {
+  memory <- bandit$memory
+  known <- admmbo_known(bandit, memory$step)
   # A step whose rewards are all on their way goes on until one is there.
-  spent <- admmbo_asked(rival, memory$step, since = memory$since) >= admmbo_budget(rival$config, memory)
-  if (is.null(memory$answer) && spent && length(known)) memory <- admmbo_advance(rival, memory)
+  spent <- admmbo_asked(bandit, memory$step, since = memory$since) >= admmbo_budget(bandit$config, memory)
+  if (is.null(memory$answer) && spent && length(known)) memory <- admmbo_advance(bandit, memory)
   if (!is.null(memory$answer)) return(list(place = memory$answer, memory = memory, phase = "answer"))
-  random <- admmbo_asked(rival, memory$step) < rival$config$initial || length(admmbo_known(rival, memory$step)) == 0
-  list(place = if (random) sample_places(rival$config$domain, 1) else admmbo_choice(rival, memory),
+  random <- admmbo_asked(bandit, memory$step) < bandit$config$initial || length(admmbo_known(bandit, memory$step)) == 0
+  list(place = if (random) sample_places(bandit$config$domain, 1) else admmbo_choice(bandit, memory),
        memory = memory, phase = admmbo_phase(memory$step), action = if (random) "explore" else "policy")
 }
 
@@ -118,18 +100,18 @@ admmbo_budget <- function(config, memory) {
 }
 
 # How many of its queries after `since` were asked and not withdrawn.
-admmbo_asked <- function(rival, step, since = 0L) {
-  ids <- seq_len(table_size(rival$queries) - since) + since
-  sum(phases_of(rival, ids) == admmbo_phase(step) & status_of(rival, ids) != "withdrawn")
+admmbo_asked <- function(bandit, step, since = 0L) {
+  ids <- seq_len(table_size(bandit$queries) - since) + since
+  sum(phases_of(bandit, ids) == admmbo_phase(step) & status_of(bandit, ids) != "withdrawn")
 }
 
 # Ids of the queries that taught the model of this step.
-admmbo_known <- function(rival, step) rival$events$id[teaching(rival, step + 1)]
+admmbo_known <- function(bandit, step) bandit$events$id[teaching(bandit, step + 1)]
 
 # The step's target as functions of places: the model's part and the quadratic, and its value at
 # the posterior mean, which says what is best so far.
-admmbo_target <- function(rival, memory) {
-  model <- models_of(rival)[[memory$step + 1]]
+admmbo_target <- function(bandit, memory) {
+  model <- models_of(bandit)[[memory$step + 1]]
   rho <- memory$rho
   distance2 <- function(places, centre) {
     rowSums((places$inputs - rep(centre, each = nrow(places$inputs)))^2)
@@ -141,23 +123,23 @@ admmbo_target <- function(rival, memory) {
     at_mean <- function(places) quadratic(places) - model_posterior(model, places, NULL)$mean
   } else {
     centre <- memory$x + memory$y[memory$step, ] / rho
-    scale <- rho / (2 * rival$config$weight)
+    scale <- rho / (2 * bandit$config$weight)
     quadratic <- function(places) scale * distance2(places, centre)
     at_mean <- function(places) quadratic(places) + (model_posterior(model, places, NULL)$mean > 0)
   }
   list(model = model, quadratic = quadratic, at_mean = at_mean)
 }
 
-admmbo_choice <- function(rival, memory) {
-  target <- admmbo_target(rival, memory)
-  best <- min(target$at_mean(known_places(rival, memory$step)))
+admmbo_choice <- function(bandit, memory) {
+  target <- admmbo_target(bandit, memory)
+  best <- min(target$at_mean(known_places(bandit, memory$step)))
   improvement <- if (memory$step == 0) objective_improvement else feasibility_improvement
   gain <- function(places) {
     improvement(best - target$quadratic(places), model_posterior(target$model, places, NULL))
   }
-  found <- best_place(rival, gain, scale = 0)
+  found <- best_place(bandit, gain, scale = 0)
   if (found$value > 0) return(found$places)
-  best_place(rival, function(places) {
+  best_place(bandit, function(places) {
     p <- model_posterior(target$model, places, NULL)
     -target$quadratic(places) - if (memory$step == 0) -p$mean else 1 - feasible_probability(p)
   })$places
@@ -178,27 +160,27 @@ feasibility_improvement <- function(v, p) {
 
 feasible_probability <- function(p) ifelse(p$sd > 0, stats::pnorm(0, p$mean, p$sd), as.double(p$mean <= 0))
 
-known_places <- function(rival, step) logged_places(rival, admmbo_known(rival, step))
+known_places <- function(bandit, step) logged_places(bandit, admmbo_known(bandit, step))
 
 # The end of a step: x or z_j is the best point queried, then the next step, or the next outer round.
-admmbo_advance <- function(rival, memory) {
-  places <- known_places(rival, memory$step)
-  top <- which.min(admmbo_target(rival, memory)$at_mean(places))
+admmbo_advance <- function(bandit, memory) {
+  places <- known_places(bandit, memory$step)
+  top <- which.min(admmbo_target(bandit, memory)$at_mean(places))
   inputs <- unname(places$inputs[top, ])
-  memory$since <- table_size(rival$queries)
+  memory$since <- table_size(bandit$queries)
   if (memory$step == 0) {
     memory$x <- inputs
     memory$before <- memory$z
   } else {
     memory$z[memory$step, ] <- inputs
   }
-  if (memory$step == nrow(memory$z)) return(admmbo_next_outer(rival, memory))
+  if (memory$step == nrow(memory$z)) return(admmbo_next_outer(bandit, memory))
   memory$step <- memory$step + 1
   memory
 }
 
-admmbo_next_outer <- function(rival, memory) {
-  config <- rival$config
+admmbo_next_outer <- function(bandit, memory) {
+  config <- bandit$config
   x <- rep(memory$x, each = nrow(memory$z))
   memory$y <- memory$y + memory$rho * (x - memory$z)
   size <- function(v) sqrt(sum(v^2))
@@ -208,7 +190,7 @@ admmbo_next_outer <- function(rival, memory) {
   settled <- primal < least + config$tolerance[2] * max(size(x), size(memory$z)) &&
     dual < least + config$tolerance[2] * memory$rho * size(memory$y)
   if (settled || memory$outer == config$outer) {
-    memory$answer <- recommend_by_means(rival, NULL)
+    memory$answer <- recommend_by_means(bandit, NULL)
     return(memory)
   }
   if (primal > 10 * dual) memory$rho <- 2 * memory$rho
@@ -227,7 +209,7 @@ register_script("admmbo", list(
                    tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share)),
   phases = function(count) c("objective", admmbo_phase(seq_len(count)), "answer"),
   begin = function(config) begin_admmbo(config),
-  propose = function(rival, context) propose_admmbo(rival),
+  propose = function(bandit, context) propose_admmbo(bandit),
   recommend = recommend_by_means,
   takes = function(config, phase, j) takes_admmbo(config, phase, j)
 ))

@@ -48,9 +48,9 @@
 #' @param wait what a batch waits for before it decides: `"rewards"`, its own, or `"rounds"`.
 #' @param extra with `wait = "rounds"`: \eqn{u}, a whole number >= 0.
 #' @param variation \eqn{V_T}, a number > 0, with `wait = "rewards"`; `NULL`: \eqn{f} does not change.
-#' @param gain \eqn{\gamma_T} for the schedule under drift, a number > 0; `NULL`: on arms the greedy value of [max_information_gain()].
+#' @param gain \eqn{\gamma_T} for the schedule under drift, a number > 0; `NULL`: on arms the greedy value of [information_gain()] for that number of rounds.
 #' @param width overrides \eqn{w}: a number >= 0.
-#' @return An object of reference class `BanditRival`, a `GPBandit`.
+#' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
 #'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel bandits <https://arxiv.org/abs/2302.00392> (its abstract and its code); Iwazaki and Takeno (2024), Near-optimal algorithm for non-stationary kernelized bandits <https://arxiv.org/abs/2410.16052> (its
@@ -65,7 +65,7 @@
 #' @export
 bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait = c("rewards", "rounds"), extra = 0,
                 variation = NULL, gain = NULL, width = NULL, mean = 0, journal = NULL) {
-  check_rival_dots(..., allowed = names(formals(bpe)), no_contexts = "its batches are planned before the contexts come")
+  check_script_dots(..., allowed = names(formals(bpe)), no_contexts = "its batches are planned before the contexts come")
   domain <- as_domain(domain)
   rounds <- check_count(rounds)
   wait <- check_choice(wait, c("rewards", "rounds"))
@@ -87,8 +87,8 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
                               check_number(noise_var, lower = 0, open_lower = TRUE), place_total(places),
                               check_delta(delta), bpe_looks(rounds, every))
   }
-  parts <- gp_rival_parts(domain, kernel, noise_var, width_constant(width), 0, mean, NULL, NULL, NULL, 0, least = 0)
-  new_rival("bpe", parts$domain, 0, NULL, parts$models, journal = journal, least = 0)
+  parts <- gp_script_parts(domain, kernel, noise_var, width_constant(width), 0, mean, NULL, NULL, NULL, 0, least = 0)
+  new_script_bandit("bpe", parts$domain, 0, NULL, parts$models, journal = journal, least = 0)
 }
 
 # Sizes of the batches that rounds 1..T make.
@@ -130,50 +130,50 @@ bpe_places <- function(domain) {
 
 # Every place of a batch's queue has a seat, taken by the query that asked for it. `again`: the seats whose query was
 # lost, and the queries that took them since.
-propose_bpe <- function(rival) {
-  memory <- rival$memory
-  if (memory$batch == 0) memory <- next_batch(rival, memory)
+propose_bpe <- function(bandit) {
+  memory <- bandit$memory
+  if (memory$batch == 0) memory <- next_batch(bandit, memory)
   repeat {
-    ids <- bpe_seats(rival, memory)
-    status <- ifelse(is.na(ids), "unasked", status_of(rival, ids))
-    due <- which(is.na(ids) | (is_lost(status) & rival$config$wait == "rewards"))
-    if (length(due) || any(status == "pending" & rival$config$wait == "rewards")) break
-    memory <- next_batch(rival, memory)
+    ids <- bpe_seats(bandit, memory)
+    status <- ifelse(is.na(ids), "unasked", status_of(bandit, ids))
+    due <- which(is.na(ids) | (is_lost(status) & bandit$config$wait == "rewards"))
+    if (length(due) || any(status == "pending" & bandit$config$wait == "rewards")) break
+    memory <- next_batch(bandit, memory)
   }
-  places <- bpe_places(rival$config$domain)
-  if (!length(due)) return(bpe_choice(rival, places, free_place(rival, memory, places), memory, "free"))
+  places <- bpe_places(bandit$config$domain)
+  if (!length(due)) return(bpe_choice(bandit, places, free_place(bandit, memory, places), memory, "free"))
   seat <- due[1]
   if (!is.na(ids[seat])) {
-    memory$again <- rbind(memory$again, c(seat, table_size(rival$queries) + 1L))
+    memory$again <- rbind(memory$again, c(seat, table_size(bandit$queries) + 1L))
   }
-  bpe_choice(rival, places, memory$queue[seat], memory, "policy")
+  bpe_choice(bandit, places, memory$queue[seat], memory, "policy")
 }
 
-bpe_choice <- function(rival, places, row, memory, phase) {
-  list(place = subset_places(places, row), memory = memory, phase = phase, width = model_width(models_of(rival)[[1]]))
+bpe_choice <- function(bandit, places, row, memory, phase) {
+  list(place = subset_places(places, row), memory = memory, phase = phase, width = model_width(models_of(bandit)[[1]]))
 }
 
 # It will not come, or will not count.
 is_lost <- function(status) !status %in% c("known", "pending", "unasked")
 
 # The query in each seat, NA where nobody has asked yet.
-bpe_seats <- function(rival, memory) {
-  rounds <- table_size(rival$queries)
+bpe_seats <- function(bandit, memory) {
+  rounds <- table_size(bandit$queries)
   ids <- if (rounds > memory$start) seq(memory$start + 1L, rounds) else integer()
-  ids <- setdiff(ids[phases_of(rival, ids) == "policy"], memory$again[, 2])
+  ids <- setdiff(ids[phases_of(bandit, ids) == "policy"], memory$again[, 2])
   out <- ids[seq_along(memory$queue)]
   out[memory$again[, 1]] <- memory$again[, 2]
   out
 }
 
-next_batch <- function(rival, memory) {
-  config <- rival$config
+next_batch <- function(bandit, memory) {
+  config <- bandit$config
   places <- bpe_places(config$domain)
-  asked <- table_size(rival$queries)
+  asked <- table_size(bandit$queries)
   sizes <- bpe_sizes(or_else(config$every, config$rounds))
   before <- if (is.null(config$every)) memory$batch else memory$batch %% length(sizes)
-  alive <- if (before == 0) seq_len(place_total(places)) else bpe_survivors(rival, memory, places)
-  queue <- most_varied(rival, places, alive, sizes[min(before + 1, length(sizes))] + config$extra)
+  alive <- if (before == 0) seq_len(place_total(places)) else bpe_survivors(bandit, memory, places)
+  queue <- most_varied(bandit, places, alive, sizes[min(before + 1, length(sizes))] + config$extra)
   # In random order drift is noise of the batch's mean, not bias.
   if (!is.null(config$every)) queue <- queue[sample.int(length(queue))]
   list(batch = memory$batch + 1, start = asked, queue = queue, again = matrix(0L, 0, 2), alive = alive,
@@ -181,8 +181,8 @@ next_batch <- function(rival, memory) {
 }
 
 # A bandit over the places that has been told nothing.
-place_model <- function(rival, places, policy = policy_variance(), ...) {
-  config <- rival$config
+place_model <- function(bandit, places, policy = policy_variance(), ...) {
+  config <- bandit$config
   one <- config$model_settings[[1]]
   inputs <- places$inputs
   colnames(inputs) <- model_names(config$domain)
@@ -190,31 +190,31 @@ place_model <- function(rival, places, policy = policy_variance(), ...) {
 }
 
 # By the rewards of this batch's seats alone.
-bpe_survivors <- function(rival, memory, places) {
-  ids <- bpe_seats(rival, memory)
-  known <- status_of(rival, ids) == "known"
-  model <- place_model(rival, places)
-  if (any(known)) model$add(arm = memory$queue[known], reward = rival$queries$reward[ids[known]])
+bpe_survivors <- function(bandit, memory, places) {
+  ids <- bpe_seats(bandit, memory)
+  known <- status_of(bandit, ids) == "known"
+  model <- place_model(bandit, places)
+  if (any(known)) model$add(arm = memory$queue[known], reward = bandit$queries$reward[ids[known]])
   p <- model$posterior(arm = memory$alive)
-  w <- model_width(models_of(rival)[[1]])
+  w <- model_width(models_of(bandit)[[1]])
   memory$alive[p$mean + w * p$sd >= max(p$mean - w * p$sd)]
 }
 
 # While a batch waits: among the places that are left, by all that was asked at places and all that is known of it.
-free_place <- function(rival, memory, places) {
-  model <- place_model(rival, places, policy_pims(), pending = pending_hallucinate())
-  first_asked(tell_places(model, rival, memory, places), alive_among(memory$alive, places), 1)
+free_place <- function(bandit, memory, places) {
+  model <- place_model(bandit, places, policy_pims(), pending = pending_hallucinate())
+  first_asked(tell_places(model, bandit, memory, places), alive_among(memory$alive, places), 1)
 }
 
 # What was asked at places (under drift: since the last start), and what is known of it.
-tell_places <- function(model, rival, memory, places) {
-  ids <- seq_len(table_size(rival$queries))
-  if (!is.null(rival$config$every)) ids <- ids[ids > memory$since]
-  row <- match(row_keys(logged_places(rival, ids)$inputs + 0), row_keys(places$inputs + 0))
-  status <- status_of(rival, ids)
+tell_places <- function(model, bandit, memory, places) {
+  ids <- seq_len(table_size(bandit$queries))
+  if (!is.null(bandit$config$every)) ids <- ids[ids > memory$since]
+  row <- match(row_keys(logged_places(bandit, ids)$inputs + 0), row_keys(places$inputs + 0))
+  status <- status_of(bandit, ids)
   known <- which(status == "known" & !is.na(row))
   pending <- which(status == "pending" & !is.na(row))
-  if (length(known)) model$add(arm = row[known], reward = rival$queries$reward[ids[known]])
+  if (length(known)) model$add(arm = row[known], reward = bandit$queries$reward[ids[known]])
   if (length(pending)) model$add(arm = row[pending])
   model
 }
@@ -231,16 +231,16 @@ first_asked <- function(model, eligible, count) {
 }
 
 # One after the other where the variance, given those before, is largest.
-most_varied <- function(rival, places, alive, size) {
-  first_asked(place_model(rival, places, pending = pending_hallucinate()), alive_among(alive, places), size)
+most_varied <- function(bandit, places, alive, size) {
+  first_asked(place_model(bandit, places, pending = pending_hallucinate()), alive_among(alive, places), size)
 }
 
-recommend_bpe <- function(rival) {
-  places <- bpe_places(rival$config$domain)
-  alive <- if (rival$memory$batch == 0) seq_len(place_total(places)) else rival$memory$alive
-  mean <- if (is.null(rival$config$every)) model_posterior(models_of(rival)[[1]], places, NULL)$mean
-          else tell_places(place_model(rival, places), rival, rival$memory, places)$posterior()$mean
-  subset_places(places, first_largest(mean, seq_along(mean) %in% alive, rival$config$scale))
+recommend_bpe <- function(bandit) {
+  places <- bpe_places(bandit$config$domain)
+  alive <- if (bandit$memory$batch == 0) seq_len(place_total(places)) else bandit$memory$alive
+  mean <- if (is.null(bandit$config$every)) model_posterior(models_of(bandit)[[1]], places, NULL)$mean
+          else tell_places(place_model(bandit, places), bandit, bandit$memory, places)$posterior()$mean
+  subset_places(places, first_largest(mean, seq_along(mean) %in% alive, bandit$config$scale))
 }
 
 register_script("bpe", list(
@@ -252,6 +252,6 @@ register_script("bpe", list(
   begin = function(config) {
     list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL, since = 0L)
   },
-  propose = function(rival, context) propose_bpe(rival),
-  recommend = function(rival, context) recommend_bpe(rival)
+  propose = function(bandit, context) propose_bpe(bandit),
+  recommend = function(bandit, context) recommend_bpe(bandit)
 ))

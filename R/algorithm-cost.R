@@ -5,26 +5,26 @@
 
 gp_ei_learned_cost <- function(domain, kernel, noise_var, cost_kernel, cost_noise_var, cost_mean, ..., mean = 0,
                                contexts = NULL, journal = NULL, trust = FALSE) {
-  check_rival_dots(..., allowed = names(formals(gp_ei_learned_cost)))
-  parts <- gp_rival_parts(domain, kernel, noise_var, NULL, 1, mean, cost_kernel, cost_noise_var, NULL, cost_mean)
-  new_rival("ei_cost", parts$domain, 1, contexts, parts$models, journal = journal, trust = trust)
+  check_script_dots(..., allowed = names(formals(gp_ei_learned_cost)))
+  parts <- gp_script_parts(domain, kernel, noise_var, NULL, 1, mean, cost_kernel, cost_noise_var, NULL, cost_mean)
+  new_script_bandit("ei_cost", parts$domain, 1, contexts, parts$models, journal = journal, trust = trust)
 }
 
 # log EI of f above its largest mean at a place played, less the mean of log cost.
-propose_ei_cost <- function(rival, context) {
-  models <- models_of(rival)
-  played <- seq_len(table_size(rival$queries))
-  target <- if (length(played)) max(model_posterior(models[[1]], logged_places(rival, played), context)$mean)
+propose_ei_cost <- function(bandit, context) {
+  models <- models_of(bandit)
+  played <- seq_len(table_size(bandit$queries))
+  target <- if (length(played)) max(model_posterior(models[[1]], logged_places(bandit, played), context)$mean)
             else models[[1]]$config$mean[1]
-  list(place = place_of_sum(rival, models, context, c(1, -1), target = target), memory = rival$memory, phase = "policy")
+  list(place = place_of_sum(bandit, models, context, c(1, -1), target = target), memory = bandit$memory, phase = "policy")
 }
 
 register_script("ei_cost", list(
   title = "expected improvement per learned cost",
   phases = function(count) "policy",
   begin = function(config) list(),
-  propose = function(rival, context) propose_ei_cost(rival, context),
-  recommend = function(rival, context) recommend_by_shown(rival, context),
+  propose = function(bandit, context) propose_ei_cost(bandit, context),
+  recommend = function(bandit, context) recommend_by_shown(bandit, context),
   learns = function(j, values) if (j == 2) log(values) else values,
   checks = function(costs) check_numbers(costs, "constraints", lower = 0, open_lower = TRUE),
   random = FALSE

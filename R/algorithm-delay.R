@@ -3,7 +3,7 @@
 #' Bandits for delayed rewards, batches and parallel work
 #'
 #' Presets of [gp_bandit()] for rewards that arrive late or not at all (Verma, Dai and Low 2022), and the
-#' rivals the paper compares with. All take the delay from what they see: [gp_bandit()]'s `$suggest()` and
+#' baselines the paper compares with. All take the delay from what they see: [gp_bandit()]'s `$suggest()` and
 #' `$observe()` may be called in any order.
 #'
 #' * `gp_ucb_sdf()`, `gp_ts_sdf()`: censored feedback. Every query enters mean and variance at once, with `value` in

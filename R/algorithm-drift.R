@@ -32,7 +32,7 @@
 #' @param width a [width][widths].
 #' @param variation \eqn{P_T}, the total variation, a number > 0.
 #' @param horizon \eqn{T}, the number of rounds, a whole number >= 1.
-#' @param gain \eqn{\gamma_T}, a number > 0; `NULL`: on arms the greedy value of [max_information_gain()].
+#' @param gain \eqn{\gamma_T}, a number > 0; `NULL`: on arms the greedy value of [information_gain()] for that number of rounds.
 #' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`.
 #' @section Errors: as [gp_bandit()]; if a formula is asked for without what it needs, or if the formula gives no \eqn{\eta > 0}{eta > 0}.
@@ -104,5 +104,5 @@ largest_gain <- function(domain, kernel, horizon, noise_var) {
   if (!can_count(domain)) stop_argument("gain", "NULL", paste("a number > 0 on", describe_domain(domain)))
   kernel <- as_kernel(kernel)
   check_number(noise_var, "noise_var", lower = 0, open_lower = TRUE)
-  max_information_gain(kernel, domain, horizon, noise_var)[horizon]
+  information_gain(kernel, domain, noise_var, rounds = horizon)[horizon]
 }

@@ -10,34 +10,38 @@
 #' \eqn{q_i = \theta_0e^{-i/d}}{q_i = theta_0 exp(-i / d)}, all lengthscales of the kernel together, as far as \eqn{q_i\ge\theta_0/g(t)}{q_i >= theta_0 / g(t)}. Every candidate has its own posterior,
 #' of all observations.
 #'
-#' `lb_gp_ucb()` (Ziomek, Adachi and Osborne 2024) balances them by what regret they are suspected of: it plays, with the candidate of the least
+#' `method = "balanced"` (LB-GP-UCB, Ziomek, Adachi and Osborne 2024) balances them by what regret they are suspected of: it plays, with the candidate of the least
 #' \eqn{\sqrt{n\gamma}(\sqrt\gamma + B(\theta))}{sqrt(n gamma) (sqrt(gamma) + B(theta))}, \eqn{n} its plays and this one, \eqn{\gamma}{gamma} = `rate(n)` over the product of its
 #' lengthscales, \eqn{\arg\max\mu_\theta + \beta_\theta\sigma_\theta}{argmax mu_theta + beta_theta sd_theta}, \eqn{\beta_\theta = B(\theta) + R\sqrt{2(\gamma_\theta+1+\log(2/\delta))}}{beta_theta =
 #' B(theta) + R sqrt(2 (gamma_theta + 1 + log(2 / delta)))} with its realised information gain. With \eqn{S} the sum of a candidate's rewards, \eqn{W} that of
 #' \eqn{\beta\sigma}{beta sd} where it played, and \eqn{\xi_t = 2R^2\log(m\pi^2t^2/(3\delta))}{xi_t = 2 R^2 log(m pi^2 t^2 / (3 delta))}, \eqn{m} candidates, it is dropped once all have rewards and
 #' \eqn{(S+2W)/n + \sqrt{\xi/n} < \max_{\theta'}(S'/n'-\sqrt{\xi/n'})}{(S + 2 W) / n + sqrt(xi / n) < the largest S' / n' - sqrt(xi / n')}.
 #'
-#' `a_gp_ucb()` (Berkenkamp, Schoellig and Krause 2019) plays GP-UCB with the last candidate that \eqn{g(t)} allows, of norm bound
+#' `method = "adaptive"` (A-GP-UCB, Berkenkamp, Schoellig and Krause 2019) plays GP-UCB with the last candidate that \eqn{g(t)} allows, of norm bound
 #' \eqn{b(t)B(\theta)}{b(t) B(theta)}: the width is \eqn{b(t)B(\theta) + R\sqrt{2(\gamma_\theta + 1 + \log(1/\delta_i))}}{b(t) B(theta) + R sqrt(2 (gamma_theta + 1 + log(1/delta_i)))},
 #' \eqn{\delta_i = \delta/((i+1)(i+2))}{delta_i = delta / ((i + 1) (i + 2))}.
 #'
 #' History's `phase` is the candidate played (`"scale0"` for \eqn{\theta_0}{theta_0}, ...), `mean`, `sd` and `width` are its. `$posterior()` and `$best()` are
 #' about the one played last.
 #'
-#' @section Guarantee: `lb_gp_ucb()`: with probability \eqn{1-\delta}{1 - delta} regret of the order of \eqn{d\log g(T)} times that of GP-UCB with the true
-#'   lengthscale. `a_gp_ucb()`: \eqn{b(T)g(T)^d} times; for the squared-exponential kernel that is sublinear if \eqn{g = t^a} with \eqn{ad < 1/2}. Both for
+#' @section Guarantee: `"balanced"`: with probability \eqn{1-\delta}{1 - delta} regret of the order of \eqn{d\log g(T)} times that of GP-UCB with the true
+#'   lengthscale. `"adaptive"`: \eqn{b(T)g(T)^d} times; for the squared-exponential kernel that is sublinear if \eqn{g = t^a} with \eqn{ad < 1/2}. Both for
 #'   \eqn{\theta_0}{theta_0} no less than the true lengthscale, once \eqn{g(t)} has come to it, and `R`-sub-Gaussian noise; the width takes \eqn{\lambda = 1+2/T}{lambda = 1 + 2/T}, as
 #'   [width_igp()]. Refitting instead ([refit_every()]) has no theorem.
-#' @section Methods: those of a [GPBandit][gp_bandit], as for the rivals in [rival_ckb()].
+#' @section Methods: those of a [GPBandit][gp_bandit], as for the baselines in [baseline_constrained()].
 #' @inheritParams igp_ucb
 #' @param kernel [kernel_se()] or [kernel_matern()] at the largest lengthscale.
 #' @param B bound of the RKHS norm at the largest lengthscale.
-#' @param growth \eqn{g}, a nondecreasing function of the round, >= 1; `NULL`: \eqn{\max(e^{4/d},\sqrt t)}{max(exp(4/d), sqrt(t))} (five candidates at first) or, for `a_gp_ucb()`, \eqn{t^{1/(4d)}}{t^(1 / (4 d))}.
-#' @param rate growth of the information gain, a function of \eqn{n}; `NULL`: \eqn{\log^{d+1}(n+1)}{log(n + 1)^(d + 1)}, or \eqn{n^{d/(2\nu+d)}\log(n+1)}{n^(d / (2 nu + d)) log(n + 1)} for Matern kernels.
-#' @param norm_growth \eqn{b}, a function of the round.
-#' @param rounds candidates that come after so many rounds do not come: \eqn{T}.
-#' @param mean,contexts,journal,trust see [gp_bandit()]; a journal needs `trust = TRUE`: `growth` and what goes with it are functions.
-#' @return An object of reference class `BanditRival`, a `GPBandit`.
+#' @param method `"adaptive"` (the default) or `"balanced"`.
+#' @param growth \eqn{g}, a nondecreasing function of the round, >= 1. `NULL`, the default: with `"adaptive"`
+#'   \eqn{t^{1/(4d)}}{t^(1 / (4 d))}, with `"balanced"` \eqn{\max(e^{4/d},\sqrt t)}{max(exp(4/d), sqrt(t))}, five candidates at first.
+#' @param rate `"balanced"` only: growth of the information gain, a function of \eqn{n}. `NULL`, the default:
+#'   \eqn{\log^{d+1}(n+1)}{log(n + 1)^(d + 1)}, or \eqn{n^{d/(2\nu+d)}\log(n+1)}{n^(d / (2 nu + d)) log(n + 1)} for Matern kernels.
+#' @param norm_growth `"adaptive"` only: \eqn{b}, a function of the round. `NULL`, the default: 1 in every round.
+#' @param rounds \eqn{T}, an integer >= 1, by default 1000: \eqn{g} does not grow after it.
+#' @param ... `mean`, `contexts`, `journal` and `trust` of [gp_bandit()]. A journal needs `trust = TRUE`, because
+#'   `growth`, `rate` and `norm_growth` are functions.
+#' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds logarithmically closer to optimal <https://arxiv.org/abs/2410.10384>; Berkenkamp, Schoellig
 #'   and Krause (2019), No-regret Bayesian optimization with unknown hyperparameters <https://arxiv.org/abs/1901.03357>.
@@ -45,39 +49,41 @@
 #' @examples
 #' x <- seq(0, 1, length.out = 80)
 #' problem <- bandit_problem(x, sin(20 * x), noise = 0.1)
-#' b <- lb_gp_ucb(x, kernel_se(1), noise_var = 0.01, B = 1, R = 0.1)
+#' b <- gp_ucb_lengthscale(x, kernel_se(1), noise_var = 0.01, B = 1, R = 0.1, method = "balanced")
 #' set.seed(1)
 #' run <- run_bandit(b, problem, 40)
 #' table(as.data.frame(run)$phase)
 #' @export
-lb_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth = NULL, rate = NULL, rounds = 1000,
-                      mean = 0,
-                      contexts = NULL, journal = NULL, trust = FALSE) {
-  check_rival_dots(..., allowed = names(formals(lb_gp_ucb)))
+gp_ucb_lengthscale <- function(domain, kernel, noise_var, B, R, delta = 0.1, method = c("adaptive", "balanced"), ...,
+                               growth = NULL, rate = NULL, norm_growth = NULL, rounds = 1000) {
+  method <- check_choice(method, c("adaptive", "balanced"))
   kernel <- as_kernel(kernel)
   check_delta(delta)
-  settings <- scale_settings(domain, kernel, contexts, growth, five_at_first, rounds)
-  settings$rate <- if (!is.null(rate)) check_function(rate) else default_rate(kernel, settings$d)
-  settings[c("R", "delta")] <- list(check_bound(R), delta)
-  widths <- function(i) width_gp_ts(B * exp(i / 2), R, delta)
-  check_bound(B)
-  new_scale_rival("lb_gp_ucb", domain, kernel, noise_var, mean, widths, settings, contexts, journal, trust)
-}
-
-#' @rdname lb_gp_ucb
-#' @export
-a_gp_ucb <- function(domain, kernel, noise_var, B, R, delta = 0.1, ..., growth = NULL, norm_growth = function(t) 1,
-                     rounds = 1000, mean = 0,
-                     contexts = NULL, journal = NULL, trust = FALSE) {
-  check_rival_dots(..., allowed = names(formals(a_gp_ucb)))
-  kernel <- as_kernel(kernel)
-  check_delta(delta)
-  settings <- scale_settings(domain, kernel, contexts, growth, sublinear_growth, rounds)
-  settings$norm_growth <- if (missing(norm_growth)) no_growth else check_function(norm_growth)
   check_bound(B)
   check_bound(R)
-  widths <- function(i) width_igp(B * exp(i / 2), R, delta / ((i + 1) * (i + 2)))
-  new_scale_rival("a_gp_ucb", domain, kernel, noise_var, mean, widths, settings, contexts, journal, trust)
+  if (method == "adaptive" && !is.null(rate)) stop_argument("rate", "given", "left out: it is for \"balanced\"")
+  if (method == "balanced" && !is.null(norm_growth)) {
+    stop_argument("norm_growth", "given", "left out: it is for \"adaptive\"")
+  }
+  lengthscale_bandit(domain, kernel, noise_var, B, R, delta, method, growth, rate, norm_growth, rounds, ...)
+}
+
+lengthscale_bandit <- function(domain, kernel, noise_var, B, R, delta, method, growth, rate, norm_growth, rounds, ...,
+                               mean = 0, contexts = NULL, journal = NULL, trust = FALSE) {
+  check_script_dots(..., allowed = names(formals(lengthscale_bandit)))
+  adaptive <- method == "adaptive"
+  settings <- scale_settings(domain, kernel, contexts, growth, if (adaptive) sublinear_growth else five_at_first,
+                             rounds)
+  if (adaptive) {
+    settings$norm_growth <- if (is.null(norm_growth)) no_growth else check_function(norm_growth)
+    widths <- function(i) width_igp(B * exp(i / 2), R, delta / ((i + 1) * (i + 2)))
+  } else {
+    settings$rate <- if (!is.null(rate)) check_function(rate) else default_rate(kernel, settings$d)
+    settings[c("R", "delta")] <- list(R, delta)
+    widths <- function(i) width_gp_ts(B * exp(i / 2), R, delta)
+  }
+  new_scale_bandit(paste0(method, "_lengthscale"), domain, kernel, noise_var, mean, widths, settings, contexts, journal,
+                  trust)
 }
 
 scale_phases <- paste0("scale", 0:99)
@@ -129,57 +135,57 @@ default_rate <- function(kernel, d) {
   if (is.infinite(nu)) function(n) log(n + 1)^(d + 1) else function(n) n^(d / (2 * nu + d)) * log(n + 1)
 }
 
-new_scale_rival <- function(rule, domain, kernel, noise_var, mean, widths, settings, contexts, journal, trust) {
+new_scale_bandit <- function(rule, domain, kernel, noise_var, mean, widths, settings, contexts, journal, trust) {
   models <- lapply(seq_len(settings$scales) - 1, function(i) {
     shorter <- kernel
     shorter$lengthscale <- kernel$lengthscale * exp(-i / settings$d)
-    gp_rival_parts(domain, shorter, noise_var, widths(i), 0, mean, NULL, NULL, NULL, 0, least = 0)$models[[1]]
+    gp_script_parts(domain, shorter, noise_var, widths(i), 0, mean, NULL, NULL, NULL, 0, least = 0)$models[[1]]
   })
   size <- prod(rep_len(kernel$lengthscale, settings$d))
   settings$volume <- size * exp(-(seq_along(models) - 1))
   settings$norm <- vapply(models, function(model) model$width$B, 0)
-  new_rival(rule, as_domain(domain), 0, contexts, models, list2env(settings), journal, least = 0, trust = trust)
+  new_script_bandit(rule, as_domain(domain), 0, contexts, models, list2env(settings), journal, least = 0, trust = trust)
 }
 
 # ---- the choice ---------------------------------------------------------------
 
 # By query: the number of its candidate, NA for points that were given.
-scales_played <- function(rival) match(phases_of(rival, seq_len(table_size(rival$queries))), scale_phases)
+scales_played <- function(bandit) match(phases_of(bandit, seq_len(table_size(bandit$queries))), scale_phases)
 
-last_scale <- function(rival) {
-  played <- scales_played(rival)
+last_scale <- function(bandit) {
+  played <- scales_played(bandit)
   played <- played[!is.na(played)]
   if (length(played)) played[length(played)] else 1
 }
 
-play_scale <- function(rival, context, j, memory, width = model_width(models_of(rival)[[j]])) {
-  place <- place_of_sum(rival, models_of(rival)[j], context, width = width)
+play_scale <- function(bandit, context, j, memory, width = model_width(models_of(bandit)[[j]])) {
+  place <- place_of_sum(bandit, models_of(bandit)[j], context, width = width)
   list(place = place, memory = memory, phase = scale_phases[j], width = width, model = j)
 }
 
-propose_shrinking <- function(rival, context) {
-  config <- rival$config
-  t <- table_size(rival$queries) + 1
+propose_shrinking <- function(bandit, context) {
+  config <- bandit$config
+  t <- table_size(bandit$queries) + 1
   j <- min(scales_at(config, t), config$scales)
   grown <- call_user(config$norm_growth(t), "norm_growth", sprintf("in round %g", t))
-  width <- model_width(models_of(rival)[[j]]) + (check_bound(grown, "norm_growth") - 1) * config$norm[j]
-  play_scale(rival, context, j, rival$memory, min(max(0, width), largest_number))
+  width <- model_width(models_of(bandit)[[j]]) + (check_bound(grown, "norm_growth") - 1) * config$norm[j]
+  play_scale(bandit, context, j, bandit$memory, min(max(0, width), largest_number))
 }
 
-propose_balanced <- function(rival, context) {
-  config <- rival$config
-  rounds <- table_size(rival$queries)
-  memory <- rival$memory
+propose_balanced <- function(bandit, context) {
+  config <- bandit$config
+  rounds <- table_size(bandit$queries)
+  memory <- bandit$memory
   active <- setdiff(seq_len(min(scales_at(config, max(1, rounds)), config$scales)), memory$dropped)
-  played <- scales_played(rival)
+  played <- scales_played(bandit)
   if (rounds > 0) {
-    drop <- suspects(rival, active, played, rounds)
+    drop <- suspects(bandit, active, played, rounds)
     memory$dropped <- c(memory$dropped, drop)
     active <- setdiff(active, drop)
   }
   suspected <- suspected_regret(tabulate(played, config$scales)[active] + 1, config$volume[active], config$norm[active],
                                 config$rate)
-  play_scale(rival, context, active[which.min(suspected)], memory)
+  play_scale(bandit, context, active[which.min(suspected)], memory)
 }
 
 suspected_regret <- function(n, volume, norm, rate) {
@@ -191,14 +197,14 @@ suspected_regret <- function(n, volume, norm, rate) {
 }
 
 # Candidates whose rewards, even with all that their widths allow, are less than another's.
-suspects <- function(rival, active, played, rounds) {
-  known <- status_of(rival, seq_len(rounds)) == "known"
+suspects <- function(bandit, active, played, rounds) {
+  known <- status_of(bandit, seq_len(rounds)) == "known"
   total <- function(values) vapply(active, function(j) sum(values[known & played %in% j]), 0)
   n <- total(rep(1, rounds))
   if (any(n == 0)) return(integer())
-  reach <- get("width", envir = rival$queries)[seq_len(rounds)] * get("sd", envir = rival$queries)[seq_len(rounds)]
-  active[is_suspect(n, total(rival$queries$reward[seq_len(rounds)]), total(reach), rounds, rival$config$R,
-                    rival$config$delta)]
+  reach <- get("width", envir = bandit$queries)[seq_len(rounds)] * get("sd", envir = bandit$queries)[seq_len(rounds)]
+  active[is_suspect(n, total(bandit$queries$reward[seq_len(rounds)]), total(reach), rounds, bandit$config$R,
+                    bandit$config$delta)]
 }
 
 is_suspect <- function(n, reward, reach, rounds, R, delta) {
@@ -209,25 +215,25 @@ is_suspect <- function(n, reward, reach, rounds, R, delta) {
 # What algorithms with a posterior per lengthscale share: all posteriors learn all rewards, the last one played is
 # shown.
 scales_rule <- list(
-  recommend = function(rival, context) recommend_by_shown(rival, context),
+  recommend = function(bandit, context) recommend_by_shown(bandit, context),
   teaches = function(j, config) "reward",
-  shown = function(rival) last_scale(rival),
+  shown = function(bandit) last_scale(bandit),
   random = FALSE
 )
 
-register_script("lb_gp_ucb", c(list(
+register_script("balanced_lengthscale", c(list(
   title = "LB-GP-UCB (lengthscales balanced)",
   settings = c(scale_rule_settings, alist(rate = check_function(rate), R = check_number(R, lower = 0),
                                           delta = check_delta(delta))),
   phases = function(count) scale_phases,
   begin = function(config) list(dropped = integer()),
-  propose = function(rival, context) propose_balanced(rival, context)
+  propose = function(bandit, context) propose_balanced(bandit, context)
 ), scales_rule))
 
-register_script("a_gp_ucb", c(list(
+register_script("adaptive_lengthscale", c(list(
   title = "A-GP-UCB (shrinking lengthscale)",
   settings = c(scale_rule_settings, alist(norm_growth = check_function(norm_growth))),
   phases = function(count) scale_phases,
   begin = function(config) list(),
-  propose = function(rival, context) propose_shrinking(rival, context)
+  propose = function(bandit, context) propose_shrinking(bandit, context)
 ), scales_rule))

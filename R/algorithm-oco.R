@@ -4,7 +4,7 @@
 
 #' Bandit online convex optimisation with constraints
 #'
-#' A gradient method without a model, after Cao and Liu (2018) (whose text we could not see), written as maximisation. It climbs
+#' Method `"oco"` of [baseline_constrained()]. A gradient method without a model, after Cao and Liu (2018) (whose text we could not see), written as maximisation. It climbs
 #' \eqn{L(x,\lambda) = f(x) - \lambda'g(x) + \tfrac{\delta\eta}{2}\|\lambda\|^2}{L(x, lambda) = f(x) - lambda'g(x) + (delta eta / 2) |lambda|^2} in \eqn{x} and descends in \eqn{\lambda\ge 0}{lambda >= 0}. A step asks
 #' two queries, \eqn{x\pm\varepsilon u}{x + eps u and x - eps u} with \eqn{u} uniform on the sphere, for the gradients
 #' \eqn{\hat\nabla h = \frac{d}{2\varepsilon}(h(x+\varepsilon u) - h(x-\varepsilon u))u}{(d / (2 eps)) (h(x + eps u) - h(x - eps u)) u} of \eqn{h = f, g_j}; then
@@ -20,41 +20,30 @@
 #'
 #' @section Guarantee: for convex problems (concave \eqn{f}) regret and violation are sublinear (Cao and Liu 2018); on others it may stay at a
 #'   point that is stationary. None for arms.
-#' @section Methods: see [rival_ckb()]; `$posterior()`, `predict()` and `plot()` are errors, for there is no posterior, and so is `$amend()`, for a step
+#' @section Methods: see [baseline_constrained()]; `$posterior()`, `predict()` and `plot()` are errors, for there is no posterior, and so is `$amend()`, for a step
 #'   cannot be taken back. A pair of which one query is withdrawn or has failed is given up. `$best()` is the current \eqn{x}, or the arm next to it. History's `phase` is
 #'   `"plus"` or `"minus"`, `kappa1..` the multipliers \eqn{\lambda}{lambda}.
-#' @param domain a [box_domain()], or a [finite_domain()].
-#' @param epsilon \eqn{\varepsilon}{eps}: distance of the queries from \eqn{x}, a number > 0, below half of the box's shortest side.
-#' @param step \eqn{\eta}{eta}, a number > 0.
-#' @param shrinkage \eqn{\delta}{delta}, a number >= 0.
-#' @param count number of constraints.
-#' @param journal `NULL`, or the path of a new file, see [open_bandit()].
-#' @param ... must be empty.
-#' @return An object of reference class `BanditRival`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Cao and Liu (2018), Online convex optimization with time-varying constraints and bandit feedback, IEEE
 #'   Transactions on Automatic Control 64; as used by Shi and Eryilmaz (2022).
-#' @aliases bandit_oco
-#' @seealso [rival_ckb()], [rival_admmbo()].
-#' @examples
-#' problem <- problem_small_feasible(grid = NULL)
-#' set.seed(1)
-#' run_bandit(rival_oco(problem$domain, epsilon = 0.1, step = 0.05), problem, 60)
-#' @export
-rival_oco <- function(domain, epsilon = 0.1, step = 0.05, shrinkage = 1, count = 1, journal = NULL, ...) {
-  check_dots_empty(..., allowed = names(formals(rival_oco)))
+#' @seealso [baseline_constrained()], [admmbo].
+#' @name bandit_oco
+NULL
+
+oco_bandit <- function(domain, epsilon, step, shrinkage, count, ..., journal = NULL) {
+  check_dots_empty(..., allowed = names(formals(oco_bandit)))
   domain <- as_domain(domain)
   shortest <- min(apply(input_ranges(domain), 2, diff))
   if (shortest == 0) stop_argument("domain", "arms that agree in an input", "arms that differ in every input")
   epsilon <- check_number(epsilon, lower = 0, upper = shortest / 2, open_lower = TRUE, open_upper = TRUE)
-  new_rival("bandit_oco", domain, count, journal = journal)
+  new_script_bandit("bandit_oco", domain, count, journal = journal)
 }
 
-propose_oco <- function(rival) {
-  config <- rival$config
-  memory <- oco_catch_up(rival)
+propose_oco <- function(bandit) {
+  config <- bandit$config
+  memory <- oco_catch_up(bandit)
   if (is.null(memory$x)) memory$x <- oco_start(config)
-  id <- table_size(rival$queries) + 1L
+  id <- table_size(bandit$queries) + 1L
   minus <- !is.null(memory$u)
   u <- if (minus) memory$u else on_sphere(length(memory$x))
   if (minus) {
@@ -71,23 +60,23 @@ propose_oco <- function(rival) {
 
 # Pairs whose two rewards have arrived move x and lambda, in the order in which they were asked. A pair of which
 # one will never arrive is given up; if its second query was still to come a new pair begins.
-oco_catch_up <- function(rival) {
-  memory <- rival$memory
-  status <- lapply(memory$pairs, function(pair) status_of(rival, c(pair$plus, pair$minus)))
+oco_catch_up <- function(bandit) {
+  memory <- bandit$memory
+  status <- lapply(memory$pairs, function(pair) status_of(bandit, c(pair$plus, pair$minus)))
   void <- vapply(status, function(of) any(of %in% c("withdrawn", "failed")), NA)
   done <- vapply(status, function(of) length(of) == 2 && all(of == "known"), NA)
   if (length(void) && utils::tail(void, 1)) memory["u"] <- list(NULL)
-  for (pair in memory$pairs[done]) memory <- oco_step(rival, memory, pair)
+  for (pair in memory$pairs[done]) memory <- oco_step(bandit, memory, pair)
   memory$pairs <- memory$pairs[!done & !void]
   memory
 }
 
-oco_step <- function(rival, memory, pair) {
-  config <- rival$config
+oco_step <- function(bandit, memory, pair) {
+  config <- bandit$config
   at <- c(pair$plus, pair$minus)
-  g <- vapply(constraint_names(config, "g"), function(name) get(name, envir = rival$queries)[at], numeric(2))
+  g <- vapply(constraint_names(config, "g"), function(name) get(name, envir = bandit$queries)[at], numeric(2))
   slope <- length(pair$u) / (2 * config$epsilon)
-  difference <- -diff(rival$queries$reward[at]) - sum(memory$lambda * -(g[2, ] - g[1, ]))
+  difference <- -diff(bandit$queries$reward[at]) - sum(memory$lambda * -(g[2, ] - g[1, ]))
   memory$x <- in_shrunk_box(config, memory$x + config$step * slope * difference * pair$u)
   memory$lambda <- pmax(memory$lambda + config$step * (colMeans(g) - config$shrinkage * config$step * memory$lambda), 0)
   memory$lambda <- unname(memory$lambda)
@@ -113,10 +102,10 @@ on_sphere <- function(d) {
 
 nearest_to <- function(domain, x) nearest_places(domain, matrix(x, 1))
 
-recommend_oco <- function(rival) {
-  x <- oco_catch_up(rival)$x
-  if (is.null(x)) x <- colMeans(input_ranges(rival$config$domain))
-  nearest_to(rival$config$domain, x)
+recommend_oco <- function(bandit) {
+  x <- oco_catch_up(bandit)$x
+  if (is.null(x)) x <- colMeans(input_ranges(bandit$config$domain))
+  nearest_to(bandit$config$domain, x)
 }
 
 register_script("bandit_oco", list(
@@ -126,7 +115,7 @@ register_script("bandit_oco", list(
                    shrinkage = check_number(shrinkage, lower = 0)),
   phases = function(count) c("plus", "minus"),
   begin = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
-  propose = function(rival, context) propose_oco(rival),
-  recommend = function(rival, context) recommend_oco(rival),
+  propose = function(bandit, context) propose_oco(bandit),
+  recommend = function(bandit, context) recommend_oco(bandit),
   amends = "bandit OCO has moved by the reward that it was told, and cannot go back"
 ))

@@ -44,7 +44,7 @@
 #' @section Outcomes: with `outcomes` ([outcomes]) those with limits say what is safe, each in its own units and with its kernel and noise (`at_most(2)`: \eqn{-g} must be at least -2); values are told
 #'   by name, and may come one by one. `threshold` is left out, `delta` shared among objective and limits, `lipschitz` one number or one per limit.
 #' @section Methods: those of a [GPBandit][gp_bandit]: `journal`, `store`, `pending` (but [pending_censor()]), `$suggest(arms = )`, copies, files. With constraint columns (`safety`, `count`),
-#'   `by = "data"` or `stop_if_refuted = TRUE` a rule in R chooses, as for the rivals in [rival_ckb()], without `$draw()`, pending rules and stores. Refits with `by = "data"` only. SafeOpt takes
+#'   `by = "data"` or `stop_if_refuted = TRUE` a rule in R chooses, as for the baselines in [baseline_constrained()], without `$draw()`, pending rules and stores. Refits with `by = "data"` only. SafeOpt takes
 #'   contexts (Berkenkamp et al. 2016): everything above is then said of places in the context of the round, and a seed is safe in all contexts. StageOpt has none:
 #'   its first stage ends once. `$certificate()` and stop rules: [stop_stalled()] alone, as the place with the largest lower bound may be unsafe.
 #' @inheritParams gp_bandit
@@ -64,10 +64,10 @@
 #' @param method `"safeopt"`, or `"stageopt"`: safety and maximisation one after the other.
 #' @param accuracy where StageOpt stops expanding: a width \eqn{u - l}, a number > 0; `NULL`: half of the largest prior standard deviation.
 #' @param count number of constraint columns; by default as many as `safety` names.
-#' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [rival_ckb()].
+#' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [baseline_constrained()].
 #' @param contexts,pending,store,trust as for [gp_bandit()].
 #' @param outcomes `NULL`, or one objective and outcomes with limits, see there.
-#' @return A [GPBandit][gp_bandit]; where a rule in R chooses, of reference class `BanditRival`.
+#' @return A [GPBandit][gp_bandit]; where a rule in R chooses, of reference class `ScriptedBandit`.
 #' @aliases stage_opt safe_set
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Sui, Gotovos, Burdick and Krause (2015), Safe exploration for optimization with Gaussian processes, ICML; Berkenkamp, Krause and Schoellig
@@ -123,7 +123,7 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
   core <- !of_columns && !of_data && !stop_if_refuted && is_safe_in_core(as_domain(domain))
   if (core) {
     if (is.null(width)) width <- safe_width(domain, B, R, delta)
-    return(safe_bandit(as_domain(domain), kernel, noise_var, check_rival_width(width), stages, threshold, seed,
+    return(safe_bandit(as_domain(domain), kernel, noise_var, check_script_width(width), stages, threshold, seed,
                        lipschitz, accuracy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes,
                        pending = pending, store = store, trust = trust))
   }
@@ -131,7 +131,7 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
   parts <- safe_parts(domain, kernel, noise_var, B, R, delta, width, safety, count, mean, constraint_kernels,
                       constraint_noise_var, constraint_width, constraint_mean)
   noise <- if (of_data) list(bound = noise_bound, R = if (!missing(R)) R, delta = delta)
-  new_safe_rival(if (stages) "stage_opt" else "safe_opt", parts, threshold, seed, lipschitz, journal, contexts,
+  new_safe_script(if (stages) "stage_opt" else "safe_opt", parts, threshold, seed, lipschitz, journal, contexts,
                  accuracy, by, noise, refit, stop_if_refuted, trust)
 }
 
@@ -221,7 +221,7 @@ check_data_alone <- function(of_data, lipschitz, noise_bound, no_scale, stop_if_
 safe_parts <- function(domain, kernel, noise_var, B, R, delta, width, safety, count, ...) {
   safety <- check_safety(safety, count)
   if (is.null(width)) width <- safe_width(domain, B, R, check_delta(delta) / safety$functions)
-  c(gp_rival_parts(domain, kernel, noise_var, check_rival_width(width), safety$count, ..., least = 0),
+  c(gp_script_parts(domain, kernel, noise_var, check_script_width(width), safety$count, ..., least = 0),
     list(safety = safety))
 }
 
@@ -267,7 +267,7 @@ check_seed_places <- function(seed) {
 
 check_tolerance_of_stage <- function(accuracy) check_number(accuracy, "accuracy", lower = 0, open_lower = TRUE)
 
-new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, contexts, accuracy, by, noise, refit,
+new_safe_script <- function(rule, parts, threshold, seed, lipschitz, journal, contexts, accuracy, by, noise, refit,
                            stop_if_refuted, trust) {
   safety <- parts$safety$models
   size <- length(safety)
@@ -284,7 +284,7 @@ new_safe_rival <- function(rule, parts, threshold, seed, lipschitz, journal, con
   }
   models <- parts$models
   if (!is.null(refit)) models <- lapply(models, function(one) c(one, list(refit = refit)))
-  new_rival(rule, parts$domain, parts$safety$count, contexts, models, journal = journal, least = 0, trust = trust)
+  new_script_bandit(rule, parts$domain, parts$safety$count, contexts, models, journal = journal, least = 0, trust = trust)
 }
 
 check_seed <- function(seed, domain) {
@@ -307,21 +307,21 @@ safe_candidates <- function(config) {
 
 # Lower and upper bounds of all models at the places, and which of these are what, as the core has it (SafeSets in
 # src/core/scores/safe.h); `width`: f's.
-safe_state <- function(rival, context) {
-  config <- rival$config
-  models <- models_of(rival)
+safe_state <- function(bandit, context) {
+  config <- bandit$config
+  models <- models_of(bandit)
   places <- safe_candidates(config)
   for (model in models) heal(model)
   widths <- vapply(models, model_width, 0)
   seed <- is_seed(config, places)
-  refuted <- is_refuted(rival)
+  refuted <- is_refuted(bandit)
   by_data <- config$by == "data"
   first <- models[[1]]
   safety <- list(outcome = as.integer(config$safety) - 1L, threshold = config$threshold,
                  lipschitz = or_else(config$lipschitz, rep(NaN, length(config$safety))))
   found <- core(cpp_bandits_safe(lapply(models, function(model) model$handle), widths,
                                  contexts_for(first, context, 1L), safety,
-                                 if (by_data && !refuted) safe_by_data(rival, places, seed) else seed,
+                                 if (by_data && !refuted) safe_by_data(bandit, places, seed) else seed,
                                  !by_data && !refuted, !refuted,
                                  points_in_contexts(first$config$domain, places, context), unname(places$inputs)))
   c(found, list(places = places, refuted = refuted, width = widths[1]))
@@ -333,10 +333,10 @@ is_seed <- function(config, places) {
 }
 
 # By rewards alone: every safety function has a reward that is high enough and near enough.
-safe_by_data <- function(rival, places, seed) {
-  config <- rival$config
+safe_by_data <- function(bandit, places, seed) {
+  config <- bandit$config
   certified <- lapply(seq_along(config$safety), function(j) {
-    played <- data_bounds(rival, j)
+    played <- data_bounds(bandit, j)
     out <- logical(place_total(places))
     for (p in seq_along(played$lower)) {
       distance <- sqrt(colSums((t(places$inputs) - played$inputs[p, ])^2))
@@ -348,13 +348,13 @@ safe_by_data <- function(rival, places, seed) {
 }
 
 # Lower bounds of the j-th safety function where it is known, place by place in the order of their first values.
-data_bounds <- function(rival, j) {
-  config <- rival$config
+data_bounds <- function(bandit, j) {
+  config <- bandit$config
   model <- config$safety[j]
-  ids <- rival$events$id[teaching(rival, model)]
+  ids <- bandit$events$id[teaching(bandit, model)]
   if (!length(ids)) return(list(inputs = matrix(0, 0, length(config$domain$names)), lower = numeric()))
-  value <- get(if (model == 1) "reward" else paste0("g", model - 1), envir = rival$queries)[ids]
-  inputs <- logged_places(rival, ids)$inputs
+  value <- get(if (model == 1) "reward" else paste0("g", model - 1), envir = bandit$queries)[ids]
+  inputs <- logged_places(bandit, ids)$inputs
   keys <- row_keys(inputs + 0)
   first <- match(unique(keys), keys)
   place <- match(keys, unique(keys))
@@ -375,18 +375,18 @@ mean_bounds <- function(value, place, R, delta) {
 # ---- a norm that is too small --------------------------------------------------
 
 # Have the data refuted it, before or now? (A corrected reward begins anew.)
-is_refuted <- function(rival) {
-  if (!rival$config$stop_if_refuted) return(FALSE)
-  was_refuted(rival, rival$memory) || any(test_norms(rival))
+is_refuted <- function(bandit) {
+  if (!bandit$config$stop_if_refuted) return(FALSE)
+  was_refuted(bandit, bandit$memory) || any(test_norms(bandit))
 }
 
-was_refuted <- function(rival, memory) isTRUE(memory$refuted == amendments(rival))
+was_refuted <- function(bandit, memory) isTRUE(memory$refuted == amendments(bandit))
 
-amendments <- function(rival) sum(table_column(rival$events, "kind") == event_kind[["amend"]])
+amendments <- function(bandit) sum(table_column(bandit$events, "kind") == event_kind[["amend"]])
 
 # Of the safety functions, each by its share of delta.
-test_norms <- function(rival) {
-  models <- models_of(rival)[rival$config$safety]
+test_norms <- function(bandit) {
+  models <- models_of(bandit)[bandit$config$safety]
   vapply(models, function(model) {
     model <- as.environment(model)
     delta <- norm_width(model$config$policy$width)$delta
@@ -396,10 +396,10 @@ test_norms <- function(rival) {
 }
 
 # The memory after a choice, with a warning where a norm has just been refuted.
-remember_refuted <- function(rival, state, memory) {
-  if (!state$refuted || was_refuted(rival, memory)) return(memory)
-  memory$refuted <- amendments(rival)
-  warn_once(rival, "refuted", "The data refute `B`: the norm is larger, and no place but the seeds is known to be ",
+remember_refuted <- function(bandit, state, memory) {
+  if (!state$refuted || was_refuted(bandit, memory)) return(memory)
+  memory$refuted <- amendments(bandit)
+  warn_once(bandit, "refuted", "The data refute `B`: the norm is larger, and no place but the seeds is known to be ",
             "safe. Only seeds are played from now on. See ?norm_check.")
   memory
 }
@@ -407,12 +407,12 @@ remember_refuted <- function(rival, state, memory) {
 # ---- the choice ---------------------------------------------------------------
 
 # Prior sd of every model at the places.
-prior_sds <- function(rival, places, context) {
-  if (is.null(rival$handle$prior) || !identical(rival$handle$prior_in, context)) {
-    rival$handle$prior <- lapply(rival_models(rival$config), function(model) model_posterior(model, places, context)$sd)
-    rival$handle$prior_in <- context
+prior_sds <- function(bandit, places, context) {
+  if (is.null(bandit$handle$prior) || !identical(bandit$handle$prior_in, context)) {
+    bandit$handle$prior <- lapply(script_models(bandit$config), function(model) model_posterior(model, places, context)$sd)
+    bandit$handle$prior_in <- context
   }
-  rival$handle$prior
+  bandit$handle$prior
 }
 
 first_largest <- function(score, among, scale) {
@@ -420,37 +420,37 @@ first_largest <- function(score, among, scale) {
   which(score >= max(score) - 1e-9 * scale)[1]
 }
 
-safe_choice <- function(rival, state, at, memory = rival$memory) {
+safe_choice <- function(bandit, state, at, memory = bandit$memory) {
   # 1: maximiser, 2: expander, 3: both; 4: neither is left; 5: seeds only.
   kind <- state$maximiser[at] + 2 * state$expander[at]
   kind <- if (state$refuted) 5 else if (kind == 0) 4 else kind
-  list(place = subset_places(state$places, at), memory = remember_refuted(rival, state, memory),
+  list(place = subset_places(state$places, at), memory = remember_refuted(bandit, state, memory),
        phase = safe_phases[kind], width = state$width)
 }
 
-propose_safe_opt <- function(rival, context) {
-  state <- safe_state(rival, context)
-  prior <- prior_sds(rival, state$places, context)
+propose_safe_opt <- function(bandit, context) {
+  state <- safe_state(bandit, context)
+  prior <- prior_sds(bandit, state$places, context)
   relative <- Map(function(lower, upper, sd) ifelse(sd > 0, (upper - lower) / sd, 0), state$lower, state$upper, prior)
-  functions <- union(1, rival$config$safety)
+  functions <- union(1, bandit$config$safety)
   at <- first_largest(do.call(pmax, relative[functions]), state$maximiser | state$expander, 1)
-  safe_choice(rival, state, at)
+  safe_choice(bandit, state, at)
 }
 
-propose_stage_opt <- function(rival) {
-  state <- safe_state(rival, NULL)
-  memory <- rival$memory
-  widest <- do.call(pmax, Map(`-`, state$upper, state$lower)[rival$config$safety])
-  accuracy <- if (is.null(rival$config$accuracy)) rival$config$scale / 2 else rival$config$accuracy
+propose_stage_opt <- function(bandit) {
+  state <- safe_state(bandit, NULL)
+  memory <- bandit$memory
+  widest <- do.call(pmax, Map(`-`, state$upper, state$lower)[bandit$config$safety])
+  accuracy <- if (is.null(bandit$config$accuracy)) bandit$config$scale / 2 else bandit$config$accuracy
   if (memory$stage == 1 && !any(widest[state$expander] > accuracy)) memory$stage <- 2
-  at <- if (memory$stage == 1) first_largest(widest, state$expander, rival$config$scale)
-        else first_largest(state$upper[[1]], state$safe, rival$config$scale)
-  safe_choice(rival, state, at, memory)
+  at <- if (memory$stage == 1) first_largest(widest, state$expander, bandit$config$scale)
+        else first_largest(state$upper[[1]], state$safe, bandit$config$scale)
+  safe_choice(bandit, state, at, memory)
 }
 
-recommend_safe <- function(rival, context) {
-  state <- safe_state(rival, context)
-  subset_places(state$places, first_largest(state$lower[[1]], state$safe, rival$config$scale))
+recommend_safe <- function(bandit, context) {
+  state <- safe_state(bandit, context)
+  subset_places(state$places, first_largest(state$lower[[1]], state$safe, bandit$config$scale))
 }
 
 # $safe(): which places are safe, possible maximisers, expanders, and the bounds of f.
@@ -489,8 +489,8 @@ register_script("safe_opt", list(
   settings = safe_settings,
   phases = function(count) safe_phases,
   begin = function(config) list(),
-  propose = function(rival, context) propose_safe_opt(rival, context),
-  recommend = function(rival, context) recommend_safe(rival, context),
+  propose = function(bandit, context) propose_safe_opt(bandit, context),
+  recommend = function(bandit, context) recommend_safe(bandit, context),
   random = FALSE
 ))
 
@@ -499,7 +499,7 @@ register_script("stage_opt", list(
   settings = c(safe_settings, alist(accuracy = if (!is.null(accuracy)) check_tolerance_of_stage(accuracy))),
   phases = function(count) safe_phases,
   begin = function(config) list(stage = 1),
-  propose = function(rival, context) propose_stage_opt(rival),
-  recommend = function(rival, context) recommend_safe(rival, context),
+  propose = function(bandit, context) propose_stage_opt(bandit),
+  recommend = function(bandit, context) recommend_safe(bandit, context),
   random = FALSE
 ))

@@ -5,7 +5,7 @@
 # has it, in commit(); what it cannot write has not happened. The first three return what commit() puts into the
 # bandit's fields.
 
-# New rows of the log as sync_log() has them, the parameters of the refits among them (a list), and what a rival's rule
+# New rows of the log as sync_log() has them, the parameters of the refits among them (a list), and what a script's rule
 # remembers, where that has changed.
 keep_change <- function(log, bandit, queries, events, refits, memory = NULL) UseMethod("keep_change")
 

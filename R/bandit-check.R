@@ -59,13 +59,13 @@ check_config <- function(config) {
     check_related_again(config)
     check_design(config$design)
   } else {
-    check_rival_config(config)
+    check_script_config(config)
   }
 }
 
-# Of a rival: its rule with what that declares, and the settings of its models, the first of which are its own. What it
+# Of a bandit with a script: its rule with what that declares, and the settings of its models, the first of which are its own. What it
 # remembers only the rule knows, see by_rule().
-check_rival_config <- function(config) {
+check_script_config <- function(config) {
   rule <- config$rule
   if (!is.character(rule) || length(rule) != 1 || is.null(script_of(rule))) damaged("its rule is unknown")
   if (!identical(trait(config$policy, "rule"), rule)) damaged("its policy is not its rule's")

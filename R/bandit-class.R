@@ -164,7 +164,7 @@ new_bandit <- function(config, queries = new_table(query_columns(config)), event
                        refits = list(), memory = first_memory(config), reasons = NULL) {
   fields <- list(config = config, queries = queries, events = events, refits = refits, reasons = reasons, handle = NULL,
                  journal = NULL)
-  generator <- if (is.null(config$rule)) GPBandit else BanditRival
+  generator <- if (is.null(config$rule)) GPBandit else ScriptedBandit
   if (!is.null(config$rule)) fields$memory <- memory
   without_definition(do.call(generator$new, fields), generator)
 }
@@ -184,7 +184,7 @@ define <- function(frame, class) makeActiveBinding(".refClassDef", definition_fi
 
 definition_finders <- list(
   GPBandit = function() methods::getClass("GPBandit"),
-  BanditRival = function() methods::getClass("BanditRival")
+  ScriptedBandit = function() methods::getClass("ScriptedBandit")
 )
 
 # ---- objects from outside -----------------------------------------------------------
@@ -229,7 +229,7 @@ frame_of <- function(bandit) {
 
 is_bandit <- function(x) isS4(x) && inherits(x, "GPBandit") && is.environment(attr(x, ".xData"))
 
-made_as_bandit <- "a bandit (made by gp_bandit(), gp_ucb(), ..., or rival_ckb(), ...)"
+made_as_bandit <- "a bandit (made by gp_bandit(), gp_ucb(), ..., or baseline_constrained(), ...)"
 
 check_bandit <- function(x, arg = deparse(substitute(x)), allowed = made_as_bandit) {
   if (missing(x)) stop_argument(arg, "missing", allowed)
@@ -239,5 +239,5 @@ check_bandit <- function(x, arg = deparse(substitute(x)), allowed = made_as_band
   x
 }
 
-#' @exportClass BanditRival
-BanditRival <- setRefClass("BanditRival", contains = "GPBandit", fields = list(memory = "ANY"))
+#' @exportClass ScriptedBandit
+ScriptedBandit <- setRefClass("ScriptedBandit", contains = "GPBandit", fields = list(memory = "ANY"))

@@ -6,7 +6,7 @@
 #   e  an event: kind, id, reward, time, what was told beside the reward, constraint values
 #   a  what could be played at a query, where it was not everything: its id, and the arms and the inputs that were fixed
 #   w  why a query was given up: its id, and text
-#   m  what a rival's rule remembers after the change
+#   m  what a script's rule remembers after the change
 #   f  a refit's parameters        x  the log was emptied
 #   r  the state of R's random generator after the change; p: only its position moved
 #   n  a note of maximize_bandit(): its name and its value

@@ -119,7 +119,7 @@ check_reasons <- function(bandit) {
   if (!right) damaged("its reasons are not those of queries")
 }
 
-# Rows of a rival's log, whose rewards and constraint values are still to come: as the core has them for a bandit.
+# Rows of a scripted bandit's log, whose rewards and constraint values are still to come: as the core has them for a bandit.
 new_rows <- function(config, queries) {
   count <- length(queries$arm)
   queries[value_columns(config)] <- list(rep(NA_real_, count))

@@ -30,7 +30,7 @@ bandit_story <- function(bandit) {
     lines <- c(lines, sprintf("  refuted    %d time(s): no function is within all intervals", facts$refutations))
   }
   if (!is.null(config$rewards)) lines <- c(lines, sprintf("  rewards    %s", trait(config$rewards, "title")))
-  if (has_rule(bandit)) lines <- c(lines, rival_story(bandit))
+  if (has_rule(bandit)) lines <- c(lines, script_story(bandit))
   if (is_related(config)) lines <- c(lines, paste0("  ", related_words(related_beliefs(config))))
   if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))
   lines

@@ -1,6 +1,6 @@
 # Bandits whose points are chosen by a script in R. Layer: bandit.
 
-# Bandits whose places are chosen by a rule in R instead of by a policy in the core: rivals under long-term
+# Bandits whose places are chosen by a rule in R instead of by a policy in the core: baselines under long-term
 # constraints, and
 # algorithms with several posteriors. All else is a GPBandit's: what is asked and told, the log, the journal, files,
 # copies, runs, pictures.
@@ -15,31 +15,31 @@
 #   settings          what it needs besides its models, declared as a part's settings are (registry.R);
 #   phases(count)     names of the phases of its queries, where there are `count` constraints;
 #   begin(config)     the first memory;
-#   propose(rival, context)    a list: `place`, the new `memory`, `phase` and, where there are such, `kappa` (the
+#   propose(bandit, context)    a list: `place`, the new `memory`, `phase` and, where there are such, `kappa` (the
 #                     multipliers at the choice), `width` and `action`. It must change nothing itself;
 #                     `model` (whose mean and sd the history has, 1 if not given);
-#   recommend(rival, context)  the place that it would recommend now, changing nothing;
+#   recommend(bandit, context)  the place that it would recommend now, changing nothing;
 #   takes(config, phase, j)  which queries teach model j (1: f, 1 + j: g_j)? By default all;
 #   teaches(j, config)  the column of the log that model j learns from; by default reward, g1, g2, ...;
 #   learns(j, values)  what model j learns instead of these values;
 #   checks(values)    stops where constraint values cannot be;
-#   models(rival)     the models made from the log, where they are not simply told what is known;
-#   shown(rival)      the number of the model that `$posterior()` is about, where that is not 1;
+#   models(bandit)     the models made from the log, where they are not simply told what is known;
+#   shown(bandit)      the number of the model that `$posterior()` is about, where that is not 1;
 #   random            FALSE where a choice draws no random numbers;
 #   amends            why a known reward cannot be corrected, where that is so.
 # Places are those of domain.R. `context` is one row, or NULL. Scores that are sums of the models' bounds are the
 # core's (place_of_sum()); others are functions of places, for maximise_over().
 
 # The largest mean of f where all means of the g_j are at most 0; where they nowhere are, the least excess.
-recommend_by_means <- function(rival, context) {
-  models <- models_of(rival)
-  place_of_sum(rival, models, context, weight = c(1, rep(-Inf, length(models) - 1)))
+recommend_by_means <- function(bandit, context) {
+  models <- models_of(bandit)
+  place_of_sum(bandit, models, context, weight = c(1, rep(-Inf, length(models) - 1)))
 }
 
-recommend_by_shown <- function(rival, context) place_of_sum(rival, list(shown_model(rival)), context)
+recommend_by_shown <- function(bandit, context) place_of_sum(bandit, list(shown_model(bandit)), context)
 
 # Misspelt arguments, and two that rules do not take: `contexts` where `no_contexts` says why not, and refits.
-check_rival_dots <- function(..., allowed, no_contexts = NULL) {
+check_script_dots <- function(..., allowed, no_contexts = NULL) {
   given <- ...names()
   if ("contexts" %in% given && !is.null(no_contexts)) {
     stop_argument("contexts", "given", paste0("left out: ", no_contexts))
@@ -52,8 +52,8 @@ check_rival_dots <- function(..., allowed, no_contexts = NULL) {
 
 # `models`: the settings of 1 + count models, none where the rule needs none; `frame`: the environment in which what
 # the rule needs besides stands under its names. `least`: so many constraints there must be.
-new_rival <- function(rule, domain, count, contexts = NULL, models = list(), frame = parent.frame(), journal = NULL,
-                      least = 1, trust = FALSE) {
+new_script_bandit <- function(rule, domain, count, contexts = NULL, models = list(), frame = parent.frame(),
+                              journal = NULL, least = 1, trust = FALSE) {
   settings <- checked_settings(script_of(rule), frame)
   check_flag(trust)
   check_free_names(names_in_domain(domain), "domain")
@@ -66,29 +66,29 @@ new_rival <- function(rule, domain, count, contexts = NULL, models = list(), fra
                    policy = new_policy(rule),
                    model_settings = models),
               if (length(models)) models[[1]][c("kernel", "noise_var", "mean")], settings)
-  rival <- new_bandit(config)
-  frame <- as.environment(rival)
+  bandit <- new_bandit(config)
+  frame <- as.environment(bandit)
   make_ready(frame)
   # Ties are counted in units of f's prior.
   if (length(models)) frame$config$scale <- bandit_facts(models_of(frame)[[1]])$prior_scale
-  if (!is.null(journal)) start_journal(rival, journal, trust)
-  rival
+  if (!is.null(journal)) start_journal(bandit, journal, trust)
+  bandit
 }
 
 # ---- posteriors ---------------------------------------------------------------
 
-models_of <- function(rival) rival$handle$models
+models_of <- function(bandit) bandit$handle$models
 
-shown_model <- function(rival) {
-  shown <- rule_of(rival)$shown
-  models_of(rival)[[if (is.null(shown)) 1 else shown(rival)]]
+shown_model <- function(bandit) {
+  shown <- rule_of(bandit)$shown
+  models_of(bandit)[[if (is.null(shown)) 1 else shown(bandit)]]
 }
 
 check_has_posterior <- function(bandit) {
   if (!has_posterior(bandit)) stop_gpbandits(rule_of(bandit)$title, " has no posterior.", argument = "x")
 }
 
-rival_models <- function(config) {
+script_models <- function(config) {
   lapply(config$model_settings, function(one) {
     bandit_kinds$core$make(config$domain, one$kernel, one$noise_var,
                            if (is.null(one$width)) policy_mean() else policy_ucb(one$width), mean = one$mean,
@@ -102,74 +102,74 @@ rival_models <- function(config) {
 this_process <- new.env(parent = emptyenv())
 
 # A cache that another process made, or nobody, is made anew from a log that is checked as a whole.
-heal_rival <- function(rival) {
-  if (is.list(rival$handle) && identical(rival$handle$process, this_process)) return(feed_models(rival))
-  check_whole(rival)
-  rival$handle <- NULL
+heal_script <- function(bandit) {
+  if (is.list(bandit$handle) && identical(bandit$handle$process, this_process)) return(feed_models(bandit))
+  check_whole(bandit)
+  bandit$handle <- NULL
   as_damaged({
-    feed_models(rival)
-    if (has_posterior(rival)) shown_model(rival)
+    feed_models(bandit)
+    if (has_posterior(bandit)) shown_model(bandit)
   })
-  rival$handle$restored <- TRUE
-  invisible(rival)
+  bandit$handle$restored <- TRUE
+  invisible(bandit)
 }
 
 # What its rule makes of settings and memory that only it knows: those from outside may be damaged.
-by_rule <- function(rival, code) if (isTRUE(rival$handle$restored)) as_damaged(code) else code
+by_rule <- function(bandit, code) if (isTRUE(bandit$handle$restored)) as_damaged(code) else code
 
 # The models learn what has arrived since they were asked last, in the order of arrival. Whatever stops them
 # on the way, they are made anew.
-feed_models <- function(rival) {
-  cache <- rival$handle
-  rival$handle <- NULL
-  if (is.null(cache)) cache <- list(models = rival_models(rival$config), fed = 0L, process = this_process)
-  size <- table_size(rival$events)
-  if (!is.null(rule_of(rival)$models)) {
+feed_models <- function(bandit) {
+  cache <- bandit$handle
+  bandit$handle <- NULL
+  if (is.null(cache)) cache <- list(models = script_models(bandit$config), fed = 0L, process = this_process)
+  size <- table_size(bandit$events)
+  if (!is.null(rule_of(bandit)$models)) {
     if (is.null(cache$made) || cache$fed < size) {
-      cache$models <- rule_of(rival)$models(rival)
+      cache$models <- rule_of(bandit)$models(bandit)
       cache$made <- TRUE
     }
   } else if (cache$fed < size) {
     events <- seq(cache$fed + 1L, size)
-    for (j in seq_along(cache$models)) feed_model(cache$models[[j]], rival, j, events)
+    for (j in seq_along(cache$models)) feed_model(cache$models[[j]], bandit, j, events)
   }
   cache$fed <- size
-  rival$handle <- cache
-  invisible(rival)
+  bandit$handle <- cache
+  invisible(bandit)
 }
 
 # One by one where hyperparameters are refitted: a model made anew then has the same refits.
-feed_model <- function(model, rival, j, events) {
-  events <- teaching(rival, j, events)
+feed_model <- function(model, bandit, j, events) {
+  events <- teaching(bandit, j, events)
   for (some in if (is.null(model$config$refit)) list(events) else as.list(events)) {
-    if (length(some)) tell_model(model, rival, j, some)
+    if (length(some)) tell_model(model, bandit, j, some)
     refit_if_due(model)
   }
 }
 
 # Which of some events teach model j.
-teaching <- function(rival, j, events = seq_len(table_size(rival$events))) {
-  log <- rival$events
+teaching <- function(bandit, j, events = seq_len(table_size(bandit$events))) {
+  log <- bandit$events
   told <- log$kind[events] %in% event_kind[c("reward", "given")] & !is.na(log$reward[events])
   events <- events[told]
-  takes <- rule_of(rival)$takes
-  if (is.null(takes)) events else events[takes(rival$config, phases_of(rival, log$id[events]), j)]
+  takes <- rule_of(bandit)$takes
+  if (is.null(takes)) events else events[takes(bandit$config, phases_of(bandit, log$id[events]), j)]
 }
 
-tell_model <- function(model, rival, j, events) {
-  ids <- rival$events$id[events]
-  rule <- rule_of(rival)
-  column <- if (!is.null(rule$teaches)) rule$teaches(j, rival$config) else if (j == 1) "reward" else paste0("g", j - 1)
-  values <- get(column, envir = rival$queries)[ids]
+tell_model <- function(model, bandit, j, events) {
+  ids <- bandit$events$id[events]
+  rule <- rule_of(bandit)
+  column <- if (!is.null(rule$teaches)) rule$teaches(j, bandit$config) else if (j == 1) "reward" else paste0("g", j - 1)
+  values <- get(column, envir = bandit$queries)[ids]
   if (!is.null(rule$learns)) values <- rule$learns(j, values)
-  teach_model(model, rival, ids, values, if (column == "reward") rival$events$noise_var[events] else NA_real_)
+  teach_model(model, bandit, ids, values, if (column == "reward") bandit$events$noise_var[events] else NA_real_)
 }
 
 # Values observed where some queries were.
-teach_model <- function(model, rival, ids, values, noise_var) {
-  inputs <- cpp_logged_inputs(rival$queries, ids)
-  contexts <- logged_contexts(rival, list(inputs = inputs, context = rival$queries$context[ids]))
-  places <- list(arm = rival$queries$arm[ids], inputs = inputs, context = contexts$row)
+teach_model <- function(model, bandit, ids, values, noise_var) {
+  inputs <- cpp_logged_inputs(bandit$queries, ids)
+  contexts <- logged_contexts(bandit, list(inputs = inputs, context = bandit$queries$context[ids]))
+  places <- list(arm = bandit$queries$arm[ids], inputs = inputs, context = contexts$row)
   transact(as.environment(model), function(handle) {
     cpp_bandit_give(handle, places, contexts, values, matrix(0, length(ids), 0), NA_real_,
                     told_beside(length(ids), noise_var))
@@ -190,12 +190,12 @@ model_width <- function(model) {
 }
 
 # A data.frame of mean and sd of f and of each g_j.
-rival_posteriors <- function(rival, places, context) {
-  check_has_posterior(rival)
-  heal(rival)
-  out <- model_posterior(shown_model(rival), places, context)
-  for (j in seq_len(constraint_count(rival$config))) {
-    one <- model_posterior(models_of(rival)[[1 + j]], places, context)
+script_posteriors <- function(bandit, places, context) {
+  check_has_posterior(bandit)
+  heal(bandit)
+  out <- model_posterior(shown_model(bandit), places, context)
+  for (j in seq_len(constraint_count(bandit$config))) {
+    one <- model_posterior(models_of(bandit)[[1 + j]], places, context)
     out[[sprintf("g%d_mean", j)]] <- one$mean
     out[[sprintf("g%d_sd", j)]] <- one$sd
   }
@@ -203,11 +203,11 @@ rival_posteriors <- function(rival, places, context) {
 }
 
 # As bandit_facts(): those of f's posterior.
-rival_facts <- function(rival) {
-  facts <- if (has_posterior(rival)) bandit_facts(shown_model(rival))
+script_facts <- function(bandit) {
+  facts <- if (has_posterior(bandit)) bandit_facts(shown_model(bandit))
            else list(engine = "none", rank = 0L, error_bound = 0, log_det = NA_real_, segment = 1L)
-  times <- table_column(rival$events, "time")
-  facts$rounds <- table_size(rival$queries)
+  times <- table_column(bandit$events, "time")
+  facts$rounds <- table_size(bandit$queries)
   facts$clock <- if (all(is.na(times))) NA_real_ else max(times, na.rm = TRUE)
   facts
 }
@@ -218,64 +218,64 @@ rival_facts <- function(rival) {
 # src/core/scores/outcomes.h). `weight`: -Inf bars places where the bound is above 0; `floored`: a bound below 0 counts
 # as 0; `target`: the first model's term is the logarithm of its expected improvement above it. Each of them one for
 # all models, or one for each.
-place_of_sum <- function(rival, models, context, weight = 1, width = 0, floored = FALSE, target = NaN) {
+place_of_sum <- function(bandit, models, context, weight = 1, width = 0, floored = FALSE, target = NaN) {
   size <- length(models)
   for (model in models) heal(model)
   found <- core(cpp_bandits_largest_sum(lapply(models, function(model) model$handle),
                                         contexts_for(models[[1]], context, 1L), rep_len(as.double(weight), size),
                                         rep_len(as.double(width), size), rep_len(floored, size), target))
-  if (is_tabulated_space(rival$config)) return(arm_places(rival$config$domain, found$arm))
-  places_found(rival$config, found)
+  if (is_tabulated_space(bandit$config)) return(arm_places(bandit$config$domain, found$arm))
+  places_found(bandit$config, found)
 }
 
 # Where `score(places)` is largest, see maximise_over(): all arms; of a box the last points played too. Ties
 # (within 1e-9 of `scale`) go to the first.
-best_place <- function(rival, score, limits = NULL, scale = rival$config$scale) {
-  size <- table_size(rival$queries)
-  recent <- logged_places(rival, seq_len(size)[seq_len(size) > size - 50])
-  maximise_over(rival$config$domain, score, limits, effort_of_round, from = recent, tie = 1e-9 * scale)
+best_place <- function(bandit, score, limits = NULL, scale = bandit$config$scale) {
+  size <- table_size(bandit$queries)
+  recent <- logged_places(bandit, seq_len(size)[seq_len(size) > size - 50])
+  maximise_over(bandit$config$domain, score, limits, effort_of_round, from = recent, tie = 1e-9 * scale)
 }
 
 # ---- what is asked and told ---------------------------------------------------
 
-rival_ask <- function(rival, contexts, time) {
+script_ask <- function(bandit, contexts, time) {
   count <- length(contexts$row)
-  if (count == 1) return(rival_query(rival, contexts, time))
-  rival_change(rival, function(draft) {
-    for (k in seq_len(count)) rival_query(draft, subset_contexts(contexts, k), time)
+  if (count == 1) return(script_query(bandit, contexts, time))
+  script_change(bandit, function(draft) {
+    for (k in seq_len(count)) script_query(draft, subset_contexts(contexts, k), time)
   })
 }
 
-rival_change <- function(rival, make) {
-  heal(rival)
-  as_one_change(rival, "memory", list(handle = NULL), make,
-                durable = if (!is.null(rival$journal)) function(draft) keep_difference(rival, draft))
+script_change <- function(bandit, make) {
+  heal(bandit)
+  as_one_change(bandit, "memory", list(handle = NULL), make,
+                durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
 }
 
 # One query: chosen, then noted together with what the rule remembers.
-rival_query <- function(rival, contexts, time) {
-  heal(rival)
-  choice <- by_rule(rival, rule_of(rival)$propose(rival, context_row(rival$config, contexts)))
-  rival_commit(rival, by_rule(rival, rival_row(rival, choice, contexts)),
-               rival_events(rival, "query", table_size(rival$queries) + 1L, time = time), choice$memory)
+script_query <- function(bandit, contexts, time) {
+  heal(bandit)
+  choice <- by_rule(bandit, rule_of(bandit)$propose(bandit, context_row(bandit$config, contexts)))
+  script_commit(bandit, by_rule(bandit, script_row(bandit, choice, contexts)),
+               script_events(bandit, "query", table_size(bandit$queries) + 1L, time = time), choice$memory)
 }
 
 # `queries` (rows of the log, or NULL) and `events` go to the log. `stale`: the models must be made anew.
-rival_commit <- function(rival, queries, events, memory = rival$memory, stale = FALSE, fields = list()) {
-  commit(rival,
-         list(table_change(rival$queries, queries, cpp_told_cells(events)),
-              table_change(rival$events, events)),
+script_commit <- function(bandit, queries, events, memory = bandit$memory, stale = FALSE, fields = list()) {
+  commit(bandit,
+         list(table_change(bandit$queries, queries, cpp_told_cells(events)),
+              table_change(bandit$events, events)),
          fields = c(list(memory = memory), fields, if (stale) list(handle = NULL)),
-         durable = if (!is.null(rival$journal)) function() {
-           keep_change(rival$journal, rival, queries, events, NULL, if (!identical(memory, rival$memory)) memory)
+         durable = if (!is.null(bandit$journal)) function() {
+           keep_change(bandit$journal, bandit, queries, events, NULL, if (!identical(memory, bandit$memory)) memory)
          })
 }
 
 # Rows of the log's events, with what becomes of their queries.
-rival_events <- function(rival, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
+script_events <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
                          beside = told_beside(length(id))) {
   count <- length(id)
-  if (is.null(constraints)) constraints <- matrix(NA_real_, count, constraint_count(rival$config))
+  if (is.null(constraints)) constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
   events <- c(list(kind = rep(event_kind[[kind]], count), id = as.integer(id),
                    reward = rep_len(as.double(reward), count),
                    time = rep_len(time, count)), beside, list(arms = rep(NA_character_, count), g = constraints))
@@ -292,16 +292,16 @@ status_after <- function(events) {
 }
 
 # The status of all queries after some events.
-rival_status <- function(count, events) {
+script_status <- function(count, events) {
   status <- rep(1L, count)
   told <- events$kind %in% telling
   status[events$id[told]] <- status_after(events)[told]
   status
 }
 
-rival_row <- function(rival, choice, contexts) {
-  config <- rival$config
-  seen <- if (has_posterior(rival)) model_posterior(models_of(rival)[[or_else(choice$model, 1)]], choice$place,
+script_row <- function(bandit, choice, contexts) {
+  config <- bandit$config
+  seen <- if (has_posterior(bandit)) model_posterior(models_of(bandit)[[or_else(choice$model, 1)]], choice$place,
                                                     context_row(config, contexts))
           else list(mean = NA_real_, sd = NA_real_)
   kappa <- or_else(choice$kappa, rep(NA_real_, constraint_count(config)))
@@ -311,35 +311,35 @@ rival_row <- function(rival, choice, contexts) {
                           kappa = matrix(as.double(kappa), 1), phase = match(choice$phase, phase_names(config)))))
 }
 
-rival_tell <- function(rival, kind, id, reward, constraints, time, beside, reason = NULL) {
-  amends <- rule_of(rival)$amends
+script_tell <- function(bandit, kind, id, reward, constraints, time, beside, reason = NULL) {
+  amends <- rule_of(bandit)$amends
   if (kind == "amend" && !is.null(amends)) stop_gpbandits("Cannot correct a reward: ", amends, ".", argument = "id")
-  events <- with_reason(rival_events(rival, kind, id, reward, constraints, time, beside), reason)
-  rival_commit(rival, NULL, events, stale = kind == "amend",
-               fields = if (!is.null(reason)) list(reasons = reasons_with(rival, id, reason)))
+  events <- with_reason(script_events(bandit, kind, id, reward, constraints, time, beside), reason)
+  script_commit(bandit, NULL, events, stale = kind == "amend",
+               fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))
 }
 
 # `places`: as find_places() gives them.
-rival_give <- function(rival, places, contexts, reward, constraints, time, beside) {
-  rival_change(rival, function(draft) for (k in seq_along(reward)) {
+script_give <- function(bandit, places, contexts, reward, constraints, time, beside) {
+  script_change(bandit, function(draft) for (k in seq_along(reward)) {
     heal(draft)
     choice <- list(place = subset_places(places, k), action = "given", phase = "given")
-    rival_commit(draft, rival_row(draft, choice, subset_contexts(contexts, k)),
-                 rival_events(draft, "given", table_size(draft$queries) + 1L, reward[k], constraints[k, , drop = FALSE],
+    script_commit(draft, script_row(draft, choice, subset_contexts(contexts, k)),
+                 script_events(draft, "given", table_size(draft$queries) + 1L, reward[k], constraints[k, , drop = FALSE],
                               time, lapply(beside, `[`, k)))
   })
 }
 
 # The recommended place as the log has places.
-rival_best <- function(rival, contexts) {
-  place <- by_rule(rival, rule_of(rival)$recommend(rival, context_row(rival$config, contexts)))
-  places_in_log(rival$config, place, contexts)
+script_best <- function(bandit, contexts) {
+  place <- by_rule(bandit, rule_of(bandit)$recommend(bandit, context_row(bandit$config, contexts)))
+  places_in_log(bandit$config, place, contexts)
 }
 
 # What print() says besides.
-rival_story <- function(rival) {
-  phase <- phases_of(rival, seq_len(table_size(rival$queries)))
-  count <- as.integer(constraint_count(rival$config))
+script_story <- function(bandit) {
+  phase <- phases_of(bandit, seq_len(table_size(bandit$queries)))
+  count <- as.integer(constraint_count(bandit$config))
   c(if (count > 0) sprintf("  constraints %d", count),
     if (any(phase == "infeasible")) sprintf("  declared   infeasible in round %d", which(phase == "infeasible")[1]),
     if (any(phase == "answer")) sprintf("  stopped    before round %d", which(phase == "answer")[1]))
@@ -347,11 +347,11 @@ rival_story <- function(rival) {
 
 # ---- runs ---------------------------------------------------------------------
 
-# A rival's log, which no fold in the core replays.
-check_rival_log <- function(rival) {
-  config <- rival$config
-  queries <- table_columns(rival$queries)
-  events <- table_columns(rival$events)
+# A script's log, which no fold in the core replays.
+check_script_log <- function(bandit) {
+  config <- bandit$config
+  queries <- table_columns(bandit$queries)
+  events <- table_columns(bandit$events)
   n <- length(queries$arm)
   asks <- events$kind %in% event_kind[c("query", "given")]
   if (!all(events$kind %in% event_kind[c("query", "given", names(telling))])) {
@@ -365,15 +365,15 @@ check_rival_log <- function(rival) {
   if (any(!queries$action %in% seq_along(action_names)) || any(!queries$phase %in% seq_along(phase_names(config)))) {
     damaged("it has a query of an unknown kind")
   }
-  status <- rival_status(n, events)
-  if (all(is.na(queries$status))) queries$status <- note_status(rival, status)
+  status <- script_status(n, events)
+  if (all(is.na(queries$status))) queries$status <- note_status(bandit, status)
   if (!identical(queries$status, status)) damaged("what became of its queries does not follow from its events")
   rewards <- events$reward[events$kind %in% event_kind[c("reward", "amend")]]
   if (!all(abs(rewards) <= largest_number) || anyNA(rewards)) damaged("it has a reward that is no finite number")
 }
 
 # Domain, count, and the settings of 1 + count models, checked. `width` (checked) is NULL where none is used.
-gp_rival_parts <- function(domain, kernel, noise_var, width, count, mean, constraint_kernels, constraint_noise_var,
+gp_script_parts <- function(domain, kernel, noise_var, width, count, mean, constraint_kernels, constraint_noise_var,
                            constraint_width, constraint_mean, least = 1) {
   domain <- as_domain(domain)
   kernel <- as_kernel(kernel)
@@ -383,7 +383,7 @@ gp_rival_parts <- function(domain, kernel, noise_var, width, count, mean, constr
                              "kernel_se(), kernel_matern(), ...")
   widths <- if (!is.null(width)) {
     lapply(each_constraint(constraint_width, width, count, "bandit_width", "constraint_width",
-                           "width_constant(), ..."), check_rival_width, "constraint_width")
+                           "width_constant(), ..."), check_script_width, "constraint_width")
   }
   lambda <- if (is.null(constraint_noise_var)) noise_var else constraint_noise_var
   lambda <- check_each(lambda, count, "constraint_noise_var", lower = 0, open_lower = TRUE)
@@ -416,13 +416,13 @@ register_script <- function(name, script) {
 
 register_bandit_kind(
   "script",
-  rebuild = function(bandit) heal_rival(bandit),
+  rebuild = function(bandit) heal_script(bandit),
   begin = function(bandit, useless) as_ours(feed_models(bandit), useless),
-  facts = function(bandit) rival_facts(bandit),
-  ask = function(bandit, contexts, time) rival_ask(bandit, contexts, time),
-  tell = function(bandit, ...) rival_tell(bandit, ...),
-  give = function(bandit, ...) rival_give(bandit, ...),
-  posterior = function(bandit, places, context) rival_posteriors(bandit, places, context),
-  best = function(bandit, contexts) rival_best(bandit, contexts),
-  check_log = function(bandit) check_rival_log(bandit)
+  facts = function(bandit) script_facts(bandit),
+  ask = function(bandit, contexts, time) script_ask(bandit, contexts, time),
+  tell = function(bandit, ...) script_tell(bandit, ...),
+  give = function(bandit, ...) script_give(bandit, ...),
+  posterior = function(bandit, places, context) script_posteriors(bandit, places, context),
+  best = function(bandit, contexts) script_best(bandit, contexts),
+  check_log = function(bandit) check_script_log(bandit)
 )

@@ -193,8 +193,8 @@
 #'     [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()].
 #'   * UCB with [width_irgp()] and [policy_pims()] in expectation; [gp_ucb_pe()] in batches, [bpe()] in batches and with delays; UCB with
 #'     `pending_hallucinate(guard = )`.
-#'   * UCB with [width_ec()] (a wrong model), with [rewards_clip()] and [width_clip()] (heavy tails), repeated by [policy_repeats()]; [lb_gp_ucb()] and
-#'     [a_gp_ucb()] (unknown lengthscales); [stable_opt()] (perturbed inputs).
+#'   * UCB with [width_ec()] (a wrong model), with [rewards_clip()] and [width_clip()] (heavy tails), repeated by [policy_repeats()]; [gp_ucb_lengthscale()]
+#'     (unknown lengthscales); [stable_opt()] (perturbed inputs).
 #'   * No regret but right labels: [gp_lse()], `policy_straddle(random = TRUE)`; no unsafe play: [safe_opt()]. [guarantees] has one table of all.
 #'
 #'   EI, PI, KG, MES, local penalisation, mean, variance and uniform play have no regret bound here (variance: only of the information gained). With contexts and

@@ -34,7 +34,7 @@
 #'   spectral gains need finitely many arms.
 #' @references Srinivas, Krause, Kakade, Seeger (2010), Theorems 4 and 5;
 #'   Chowdhury and Gopalan (2017); Vakili, Khezeli and Picheny (2021) <https://arxiv.org/abs/2009.06966> (rates from its abstract).
-#' @seealso [max_information_gain()] for the sequences themselves, [width_igp()].
+#' @seealso [information_gain()] for the sequences themselves, [width_igp()].
 #' @examples
 #' width_igp(B = 1, R = 0.1, delta = 0.1, gain = "greedy")
 #' width_igp(B = 1, R = 0.1, delta = 0.1, gain = function(s) 2 * log1p(s))

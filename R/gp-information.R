@@ -42,14 +42,15 @@
 #'
 #' @param kernel a kernel, see [kernel_se()].
 #' @param x the points: a numeric vector, matrix or data.frame with a row each, or a finite
-#'   domain. `information_gain()`: the points observed, repeats counted. `max_information_gain()`:
+#'   domain. Without `rounds`: the points observed, repeats counted. With `rounds`:
 #'   the points to choose from. With a [kernel_matrix()]: arm numbers (in the last column if
 #'   other inputs come along); left out, all arms.
 #' @param noise_var \eqn{\lambda > 0}, the noise variance (squared units of the reward).
-#' @param rounds \eqn{T}, the number of observations, at most 1e7.
-#' @param method `"greedy"`, `"spectral"` or `"doptimal"`.
+#' @param rounds \eqn{T}, the number of observations to choose, an integer from 1 to 1e7; `NULL`, the default: `x` are
+#'   the points observed.
+#' @param method `"greedy"` (the default), `"spectral"` or `"doptimal"`; with `rounds` only.
 #' @param tolerance `"doptimal"` only: the relative gap at which to stop.
-#' @return `information_gain()`: one number, in nats. `max_information_gain()`: a vector of
+#' @return Without `rounds` one number, in nats. With `rounds` a vector of
 #'   length `rounds`, \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T}, nondecreasing.
 #' @section Errors: a `gpbandits_error` if an argument is not as described, for a box, or if a
 #'   covariance is indefinite.
@@ -63,13 +64,17 @@
 #' @examples
 #' x <- seq(0, 1, length.out = 101)
 #' information_gain(kernel_se(0.2), c(0, 0.5, 0.5, 1), noise_var = 0.1)
-#' greedy <- max_information_gain(kernel_se(0.2), x, 50, noise_var = 1)
-#' upper <- max_information_gain(kernel_se(0.2), x, 50, noise_var = 1, method = "spectral")
+#' greedy <- information_gain(kernel_se(0.2), x, noise_var = 1, rounds = 50)
+#' upper <- information_gain(kernel_se(0.2), x, noise_var = 1, rounds = 50, method = "spectral")
 #' matplot(cbind(greedy, upper), type = "l", xlab = "T", ylab = "information gain")
 #' @export
-information_gain <- function(kernel, x, noise_var) {
+information_gain <- function(kernel, x, noise_var, rounds = NULL, method = c("greedy", "spectral", "doptimal"),
+                             tolerance = 1e-4) {
   points <- information_points(kernel, if (missing(x)) NULL else x)
   noise_var <- check_positive(noise_var)
+  if (!is.null(rounds)) return(largest_information(points, noise_var, rounds, method, tolerance))
+  if (!missing(method)) stop_argument("method", "given without `rounds`", "given together with `rounds`")
+  if (!missing(tolerance)) stop_argument("tolerance", "given without `rounds`", "given together with `rounds`")
   if (nrow(points$points) == 0) return(0)
   row <- row_numbers(points$points)
   first <- which(!duplicated(row))
@@ -77,15 +82,10 @@ information_gain <- function(kernel, x, noise_var) {
   core(cpp_information_gain(K, tabulate(match(row, row[first])), noise_var))
 }
 
-#' @rdname information_gain
-#' @export
-max_information_gain <- function(kernel, x, rounds, noise_var,
-                                 method = c("greedy", "spectral", "doptimal"),
-                                 tolerance = 1e-4) {
-  points <- information_points(kernel, if (missing(x)) NULL else x)
+# A value or bound of the largest gain of 1, 2, ..., `rounds` of the points.
+largest_information <- function(points, noise_var, rounds, method, tolerance) {
   if (nrow(points$points) == 0) stop_argument("x", "no point", "at least one point")
   rounds <- check_count(rounds, upper = most_bounded)
-  noise_var <- check_positive(noise_var)
   method <- check_choice(method, c("greedy", "spectral", "doptimal"))
   tolerance <- check_number(tolerance, lower = 1e-9, upper = 1)
   core(switch(

@@ -28,8 +28,8 @@
 #'
 #' | algorithm | setting | proven | where | source |
 #' |---|---|---|---|---|
-#' | LB-GP-UCB | norm, lengthscale unknown | \eqn{d\log g(T)} times that of the true one | [lb_gp_ucb()] | Ziomek 2024 |
-#' | A-GP-UCB | norm, lengthscale and norm unknown | \eqn{b(T)g(T)^d} times | [a_gp_ucb()] | Berkenkamp 2019 |
+#' | LB-GP-UCB | norm, lengthscale unknown | \eqn{d\log g(T)} times that of the true one | [gp_ucb_lengthscale()] | Ziomek 2024 |
+#' | A-GP-UCB | norm, lengthscale and norm unknown | \eqn{b(T)g(T)^d} times | [gp_ucb_lengthscale()] | Berkenkamp 2019 |
 #' | EC-GP-UCB | model wrong by \eqn{\epsilon}{epsilon} | regret plus \eqn{\epsilon T\sqrt{\gamma_T}}{epsilon T sqrt(gamma_T)} | [width_ec()] | Bogunovic 2021 |
 #' | corrupted rewards | as its base, total corruption \eqn{C} known | intervals wider by \eqn{C/\sqrt\lambda}{C / sqrt(lambda)} | [width_corrupt()] | derived; order of Bogunovic 2020 |
 #' | clipped rewards | norm, heavy tails | \eqn{T^{(2+\alpha)/(2(1+\alpha))}}{T^((2 + alpha) / (2 (1 + alpha)))} | [rewards_clip()] | after Ray Chowdhury 2019 |
@@ -78,9 +78,9 @@
 #' |---|---|---|---|---|
 #' | GP-UCB, constraints without noise | norm, fresh epochs (`reuse = FALSE`) | average regret and violation fall if \eqn{L} and \eqn{S} grow and \eqn{\gamma_S+\log(L/\delta)=o(\sqrt S)}{gamma_S + log(L / delta) = o(sqrt(S))} | [gp_ucb_noiseless_constraints()] | Shi 2022 |
 #' | GP-UCB, constraints with noise | the same, Slater's condition, \eqn{f} and \eqn{g} bounded | the same | [gp_ucb_noisy_constraints()] | Shi 2022 |
-#' | CKB | norm, Slater's condition | regret and soft violation sublinear: rounds may cancel | [rival_ckb()] | Zhou 2022 |
-#' | CONFIG, penalties like \eqn{\sqrt t}{sqrt(t)} or exact ones | widths that hold | every round's regret below its width; hard violation sublinear | [gp_ucb()] with `outcomes`, [rival_epbo()] | Xu 2023, Lu 2022; derived |
-#' | bandit OCO, ADMMBO | | see their pages | [rival_oco()], [rival_admmbo()] | |
+#' | CKB | norm, Slater's condition | regret and soft violation sublinear: rounds may cancel | [baseline_constrained()] | Zhou 2022 |
+#' | CONFIG, penalties like \eqn{\sqrt t}{sqrt(t)} or exact ones | widths that hold | every round's regret below its width; hard violation sublinear | [gp_ucb()] with `outcomes`, [baseline_constrained()] | Xu 2023, Lu 2022; derived |
+#' | bandit OCO, ADMMBO | | see their pages | [bandit_oco], [admmbo] | |
 #' | SafeOpt by data (LoSBO) | seed, Lipschitz and noise bounds | no unsafe play, ever; sub-Gaussian noise: w.p. \eqn{1-\delta}{1 - delta} | [safe_opt()] | rule Fiedler 2024; derived |
 #' | a norm's lower bound | norm | refutes a bound, certifies none | [norm_check()] | derived from Flynn 2025 |
 #' | SafeOpt, StageOpt | norm, seed known to be safe | no unsafe play, w.p. \eqn{1-\delta}{1 - delta} | [safe_opt()] | Sui 2015, 2018 |

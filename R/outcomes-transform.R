@@ -42,7 +42,7 @@
 #' @param transform `"auto"`, `"none"` or `"power"`; `"none"` where `centre` and `scale` are given.
 #' @param centre,scale \eqn{c}, a number, and \eqn{s}, a number > 0, in units of the reward; both or neither. `NULL`: fitted to the rewards.
 #' @return An object of class `bandit_outputs`.
-#' @section Errors: a `gpbandits_error` for other choices. [gp_bandit()] refuses outputs together with `changes`, `constraints` and rivals.
+#' @section Errors: a `gpbandits_error` for other choices. [gp_bandit()] refuses outputs together with `changes`, `constraints` and baselines.
 #' @section Guarantee: none where the map is fitted: it is made from the rewards whose noise it scales, so that no theorem of a width is about it (`$certificate()` gives no probability, and calls those of draws "as if the map were given"). With `centre` and `scale` those of the
 #'   width, with `B`, `R` and `noise_var` in units of the scaled rewards.
 #' @references Yeo and Johnson (2000) \doi{10.1093/biomet/87.4.954}; Cowen-Rivers et al. (2022) <https://arxiv.org/abs/2012.03826> (HEBO).

@@ -5,10 +5,10 @@
 #' The experiments of Shi and Eryilmaz (2022), as [bandit_problem()]s: reward and constraint are nonconvex, and a point is
 #' feasible if its constraint value is at most 0.
 #'
-#' * `problem_small_feasible()`: \eqn{f(x) = -\sin x_1 - x_2}{f(x) = -sin(x1) - x2} on \eqn{[0,6]^2}{[0, 6]^2} under
+#' * `"small_feasible"`: \eqn{f(x) = -\sin x_1 - x_2}{f(x) = -sin(x1) - x2} on \eqn{[0,6]^2}{[0, 6]^2} under
 #'   \eqn{g(x) = \sin x_1\sin x_2 + 0.95\le 0}{g(x) = sin(x1) sin(x2) + 0.95 <= 0} (Gardner et al. 2014). 1.77 percent of the box are feasible;
 #'   the optimum is at \eqn{(3\pi/2, \arcsin 0.95)}{(3 pi / 2, asin(0.95))}, where \eqn{f = 1 - \arcsin 0.95 = -0.2532}{f = 1 - asin(0.95) = -0.2532}.
-#' * `problem_rate_allocation()`: data rates \eqn{x\in[0,2]^4}{x in [0, 2]^4} of four servers,
+#' * `"rate_allocation"`: data rates \eqn{x\in[0,2]^4}{x in [0, 2]^4} of four servers,
 #'   \eqn{f(x) = \sum_i U_i(x_i)}{f(x) = sum U_i(x_i)} with sigmoids \eqn{U_i = c_i(1/(1+e^{-a_i(x_i-b_i)})+d_i)}{U_i = c_i (1 / (1 + exp(-a_i (x_i - b_i))) + d_i)} for \eqn{i = 1, 3} and
 #'   logarithms \eqn{U_i = c_i(\log(a_ix_i+b_i)+d_i)}{U_i = c_i (log(a_i x_i + b_i) + d_i)} for \eqn{i = 2, 4}; the price of electricity leaves
 #'   \eqn{g(x) = 0.2x_1+0.4x_2+0.8x_3+1.2x_4-2\le 0}{g(x) = 0.2 x1 + 0.4 x2 + 0.8 x3 + 1.2 x4 - 2 <= 0}. The paper takes its constants from Lee, Mazumdar and Shroff
@@ -21,46 +21,60 @@
 #' The best feasible value is found by the problem itself: among the arms of the grid (where it is a little below the
 #' continuum's), or by a search of the box.
 #'
-#' @param grid points per input of an equidistant grid (a whole number >= 2, then the domain is finite), or `NULL` for the box.
-#' @param noisy are constraint values seen with noise?
-#' @param a,b four numbers > 0 each: slopes and offsets of the utilities.
+#' @param name the problem: `"small_feasible"` or `"rate_allocation"`.
+#' @param grid points per input of an equidistant grid, an integer from 2 to 1000, or `NULL` for the box. The default is the
+#'   grid of the package's articles: 61 for `"small_feasible"`, 9 for `"rate_allocation"`.
+#' @param noisy `TRUE` adds noise to the constraint values; `FALSE`, the default: they are observed exactly.
+#' @param a,b `"rate_allocation"` only: slopes and offsets of the utilities, four numbers > 0 each. The defaults:
+#'   slope 10 for servers 1 and 3, slope 5 for 2 and 4, and offset 1 for all.
+#' @param ... must be empty.
 #' @return An object of class `bandit_problem`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term constraints,
 #'   AISTATS; Gardner, Kusner, Xu, Weinberger and Cunningham (2014), Bayesian optimization with inequality constraints,
 #'   ICML; Lee, Mazumdar and Shroff (2005), Non-convex optimization and rate control for multi-class services in the
 #'   internet, IEEE/ACM Transactions on Networking 13.
-#' @seealso [gp_ucb_noiseless_constraints()], [rivals under constraints][rival_ckb()].
+#' @seealso [gp_ucb_noiseless_constraints()], [baseline_constrained()].
 #' @examples
-#' problem_small_feasible(grid = 41)
-#' problem <- problem_small_feasible(grid = 31, noisy = TRUE)
+#' benchmark_problem("small_feasible", grid = 41)
+#' problem <- benchmark_problem("small_feasible", grid = 31, noisy = TRUE)
 #' b <- gp_ucb_noisy_constraints(problem$domain, kernel_matern(2.5, 1), 0.01, epoch = 20, step = 0.5,
 #'                               width = width_constant(2))
 #' set.seed(1)
 #' run_bandit(b, problem, rounds = 60)
 #' @export
-problem_small_feasible <- function(grid = 61, noisy = FALSE) {
-  domain <- grid_or_box(check_grid(grid), c(0, 0), c(6, 6))
+benchmark_problem <- function(name, grid = if (name == "small_feasible") 61 else 9, noisy = FALSE, a = c(10, 5, 10, 5),
+                              b = c(1, 1, 1, 1), ...) {
+  name <- check_choice(name, c("small_feasible", "rate_allocation"))
+  check_dots_empty(...)
+  grid <- check_grid(grid)
+  noisy <- check_flag(noisy)
+  if (name == "rate_allocation") return(rate_allocation(grid, noisy, a, b))
+  foreign <- c("a", "b")[!c(missing(a), missing(b))]
+  if (length(foreign)) stop_argument(foreign[1], "given", "left out: it is for \"rate_allocation\"")
+  small_feasible(grid, noisy)
+}
+
+small_feasible <- function(grid, noisy) {
+  domain <- grid_or_box(grid, c(0, 0), c(6, 6))
   g <- function(x) sin(x[, 1]) * sin(x[, 2]) + 0.95
   if (!is.null(grid) && all(g(domain$x) > 0)) stop_argument("grid", describe(grid), "such that an arm is feasible")
   bandit_problem(domain, function(x) -sin(x[, 1]) - x[, 2], noise = 0.1, constraints = g,
-                 constraint_noise = if (check_flag(noisy)) 0.1,
+                 constraint_noise = if (noisy) 0.1,
                  optimum = if (is.null(grid)) 1 - asin(0.95))
 }
 
-#' @rdname problem_small_feasible
-#' @export
-problem_rate_allocation <- function(grid = 9, noisy = FALSE, a = c(10, 5, 10, 5), b = c(1, 1, 1, 1)) {
-  domain <- grid_or_box(check_grid(grid), rep(0, 4), rep(2, 4))
+rate_allocation <- function(grid, noisy, a, b) {
+  domain <- grid_or_box(grid, rep(0, 4), rep(2, 4))
   a <- check_numbers(a, lengths = 4, lower = 0, open_lower = TRUE)
   b <- check_numbers(b, lengths = 4, lower = 0, open_lower = TRUE)
   price <- c(0.2, 0.4, 0.8, 1.2)
   bandit_problem(domain, function(x) rowSums(rate_utilities(x, a, b)), noise = 0.1,
                  constraints = function(x) drop(x %*% price) - 2,
-                 constraint_noise = if (check_flag(noisy)) function(n) stats::runif(n, -0.2, 0.2))
+                 constraint_noise = if (noisy) function(n) stats::runif(n, -0.2, 0.2))
 }
 
-check_grid <- function(grid) if (!is.null(grid)) check_count(grid, "grid", lower = 2, upper = 1000)
+check_grid <- function(grid) if (!is.null(grid)) check_count(grid, lower = 2, upper = 1000)
 
 grid_or_box <- function(grid, lower, upper) {
   if (is.null(grid)) return(box_domain(lower, upper))

@@ -181,7 +181,7 @@ has_rule <- function(bandit) !is.null(bandit$config$rule)
 
 kind_of <- function(bandit) bandit_kinds[[if (has_rule(bandit)) "script" else "core"]]
 
-rule_of <- function(rival) script_of(rival$config$rule)
+rule_of <- function(bandit) script_of(bandit$config$rule)
 
 check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))

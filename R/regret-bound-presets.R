@@ -3,14 +3,13 @@
 # Which theorem a preset has, and why others have none here.
 
 preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd", gp_lse = "lse",
-                     stable_opt = "stable", rival_epbo = "penalty", config = "penalty",
+                     stable_opt = "stable", epbo = "penalty", config = "penalty",
                      gp_ucb_noiseless_constraints = "constraints_noiseless",
                      gp_ucb_noisy_constraints = "constraints_noisy")
 
 no_theorem <- local({
   unproven <- "none is proven"
   unchecked <- "its paper's constants depend on how much f varies and have not been checked"
-  rival <- "it is here to compare with, and its paper's constants have not been checked"
   safety <- "what is proven is that no play is unsafe, with probability 1 - delta"
   c(gp_ucb = "\"srinivas1\" is for arms, \"srinivas2\" for a box, \"ucb\" for any width that holds",
     gp_bucb = "\"ucb\" with `guard` is for batches whose width is raised",
@@ -18,8 +17,10 @@ no_theorem <- local({
     ts_rsr = "one query at a time it is PIMS (\"irgp\"); for batches the proof has not been checked",
     rahbo = paste("its paper's bound counts the regret of f - alpha rho^2 with an unknown rho, and its constants",
                   "have not been checked"),
-    gp_ucb_drift = unchecked, rival_ckb = rival, rival_oco = rival,
-    rival_admmbo = rival, safe_opt = safety)
+    gp_ucb_lengthscale = "\"adaptive_lengthscale\" and \"balanced_lengthscale\" are for its two methods",
+    baseline_constrained = paste("\"penalty\" is for method \"epbo\"; the others are here to compare with, and their",
+                                 "papers' constants have not been checked"),
+    gp_ucb_drift = unchecked, safe_opt = safety)
 })
 
 theorem_of_preset <- function(theorem) {

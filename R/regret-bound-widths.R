@@ -173,13 +173,13 @@ largest_left <- function(gain, noise_var, variance) {
   pmin(variance_sum(gain, noise_var, variance) / t, ifelse(t > few$rounds, few$sum / (t - few$rounds), Inf), variance)
 }
 
-regret_lb <- function(rounds, gain, B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL) {
+regret_balanced <- function(rounds, gain, B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL) {
   g <- vapply(seq_len(rounds), checked_function(check_function(growth), "growth"), 0)
   check_positive(constant) * pmax(1, check_count(d) * log(g)) * regret_igp_ucb(rounds, gain, B, R, delta, noise_var)
 }
 
-regret_a_ucb <- function(rounds, gain, B, R, d, growth, norm_growth = function(t) 1, delta = 0.1, constant = 1,
-                         noise_var = NULL) {
+regret_adaptive <- function(rounds, gain, B, R, d, growth, norm_growth = function(t) 1, delta = 0.1, constant = 1,
+                            noise_var = NULL) {
   values <- function(f, arg) vapply(seq_len(rounds), checked_function(check_function(f, arg), arg), 0)
   check_positive(constant) * values(norm_growth, "norm_growth") * values(growth, "growth")^check_count(d) *
     regret_igp_ucb(rounds, gain, B, R, delta, noise_var)

@@ -154,7 +154,7 @@
 #'   `"counts"`; `mean` \eqn{= m}). `"duel"` (`noise_var, B, width, variance = 1, both = FALSE, first = 0`): [policy_duel()] with `rule = "last"`, one duel at a time, the sum of \eqn{f(x^*) - f(x_t)}{f(x*) - f(x_t)} over the
 #'   second places: the same with \eqn{4v} for \eqn{v}, \eqn{m = 0} and a `gain` of differences; `both` players: twice that and `first` \eqn{= f(x^*) - f(x_0)}{= f(x*) - f(x_0)}. Derived here (POP-BO's own bound, Xu et al. 2024,
 #'   is of order \eqn{T^{3/4}}{T^(3/4)}), for exact engines. (The estimate is kept within the ball of norm `B`: so each \eqn{c_i\ge1/\kappa}{c_i >= 1 / kappa}.)
-#' * `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf, D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`): [rival_epbo()] and, with an infinite penalty,
+#' * `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf, D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`): [baseline_constrained()] and, with an infinite penalty,
 #'   CONFIG, UCB under limits ([policy_ucb()] with [outcomes]; `"config"` is another name of this): \eqn{\sum_t [f(x^*) - f(x_t)]_+}{sum of [f(x*) - f(x_t)]+} against the best feasible place \eqn{2w_T\sqrt{cT\gamma_T}}{2 w_T sqrt(c T gamma_T)}. `quantity = "violation"`, the hard one: with \eqn{m} = `count` constraints (`gain` is an upper bound of all
 #'   gains) \eqn{2mw_{g,T}\sqrt{cT\gamma_T}}{2 m w_g sqrt(c T gamma_T)} and, where the penalty is finite, \eqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D sum_t 1 / penalty(t)} more, \eqn{D =
 #'   \max f - f(x^*)}{D = max f - f(x*)}; for a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, rather \eqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*)}{2 (w_T + penalty m w_g) sqrt(c
@@ -191,8 +191,9 @@
 #' * `"gp_ucb_pe"` (`noise_var, width, guard, variance = 1`): all queries of [gp_ucb_pe()], in batches or with delays, \eqn{5e^Gw_T\sqrt{cT\gamma_T}}{5 exp(G) w_T sqrt(c T
 #'   gamma_T)}, where pending queries never hold more than `guard` \eqn{= G} nats (batches of \eqn{K}: \eqn{\gamma_{K-1}}{gamma_(K-1)}). An explored place has \eqn{f(x^*) -
 #'   f(x)\le 2w\sigma(x^*) + 3w\sigma(x)}{f(x*) - f(x) <= 2 w sd(x*) + 3 w sd(x)}, and \eqn{x^*} was there to be explored. (For the paper's, of the best of each batch, a step could not be checked.)
-#' * `"lb_gp_ucb"` (`B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL`) and `"a_gp_ucb"` (and `norm_growth = function(t) 1`): orders with an unknown
-#'   `constant`, \eqn{\max(1, d\log g(t))}{max(1, d log g(t))} and \eqn{b(t)g(t)^d}{b(t) g(t)^d} times `"igp_ucb"` with the true lengthscale's `gain` and norm `B`.
+#' * `"balanced_lengthscale"` (`B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL`) and
+#'   `"adaptive_lengthscale"` (and `norm_growth = function(t) 1`): orders of [gp_ucb_lengthscale()] with an unknown `constant`,
+#'   \eqn{\max(1, d\log g(t))}{max(1, d log g(t))} and \eqn{b(t)g(t)^d}{b(t) g(t)^d} times `"igp_ucb"` with the true lengthscale's `gain` and norm `B`.
 #'
 #' Names of presets do where they have one theorem of another name (`"gp_ucb_sdf"`); for those without a bound here, [rahbo()] and [safe_opt()] among them, the
 #' error says why.
@@ -203,7 +204,7 @@
 #' @param rounds \eqn{T}, at most 1e7: the bound is given at rounds `1..rounds`.
 #' @param gain \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T}: a nondecreasing vector of at least
 #' `rounds`
-#'   numbers, such as an upper bound of [max_information_gain()] gives (for `"constraints_..."`, `epoch`
+#'   numbers, such as an upper bound of [information_gain()] gives (for `"constraints_..."`, `epoch`
 #'   numbers are enough); one
 #'   number for all; or a function of \eqn{s \ge 1}{s >= 1}. Take \eqn{\gamma}{gamma} for the theorem's
 #'   \eqn{\lambda}{lambda}.
@@ -217,10 +218,10 @@
 #'   `suppressWarnings(..., classes = "gpbandits_outside_theorem")` silences them.
 #' @references Srinivas, Krause, Kakade, Seeger (2010); Chowdhury and Gopalan (2017); Verma, Dai, Low (2022);
 #'   Avanesov; Shi and Eryilmaz (2022).
-#' @seealso [max_information_gain()], [run_bandit()].
+#' @seealso [information_gain()], [run_bandit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
-#' gain <- max_information_gain(kernel_se(0.2), x, 100, noise_var = 0.1, method = "spectral")
+#' gain <- information_gain(kernel_se(0.2), x, noise_var = 0.1, rounds = 100, method = "spectral")
 #' bound <- regret_bound("srinivas1", 100, gain, noise_var = 0.1, arms = 50)
 #' plot(bound, type = "l", xlab = "round", ylab = "regret at most")
 #' lines(regret_bound("igp_ucb", 100, gain, B = 1, R = 0.1), lty = 2)
@@ -232,7 +233,8 @@ regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
                                      "cpd_finite", "constraints_noiseless", "constraints_noisy", "ucb", "glm",
                                      "duel", "penalty", "fade", "clip", "irgp", "eims", "straddle", "lse",
-                                     "stable", "bpe", "mvr", "gp_ucb_pe", "lb_gp_ucb", "a_gp_ucb"),
+                                     "stable", "bpe", "mvr", "gp_ucb_pe",
+                                     "balanced_lengthscale", "adaptive_lengthscale"),
                          rounds, gain, ...) {
   theorem <- check_choice(theorem_of_preset(theorem), names(regret_theorems()), "theorem")
   rounds <- check_count(rounds, upper = most_bounded)
@@ -481,6 +483,6 @@ regret_theorems <- function() list(
   fade = regret_srinivas1,
   clip = regret_clip, irgp = regret_irgp, eims = regret_eims, straddle = regret_straddle, lse = regret_lse,
   stable = regret_stable, bpe = regret_bpe, mvr = regret_mvr, gp_ucb_pe = regret_ucb_pe,
-  lb_gp_ucb = regret_lb,
-  a_gp_ucb = regret_a_ucb
+  balanced_lengthscale = regret_balanced,
+  adaptive_lengthscale = regret_adaptive
 )

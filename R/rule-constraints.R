@@ -102,7 +102,7 @@ inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) el
 #'
 #' @param epsilon the room \eqn{\epsilon}{epsilon}, a number > 0 (units of the constraints).
 #' @param R all noise is R-sub-Gaussian, >= 0.
-#' @param gain \eqn{\tilde\gamma_S}{gamma}, a number >= 0; for example the last value of [max_information_gain()] over `epoch` rounds.
+#' @param gain \eqn{\tilde\gamma_S}{gamma}, a number >= 0; for example the last value of [information_gain()] over `epoch` rounds.
 #' @param epoch,epochs rounds in an epoch \eqn{S} and number of epochs \eqn{L}.
 #' @param delta failure probability, in (0, 1).
 #' @param count number of constraints \eqn{m}.
@@ -115,7 +115,7 @@ inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) el
 #' @seealso [gp_ucb_noisy_constraints()].
 #' @examples
 #' x <- seq(0, 6, length.out = 41)
-#' gain <- max_information_gain(kernel_matern(2.5, 1), x, rounds = 20, noise_var = 1 + 2 / 20)[20]
+#' gain <- information_gain(kernel_matern(2.5, 1), x, noise_var = 1 + 2 / 20, rounds = 20)[20]
 #' slater_condition(epsilon = 0.05, R = 0.1, gain = gain, epoch = 20, epochs = 18)
 #' # the data rates: noise uniform on +- .2, and the largest gain that 20 points can have
 #' slater_condition(epsilon = 2, R = 0.2 / sqrt(3), gain = 10 * log1p(1 / 1.1), epoch = 20,

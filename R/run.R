@@ -14,14 +14,14 @@
 #' A bandit in a [store][bandit_store] asks and tells in transactions of its own, beside others who work on it: rows are this run's rounds, `id` tells
 #' which queries they were. Its leases do not run out; the run ends early where the store's budget is spent.
 #'
-#' @param bandit a [GPBandit][gp_bandit] or a [rival under constraints][rival_ckb()]; it is changed in place and may have been played
+#' @param bandit a [GPBandit][gp_bandit] or a [baseline under constraints][baseline_constrained()]; it is changed in place and may have been played
 #'   before.
 #' @param problem a [bandit_problem()] over the same domain.
 #' @param rounds number of rounds, a whole number >= 1.
 #' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
 #'   user has set no handler).
 #' @param stop_when `NULL`, a [stop rule][stopping], or a function of the bandit that returns `TRUE` to stop: asked after every round. For
-#'   algorithms that are rules over several posteriors (rivals, [safe_opt()], [lb_gp_ucb()], ...) [stop_stalled()] or a function.
+#'   algorithms that are rules over several posteriors (baselines, [safe_opt()], [gp_ucb_lengthscale()], ...) [stop_stalled()] or a function.
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
 #'   history (`propensity` too), `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
 #'   `violation1..` (the true constraint values, sign kept), `cumulative_violation` (soft: the norm of the positive part of their sum, in which rounds may make good for
@@ -279,13 +279,13 @@ check_run_rewards <- function(config) {
 }
 
 # As play_in_core(), round by round in R.
-play_by_rule <- function(rival, problem, rounds, draws, contexts, report, stops = NULL) {
-  first <- table_size(rival$queries)
+play_by_rule <- function(bandit, problem, rounds, draws, contexts, report, stops = NULL) {
+  first <- table_size(bandit$queries)
   play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
-    ask(rival, subset_contexts(contexts, t), NA_real_)
-    logged_places(rival, first + t)
+    ask(bandit, subset_contexts(contexts, t), NA_real_)
+    logged_places(bandit, first + t)
   }, tell = function(which, reward, g) {
-    tell(rival, "reward", first + which, reward, g[, seq_len(constraint_count(rival$config)), drop = FALSE])
+    tell(bandit, "reward", first + which, reward, g[, seq_len(constraint_count(bandit$config)), drop = FALSE])
   })
 }
 

@@ -45,11 +45,11 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
   with_belief <- function(place, belief) cbind(place, columns_beside(belief, names))
   is_better <- function(value) output_sign(bandit$config) * (value - expected$mean) > 0
   # No mean is better than the best: only better readings can make a point worth more.
-  rivals <- seen[is_better(seen$reward), ]
-  if (nrow(rivals)) {
-    belief <- credited(bandit$posterior(rivals[names]), rivals$reward)
+  better <- seen[is_better(seen$reward), ]
+  if (nrow(better)) {
+    belief <- credited(bandit$posterior(better[names]), better$reward)
     top <- best_row(belief$mean, bandit$config)
-    if (is_better(belief$mean[top])) return(with_belief(rivals[top, names, drop = FALSE], belief[top, ]))
+    if (is_better(belief$mean[top])) return(with_belief(better[top, names, drop = FALSE], belief[top, ]))
   }
   there <- seen$reward[match_frames(best[names], seen[names])]
   if (is.na(there)) best else with_belief(best[names], credited(expected[c("mean", "sd")], there))

@@ -521,7 +521,7 @@ ridge_rate <- function(kernel, rounds, inputs = NULL) {
   rounds^(d / (2 * nu + 2 * d))
 }
 
-check_rival_width <- function(width, arg = "width") {
+check_script_width <- function(width, arg = "width") {
   check_one_multiplier(width, arg, drawn = FALSE)
 }
 

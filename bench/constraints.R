@@ -5,9 +5,9 @@ suppressMessages(library(gpbandits))
 
 kernel <- kernel_matern(2.5, 1)
 wide <- width_constant(2)
-noiseless <- problem_small_feasible(61)
-noisy <- problem_small_feasible(61, noisy = TRUE)
-coarse <- problem_small_feasible(31)
+noiseless <- benchmark_problem("small_feasible", 61)
+noisy <- benchmark_problem("small_feasible", 61, noisy = TRUE)
+coarse <- benchmark_problem("small_feasible", 31)
 
 algorithm2 <- function(problem, reuse = TRUE, inner = "igp_ucb") {
   gp_ucb_noiseless_constraints(problem$domain, kernel, 0.01, epoch = 20, width = wide, reuse = reuse, inner = inner)
@@ -32,19 +32,19 @@ bare <- function(runs = 10) {
   sum(spent[c("user.self", "sys.self")]) * 100 / runs
 }
 
-box <- problem_small_feasible(NULL)
+box <- benchmark_problem("small_feasible", NULL)
 cases <- list(
   list("Algorithm 2, reuse", algorithm2, noiseless, 100),
   list("Algorithm 2, letter", function(p) algorithm2(p, FALSE), noiseless, 100),
   list("Algorithm 3, reuse", algorithm3, noisy, 100),
   list("Algorithm 3, letter", function(p) algorithm3(p, FALSE), noisy, 100),
   list("Algorithm 2, GP-TS inside, 31 x 31 arms", function(p) algorithm2(p, inner = "gp_ts"), coarse, 5),
-  list("CKB", function(p) rival_ckb(p$domain, kernel, 0.01, step = 0.5, bound = 10), noiseless, 5),
+  list("CKB", function(p) baseline_constrained("ckb", p$domain, kernel, 0.01, step = 0.5, bound = 10), noiseless, 5),
   list("CONFIG", function(p) gp_ucb(p$domain, kernel, 0.01, width = 2,
                                    outcomes = list(reward = to_maximize(), g1 = at_most(0))), noiseless, 5),
-  list("EPBO", function(p) rival_epbo(p$domain, kernel, 0.01, penalty = 10), noiseless, 5),
-  list("ADMMBO", function(p) rival_admmbo(p$domain, kernel, 0.01), noiseless, 5),
-  list("bandit OCO, box", function(p) rival_oco(p$domain), box, 10)
+  list("EPBO", function(p) baseline_constrained("epbo", p$domain, kernel, 0.01, penalty = 10), noiseless, 5),
+  list("ADMMBO", function(p) baseline_constrained("admmbo", p$domain, kernel, 0.01), noiseless, 5),
+  list("bandit OCO, box", function(p) baseline_constrained("oco", p$domain), box, 10)
 )
 results <- data.frame(what = vapply(cases, `[[`, "", 1),
                       seconds = vapply(cases, function(one) hundred_runs(one[[2]], one[[3]], one[[4]]), 0))
@@ -55,7 +55,7 @@ lines <- c(
   "",
   sprintf("Processor seconds for 100 runs (`compare_bandits()`, ledger included), one thread; R %s, %s.",
           getRversion(), Sys.info()[["machine"]]),
-  "The algorithms run in one compiled loop; the rivals choose in R, a round at a time, on posteriors of the package.",
+  "The algorithms run in one compiled loop; the baselines choose in R, a round at a time, on posteriors of the package.",
   "The last column is relative to 350 bare products of a 3,721 x 60 matrix with a vector in R.",
   "Written by `bench/constraints.R`.",
   "",

@@ -163,8 +163,8 @@ ours <- seconds(function() {
     run_bandit(gp_ucb(x, kernel, noise), problem, rounds)
   }
 }, 3) / 20
-rivals <- vapply(others, function(f) tryCatch(seconds(f), error = function(e) NA_real_), 0)
-against_others <- data.frame(ms = 1000 * c(gpbandits = ours, rivals), ratio = c(1, rivals / ours))
+baselines <- vapply(others, function(f) tryCatch(seconds(f), error = function(e) NA_real_), 0)
+against_others <- data.frame(ms = 1000 * c(gpbandits = ours, baselines), ratio = c(1, baselines / ours))
 
 # ---- 4. 20,640 arms in 8 dimensions, T = 2000, exact ---------------------------
 large <- function(lengthscale) {

@@ -1,5 +1,5 @@
 # Environments that change: GP-UCB-CPD on 1,000 arms at several horizons, the sweep over tails by itself,
-# and the rivals that forget.
+# and the baselines that forget.
 #   Rscript bench/nonstationary.R      (in the repository, gpbandits installed)
 # Prints tables and writes bench/results/nonstationary.md.
 suppressMessages(library(gpbandits))
@@ -60,7 +60,7 @@ sweep_times <- do.call(rbind, lapply(c(50, 100, 200, 300), function(pairs) {
   c(pairs = pairs, all = detect(), dyadic = detect(dyadic = TRUE), naive = naive)
 }))
 
-# Rivals, 200 arms so that every one ends soon; 4 periods.
+# Baselines, 200 arms so that every one ends soon; 4 periods.
 few <- seq(0, 5, length.out = 200)
 T <- 2700
 makers <- list(
@@ -72,7 +72,7 @@ makers <- list(
   "TV-GP-UCB, eps = 0.01" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_fade(0.01), width = width_of(T)),
   "ET-GP-UCB" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_event(), width = width_of(T))
 )
-rivals <- t(vapply(makers, function(make) run_seconds(make(), problem_of(T, 4, few), T), numeric(4)))
+baselines <- t(vapply(makers, function(make) run_seconds(make(), problem_of(T, 4, few), T), numeric(4)))
 
 exponent <- function(periods) {
   part <- growth[growth[, "periods"] == periods & growth[, "rounds"] >= 2700, ]
@@ -107,11 +107,11 @@ lines <- c(
           ifelse(is.na(sweep_times[, "naive"]), "-",
                  sprintf("%.0f", sweep_times[, "naive"] / pmax(sweep_times[, "all"], 1e-3)))),
   "",
-  "## Rivals, 200 arms, T = 2,700, 4 periods",
+  "## Baselines, 200 arms, T = 2,700, 4 periods",
   "",
   "| bandit | seconds | regret | restarts |",
   "| --- | ---: | ---: | ---: |",
-  sprintf("| %s | %.2f | %.0f | %d |", rownames(rivals), rivals[, "seconds"], rivals[, "regret"], as.integer(rivals[, "restarts"])),
+  sprintf("| %s | %.2f | %.0f | %d |", rownames(baselines), baselines[, "seconds"], baselines[, "regret"], as.integer(baselines[, "restarts"])),
   "",
   "One run each: the regrets say nothing about an order. WGP-UCB's weights all change every round, so its posterior is computed anew",
   "each time: n m^2 over m played arms (n r^2 in weight space), where the others need a few products.",

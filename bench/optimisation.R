@@ -5,7 +5,7 @@
 #
 # `noise`: its sd as a share of the interquartile range of f over 1,000 uniform points. Every run is a line of the file `out`
 # (appended; runs that it has are not made again): log10 gap of the best point evaluated (noisy: of the recommended one; of
-# methods that recommend none the one with the best reading), by the true f; seconds by the clock and of the processor. Rivals run where
+# methods that recommend none the one with the best reading), by the true f; seconds by the clock and of the processor. Baselines run where
 # their packages are installed: mlr3mbo, DiceOptim, cmaes. Runs of random search made anew are means of ten, since one is luck on rugged
 # functions; those stored so far are of one.
 # The defaults of maximize_bandit() were chosen on instances 1 and 2; what is reported is on 3 to 5.

@@ -21,7 +21,7 @@ classes <- c("bandit_width", "bandit_gain", "bandit_kernel", "bandit_policy", "b
              "bandit_constraints", "bandit_stop", "bandit_param", "bandit_rewards", "bandit_refit",
              "bandit_outputs", "bandit_noise", "bandit_delay", "bandit_problem", "bandit_run", "bandit_comparison",
              "bandit_maximum", "bandit_store", "bandit_service", "bandit_test_function", "bandit_check", "gp_regression",
-             "gp_fit", "GPBandit", "BanditRival", "data.frame", "factor", "Date", "POSIXct", "difftime", "formula",
+             "gp_fit", "GPBandit", "ScriptedBandit", "data.frame", "factor", "Date", "POSIXct", "difftime", "formula",
              "ParamSet", "parameters", "workflow", "model_spec", "SQLiteConnection", "integer64")
 forged <- unlist(lapply(classes, function(class) {
   bodies <- list(list(), list(kind = "ts", type = "sum"), 1, NULL, "a", new.env(), function() 1,
@@ -123,8 +123,9 @@ own <- list(
   gp_ucb_cpd = list(parts_of(changes = change_oracle(3), width = 2)),
   gp_ucb_drift = list(parts_of(forget = change_window(3)), parts_of(forget = "window", variation = 1, horizon = 9, gain = 2)),
   input_importance = list(list(x = boxed, points = 16)),
-  kernel_levels = list(list(features = data.frame(p = 1:3, q = c(1, 0, 2)))), lb_gp_ucb = list(parts_of(B = 1, R = 0.1, rate = sqrt)),
-  max_information_gain = list(list(kernel = kernel, x = x9, rounds = 3, noise_var = 0.1)),
+  kernel_levels = list(list(features = data.frame(p = 1:3, q = c(1, 0, 2)))),
+  gp_ucb_lengthscale = list(parts_of(B = 1, R = 0.1), parts_of(B = 1, R = 0.1, method = "balanced", rate = sqrt)),
+  information_gain = list(list(kernel = kernel, x = x9, noise_var = 0.1, rounds = 3)),
   maximize_bandit = list(list(objective = sum, domain = square, evaluations = 3), list(objective = answers, domain = square, evaluations = 3, outcomes = two),
                          list(objective = function(p) p$a, domain = space, evaluations = 3, initial = data.frame(a = 0.5, b = "x", n = NA, reward = 1)),
                          list(objective = function(x, fold) x[["u"]] + fold, domain = square, evaluations = 3, race = race_folds(3)),
@@ -136,7 +137,8 @@ own <- list(
   param_factor = list(list(levels = c("a", "b"), features = data.frame(p = 1:2))), policy_duel = list(list(width = 1, rule = "game")),
   plan_experiments = list(list(domain = x9, kernel = kernel, noise_var = 0.1, tolerance = 1.5, B = 1, R = 0.1, drift = 0.1)),
   policy_hypervolume = list(list(width = 1, reference = c(0, 0), draws = 4)), policy_ehvi = list(list(reference = c(0, 0))),
-  problem_rate_allocation = list(list(grid = 3)), race_folds = list(list(folds = 5)), refit_every = list(list(rounds = 3, average = 3)),
+  benchmark_problem = list(list(name = "rate_allocation", grid = 3), list(name = "small_feasible", grid = 9)),
+  race_folds = list(list(folds = 5)), refit_every = list(list(rounds = 3, average = 3)),
   rewards_ordinal = list(list(levels = 3), list(levels = c("a", "b", "c"), cuts = c(0, 1))),
   regret_bound = lapply(eval(formals(regret_bound)$theorem), function(theorem) {
     # (Of a likelihood: at least what is called kappa there.)
@@ -146,7 +148,9 @@ own <- list(
     known <- names(formals(gpbandits:::regret_theorems()[[theorem]]))
     c(list(theorem = theorem, rounds = 9), if ("gain" %in% known) list(gain = 2), values[setdiff(intersect(known, names(values)), switch(theorem, gp_ts = c("d", "side", "L"), ucb = "B"))])
   }),
-  rival_admmbo = list(parts_of(tolerance = c(1, 1))), rival_epbo = list(parts_of(penalty = 1), parts_of(penalty = sqrt)),
+  baseline_constrained = list(parts_of(method = "admmbo", tolerance = c(1, 1)), parts_of(method = "epbo", penalty = 1),
+                              parts_of(method = "epbo", penalty = sqrt), list(method = "oco", domain = square),
+                              parts_of(method = "ckb", step = 1, bound = 1)),
   safe_opt = list(parts_of(threshold = -2, seed = 2, B = 1, R = 0.1), parts_of(threshold = -2, seed = 2, by = "data", lipschitz = 9, noise_bound = 0.1)),
   scale_outputs = list(list(direction = "minimize", centre = 0, scale = 1)),
   search_space = list(list(a = c(0, 1), b = c("u", "v"), where = ~ a <= 1), list(m = param_shares(c("p", "q")), k = param_integer(1, 3)),
@@ -213,7 +217,7 @@ bandits <- list(
   constrained = living(gp_ucb_noiseless_constraints(x9, kernel, 0.1, width = 1, epoch = 2), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
   safe = living(safe_opt(x9, kernel, 0.1, -2, seed = 2, width = 1), plainly), level = living(gp_lse(x9, kernel, 0.1, 0.1, 0.1), plainly),
   change = living(gp_ucb_drift(x9, kernel, 0.1, change_window(3)), plainly), bpe = living(bpe(x9, kernel, 0.1, rounds = 9, B = 1, R = 0.1), plainly),
-  rival = living(rival_ckb(x9, kernel, 0.1, step = 1, bound = 1), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
+  scripted = living(baseline_constrained("ckb", x9, kernel, 0.1, step = 1, bound = 1), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
   rankings = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_rankings()), function(b, q) if (q$id %% 2 == 0) b$rank(q$id - 0:1)),
   duels = {
     b <- gp_bandit(x9, kernel, policy = policy_duel(1), rewards = rewards_duels())

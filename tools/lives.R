@@ -241,21 +241,21 @@ play("matrix", function() gp_ucb(arms, kernel_matrix(exp(-abs(outer(arms, arms, 
 
 # ---- algorithms over several posteriors -----------------------------------------
 
-rivals <- list(
-  ckb = list(named("rival_ckb", "ckb"), list(step = 0.5, bound = 10), 2),
-  epbo = list(named("rival_epbo", "epbo"), list(penalty = 3), 2)
+baselines <- list(
+  ckb = list(list(step = 0.5, bound = 10), 2),
+  epbo = list(list(penalty = 3), 2)
 )
-for (on in c("arms", "box", "contexts", "space")) for (name in names(rivals)) local({
-  one <- rivals[[name]]
+for (on in c("arms", "box", "contexts", "space")) for (name in names(baselines)) local({
+  one <- baselines[[name]]
   x <- switch(on, box = box, space = domains$space$make(), arms)
   kernel <- if (on == "space") space_kernel() else k1
   play(paste0("rule:", name, ":", on), function() {
-    do.call(one[[1]], c(list(x, kernel, 0.02, count = one[[3]], constraint_noise_var = 0.01,
-                             constraint_mean = -0.1, contexts = if (on == "contexts") visited), one[[2]]))
-  }, count = one[[3]], visited = if (on == "contexts") visited)
+    do.call(baseline_constrained, c(list(name, x, kernel, 0.02, count = one[[2]], constraint_noise_var = 0.01,
+                             constraint_mean = -0.1, contexts = if (on == "contexts") visited), one[[1]]))
+  }, count = one[[2]], visited = if (on == "contexts") visited)
 })
-play("rule:oco", function() named("rival_oco", "bandit_oco")(box), count = 1, amends = FALSE, own_noise = FALSE)
-play("rule:admmbo", function() named("rival_admmbo", "admmbo")(arms, k1, 0.02), count = 1)
+play("rule:oco", function() baseline_constrained("oco", box), count = 1, amends = FALSE, own_noise = FALSE)
+play("rule:admmbo", function() baseline_constrained("admmbo", arms, k1, 0.02), count = 1)
 safe <- function(method, ...) {
   if ("method" %in% names(formals(safe_opt))) safe_opt(..., method = method)
   else named(c(safeopt = "safe_opt", stageopt = "stage_opt")[[method]])(...)
@@ -274,8 +274,8 @@ play("rule:safeopt:contexts", visited = visited,
      function() safe_opt(arms, kernel_se(c(0.2, 0.5)), 0.02, threshold = -0.8, seed = 5:6, width = width_constant(2), contexts = visited))
 for (on in c("arms", "box")) local({
   x <- if (on == "arms") arms else box
-  play(paste0("rule:lb_gp_ucb:", on), function() lb_gp_ucb(x, kernel_se(0.5), 0.02, B = 1, R = 0.1), own_noise = FALSE)
-  play(paste0("rule:a_gp_ucb:", on), function() a_gp_ucb(x, kernel_se(0.5), 0.02, B = 1, R = 0.1), own_noise = FALSE)
+  play(paste0("rule:balanced_lengthscale:", on), function() gp_ucb_lengthscale(x, kernel_se(0.5), 0.02, B = 1, R = 0.1, method = "balanced"), own_noise = FALSE)
+  play(paste0("rule:adaptive_lengthscale:", on), function() gp_ucb_lengthscale(x, kernel_se(0.5), 0.02, B = 1, R = 0.1), own_noise = FALSE)
   play(paste0("rule:bpe:", on), function() bpe(x, k1, 0.02, rounds = 60, B = 1, R = 0.1))
   play(paste0("rule:rahbo:", on), own_noise = FALSE,
        function() rahbo(x, k1, 0.02, alpha = 1, variance_kernel = kernel_se(0.3, 0.04), repeats = 4))

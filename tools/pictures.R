@@ -193,7 +193,7 @@ cheat_sheet <- function() {
     list("Simulate and compare" = c("p <- bandit_problem(x, reward, noise = 0.1,", "  delay = function(n) rpois(n, 5), change_points = 100)", "run <- run_bandit(b, p, rounds = 200)",
                                     "compare_bandits(list(UCB = function(p) ...),", "  problems, rounds, replications, seed)", "sample_gp(kernel, x); benchmark_function(\"branin\")",
                                     "evaluate_policy(log, b, \"ips\")"),
-         "Theory in numbers" = c("information_gain(kernel, x, noise_var)", "max_information_gain(kernel, x, rounds, noise_var)", "regret_bound(\"srinivas1\", ...)",
+         "Theory in numbers" = c("information_gain(kernel, x, noise_var)", "information_gain(kernel, x, noise_var, rounds = )", "regret_bound(\"srinivas1\", ...)",
                                  "plan_experiments(...)          # all before the first"),
          "Gaussian processes" = c("m <- gp_fit(x, y, kernel)      # marginal likelihood", "gp_regression(x, y, kernel, noise_var)", "predict(m, new); simulate(m, 3, newdata = new)"),
          "Many machines, many people" = c("s <- bandit_store(\"lab.db\", \"yield\")", "gp_bucb(..., store = s)        # begin", "work_on(s, f)                  # each worker",

@@ -131,7 +131,7 @@ test_that("under drift BPE starts anew at R-PERP's pace, with the width of a des
   wild$suggest()
   expect_equal(wild$history()$width, sqrt(4 + 2 * (0.01 + 4 * 8^2) / 0.01 * log(2 * 5 * 2 * 500 / 0.1)))
   expect_equal(wild$config$every, 1)
-  gain <- max_information_gain(kernel_se(1), 1:5, 60, 0.01)[60]
+  gain <- information_gain(kernel_se(1), 1:5, 0.01, rounds = 60)[60]
   expect_equal(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, variation = 2)$config$every, ceiling(gain^(1 / 3) * 30^(2 / 3)))
   expect_error(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, variation = 2, wait = "rounds"), "`variation`", class = "gpbandits_error")
   expect_error(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, gain = 2), "without `variation`", class = "gpbandits_error")
@@ -186,7 +186,7 @@ test_that("under drift the intervals hold for the mean over each batch, and the 
   x <- seq(0, 1, length.out = 10)
   kernel <- kernel_se(0.2)
   root <- chol(kernel_gram(kernel, x) + diag(1e-9, 10))
-  gain <- max_information_gain(kernel, x, rounds, 0.01)
+  gain <- information_gain(kernel, x, 0.01, rounds = rounds)
   seen <- vapply(seq_len(lives), function(seed) {
     set.seed(900 + seed)
     # Norm 1 each, and so everything between them at most.
@@ -260,7 +260,7 @@ test_that("with delays BPE's regret is below its bound, and the bound is a sum, 
   expect_error(ask(1:2), "`wait`", class = "gpbandits_error")
   x <- seq(0, 1, length.out = 20)
   K <- ref_kernel_se(0.25)(x)
-  known <- max_information_gain(kernel_se(0.25), x, 200, 0.01, method = "spectral")
+  known <- information_gain(kernel_se(0.25), x, 0.01, rounds = 200, method = "spectral")
   for (seed in seq_len(by_level(1, 12))) {
     set.seed(540 + seed)
     f <- drop(K[, at <- sample(20, 8)] %*% (a <- rnorm(8)))
@@ -347,8 +347,9 @@ test_that("choices and recommendations of RAHBO are the oracle's", {
 
 test_that("BPE and other rules refuse what they cannot take, with the reason", {
   expect_error(bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, contexts = 1), "planned before the contexts", class = "gpbandits_error")
-  for (make in list(function(...) bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, ...), function(...) lb_gp_ucb(1:5, kernel_se(1), 0.1, B = 1, R = 0.1, ...),
-                    function(...) rahbo(1:5, kernel_se(1), 0.1, 1, kernel_se(1), ...), function(...) rival_ckb(1:5, kernel_se(1), 0.1, 1, 1, ...))) {
+  for (make in list(function(...) bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, ...),
+                    function(...) gp_ucb_lengthscale(1:5, kernel_se(1), 0.1, B = 1, R = 0.1, method = "balanced", ...),
+                    function(...) rahbo(1:5, kernel_se(1), 0.1, 1, kernel_se(1), ...), function(...) baseline_constrained("ckb", 1:5, kernel_se(1), 0.1, step = 1, bound = 1, ...))) {
     expect_error(make(refit = refit_every(5)), "`refit` must be left out", class = "gpbandits_error")
     expect_error(make(widht = 2), "`widht`", class = "gpbandits_error")
   }

@@ -32,7 +32,8 @@ test_that("choices of LB-GP-UCB are the oracle's", {
   set.seed(431)
   x <- seq(0, 1, length.out = 30)
   f <- sin(25 * x)
-  b <- lb_gp_ucb(x, kernel_se(1), 0.04, B = 1, R = 0.05, growth = function(t) max(exp(2), t), delta = 0.1)
+  b <- gp_ucb_lengthscale(x, kernel_se(1), 0.04, B = 1, R = 0.05, growth = function(t) max(exp(2), t), delta = 0.1,
+                          method = "balanced")
   grams <- lapply(0:5, function(i) ref_kernel_se(exp(-i))(x))
   rows <- integer()
   y <- numeric()
@@ -75,7 +76,7 @@ test_that("A-GP-UCB plays the last lengthscale that has come, at its own width",
   set.seed(432)
   x <- seq(0, 1, length.out = 30)
   f <- sin(20 * x)
-  b <- a_gp_ucb(x, kernel_matern(2.5, 0.8), 0.04, B = 1, R = 0.1, growth = function(t) t^0.4,
+  b <- gp_ucb_lengthscale(x, kernel_matern(2.5, 0.8), 0.04, B = 1, R = 0.1, growth = function(t) t^0.4,
                 norm_growth = function(t) 1 + log(t) / 10)
   rows <- integer()
   y <- numeric()
@@ -98,34 +99,47 @@ test_that("a too long lengthscale is overcome", {
   x <- seq(0, 1, length.out = 60)
   problem <- bandit_problem(x, sin(30 * x) * x, noise = 0.05)
   set.seed(433)
-  run <- as.data.frame(run_bandit(lb_gp_ucb(x, kernel_se(2), 0.01, B = 1, R = 0.05), problem, 80))
+  run <- as.data.frame(run_bandit(gp_ucb_lengthscale(x, kernel_se(2), 0.01, B = 1, R = 0.05, method = "balanced"),
+                                  problem, 80))
   expect_lt(run$simple_regret[80], 0.05)
 })
 
 test_that("several inputs, boxes and contexts run, and bad settings are refused", {
-  b <- lb_gp_ucb(box_domain(c(0, 0), c(1, 1)), kernel_se(c(1, 2)), 0.1, B = 1, R = 0.1)
+  b <- gp_ucb_lengthscale(box_domain(c(0, 0), c(1, 1)), kernel_se(c(1, 2)), 0.1, B = 1, R = 0.1, method = "balanced")
   expect_equal(length(b$config$model_settings), 1 + floor(2 * log(sqrt(1000))))
   expect_equal(b$config$model_settings[[2]]$kernel$lengthscale, c(1, 2) * exp(-1 / 2))
   b$suggest(2)
-  z <- a_gp_ucb(1:4, kernel_se(1), 0.1, B = 1, R = 0.1, contexts = cbind(c(0, 1)))
+  z <- gp_ucb_lengthscale(1:4, kernel_se(1), 0.1, B = 1, R = 0.1, contexts = cbind(c(0, 1)))
   expect_equal(nrow(z$suggest(2, context = 1)), 2)
-  expect_error(lb_gp_ucb(1:3, kernel_linear(), 0.1, B = 1, R = 0.1), class = "gpbandits_error")
-  expect_error(lb_gp_ucb(1:3, kernel_se(1), 0.1, B = -1, R = 0.1), class = "gpbandits_error")
-  expect_error(lb_gp_ucb(1:3, kernel_se(1), 0.1, R = 0.1), class = "gpbandits_error")
-  expect_error(lb_gp_ucb(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, growth = function(t) 0), class = "gpbandits_error")
-  expect_error(a_gp_ucb(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, norm_growth = 3), class = "gpbandits_error")
-  expect_error(a_gp_ucb(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, refit = 3), class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_linear(), 0.1, B = 1, R = 0.1, method = "balanced"),
+               class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, B = -1, R = 0.1, method = "balanced"),
+               class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, R = 0.1, method = "balanced"),
+               class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, growth = function(t) 0, method = "balanced"),
+               class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, norm_growth = 3), class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, method = "other"), "adaptive.*balanced",
+               class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, rate = sqrt), "`rate`.*balanced",
+               class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, method = "balanced", norm_growth = sqrt),
+               "`norm_growth`.*adaptive", class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, context = 1), "`contexts`",
+               class = "gpbandits_error")
+  expect_error(gp_ucb_lengthscale(1:3, kernel_se(1), 0.1, B = 1, R = 0.1, refit = 3), class = "gpbandits_error")
 })
 
 test_that("rules whose settings hold functions have a journal where that is trusted, and go on from it", {
   x <- 0:10 / 10
   own <- kernel_function(function(X, Y) exp(-outer(X[, 1], Y[, 1], "-")^2 / 0.18))
   made <- list(
-    function(...) lb_gp_ucb(x, kernel_se(0.6), 0.01, 1, 0.1, ...),
-    function(...) a_gp_ucb(x, kernel_se(0.6), 0.01, 1, 0.1, ...),
-    function(...) rival_ckb(x, own, 0.01, step = 0.1, bound = 1, ...),
-    function(...) rival_epbo(x, kernel_se(0.3), 0.01, penalty = function(t) sqrt(t), ...),
-    function(...) rival_admmbo(x, own, 0.01, ...),
+    function(...) gp_ucb_lengthscale(x, kernel_se(0.6), 0.01, 1, 0.1, method = "balanced", ...),
+    function(...) gp_ucb_lengthscale(x, kernel_se(0.6), 0.01, 1, 0.1, ...),
+    function(...) baseline_constrained("ckb", x, own, 0.01, step = 0.1, bound = 1, ...),
+    function(...) baseline_constrained("epbo", x, kernel_se(0.3), 0.01, penalty = function(t) sqrt(t), ...),
+    function(...) baseline_constrained("admmbo", x, own, 0.01, ...),
     function(...) rahbo(x, own, 0.01, 1, kernel_se(0.3), ...),
     function(...) gp_ei(x, own, 0.01, cost = "learned", ...),
     function(...) safe_opt(x, own, 0.01, -2, 3, by = "data", lipschitz = 3, noise_bound = 0.1, ...)

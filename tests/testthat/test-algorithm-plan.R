@@ -62,7 +62,7 @@ test_that("intervals hold at the end of a design, and the regret of the largest 
   path <- ref_variance_path(K, rows, 0.01)
   gain <- 0.5 * as.numeric(determinant(diag(80) + K[rows, rows] / 0.01)$modulus)
   w <- sqrt(4 + 2 * log(2 * 60 / 0.1))
-  bound <- regret_bound("mvr", 80, max_information_gain(kernel_se(0.2), x, 80, 0.01, method = "spectral"),
+  bound <- regret_bound("mvr", 80, information_gain(kernel_se(0.2), x, 0.01, rounds = 80, method = "spectral"),
                         noise_var = 0.01, B = 2, R = 0.1, arms = 60)
   expect_gte(bound[80], 2 * w * path$largest[81])
   expect_true(all(diff(bound) <= 0))

@@ -420,7 +420,7 @@ test_that("the norm's lower bound is the specification's and its formula's", {
   expect_equal(found$lower[["cost"]], ref_norm_lower(ref_kernel_se(0.3)(x), rows[-(4:5)], cost[-(4:5)] + 1, 0.1, 0.05, 0.01))
   expect_equal(found$probability, 0.9)
   expect_error(norm_check(1), "`bandit`", class = "gpbandits_error")
-  expect_error(norm_check(rival_oco(list(u = c(0, 1)))), class = "gpbandits_error")
+  expect_error(norm_check(baseline_constrained("oco", list(u = c(0, 1)))), class = "gpbandits_error")
 })
 
 test_that("the lower bound is below the norm in all rounds, and finds out what is far too small", {
@@ -493,9 +493,9 @@ test_that("what the core plays is what a rule over constraint columns plays", {
       do.call(safe_opt, c(list(x, kernel_se(0.2), 0.01, threshold = -0.3, seed = 6:7, width = 2, ...), more))
     }
     core <- make()
-    expect_false(is(core, "BanditRival"))
+    expect_false(is(core, "ScriptedBandit"))
     rule <- make(count = 0)
-    expect_s4_class(rule, "BanditRival")
+    expect_s4_class(rule, "ScriptedBandit")
     expect_alike(core, rule, f)
     if (!is.null(more$method)) expect_equal(as.environment(rule)$memory$stage, 2)
   }

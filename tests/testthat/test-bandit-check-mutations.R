@@ -21,7 +21,7 @@ mutation_victims <- function() {
     matrix = live(gp_ts(x, kernel_matrix(exp(-as.matrix(stats::dist(x))^2)), 0.05, B = 1, R = 0.1)),
     changes = live(gp_ucb_cpd(x, kernel_se(0.3), 0.05, change_oracle(c(2, 5), explore = 1), width = width_sdf(1), pending = pending_censor(2, 0))),
     drift = live(gp_ucb_drift(x, kernel_se(0.3), 0.05, change_fade(0.1))),
-    rival = live(rival_ckb(x, kernel_se(0.3), 0.05, step = 0.5, bound = 1)),
+    bandit = live(baseline_constrained("ckb", x, kernel_se(0.3), 0.05, step = 0.5, bound = 1)),
     safe = live(safe_opt(x, kernel_se(0.3), 0.05, threshold = -2, seed = 4:5, width = 2)),
     grown = {
       b <- live(gp_ucb(data.frame(name = letters[1:9], x = x), kernel_matern(2.5, 0.3), 0.05))
@@ -29,7 +29,7 @@ mutation_victims <- function() {
       b$observe(b$suggest()$id, 0.2)
       b
     },
-    lengthscales = live(lb_gp_ucb(x, kernel_se(0.6), 0.05, B = 1, R = 0.1))
+    lengthscales = live(gp_ucb_lengthscale(x, kernel_se(0.6), 0.05, B = 1, R = 0.1, method = "balanced"))
   )
 }
 

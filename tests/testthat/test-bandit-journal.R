@@ -306,7 +306,7 @@ test_that("a bandit that was read from a file is a copy: it goes on without the 
   file <- tempfile()
   saved <- tempfile()
   on.exit(unlink(c(file, saved)))
-  for (make in list(journal_makers$ucb, function(...) rival_ckb(journal_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, ...))) {
+  for (make in list(journal_makers$ucb, function(...) baseline_constrained("ckb", journal_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, ...))) {
     unlink(file)
     bandit <- make(journal = file)
     bandit$suggest()

@@ -18,7 +18,7 @@ json_makers <- list(
   changes = function() gp_ucb(json_x, kernel_se(0.2), 0.01, changes = change_oracle(c(4, 9), explore = 1)),
   constraints = function() gp_ucb(json_x, kernel_se(0.2), 0.01, constraints = constraints_noisy(2, 3, 0.5)),
   refits = function() gp_ucb(json_x, kernel_se(0.2), 0.01, refit = refit_every(4, mean = "fit")),
-  rival = function() rival_ckb(json_x, kernel_se(0.2), 0.01, step = 0.3, bound = 4)
+  bandit = function() baseline_constrained("ckb", json_x, kernel_se(0.2), 0.01, step = 0.3, bound = 4)
 )
 
 json_step <- function(bandit) {

@@ -181,7 +181,7 @@ test_that("nothing relies on partial matching, and nothing warns", {
 })
 
 test_that("other tools may ask a bandit what they ask any environment, wherever it is held", {
-  bandits <- list(gp_ei(1:5 / 5, kernel_se(0.3), 0.01), rival_epbo(1:5 / 5, kernel_se(0.3), 0.1, penalty = 1))
+  bandits <- list(gp_ei(1:5 / 5, kernel_se(0.3), 0.01), baseline_constrained("epbo", 1:5 / 5, kernel_se(0.3), 0.1, penalty = 1))
   for (bandit in bandits) {
     bandit$suggest()
     for (b in list(bandit, bandit$copy(), unserialize(serialize(bandit, NULL)))) {

@@ -1,32 +1,32 @@
-# Rivals under long-term constraints: every choice against its formula in plain R, and what any
+# Baselines under long-term constraints: every choice against its formula in plain R, and what any
 # bandit must keep: seeds, copies, files, delays, refusals.
 
-rival_problem <- problem_small_feasible(grid = 9, noisy = TRUE)
-rival_kernel <- kernel_matern(2.5, 1)
-rival_K <- ref_kernel_matern(2.5, 1)(rival_problem$domain$x)
+baseline_problem <- benchmark_problem("small_feasible", grid = 9, noisy = TRUE)
+baseline_kernel <- kernel_matern(2.5, 1)
+baseline_K <- ref_kernel_matern(2.5, 1)(baseline_problem$domain$x)
 
-rival_makers <- list(
-  rival_ckb = function(domain) rival_ckb(domain, rival_kernel, 0.01, step = 0.5, bound = 3),
-  rival_epbo = function(domain) rival_epbo(domain, rival_kernel, 0.01, penalty = 2),
-  rival_oco = function(domain) rival_oco(domain, epsilon = 0.4, step = 0.05),
-  rival_admmbo = function(domain) {
-    rival_admmbo(domain, rival_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3))
+baseline_makers <- list(
+  ckb = function(domain) baseline_constrained("ckb", domain, baseline_kernel, 0.01, step = 0.5, bound = 3),
+  epbo = function(domain) baseline_constrained("epbo", domain, baseline_kernel, 0.01, penalty = 2),
+  oco = function(domain) baseline_constrained("oco", domain, epsilon = 0.4, step = 0.05),
+  admmbo = function(domain) {
+    baseline_constrained("admmbo", domain, baseline_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3))
   }
 )
 
-played_by <- function(maker, rounds = 25, problem = rival_problem, seed = 1) {
+played_by <- function(maker, rounds = 25, problem = baseline_problem, seed = 1) {
   set.seed(seed)
   as.data.frame(run_bandit(maker(problem$domain), problem, rounds))
 }
 
 # Posteriors of f and g before round t of a run, from scratch.
 posteriors_before <- function(run, t, lambda = 0.01, lambda_g = lambda, seen = seq_len(t - 1)) {
-  list(f = ref_posterior_at(rival_K, run$arm[seen], run$reward[seen], lambda),
-       g = ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], lambda_g))
+  list(f = ref_posterior_at(baseline_K, run$arm[seen], run$reward[seen], lambda),
+       g = ref_posterior_at(baseline_K, run$arm[seen], run$g1[seen], lambda_g))
 }
 
 test_that("CKB plays its score and moves its multiplier by the lower bound there", {
-  run <- played_by(rival_makers$rival_ckb, 30)
+  run <- played_by(baseline_makers$ckb, 30)
   phi <- 0
   for (t in 1:30) {
     p <- posteriors_before(run, t)
@@ -45,21 +45,21 @@ config_of <- function(domain, kernel, ..., width = 2, noise_var = 0.01) {
 }
 
 test_that("CONFIG plays the largest upper bound of the optimistic feasible set", {
-  maker <- function(domain) config_of(domain, rival_kernel, noise_var = 0.01, width = width_igp(1, 0.1, 0.05), mean = 0.5)
+  maker <- function(domain) config_of(domain, baseline_kernel, noise_var = 0.01, width = width_igp(1, 0.1, 0.05), mean = 0.5)
   run <- played_by(maker, 30)
   for (t in 1:30) {
     seen <- seq_len(t - 1)
-    f <- ref_posterior_at(rival_K, run$arm[seen], run$y[seen], 0.01)
-    g <- ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], 0.01, mean = 0.5)
+    f <- ref_posterior_at(baseline_K, run$arm[seen], run$y[seen], 0.01)
+    g <- ref_posterior_at(baseline_K, run$arm[seen], run$g1[seen], 0.01, mean = 0.5)
     # (Two outcomes are bounded: half of delta each.)
-    width <- 1 + 0.1 * sqrt(2 * (ref_information_gain(rival_K, run$arm[seen], 0.01) + 1 + log(2 / 0.05)))
+    width <- 1 + 0.1 * sqrt(2 * (ref_information_gain(baseline_K, run$arm[seen], 0.01) + 1 + log(2 / 0.05)))
     lower <- g$mean - width * g$sd
     upper <- f$mean + width * f$sd
     expect_equal(run$width[t], width, tolerance = 1e-8)
     if (any(lower <= 0)) upper[lower > 0] <- -Inf else upper <- -lower
     expect_equal(run$arm[t], ref_argmax(upper, 1e-8))
   }
-  expect_equal(run$violation1, rival_problem$constraint_values[run$arm])
+  expect_equal(run$violation1, baseline_problem$constraint_values[run$arm])
 })
 
 test_that("CONFIG declares what is infeasible, and only then", {
@@ -71,23 +71,23 @@ test_that("CONFIG declares what is infeasible, and only then", {
   }
   expect_identical(b$history()$arm[6:8], rep(3L, 3))
   expect_match(paste(utils::capture.output(print(summary(b))), collapse = " "), "no place is feasible")
-  b <- config_of(rival_problem$domain, rival_kernel)
+  b <- config_of(baseline_problem$domain, baseline_kernel)
   set.seed(1)
-  run_bandit(b, rival_problem, 30)
+  run_bandit(b, baseline_problem, 30)
   expect_false(declares_infeasible(as.environment(b)))
 })
 
 test_that("EPBO plays its penalised score, with two constraints too", {
-  run <- played_by(rival_makers$rival_epbo, 25)
+  run <- played_by(baseline_makers$epbo, 25)
   for (t in 1:25) {
     p <- posteriors_before(run, t)
     expect_equal(run$arm[t], ref_argmax(p$f$mean + 2 * p$f$sd - 2 * pmax(p$g$mean - 2 * p$g$sd, 0), 1e-8))
   }
-  x <- rival_problem$domain$x
-  values <- rival_problem$constraint_values
-  two <- bandit_problem(x, rival_problem$reward_values, noise = 0.1, constraints = cbind(values, x[, 1] - 5))
-  run <- played_by(function(domain) rival_epbo(domain, rival_kernel, 0.01, penalty = 2, count = 2,
-                                         constraint_kernels = list(rival_kernel, kernel_linear())), 12, two)
+  x <- baseline_problem$domain$x
+  values <- baseline_problem$constraint_values
+  two <- bandit_problem(x, baseline_problem$reward_values, noise = 0.1, constraints = cbind(values, x[, 1] - 5))
+  run <- played_by(function(domain) baseline_constrained("epbo", domain, baseline_kernel, 0.01, penalty = 2, count = 2,
+                                         constraint_kernels = list(baseline_kernel, kernel_linear())), 12, two)
   L <- ref_kernel_linear()(x)
   for (t in 1:12) {
     seen <- seq_len(t - 1)
@@ -102,7 +102,7 @@ test_that("EPBO plays its penalised score, with two constraints too", {
 })
 
 test_that("a penalty may be a function of the round, which is asked with it", {
-  run <- played_by(function(domain) rival_epbo(domain, rival_kernel, 0.01, penalty = function(t) 0.3 * t), 20)
+  run <- played_by(function(domain) baseline_constrained("epbo", domain, baseline_kernel, 0.01, penalty = function(t) 0.3 * t), 20)
   for (t in 1:20) {
     p <- posteriors_before(run, t)
     expect_equal(run$arm[t], ref_argmax(p$f$mean + 2 * p$f$sd - 0.3 * t * pmax(p$g$mean - 2 * p$g$sd, 0), 1e-8))
@@ -110,13 +110,13 @@ test_that("a penalty may be a function of the round, which is asked with it", {
   expect_equal(run$kappa1, 0.3 * 1:20)
   expect_equal(run$hard_violation, cumsum(pmax(run$violation1, 0)))
   for (bad in list(function(t) -1, function(t) c(1, 2), function(t) "a", function(t) stop("no"), function(t) Inf)) {
-    b <- rival_epbo(1:3, kernel_se(1), 0.1, penalty = bad)
+    b <- baseline_constrained("epbo", 1:3, kernel_se(1), 0.1, penalty = bad)
     caught <- expect_error(b$suggest(), class = "gpbandits_error")
     expect_identical(caught$argument, "penalty")
     expect_equal(nrow(b$history()), 0)
   }
-  for (bad in list(0, -1, NA, "a", NULL)) expect_error(rival_epbo(1:3, kernel_se(1), 0.1, penalty = bad), class = "gpbandits_error")
-  root <- rival_epbo(1:3, kernel_se(1), 0.1, penalty = function(t) sqrt(t))
+  for (bad in list(0, -1, NA, "a", NULL)) expect_error(baseline_constrained("epbo", 1:3, kernel_se(1), 0.1, penalty = bad), class = "gpbandits_error")
+  root <- baseline_constrained("epbo", 1:3, kernel_se(1), 0.1, penalty = function(t) sqrt(t))
   expect_identical(unserialize(serialize(root, NULL))$suggest(), root$suggest())
 })
 
@@ -138,7 +138,7 @@ hard_problem <- function(seed) {
 }
 
 test_that("regret of each round and hard violation are within their bounds, whatever the penalty", {
-  gain <- max_information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), 60, 0.01, method = "spectral")
+  gain <- information_gain(kernel_se(0.2), seq(0, 1, length.out = 50), 0.01, rounds = 60, method = "spectral")
   width <- width_amm(1, 0.1, 0.05)
   found <- vapply(seq_len(by_level(1, 10)), function(seed) {
     problem <- hard_problem(seed)
@@ -149,7 +149,7 @@ test_that("regret of each round and hard violation are within their bounds, what
     D <- max(f) - best
     vapply(list(NULL, function(t) sqrt(t), exact + 1), function(penalty) {
       b <- if (is.null(penalty)) config_of(problem$domain, kernel_se(0.2), noise_var = 0.01, width = width)
-           else rival_epbo(problem$domain, kernel_se(0.2), 0.01, penalty = penalty, width = width)
+           else baseline_constrained("epbo", problem$domain, kernel_se(0.2), 0.01, penalty = penalty, width = width)
       set.seed(seed)
       run <- as.data.frame(run_bandit(b, problem, 60))
       ask <- function(...) regret_bound("penalty", 60, gain, noise_var = 0.01, width = run$width, ...)
@@ -165,10 +165,10 @@ test_that("regret of each round and hard violation are within their bounds, what
 })
 
 test_that("bandit OCO moves by its formulas, pair by pair", {
-  box <- problem_small_feasible(grid = NULL, noisy = TRUE)
+  box <- benchmark_problem("small_feasible", grid = NULL, noisy = TRUE)
   epsilon <- 0.3
   eta <- 0.04
-  run <- played_by(function(domain) rival_oco(domain, epsilon, eta, shrinkage = 2), 60, box)
+  run <- played_by(function(domain) baseline_constrained("oco", domain, epsilon = epsilon, step = eta, shrinkage = 2), 60, box)
   points <- as.matrix(run[c("x1", "x2")])
   lambda <- 0
   moved <- 0
@@ -187,7 +187,7 @@ test_that("bandit OCO moves by its formulas, pair by pair", {
   expect_gt(moved, 0.01)
   expect_gt(lambda, 0)
   expect_identical(run$phase, rep(c("plus", "minus"), 30))
-  on_arms <- played_by(rival_makers$rival_oco, 20)
+  on_arms <- played_by(baseline_makers$oco, 20)
   expect_true(all(on_arms$arm %in% seq_len(81)))
 })
 
@@ -207,7 +207,7 @@ ref_admmbo <- function(run, x, rounds, objective = c(4, 2), constraint = c(6, 3)
       expect_equal(run$phase[t], "objective")
       expect_equal(run$action[t], if (length(seen) < 2) "explore" else "policy")
       if (length(seen) >= 2) {
-        p <- ref_posterior_at(rival_K, run$arm[seen], run$reward[seen], 0.01)
+        p <- ref_posterior_at(baseline_K, run$arm[seen], run$reward[seen], 0.01)
         target <- -p$mean + rho / 2 * d2(z - y / rho)
         gap <- min(target[run$arm[seen]]) - target
         ei <- gap * pnorm(gap / p$sd) + p$sd * dnorm(gap / p$sd)
@@ -216,7 +216,7 @@ ref_admmbo <- function(run, x, rounds, objective = c(4, 2), constraint = c(6, 3)
       t <- t + 1
     }
     seen <- from_f(t)
-    p <- ref_posterior_at(rival_K, run$arm[seen], run$reward[seen], 0.01)
+    p <- ref_posterior_at(baseline_K, run$arm[seen], run$reward[seen], 0.01)
     target <- -p$mean + rho / 2 * d2(z - y / rho)
     at <- x[run$arm[seen][which.min(target[run$arm[seen]])], ]
     from_g <- function(t) which(run$phase[seq_len(t - 1)] == "constraint1")
@@ -226,7 +226,7 @@ ref_admmbo <- function(run, x, rounds, objective = c(4, 2), constraint = c(6, 3)
       seen <- from_g(t)
       expect_equal(run$phase[t], "constraint1")
       if (length(seen) >= 2) {
-        p <- ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], 0.01)
+        p <- ref_posterior_at(baseline_K, run$arm[seen], run$g1[seen], 0.01)
         P <- pnorm(-p$mean / p$sd)
         h <- (p$mean > 0) + q
         v <- min(h[run$arm[seen]]) - q
@@ -236,7 +236,7 @@ ref_admmbo <- function(run, x, rounds, objective = c(4, 2), constraint = c(6, 3)
       t <- t + 1
     }
     seen <- from_g(t)
-    p <- ref_posterior_at(rival_K, run$arm[seen], run$g1[seen], 0.01)
+    p <- ref_posterior_at(baseline_K, run$arm[seen], run$g1[seen], 0.01)
     h <- (p$mean > 0) + q
     before <- z
     z <- x[run$arm[seen][which.min(h[run$arm[seen]])], ]
@@ -260,17 +260,17 @@ ref_admmbo <- function(run, x, rounds, objective = c(4, 2), constraint = c(6, 3)
 test_that("ADMMBO walks through its steps as described, and stops", {
   skip_on_cran()
   for (seed in 1:3) {
-    run <- played_by(rival_makers$rival_admmbo, 70, seed = seed)
-    ref_admmbo(run, rival_problem$domain$x, 70)
+    run <- played_by(baseline_makers$admmbo, 70, seed = seed)
+    ref_admmbo(run, baseline_problem$domain$x, 70)
   }
-  soon <- function(domain) rival_admmbo(domain, rival_kernel, 0.01, outer = 2, objective_evaluations = c(3, 2),
+  soon <- function(domain) baseline_constrained("admmbo", domain, baseline_kernel, 0.01, outer = 2, objective_evaluations = c(3, 2),
                                   constraint_evaluations = c(4, 3))
   run <- played_by(soon, 15)
   expect_identical(run$phase, rep(c("objective", "constraint1", "objective", "constraint1", "answer"), c(3, 4, 2, 3, 3)))
-  shared <- function(domain) rival_admmbo(domain, rival_kernel, 0.01, share = TRUE)
+  shared <- function(domain) baseline_constrained("admmbo", domain, baseline_kernel, 0.01, share = TRUE)
   set.seed(1)
-  b <- shared(rival_problem$domain)
-  run <- as.data.frame(run_bandit(b, rival_problem, 15))
+  b <- shared(baseline_problem$domain)
+  run <- as.data.frame(run_bandit(b, baseline_problem, 15))
   p <- posteriors_before(run, 16)
   expect_equal(b$posterior()$mean, p$f$mean, tolerance = 1e-7)
   expect_equal(b$posterior()$g1_sd, p$g$sd, tolerance = 1e-7)
@@ -286,13 +286,13 @@ test_that("feasibility improvement is the expectation of its definition", {
 
 # ---- what any bandit keeps ------------------------------------------------------------
 
-box_problem <- problem_small_feasible(grid = NULL)
+box_problem <- benchmark_problem("small_feasible", grid = NULL)
 
-test_that("rivals run on arms and on a box, repeat by seed, and keep the ledger", {
+test_that("baselines run on arms and on a box, repeat by seed, and keep the ledger", {
   skip_on_cran()
-  for (name in names(rival_makers)) for (problem in list(rival_problem, box_problem)) {
-    run <- played_by(rival_makers[[name]], 12, problem)
-    expect_identical(run, played_by(rival_makers[[name]], 12, problem), info = name)
+  for (name in names(baseline_makers)) for (problem in list(baseline_problem, box_problem)) {
+    run <- played_by(baseline_makers[[name]], 12, problem)
+    expect_identical(run, played_by(baseline_makers[[name]], 12, problem), info = name)
     expect_identical(run$id, 1:12)
     x <- as.matrix(run[c("x1", "x2")])
     expect_true(all(x >= 0 & x <= 6), info = name)
@@ -307,17 +307,17 @@ test_that("rivals run on arms and on a box, repeat by seed, and keep the ledger"
 
 test_that("a copy, a file and a bandit told by hand go on alike", {
   skip_on_cran()
-  for (name in names(rival_makers)) {
+  for (name in names(baseline_makers)) {
     set.seed(2)
-    b <- rival_makers[[name]](rival_problem$domain)
-    run <- as.data.frame(run_bandit(b, rival_problem, 15))
+    b <- baseline_makers[[name]](baseline_problem$domain)
+    run <- as.data.frame(run_bandit(b, baseline_problem, 15))
     file <- tempfile(fileext = ".rds")
     saveRDS(b, file)
     others <- list(b$copy(), readRDS(file))
     unlink(file)
-    by_hand <- rival_makers[[name]](rival_problem$domain)
+    by_hand <- baseline_makers[[name]](baseline_problem$domain)
     set.seed(2)
-    gpbandits:::problem_draws(rival_problem, 15)
+    gpbandits:::problem_draws(baseline_problem, 15)
     for (t in 1:15) {
       q <- by_hand$suggest()
       by_hand$observe(q$id, run$reward[t], run$g1[t])
@@ -336,75 +336,75 @@ test_that("a copy, a file and a bandit told by hand go on alike", {
     b$reset()
     expect_identical(nrow(b$history()), 0L)
     set.seed(2)
-    expect_equal(as.data.frame(run_bandit(b, rival_problem, 15)), run, info = name)
+    expect_equal(as.data.frame(run_bandit(b, baseline_problem, 15)), run, info = name)
   }
 })
 
 test_that("ADMMBO as its authors run it: start points beside the budget, kernels refitted", {
-  x <- rival_problem$domain$x
+  x <- baseline_problem$domain$x
   start <- c(5, 40)
   begun <- function(rounds) {
-    rival <- rival_admmbo(x, kernel_matern(2.5, 2), 0.05, initial = 0, objective_evaluations = c(4, 2),
+    bandit <- baseline_constrained("admmbo", x, kernel_matern(2.5, 2), 0.05, initial = 0, objective_evaluations = c(4, 2),
                     constraint_evaluations = c(6, 3), refit = refit_every(2, minimum = 2, starts = 1))
-    rival$add(arm = start, reward = rival_problem$reward_values[start], constraints = rival_problem$constraint_values[start])
+    bandit$add(arm = start, reward = baseline_problem$reward_values[start], constraints = baseline_problem$constraint_values[start])
     set.seed(5)
-    run_bandit(rival, rival_problem, rounds)
-    rival
+    run_bandit(bandit, baseline_problem, rounds)
+    bandit
   }
-  rival <- begun(14)
-  phase <- rival$history()$phase
+  bandit <- begun(14)
+  phase <- bandit$history()$phase
   expect_identical(phase, rep(c("given", "objective", "constraint1", "objective", "constraint1"), c(2, 4, 6, 2, 2)))
-  expect_false("explore" %in% rival$history()$action)
+  expect_false("explore" %in% bandit$history()$action)
   # The process of f knows the start points and its own queries, and was refitted after every second.
   seen <- which(phase %in% c("given", "objective"))
   kernel <- kernel_matern(2.5, 2)
   noise_var <- 0.05
-  history <- rival$history()
+  history <- bandit$history()
   for (count in seq(2, length(seen), by = 2)) {
     first <- seen[seq_len(count)]
     fit <- gp_fit(x[history$arm[first], ], history$reward[first], kernel, noise_var, starts = 1)
     kernel <- fit$kernel
     noise_var <- fit$noise_var
   }
-  ours <- rival$posterior()
+  ours <- bandit$posterior()
   K <- kernel_gram(kernel, x)
   expect_equal(ours$mean, ref_posterior_at(K, history$arm[seen], history$reward[seen], noise_var)$mean, tolerance = 1e-6)
   # A copy and a file go on as it would.
-  again <- unserialize(serialize(rival, NULL))
+  again <- unserialize(serialize(bandit, NULL))
   set.seed(6)
-  expected <- rival$suggest()
+  expected <- bandit$suggest()
   set.seed(6)
   expect_equal(again$suggest(), expected)
 })
 
 test_that("late rewards are used when they arrive", {
-  late <- bandit_problem(rival_problem$domain, rival_problem$reward_values, noise = 0.1, delay = 3,
-                         constraints = rival_problem$constraint_values)
-  for (name in names(rival_makers)) {
-    run <- played_by(rival_makers[[name]], 20, late)
+  late <- bandit_problem(baseline_problem$domain, baseline_problem$reward_values, noise = 0.1, delay = 3,
+                         constraints = baseline_problem$constraint_values)
+  for (name in names(baseline_makers)) {
+    run <- played_by(baseline_makers[[name]], 20, late)
     expect_identical(which(is.na(run$reward)), 18:20, info = name)
     expect_identical(which(is.na(run$simple_regret)), 1:3, info = name)
   }
-  run <- played_by(rival_makers$rival_ckb, 20, late)
+  run <- played_by(baseline_makers$ckb, 20, late)
   seen <- 1:9
   p <- posteriors_before(run, 12, seen = seen)
   expect_equal(run$mean[12], p$f$mean[run$arm[12]], tolerance = 1e-7)
 })
 
-test_that("rivals are compared beside bandits, and added data count", {
-  makers <- c(lapply(rival_makers, function(make) function(problem) make(problem$domain)), list(
-    ours = function(problem) gp_ucb_noisy_constraints(problem$domain, rival_kernel, 0.01, epoch = 5, step = 0.5,
+test_that("baselines are compared beside bandits, and added data count", {
+  makers <- c(lapply(baseline_makers, function(make) function(problem) make(problem$domain)), list(
+    ours = function(problem) gp_ucb_noisy_constraints(problem$domain, baseline_kernel, 0.01, epoch = 5, step = 0.5,
                                                       width = width_constant(2))))
-  comparison <- compare_bandits(makers, rival_problem, rounds = 12, replications = 2, seed = 1)
+  comparison <- compare_bandits(makers, baseline_problem, rounds = 12, replications = 2, seed = 1)
   data <- as.data.frame(comparison)
   expect_identical(levels(data$bandit), names(makers))
   expect_false(anyNA(data$cumulative_violation))
-  expect_output(print(comparison), "rival_ckb")
-  alone <- compare_bandits(makers["rival_admmbo"], rival_problem, rounds = 12, replications = 2, seed = 1)
-  expect_equal(as.data.frame(alone)$f, data$f[data$bandit == "rival_admmbo"])
-  b <- rival_makers$rival_epbo(rival_problem$domain)
+  expect_output(print(comparison), "ckb")
+  alone <- compare_bandits(makers["admmbo"], baseline_problem, rounds = 12, replications = 2, seed = 1)
+  expect_equal(as.data.frame(alone)$f, data$f[data$bandit == "admmbo"])
+  b <- baseline_makers$epbo(baseline_problem$domain)
   b$add(arm = c(3, 40), reward = c(-1, -2), constraints = c(0.5, -0.1))
-  p <- ref_posterior_at(rival_K, c(3, 40), c(0.5, -0.1), 0.01)
+  p <- ref_posterior_at(baseline_K, c(3, 40), c(0.5, -0.1), 0.01)
   expect_equal(b$posterior()$g1_mean, p$mean, tolerance = 1e-8)
   expect_identical(b$history()$action, c("given", "given"))
   expect_identical(b$best()$arm, gpbandits:::best_place(
@@ -418,8 +418,8 @@ test_that("on a box integer and logarithmic inputs stay what they are", {
   problem <- bandit_problem(domain, function(x) -abs(x[, 1] - 7) / 20 - abs(log10(x[, 2])) / 3, noise = 0.05,
                             constraints = function(x) x[, 1] / 10 - 1)
   kernel <- kernel_se(c(5, 2))
-  makers <- list(rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3), rival_epbo(domain, kernel, 0.01, penalty = 2),
-                 rival_admmbo(domain, kernel, 0.01), rival_oco(domain, epsilon = 1))
+  makers <- list(baseline_constrained("ckb", domain, kernel, 0.01, step = 0.5, bound = 3), baseline_constrained("epbo", domain, kernel, 0.01, penalty = 2),
+                 baseline_constrained("admmbo", domain, kernel, 0.01), baseline_constrained("oco", domain, epsilon = 1))
   for (b in makers) {
     set.seed(1)
     run <- as.data.frame(run_bandit(b, problem, 15))
@@ -432,8 +432,8 @@ test_that("on a box integer and logarithmic inputs stay what they are", {
 })
 
 test_that("bad input is refused and changes nothing", {
-  for (name in names(rival_makers)) {
-    b <- rival_makers[[name]](rival_problem$domain)
+  for (name in names(baseline_makers)) {
+    b <- baseline_makers[[name]](baseline_problem$domain)
     set.seed(1)
     b$suggest(2)
     b$observe(1, 0.5, 0.2)
@@ -444,46 +444,46 @@ test_that("bad input is refused and changes nothing", {
                       quote(b$add(arm = 100, reward = 0, constraints = 0)), quote(b$add(arm = 1, reward = 0)),
                       quote(b$suggest(m = 1)), quote(b$best(context = 1)),
                       quote(run_bandit(b, bandit_problem(1:3, 1:3), 2)),
-                      quote(run_bandit(b, bandit_problem(rival_problem$domain, rep(0, 81)), 2)))) {
+                      quote(run_bandit(b, bandit_problem(baseline_problem$domain, rep(0, 81)), 2)))) {
       expect_error(eval(code), class = "gpbandits_error", info = paste(name, deparse(code)))
     }
     expect_identical(b$history(), before)
     expect_identical(b$memory, memory)
   }
-  expect_error(rival_makers$rival_oco(rival_problem$domain)$posterior(), class = "gpbandits_error")
-  expect_error(rival_ckb(1:3, kernel_se(1), 0.1, step = 1, bound = 1, steps = 2), class = "gpbandits_error", regexp = "steps")
-  expect_error(rival_ckb(1:3, kernel_se(1), 0.1, step = 1, bound = 1, width = width_dmm(1, 1)), class = "gpbandits_error")
-  expect_error(rival_epbo(1:3, kernel_se(1), 0.1, penalty = 1, count = 2, constraint_kernels = list(kernel_se(1))),
+  expect_error(baseline_makers$oco(baseline_problem$domain)$posterior(), class = "gpbandits_error")
+  expect_error(baseline_constrained("ckb", 1:3, kernel_se(1), 0.1, step = 1, bound = 1, steps = 2), class = "gpbandits_error", regexp = "steps")
+  expect_error(baseline_constrained("ckb", 1:3, kernel_se(1), 0.1, step = 1, bound = 1, width = width_dmm(1, 1)), class = "gpbandits_error")
+  expect_error(baseline_constrained("epbo", 1:3, kernel_se(1), 0.1, penalty = 1, count = 2, constraint_kernels = list(kernel_se(1))),
                class = "gpbandits_error", regexp = "constraint_kernels")
-  expect_error(rival_oco(1:3, epsilon = 1), class = "gpbandits_error", regexp = "epsilon")
-  expect_error(rival_oco(cbind(1:3, 1), epsilon = 0.1), class = "gpbandits_error", regexp = "domain")
-  expect_error(rival_admmbo(1:3, kernel_se(1), 0.1, objective_evaluations = 3), class = "gpbandits_error",
+  expect_error(baseline_constrained("oco", 1:3, epsilon = 1), class = "gpbandits_error", regexp = "epsilon")
+  expect_error(baseline_constrained("oco", cbind(1:3, 1), epsilon = 0.1), class = "gpbandits_error", regexp = "domain")
+  expect_error(baseline_constrained("admmbo", 1:3, kernel_se(1), 0.1, objective_evaluations = 3), class = "gpbandits_error",
                regexp = "objective_evaluations")
 })
 
 # ---- the same protocol as a bandit's ---------------------------------------------------
 
-test_that("a journal makes a rival again, which goes on as the one that died", {
+test_that("a journal makes a bandit again, which goes on as the one that died", {
   skip_on_cran()
-  for (name in names(rival_makers)) {
+  for (name in names(baseline_makers)) {
     file <- tempfile()
     make <- function(journal) {
-      settings <- list(rival_ckb = list(rival_kernel, 0.01, step = 0.5, bound = 3),
-                       rival_epbo = list(rival_kernel, 0.01, penalty = 2), rival_oco = list(epsilon = 0.4),
-                       rival_admmbo = list(rival_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3)))
-      do.call(name, c(list(rival_problem$domain), settings[[name]], list(journal = journal)))
+      settings <- list(ckb = list(baseline_kernel, 0.01, step = 0.5, bound = 3),
+                       epbo = list(baseline_kernel, 0.01, penalty = 2), oco = list(epsilon = 0.4),
+                       admmbo = list(baseline_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3)))
+      do.call(baseline_constrained, c(list(name, baseline_problem$domain), settings[[name]], list(journal = journal)))
     }
     plain <- make(NULL)
     kept <- make(file)
     for (b in list(plain, kept)) {
       set.seed(3)
-      run_bandit(b, rival_problem, 8)
+      run_bandit(b, baseline_problem, 8)
       b$suggest(2)
       b$add(arm = c(3, 9), reward = c(-1, -2), constraints = c(0.5, -0.1))
       b$observe(9, 0.3, 0.2)
     }
     again <- open_bandit(file, like = make(NULL), rng = TRUE)
-    expect_s4_class(again, "BanditRival")
+    expect_s4_class(again, "ScriptedBandit")
     expect_identical(again$history(), kept$history(), info = name)
     expect_identical(kept$history(), plain$history(), info = name)
     expect_identical(again$memory, plain$memory, info = name)
@@ -500,7 +500,7 @@ test_that("a journal makes a rival again, which goes on as the one that died", {
   }
 })
 
-test_that("in a context a rival plays by the posterior of actions and contexts", {
+test_that("in a context a bandit plays by the posterior of actions and contexts", {
   x <- seq(0, 1, length.out = 6)
   z <- c(0, 0.4, 1)
   f <- function(v) sin(4 * v[, 1] + 3 * v[, 2])
@@ -510,7 +510,7 @@ test_that("in a context a rival plays by the posterior of actions and contexts",
   for (contexts in list(matrix(z, dimnames = list(NULL, "z1")), 1)) {
     problem <- bandit_problem(x, f, noise = 0.05, constraints = g, contexts = matrix(z, dimnames = list(NULL, "z1")))
     set.seed(5)
-    b <- rival_epbo(x, kernel, 0.01, penalty = 2, contexts = contexts)
+    b <- baseline_constrained("epbo", x, kernel, 0.01, penalty = 2, contexts = contexts)
     run <- as.data.frame(run_bandit(b, problem, 15))
     for (t in 2:15) {
       seen <- as.matrix(run[seq_len(t - 1), c("x1", "z1")])
@@ -529,18 +529,18 @@ test_that("in a context a rival plays by the posterior of actions and contexts",
     expect_identical(best$arm, which(allowed)[which.max(posterior$mean[allowed])])
     expect_error(b$suggest(), class = "gpbandits_error", regexp = "context")
   }
-  expect_error(rival_admmbo(x, kernel, 0.01, contexts = 1), class = "gpbandits_error", regexp = "contexts")
-  expect_error(rival_oco(x, contexts = 1), class = "gpbandits_error", regexp = "contexts")
+  expect_error(baseline_constrained("admmbo", x, kernel, 0.01, contexts = 1), class = "gpbandits_error", regexp = "contexts")
+  expect_error(baseline_constrained("oco", x, contexts = 1), class = "gpbandits_error", regexp = "contexts")
 })
 
 test_that("a corrected, withdrawn or failed query is in the posterior as if it had always been so", {
-  for (name in c("rival_ckb", "rival_epbo", "rival_admmbo")) {
-    b <- rival_makers[[name]](rival_problem$domain)
+  for (name in c("ckb", "epbo", "admmbo")) {
+    b <- baseline_makers[[name]](baseline_problem$domain)
     b$add(arm = c(3, 40, 7), reward = c(-1, -2, 5), constraints = c(0.5, -0.1, 0.2))
     b$amend(3, 0.5)
-    p <- ref_posterior_at(rival_K, c(3, 40, 7), c(-1, -2, 0.5), 0.01)
+    p <- ref_posterior_at(baseline_K, c(3, 40, 7), c(-1, -2, 0.5), 0.01)
     expect_equal(b$posterior()$mean, p$mean, tolerance = 1e-8)
-    expect_equal(b$posterior()$g1_mean, ref_posterior_at(rival_K, c(3, 40, 7), c(0.5, -0.1, 0.2), 0.01)$mean,
+    expect_equal(b$posterior()$g1_mean, ref_posterior_at(baseline_K, c(3, 40, 7), c(0.5, -0.1, 0.2), 0.01)$mean,
                  tolerance = 1e-8)
     set.seed(1)
     b$suggest(2)
@@ -553,7 +553,7 @@ test_that("a corrected, withdrawn or failed query is in the posterior as if it h
     b$observe(6, 1, 0.3, noise_var = 0.5)
     noise <- diag(c(0.01, 0.01, 0.01, 0.5))
     at <- c(3, 40, 7, 9)
-    expect_equal(b$posterior()$mean, drop(rival_K[, at] %*% solve(rival_K[at, at] + noise, c(-1, -2, 0.5, 1))),
+    expect_equal(b$posterior()$mean, drop(baseline_K[, at] %*% solve(baseline_K[at, at] + noise, c(-1, -2, 0.5, 1))),
                  tolerance = 1e-8)
   }
 })
@@ -561,7 +561,7 @@ test_that("a corrected, withdrawn or failed query is in the posterior as if it h
 test_that("ADMMBO's step has a query more for each that was withdrawn, none for one that failed", {
   phases <- function(end) {
     set.seed(1)
-    b <- rival_admmbo(rival_problem$domain, rival_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3))
+    b <- baseline_constrained("admmbo", baseline_problem$domain, baseline_kernel, 0.01, objective_evaluations = c(4, 2), constraint_evaluations = c(6, 3))
     for (t in 1:6) {
       id <- b$suggest()$id
       if (t == 2) end(b, id) else b$observe(id, -1, 0.1)
@@ -574,7 +574,7 @@ test_that("ADMMBO's step has a query more for each that was withdrawn, none for 
 
 test_that("bandit OCO gives up a pair of which one reward will never come", {
   set.seed(1)
-  b <- rival_oco(box_problem$domain, epsilon = 0.3)
+  b <- baseline_constrained("oco", box_problem$domain, epsilon = 0.3)
   b$suggest()
   b$withdraw(1)
   expect_identical(b$suggest()$id, 2L)
@@ -592,17 +592,17 @@ test_that("bandit OCO gives up a pair of which one reward will never come", {
   expect_identical(b$history(), before)
 })
 
-test_that("rivals on products play rows that exist, and their maxima are those of a fine grid", {
+test_that("baselines on products play rows that exist, and their maxima are those of a fine grid", {
   domain <- product_domain(data.frame(layers = c(1, 2, 4)), list(rate = c(0, 1)))
   f <- function(v) -(v[, 1] - 2)^2 / 4 - (v[, 2] - 0.6)^2
   g <- function(v) v[, 2] - 0.5
   problem <- bandit_problem(domain, f, noise = 0.02, constraints = g)
   kernel <- kernel_se(c(1, 0.4))
-  makers <- list(rival_ckb = function() rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3),
-                 rival_epbo = function() rival_epbo(domain, kernel, 0.01, penalty = 2),
-                 rival_admmbo = function() rival_admmbo(domain, kernel, 0.01, objective_evaluations = c(4, 2),
+  makers <- list(ckb = function() baseline_constrained("ckb", domain, kernel, 0.01, step = 0.5, bound = 3),
+                 epbo = function() baseline_constrained("epbo", domain, kernel, 0.01, penalty = 2),
+                 admmbo = function() baseline_constrained("admmbo", domain, kernel, 0.01, objective_evaluations = c(4, 2),
                                             constraint_evaluations = c(4, 2)),
-                 rival_oco = function() rival_oco(domain, epsilon = 0.2))
+                 oco = function() baseline_constrained("oco", domain, epsilon = 0.2))
   grid <- cbind(rep(c(1, 2, 4), each = 401), rep(seq(0, 1, length.out = 401), 3))
   for (name in names(makers)) {
     set.seed(2)
@@ -613,7 +613,7 @@ test_that("rivals on products play rows that exist, and their maxima are those o
     expect_equal(run$f, f(cbind(run$layers, run$rate)), info = name)
     best <- b$best()
     expect_identical(best$layers, c(1, 2, 4)[best$arm], info = name)
-    if (name == "rival_epbo") {
+    if (name == "epbo") {
       posterior <- b$posterior(grid)
       lower <- posterior$g1_mean - 2 * posterior$g1_sd
       upper <- posterior$mean + 2 * posterior$sd
@@ -633,11 +633,11 @@ test_that("on a box rules over several posteriors find the largest of a fine gri
   upper <- function(p, row) p$mean + row$width * p$sd
   lower <- function(p) p$g1_mean - 2 * p$g1_sd
   rules <- list(
-    ckb = list(rival_ckb(line, k, 0.01, step = 2, bound = 5), function(p, row) upper(p, row) - row$kappa1 * lower(p)),
-    epbo = list(rival_epbo(line, k, 0.01, penalty = 4), function(p, row) upper(p, row) - 4 * pmax(lower(p), 0)),
+    ckb = list(baseline_constrained("ckb", line, k, 0.01, step = 2, bound = 5), function(p, row) upper(p, row) - row$kappa1 * lower(p)),
+    epbo = list(baseline_constrained("epbo", line, k, 0.01, penalty = 4), function(p, row) upper(p, row) - 4 * pmax(lower(p), 0)),
     cost = list(gp_ei(line, k, 0.01, cost = "learned", cost_kernel = kernel_se(0.5)),
                 function(p, row) ref_log_ei(p$mean, p$sd, row$target) - p$g1_mean),
-    shrinking = list(a_gp_ucb(line, k, 0.01, B = 1, R = 0.1, growth = function(t) 1), upper),
+    shrinking = list(gp_ucb_lengthscale(line, k, 0.01, B = 1, R = 0.1, growth = function(t) 1), upper),
     rahbo = list(rahbo(line, k, 0.01, alpha = 0, variance_kernel = kernel_se(0.3), repeats = 2), upper)
   )
   grid <- seq(0, 1, length.out = 2001)
@@ -659,18 +659,29 @@ test_that("on a box rules over several posteriors find the largest of a fine gri
   }
 })
 
-test_that("rivals are drawn, and bandit OCO says why it is not", {
+test_that("a baseline takes its own method's settings and no other's", {
+  ask <- function(...) baseline_constrained(..., domain = 1:4, kernel = baseline_kernel, noise_var = 0.1)
+  expect_error(ask("ckb", step = 1, bound = 1, penalty = 2), "`penalty`.*epbo", class = "gpbandits_error")
+  expect_error(ask("epbo", penalty = 2, step = 1), "`step`.*ckb.*oco", class = "gpbandits_error")
+  expect_error(ask("oco", width = 2), "`width`.*ckb.*epbo", class = "gpbandits_error")
+  expect_error(ask("admmbo", contexts = 1), "`contexts`", class = "gpbandits_error")
+  expect_error(ask("other"), "`method`.*ckb", class = "gpbandits_error")
+  expect_error(ask("ckb", bound = 1), "`step`.*number > 0", class = "gpbandits_error")
+  expect_lte(length(formals(baseline_constrained)), 20)
+})
+
+test_that("baselines are drawn, and bandit OCO says why it is not", {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
-  b <- rival_ckb(seq(0, 1, length.out = 20), kernel_se(0.2), 0.01, step = 0.5, bound = 3, width = width_constant(1.5))
+  b <- baseline_constrained("ckb", seq(0, 1, length.out = 20), kernel_se(0.2), 0.01, step = 0.5, bound = 3, width = width_constant(1.5))
   b$add(arm = c(3, 15), reward = c(1, 0), constraints = c(0.2, -0.3))
   expected <- b$copy()$suggest()
   drawn <- plot(b)
   expect_equal(drawn$mean, b$posterior()$mean)
   expect_equal(drawn$upper, b$posterior()$mean + 1.5 * b$posterior()$sd)
   expect_identical(attr(drawn, "next_choice")$arm, expected$arm)
-  expect_error(plot(rival_oco(1:5)), class = "gpbandits_error", regexp = "no posterior")
-  expect_output(print(summary(rival_oco(1:5))), "no posterior")
+  expect_error(plot(baseline_constrained("oco", 1:5)), class = "gpbandits_error", regexp = "no posterior")
+  expect_output(print(summary(baseline_constrained("oco", 1:5))), "no posterior")
   expect_error(b$draw(), class = "gpbandits_error", regexp = "draws")
   expect_gt(b$information_gain(), 0)
 })

@@ -8,19 +8,19 @@ ways <- function(one) by_level(names(strikes)[one], names(strikes))
 
 # The functions that a change runs through.
 changing_functions <- c(
-  "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "make_ready", "heal_rival", "by_rule", "transact", "heal", "replayed",
+  "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "make_ready", "heal_script", "by_rule", "transact", "heal", "replayed",
   "check_idle", "core", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
   "refit_if_due", "apply_refit", "journal_write", "keep_change", "keep_difference", "journal_io", "rows_as_text",
-  "tell", "rival_ask", "rival_change", "rival_query", "rival_commit", "rival_tell", "rival_give", "feed_models", "feed_model",
+  "tell", "script_ask", "script_change", "script_query", "script_commit", "script_tell", "script_give", "feed_models", "feed_model",
   "tell_model", "query_frame")
 
 # An error in the search for parameters is a refit that failed (with a warning), not a change that did: core() is part of it.
 refitting_functions <- setdiff(changing_functions, "core")
 
-# All that lives on of a bandit or a rival.
+# All that lives on of a bandit.
 state_of <- function(bandit) {
   list(queries = gpbandits:::table_columns(bandit$queries), events = gpbandits:::table_columns(bandit$events),
-       refits = length(bandit$refits), memory = if (is(bandit, "BanditRival")) bandit$memory)
+       refits = length(bandit$refits), memory = if (is(bandit, "ScriptedBandit")) bandit$memory)
 }
 
 # Struck at every statement, a bandit is as before the change or as after it, and goes on from there.
@@ -123,10 +123,10 @@ test_that("so is one with a journal, and the journal says the same", {
   unlink(file)
 })
 
-test_that("so are rivals", {
+test_that("so are baselines", {
   skip_on_cran()
   skip_on_os("windows")
-  rival <- played_on(rival_ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
+  bandit <- played_on(baseline_constrained("ckb", state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
   changes <- bandit_changes
   changes$observe <- function(b) b$observe(3, 1, constraints = 0.1)
   added <- by_level(2, c(2, 4, 2))
@@ -135,12 +135,12 @@ test_that("so are rivals", {
   }
   each <- c(by_level("suggest", "batch"), "add", if (second_level()) told_changes)
   with_clock(changing_functions, function(clock) for (change in each) for (way in ways(1 + (change == "add"))) {
-    expect_all_or_nothing(clock, rival, changes[[change]], way, change)
+    expect_all_or_nothing(clock, bandit, changes[[change]], way, change)
   })
   file <- tempfile()
   made <- function() {
     unlink(file)
-    played_on(rival_ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, journal = file))
+    played_on(baseline_constrained("ckb", state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1, journal = file))
   }
   with_clock(grep("journal|keep|commit|as_one_change", changing_functions, value = TRUE), function(clock) {
     for (way in names(strikes)) expect_all_or_nothing(clock, made(), changes$observe, way, "journal", journal = file)
@@ -247,9 +247,9 @@ test_that("an object from a file brings values: its methods are the class's, and
                  })), refused = eval(bquote(function(e) rm(list = .(field), envir = e))))
   }
   bandits <- list(played_on(gp_ucb(state_x, kernel_se(0.2), 0.01)),
-                  played_on(rival_ckb(state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1)))
+                  played_on(baseline_constrained("ckb", state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1)))
   for (bandit in bandits) for (k in seq_along(changes)) {
-    fates <- came_of(bandit, changes[[k]], if (is(bandit, "BanditRival")) uses[names(uses) != "run"] else uses)
+    fates <- came_of(bandit, changes[[k]], if (is(bandit, "ScriptedBandit")) uses[names(uses) != "run"] else uses)
     expected <- if (names(changes)[k] == "answers") "an answer" else "refused"
     # (A bandit that is in no store has nothing to catch up with.)
     if (!all(fates[-11] == expected)) fail(paste(k, paste(fates, collapse = " ")))

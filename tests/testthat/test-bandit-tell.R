@@ -345,7 +345,7 @@ test_that("readings are in journals and refits, and widths and checks know their
   expect_s3_class(check_model(b$observe(5, c(1, 2))), "bandit_check")
   b$suggest()
   expect_error(b$observe(6, c(1, NA)), "reward", class = "gpbandits_error")
-  expect_error(rival_ckb(1:3, kernel_se(1), 1, count = 1)$observe(1, c(1, 2)), class = "gpbandits_error")
+  expect_error(baseline_constrained("ckb", 1:3, kernel_se(1), 1, count = 1)$observe(1, c(1, 2)), class = "gpbandits_error")
 })
 
 test_that("one query or reward in one call of the core leaves what the long way leaves", {
@@ -443,7 +443,7 @@ test_that("reasons stay with the queries that were given up, in every form that 
   makers <- list(
     plain = function(...) gp_ucb(x, kernel_se(0.2), 0.01, ...),
     outcomes = function(...) gp_ei(x, kernel_se(0.2), 0.01, outcomes = list(a = to_maximize(), b = at_most(1)), ...),
-    rival = function(...) rival_ckb(x, kernel_se(0.2), 0.01, step = 0.5, bound = 3, ...))
+    bandit = function(...) baseline_constrained("ckb", x, kernel_se(0.2), 0.01, step = 0.5, bound = 3, ...))
   for (make in makers) {
     unlink(file)
     bandit <- make(journal = file)

@@ -243,14 +243,14 @@ test_that("it is drawn as a map of rows and box, else as the points played", {
   expect_equal(nrow(plot(three, type = "arms")), 1)
 })
 
-test_that("rivals that run on boxes run on it", {
+test_that("baselines that run on boxes run on it", {
   skip_on_cran()
   domain <- small_product()
   problem <- bandit_problem(domain, product_truth, noise = 0.05, constraints = function(x) x[, 2] - 0.5)
   kernel <- product_kernel()
-  makers <- list(ckb = function() rival_ckb(domain, kernel, 0.01, step = 0.5, bound = 3), config = function() gp_ucb(domain, kernel, 0.01, width = 2, outcomes = list(y = to_maximize(), g1 = at_most(0))),
-                 epbo = function() rival_epbo(domain, kernel, 0.01, penalty = 3), oco = function() rival_oco(domain, epsilon = 0.1),
-                 admmbo = function() rival_admmbo(domain, kernel, 0.01, objective_evaluations = c(3, 2), constraint_evaluations = c(3, 2)))
+  makers <- list(ckb = function() baseline_constrained("ckb", domain, kernel, 0.01, step = 0.5, bound = 3), config = function() gp_ucb(domain, kernel, 0.01, width = 2, outcomes = list(y = to_maximize(), g1 = at_most(0))),
+                 epbo = function() baseline_constrained("epbo", domain, kernel, 0.01, penalty = 3), oco = function() baseline_constrained("oco", domain, epsilon = 0.1),
+                 admmbo = function() baseline_constrained("admmbo", domain, kernel, 0.01, objective_evaluations = c(3, 2), constraint_evaluations = c(3, 2)))
   for (name in names(makers)) {
     b <- makers[[name]]()
     set.seed(6)

@@ -9,7 +9,7 @@ test_that("a method that does not exist is answered with those that do; completi
   expect_setequal(utils:::.DollarNames(b, "^su"), "suggest")
   methods <- c("suggest", "observe", "add", "amend", "withdraw", "fail", "posterior", "best", "history", "copy", "reset")
   expect_true(all(methods %in% utils:::.DollarNames(b, "")))
-  expect_true("suggest" %in% utils:::.DollarNames(rival_ckb(1:5, kernel_se(1), 0.1, step = 1, bound = 1), ""))
+  expect_true("suggest" %in% utils:::.DollarNames(baseline_constrained("ckb", 1:5, kernel_se(1), 0.1, step = 1, bound = 1), ""))
   for (method in methods) {
     text <- utils::capture.output(do.call(GPBandit$help, list(method)))
     expect_gt(sum(nchar(text[-1])), 10)

@@ -109,7 +109,7 @@ test_that("what only calls itself a result, a problem or a bandit is refused by 
   for (domain in c("finite", "box", "product", "search")) {
     forged <- structure(list(type = domain, names = "x1", x = 1, lower = 1, upper = 0), class = c(paste0(domain, "_domain"), "bandit_domain"))
     refused(gp_ucb(forged, kernel_se(1), 0.1))
-    refused(max_information_gain(kernel_se(1), forged, 3, 0.1))
+    refused(information_gain(kernel_se(1), forged, 0.1, rounds = 3))
     refused(print(forged))
   }
 })
@@ -225,7 +225,7 @@ test_that("factors that only call themselves so, environments as rewards and fun
     refused(several$observe(1, bad))
     refused(several$amend(1, bad))
   }
-  balanced <- lb_gp_ucb(safe_x, safe_kernel, 0.1, B = 1, R = 0.1, rate = function() 1)
+  balanced <- gp_ucb_lengthscale(safe_x, safe_kernel, 0.1, B = 1, R = 0.1, rate = function() 1, method = "balanced")
   expect_match(conditionMessage(refused(balanced$suggest())), "`rate`")
   yes <- gp_bandit(safe_x, safe_kernel, policy = policy_ts(1), rewards = rewards_binary())
   yes$suggest()
@@ -318,10 +318,10 @@ test_that("an expression as a value is a value: nothing evaluates it", {
   given <- function(f, ...) do.call(f, list(...), quote = TRUE)
   for (value in list(quote(x), quote(stop("evaluated")), expression(stop("evaluated")), ~ stop("evaluated"))) {
     for (outcomes in list(value, list(yield = to_maximize(), cost = value))) {
-      refused(given(rival_epbo, box, safe_kernel, 0.1, 1, outcomes = outcomes))
+      refused(given(baseline_constrained, "epbo", box, safe_kernel, 0.1, penalty = 1, outcomes = outcomes))
       refused(given(gp_ei, box, safe_kernel, 0.1, outcomes = outcomes))
     }
-    refused(given(rival_ckb, box, safe_kernel, 0.1, mean = value))
+    refused(given(baseline_constrained, "ckb", box, safe_kernel, 0.1, step = 1, bound = 1, mean = value))
     refused(given(gp_ucb, x, safe_kernel, 0.1, mean = value))
     refused(given(gp_ucb, x, safe_kernel, 0.1, contexts = value))
     refused(given(igp_ucb, x, safe_kernel, 0.1, B = value, R = 1))
@@ -357,9 +357,9 @@ test_that("widths and gains whose products with standard deviations are no numbe
     refused(width_srinivas_finite(scale = size))
     refused(width_igp(1, 1, 0.1, size))
     refused(gain_rate(size))
-    refused(a_gp_ucb(x, safe_kernel, 0.1, 1, 1, norm_growth = function(t) size)$suggest())
-    refused(lb_gp_ucb(x, safe_kernel, 0.1, 1, 1, rate = function(n) size)$suggest(2))
-    refused(lb_gp_ucb(x, safe_kernel, 0.1, size, 1))
+    refused(gp_ucb_lengthscale(x, safe_kernel, 0.1, 1, 1, norm_growth = function(t) size)$suggest())
+    refused(gp_ucb_lengthscale(x, safe_kernel, 0.1, 1, 1, rate = function(n) size, method = "balanced")$suggest(2))
+    refused(gp_ucb_lengthscale(x, safe_kernel, 0.1, size, 1, method = "balanced"))
   }
   for (width in list(width_constant(1e150), width_amm(1e150, 1e150), width_igp(1, 1e150, 0.1, 1e150),
                      width_srinivas_finite(scale = 1e150), width_corrupt(width_amm(1, 1), 1e150),
@@ -370,7 +370,7 @@ test_that("widths and gains whose products with standard deviations are no numbe
     expect_silent(plot(bandit))
   }
   for (B in c(1, 1e149)) {
-    bandit <- a_gp_ucb(x, safe_kernel, 0.1, B, 1, norm_growth = function(t) 1e150)
+    bandit <- gp_ucb_lengthscale(x, safe_kernel, 0.1, B, 1, norm_growth = function(t) 1e150)
     bandit$observe(bandit$suggest()$id, 1)
     expect_silent(plot(bandit))
   }

@@ -41,7 +41,7 @@ test_that("rates of growth", {
 })
 
 test_that("information_gain is half the log determinant, for every kernel", {
-  skip_if_not(exists("max_information_gain", asNamespace("gpbandits")))
+  skip_if_not(exists("information_gain", asNamespace("gpbandits")))
   set.seed(403)
   for (case in compare_kernels()) {
     x <- ref_random_inputs(10, case$d)[c(1:10, 3, 3), , drop = FALSE]
@@ -50,17 +50,17 @@ test_that("information_gain is half the log determinant, for every kernel", {
   }
 })
 
-test_that("max_information_gain: greedy and spectral are the oracle's; all bound brute force", {
-  skip_if_not(exists("max_information_gain", asNamespace("gpbandits")))
+test_that("information_gain with rounds: greedy and spectral are the oracle's; all bound brute force", {
+  skip_if_not(exists("information_gain", asNamespace("gpbandits")))
   set.seed(404)
   x <- ref_random_inputs(6, 2)
   for (lambda in c(0.05, 0.8)) {
     kernel <- kernel_matern(2.5, 0.5)
     K <- ref_kernel_matern(2.5, 0.5)(x)
     e <- eigen(K, TRUE)$values
-    greedy <- max_information_gain(kernel, x, 4, lambda, "greedy")
-    spectral <- max_information_gain(kernel, x, 4, lambda, "spectral")
-    doptimal <- max_information_gain(kernel, x, 4, lambda, "doptimal")
+    greedy <- information_gain(kernel, x, lambda, rounds = 4, method = "greedy")
+    spectral <- information_gain(kernel, x, lambda, rounds = 4, method = "spectral")
+    doptimal <- information_gain(kernel, x, lambda, rounds = 4, method = "doptimal")
     brute <- vapply(1:4, function(t) ref_gain_brute(K, lambda, t), 0)
     expect_equal(as.numeric(greedy), ref_gain_greedy_path(K, lambda, 4), tolerance = tol$engine)
     expect_equal(as.numeric(spectral), vapply(1:4, function(t) ref_gain_spectral_value(e, lambda, t), 0),

@@ -34,14 +34,14 @@ test_that("covariances given as a matrix take arm numbers; domains and their arm
   K <- crossprod(matrix(rnorm(12), 2))                 # 6 arms, rank 2
   expect_equal(information_gain(kernel_matrix(K), c(2, 5, 5), 0.1),
                ref_information_gain(K, c(2, 5, 5), 0.1), tolerance = tol$identity)
-  all <- max_information_gain(kernel_matrix(K), rounds = 7, noise_var = 0.1)
-  expect_equal(all, max_information_gain(kernel_matrix(K), 1:6, 7, 0.1))
-  expect_equal(all, max_information_gain(kernel_matrix(K), finite_domain(runif(6)), 7, 0.1))
+  all <- information_gain(kernel_matrix(K), noise_var = 0.1, rounds = 7)
+  expect_equal(all, information_gain(kernel_matrix(K), 1:6, 0.1, rounds = 7))
+  expect_equal(all, information_gain(kernel_matrix(K), finite_domain(runif(6)), 0.1, rounds = 7))
   expect_equal(all, ref_gain_greedy_path(K, 0.1, 7), tolerance = tol$engine)
   x <- runif(6)
   both <- kernel_se(0.3) * kernel_matrix(K)
-  expect_equal(max_information_gain(both, cbind(x, 1:6), 4, 0.1),
-               max_information_gain(both, finite_domain(x), 4, 0.1))
+  expect_equal(information_gain(both, cbind(x, 1:6), 0.1, rounds = 4),
+               information_gain(both, finite_domain(x), 0.1, rounds = 4))
   expect_identical(information_gain(kernel_se(1), matrix(0, 0, 1), 1), 0)
 })
 
@@ -56,7 +56,7 @@ test_that("the specification's values come out", {
   )
   for (case in cases) {
     last <- function(method) {
-      max_information_gain(case$kernel, grid101, 100, case$noise, method)[100]
+      information_gain(case$kernel, grid101, case$noise, rounds = 100, method = method)[100]
     }
     expect_equal(round(last("greedy"), 4), case$greedy)
     expect_equal(round(last("greedy") * exp(1) / (exp(1) - 1), 3), case$factor)
@@ -70,7 +70,7 @@ test_that("greedy <= the maximum <= the D-optimal bound <= the spectral bound (b
     case <- small_case(seed)
     largest <- vapply(1:4, function(s) ref_gain_brute(case$K, case$noise, s), 0)
     bound <- lapply(c(greedy = "greedy", doptimal = "doptimal", spectral = "spectral"),
-                    function(m) max_information_gain(case$kernel, case$x, 4, case$noise, m))
+                    function(m) information_gain(case$kernel, case$x, case$noise, rounds = 4, method = m))
     expect_true(all(bound$greedy <= largest + tol$bound))
     expect_true(all(largest <= bound$doptimal + tol$bound))
     expect_true(all(bound$doptimal <= bound$spectral * (1 + 1e-4)))
@@ -82,7 +82,7 @@ test_that("greedy <= the maximum <= the D-optimal bound <= the spectral bound (b
 test_that("each method equals its plain-R reference", {
   for (seed in 11:13) {
     case <- small_case(seed, 12)
-    ask <- function(...) max_information_gain(case$kernel, case$x, 20, case$noise, ...)
+    ask <- function(...) information_gain(case$kernel, case$x, case$noise, rounds = 20, ...)
     expect_equal(ask("greedy"), ref_gain_greedy_path(case$K, case$noise, 20), tolerance = tol$engine)
     e <- eigen(case$K, symmetric = TRUE, only.values = TRUE)$values
     expect_equal(ask("spectral"),
@@ -99,8 +99,8 @@ test_that("the D-optimal bound is within its tolerance of the relaxed maximum at
   skip_on_cran()
   points <- seq(0, 1, length.out = 51)
   K <- ref_kernel_se(0.2)(points)
-  loose <- max_information_gain(kernel_se(0.2), points, 60, 0.1, "doptimal", tolerance = 1e-3)
-  tight <- max_information_gain(kernel_se(0.2), points, 60, 0.1, "doptimal", tolerance = 1e-6)
+  loose <- information_gain(kernel_se(0.2), points, 0.1, rounds = 60, method = "doptimal", tolerance = 1e-3)
+  tight <- information_gain(kernel_se(0.2), points, 0.1, rounds = 60, method = "doptimal", tolerance = 1e-6)
   expect_true(all(loose >= tight * (1 - 1e-6)))
   expect_true(all(loose <= tight * (1 + 1.2e-3)))
   for (s in c(1, 7, 23, 60)) {
@@ -112,7 +112,7 @@ test_that("the D-optimal bound is within its tolerance of the relaxed maximum at
 
 test_that("gains do not decrease, and gain less and less", {
   for (method in c("greedy", "spectral", "doptimal")) {
-    gain <- max_information_gain(kernel_matern(0.5, 0.3), grid101, 80, 0.02, method)
+    gain <- information_gain(kernel_matern(0.5, 0.3), grid101, 0.02, rounds = 80, method = method)
     expect_length(gain, 80)
     expect_true(all(diff(gain) >= 0))
     expect_true(all(diff(gain, differences = 2) <= 2e-4 * max(gain)))
@@ -122,41 +122,43 @@ test_that("gains do not decrease, and gain less and less", {
 test_that("a kernel of nothing gains nothing, one arm gains its logarithm", {
   none <- kernel_linear()
   for (method in c("greedy", "spectral", "doptimal")) {
-    expect_equal(max_information_gain(none, c(0, 0), 3, 1, method), rep(0, 3))
-    expect_equal(max_information_gain(kernel_se(1, 4), 0.3, 5, 0.5, method), log1p(4 * 1:5 / 0.5) / 2,
+    expect_equal(information_gain(none, c(0, 0), 1, rounds = 3, method = method), rep(0, 3))
+    expect_equal(information_gain(kernel_se(1, 4), 0.3, 0.5, rounds = 5, method = method), log1p(4 * 1:5 / 0.5) / 2,
                  tolerance = 1e-4)
   }
 })
 
 test_that("large and small scales are handled", {
   for (method in c("greedy", "spectral", "doptimal")) {
-    base <- max_information_gain(kernel_se(0.2), grid101, 30, 0.1, method)
+    base <- information_gain(kernel_se(0.2), grid101, 0.1, rounds = 30, method = method)
     for (scale in c(1e-8, 1e8)) {
-      expect_equal(max_information_gain(kernel_se(0.2, scale), grid101, 30, 0.1 * scale, method),
+      expect_equal(information_gain(kernel_se(0.2, scale), grid101, 0.1 * scale, rounds = 30, method = method),
                    base, tolerance = if (method == "doptimal") 1e-4 else tol$engine)
     }
   }
 })
 
 test_that("bad input is refused", {
-  refuse <- function(...) expect_error(max_information_gain(...), class = "gpbandits_error")
+  refuse <- function(...) expect_error(information_gain(...), class = "gpbandits_error")
   k <- kernel_se(0.2)
-  refuse("se", grid101, 5, 1)
+  refuse("se", grid101, 1, rounds = 5)
   refuse(k, rounds = 5, noise_var = 1)
-  refuse(k, c(0, NA), 5, 1)
-  refuse(k, numeric(), 5, 1)
-  refuse(k, "a", 5, 1)
-  refuse(k, box_domain(0, 1), 5, 1)
-  refuse(k, grid101, 0, 1)
-  refuse(k, grid101, 2.5, 1)
-  refuse(k, grid101, 5, 0)
-  refuse(k, grid101, 5, -1)
-  refuse(k, grid101, 5, 1, "gredy")
-  refuse(k, grid101, 5, 1, "doptimal", tolerance = 0)
-  refuse(kernel_matrix(diag(3)), 4, 5, 1)
-  refuse(kernel_matrix(diag(3)), finite_domain(1:4), 5, 1)
+  refuse(k, c(0, NA), 1, rounds = 5)
+  refuse(k, numeric(), 1, rounds = 5)
+  refuse(k, "a", 1, rounds = 5)
+  refuse(k, box_domain(0, 1), 1, rounds = 5)
+  refuse(k, grid101, 1, rounds = 0)
+  refuse(k, grid101, 1, rounds = 2.5)
+  refuse(k, grid101, 0, rounds = 5)
+  refuse(k, grid101, -1, rounds = 5)
+  refuse(k, grid101, 1, rounds = 5, "gredy")
+  refuse(k, grid101, 1, rounds = 5, "doptimal", tolerance = 0)
+  refuse(kernel_matrix(diag(3)), 4, 1, rounds = 5)
+  refuse(kernel_matrix(diag(3)), finite_domain(1:4), 1, rounds = 5)
   expect_error(information_gain(k, grid101, 0), class = "gpbandits_error")
   expect_error(information_gain(k, c(1, Inf), 1), class = "gpbandits_error")
   expect_error(information_gain(k, noise_var = 1), class = "gpbandits_error")
+  expect_error(information_gain(k, grid101, 1, method = "spectral"), "`method`.*`rounds`", class = "gpbandits_error")
+  expect_error(information_gain(k, grid101, 1, tolerance = 0.1), "`tolerance`.*`rounds`", class = "gpbandits_error")
   expect_error(information_gain(kernel_se(0.2, dims = 2), grid101, 1), class = "gpbandits_error")
 })

@@ -6,7 +6,7 @@ table_domains <- list(arms = function() finite_domain(seq(0, 1, length.out = 9))
                       product = function() product_domain(cbind(r = c(0, 0.7)), list(x1 = c(0, 1))),
                       space = function() search_space(r = param_factor(c("a", "b")), x1 = param_real(0, 1)))
 table_policies <- list(ei = function() policy_ei(), ucb = function() policy_ucb(width_amm(1, 0.1)), ts = function() policy_ts(0.8),
-                       epbo = function() rival_epbo(1:2, kernel_se(1), 1, penalty = 2, outcomes = list(y = to_maximize()))$config$policy,
+                       epbo = function() baseline_constrained("epbo", 1:2, kernel_se(1), 1, penalty = 2, outcomes = list(y = to_maximize()))$config$policy,
                        uniform = function() policy_uniform(), ehvi = function() policy_ehvi(),
                        hypervolume = function() policy_hypervolume(1.5), scalar = function() policy_hypervolume(1, draws = 1),
                        drawn = function() policy_hypervolume(1, sampled = TRUE))

@@ -151,9 +151,9 @@ test_that("UCB under limits is CONFIG: the optimistic set, or what misses least"
   for (seed in 4:6) outcome_life(seed, policy_ucb(1.5), config)
 })
 
-test_that("a penalty per unit of what limits miss is EPBO, as the rival without outcomes plays it", {
+test_that("a penalty per unit of what limits miss is EPBO, as the bandit without outcomes plays it", {
   penalty <- function(t) 0.2 * t
-  epbo <- function(...) rival_epbo(tiny_arms, kernel_se(0.3), 0.01, penalty = penalty, width = 1.5, ...)
+  epbo <- function(...) baseline_constrained("epbo", tiny_arms, kernel_se(0.3), 0.01, penalty = penalty, width = 1.5, ...)
   policy <- epbo(outcomes = list(f = to_maximize(), g = at_most(0)))$config$policy
   penalised <- function(post, played) {
     excess <- pmax(0, post[[2]]$mean - 1.5 * post[[2]]$sd - 0.6) +
@@ -176,7 +176,7 @@ test_that("a penalty per unit of what limits miss is EPBO, as the rival without 
   batch <- epbo(outcomes = list(f = to_maximize(), g = at_most(0)), pending = pending_hallucinate())
   expect_gt(length(unique(batch$suggest(4)$arm)), 2)
   for (bad in list(function(t) -1, function(t) "a", function(t) stop("no"))) {
-    b <- rival_epbo(1:3, kernel_se(1), 0.1, penalty = bad, outcomes = list(f = to_maximize(), g = at_most(0)))
+    b <- baseline_constrained("epbo", 1:3, kernel_se(1), 0.1, penalty = bad, outcomes = list(f = to_maximize(), g = at_most(0)))
     expect_identical(expect_error(b$suggest(), class = "gpbandits_error")$argument, "penalty")
     expect_equal(nrow(b$history()), 0)
   }

@@ -1,16 +1,16 @@
 # The problems with long-term constraints: functions by hand, optima found another way.
 
 test_that("the small feasible region is the paper's", {
-  grid <- problem_small_feasible(grid = 41)
+  grid <- benchmark_problem("small_feasible", grid = 41)
   x <- grid$domain$x
   expect_identical(dim(x), c(1681L, 2L))
   expect_equal(grid$reward_values[, 1], -sin(x[, 1]) - x[, 2], ignore_attr = TRUE)
   g <- sin(x[, 1]) * sin(x[, 2]) + 0.95
   expect_equal(grid$constraint_values[, 1], g, ignore_attr = TRUE)
   expect_equal(grid$optimum, max(grid$reward_values[g <= 0]))
-  fine <- problem_small_feasible(grid = 601)
+  fine <- benchmark_problem("small_feasible", grid = 601)
   expect_equal(mean(fine$constraint_values <= 0), 0.0177, tolerance = 0.01)
-  box <- problem_small_feasible(grid = NULL)
+  box <- benchmark_problem("small_feasible", grid = NULL)
   expect_equal(box$optimum, -0.2532, tolerance = 1e-3)
   # The boundary sin(x2) = -0.95 / sin(x1) in one line of x1: the best of it is the optimum.
   x1 <- seq(pi, 6, length.out = 1e5)
@@ -19,14 +19,14 @@ test_that("the small feasible region is the paper's", {
   expect_lt(fine$optimum, box$optimum)
   expect_gt(fine$optimum, box$optimum - 0.02)
   set.seed(1)
-  noise <- problem_small_feasible(grid = 9, noisy = TRUE)$constraint_noise[[1]]$draw(2000)
+  noise <- benchmark_problem("small_feasible", grid = 9, noisy = TRUE)$constraint_noise[[1]]$draw(2000)
   expect_equal(stats::sd(noise), 0.1, tolerance = 0.1)
-  expect_identical(unique(problem_small_feasible(grid = 9)$constraint_noise[[1]]$draw(9)), 0)
+  expect_identical(unique(benchmark_problem("small_feasible", grid = 9)$constraint_noise[[1]]$draw(9)), 0)
 })
 
 test_that("rates are allocated as described, and the search finds the best", {
   skip_on_cran()
-  box <- problem_rate_allocation(grid = NULL)
+  box <- benchmark_problem("rate_allocation", grid = NULL)
   f <- box$reward_functions[[1]]
   at <- function(v) f(matrix(v, 1, 4))
   expect_equal(c(at(0), at(2)), c(0, 4))
@@ -46,23 +46,30 @@ test_that("rates are allocated as described, and the search finds the best", {
     best <- max(best, -stats::optim(found$par, value, control = list(maxit = 4000, reltol = 1e-13))$value)
   }
   expect_equal(box$optimum, best, tolerance = 1e-6)
-  grid <- problem_rate_allocation(grid = 6)
+  grid <- benchmark_problem("rate_allocation", grid = 6)
   g <- drop(grid$domain$x %*% c(0.2, 0.4, 0.8, 1.2)) - 2
   expect_equal(grid$constraint_values[, 1], g, ignore_attr = TRUE)
   expect_equal(grid$optimum, max(grid$reward_values[g <= 0]))
   expect_lte(grid$optimum, box$optimum)
-  noise <- problem_rate_allocation(grid = 3, noisy = TRUE)$constraint_noise[[1]]$draw(500)
+  noise <- benchmark_problem("rate_allocation", grid = 3, noisy = TRUE)$constraint_noise[[1]]$draw(500)
   expect_true(all(abs(noise) <= 0.2) && max(abs(noise)) > 0.15)
-  steep <- problem_rate_allocation(grid = 3, a = c(20, 5, 20, 5))
+  steep <- benchmark_problem("rate_allocation", grid = 3, a = c(20, 5, 20, 5))
   expect_gt(steep$reward_values[3], grid$reward_values[1])
 })
 
 test_that("grids and utilities are checked", {
   for (bad in list(1, 2.5, "a", NA, c(3, 3), Inf)) {
-    expect_error(problem_small_feasible(grid = bad), class = "gpbandits_error", regexp = "grid")
-    expect_error(problem_rate_allocation(grid = bad), class = "gpbandits_error", regexp = "grid")
+    expect_error(benchmark_problem("small_feasible", grid = bad), class = "gpbandits_error", regexp = "grid")
+    expect_error(benchmark_problem("rate_allocation", grid = bad), class = "gpbandits_error", regexp = "grid")
   }
-  expect_error(problem_small_feasible(grid = 3), class = "gpbandits_error", regexp = "feasible")
-  expect_error(problem_rate_allocation(grid = 3, a = 1), class = "gpbandits_error", regexp = "`a`")
-  expect_error(problem_small_feasible(noisy = NA), class = "gpbandits_error", regexp = "noisy")
+  expect_error(benchmark_problem("small_feasible", grid = 3), class = "gpbandits_error", regexp = "feasible")
+  expect_error(benchmark_problem("rate_allocation", grid = 3, a = 1), class = "gpbandits_error", regexp = "`a`")
+  expect_error(benchmark_problem("small_feasible", noisy = NA), class = "gpbandits_error", regexp = "noisy")
+})
+
+test_that("a problem's name is one of two, and settings of the other one are an error", {
+  expect_error(benchmark_problem("small"), "small_feasible.*rate_allocation", class = "gpbandits_error")
+  expect_error(benchmark_problem(), "`name`", class = "gpbandits_error")
+  expect_error(benchmark_problem("small_feasible", b = 1:4), "`b`.*rate_allocation", class = "gpbandits_error")
+  expect_error(benchmark_problem("small_feasible", gird = 5), "`gird`.*`grid`", class = "gpbandits_error")
 })

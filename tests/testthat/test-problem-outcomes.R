@@ -133,7 +133,7 @@ test_that("CONFIG's bounds hold, and infeasibility is declared falsely in at mos
   K <- ref_kernel_se(0.2)(x)
   root <- t(chol(K + 1e-10 * diag(15)))
   declares <- get("declares_infeasible", asNamespace("gpbandits"))
-  gamma <- max_information_gain(kernel_se(0.2), x, rounds, 0.04)
+  gamma <- information_gain(kernel_se(0.2), x, 0.04, rounds = rounds)
   held <- declared <- logical(count)
   for (k in seq_len(count)) {
     set.seed(k)

@@ -23,10 +23,10 @@ one_of_each <- function() {
       list(policy_ucb(1), policy_ts(1), policy_ei(0, function(x) 1 + x[, 1]), policy_kg(), policy_pi(), policy_mes(),
            policy_pims(), policy_eims(), policy_straddle(0), policy_function(function(mean, sd, round) mean), policy_mean(),
            policy_variance(), policy_uniform(), policy_duel(1), policy_duel(1, "game"), policy_ehvi(), policy_hypervolume(1), gp_ucb_pe(x9, k, 0.1)$config$policy,
-           rival_epbo(x9, k, 0.1, penalty = 1, outcomes = list(y = to_maximize(), g = at_most(0)))$config$policy,
+           baseline_constrained("epbo", x9, k, 0.1, penalty = 1, outcomes = list(y = to_maximize(), g = at_most(0)))$config$policy,
            gp_lse(x9, k, 0.1, 0, 0.1)$config$policy, stable_opt(x9, k, 0.1, 0.2)$config$policy,
            safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2)$config$policy),
-      lapply(one_of_each_rule(), function(rival) rival$config$policy)),
+      lapply(one_of_each_rule(), function(bandit) bandit$config$policy)),
     bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalize(), pending_censor(3)),
     bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_every(5), change_event(),
                           change_function(function(history) FALSE), change_window(5), change_weights(0.9), change_fade(0.1)),
@@ -48,11 +48,13 @@ one_of_each <- function() {
 
 one_of_each_rule <- function() {
   k <- kernel_se(0.3)
-  list(ckb = rival_ckb(x9, k, 0.1, step = 1, bound = 1),
-       epbo = rival_epbo(x9, k, 0.1, penalty = 1), bandit_oco = rival_oco(list(u = c(0, 1))), admmbo = rival_admmbo(x9, k, 0.1),
+  list(ckb = baseline_constrained("ckb", x9, k, 0.1, step = 1, bound = 1),
+       epbo = baseline_constrained("epbo", x9, k, 0.1, penalty = 1), bandit_oco = baseline_constrained("oco", list(u = c(0, 1))),
+       admmbo = baseline_constrained("admmbo", x9, k, 0.1),
        safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0),
        stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0, method = "stageopt"),
-       lb_gp_ucb = lb_gp_ucb(x9, k, 0.1, B = 1, R = 0.1), a_gp_ucb = a_gp_ucb(x9, k, 0.1, B = 1, R = 0.1),
+       balanced_lengthscale = gp_ucb_lengthscale(x9, k, 0.1, B = 1, R = 0.1, method = "balanced"),
+       adaptive_lengthscale = gp_ucb_lengthscale(x9, k, 0.1, B = 1, R = 0.1),
        bpe = bpe(x9, k, 0.1, rounds = 9, B = 1, R = 0.1), rahbo = rahbo(x9, k, 0.1, 1, k, 3),
        ei_cost = gp_ei(x9, k, 0.1, cost = "learned"))
 }
@@ -155,11 +157,11 @@ test_that("each setting of each part, taken away or changed, is refused or works
 
 test_that("a bandit made anew of settings that lack something is damaged, not dead", {
   skip_on_cran()
-  rivals <- one_of_each_rule()
-  for (rule in names(rivals)) {
-    rival <- rivals[[rule]]
+  baselines <- one_of_each_rule()
+  for (rule in names(baselines)) {
+    bandit <- baselines[[rule]]
     for (name in names(gpbandits:::script_of(rule)$settings)) {
-      spoilt <- unserialize(serialize(rival, NULL))
+      spoilt <- unserialize(serialize(bandit, NULL))
       frame <- as.environment(spoilt)
       frame$config[name] <- NULL
       if (name %in% gpbandits:::script_of(rule)$later) expect_no_error(spoilt$suggest())
@@ -177,13 +179,13 @@ test_that("what goes by one multiplier refuses the others in one place, when it 
   k <- kernel_se(0.3)
   for (code in expression(gp_ucb_pe(x9, k, 0.1, width = several), gp_ts(x9, k, 0.1, width = several), policy_ts(several),
                           gp_lse(x9, k, 0.1, 0, 0.1, width = several), stable_opt(x9, k, 0.1, 0.2, width = several),
-                          rival_ckb(x9, k, 0.1, step = 1, bound = 1, width = several), stop_gap(1, several),
+                          baseline_constrained("ckb", x9, k, 0.1, step = 1, bound = 1, width = several), stop_gap(1, several),
                           width_sdf(several), width_ec(several, 1), safe_opt(x9, k, 0.1, threshold = 0, seed = 1, width = several))) {
     expect_error(eval(code), "one multiplier of sd.*not width_dmm", class = "gpbandits_error")
   }
   drawn <- width_sdf(width_irgp())
   for (code in expression(gp_lse(x9, k, 0.1, 0, 0.1, width = drawn), stable_opt(x9, k, 0.1, 0.2, width = drawn),
-                          rival_ckb(x9, k, 0.1, step = 1, bound = 1, width = drawn), stop_gap(1, drawn))) {
+                          baseline_constrained("ckb", x9, k, 0.1, step = 1, bound = 1, width = drawn), stop_gap(1, drawn))) {
     expect_error(eval(code), "not drawn at random", class = "gpbandits_error")
   }
   # A width that is drawn makes choices random, wherever it stands in another.

@@ -247,7 +247,7 @@ test_that("bad input is refused and named", {
 test_that("GP-UCB stays below Theorem 1, and its proof's sum does too", {
   x <- seq(0, 1, length.out = 40)
   root <- chol(ref_kernel_se(0.2)(x) + diag(1e-10, 40))
-  gain <- max_information_gain(kernel_se(0.2), x, 60, 0.1, "doptimal")
+  gain <- information_gain(kernel_se(0.2), x, 0.1, rounds = 60, method = "doptimal")
   bound <- regret_bound("srinivas1", 60, gain, noise_var = 0.1, arms = 40, delta = 0.1)
   set.seed(8)
   for (i in 1:5) {
@@ -307,7 +307,7 @@ test_that("the bounds of penalised upper bounds", {
                    list(penalty = function(t) -1, D = 1), list(quantity = "both"))) {
     expect_error(do.call(ask, utils::modifyList(list(quantity = "violation"), bad)), class = "gpbandits_error")
   }
-  expect_identical(regret_bound("rival_epbo", 4, gains, noise_var = 0.5, width = 2), regret_bound("penalty", 4, gains, noise_var = 0.5, width = 2))
+  expect_identical(regret_bound("epbo", 4, gains, noise_var = 0.5, width = 2), regret_bound("penalty", 4, gains, noise_var = 0.5, width = 2))
 })
 
 test_that("the bound of pure exploration in batches, batch by batch", {
@@ -361,12 +361,12 @@ test_that("on a box BPE's bound is about its candidates, and `spacing` covers wh
 
 test_that("unknown lengthscales cost their factor", {
   oracle <- regret_bound("igp_ucb", 4, gains, B = 1, R = 0.1)
-  expect_equal(regret_bound("lb_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = function(t) 10 * t),
+  expect_equal(regret_bound("balanced_lengthscale", 4, gains, B = 1, R = 0.1, d = 2, growth = function(t) 10 * t),
                pmax(1, 2 * log(10 * 1:4)) * oracle)
-  expect_equal(regret_bound("a_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = sqrt, norm_growth = function(t) 1 + t,
+  expect_equal(regret_bound("adaptive_lengthscale", 4, gains, B = 1, R = 0.1, d = 2, growth = sqrt, norm_growth = function(t) 1 + t,
                             constant = 3),
                3 * (1 + 1:4) * (1:4) * oracle)
-  expect_error(regret_bound("lb_gp_ucb", 4, gains, B = 1, R = 0.1, d = 2, growth = 3), class = "gpbandits_error")
+  expect_error(regret_bound("balanced_lengthscale", 4, gains, B = 1, R = 0.1, d = 2, growth = 3), class = "gpbandits_error")
   expect_error(regret_bound("ucb", 4, gains, noise_var = 1, width = c(1, 2)), class = "gpbandits_error")
   expect_error(regret_bound("ucb", 4, gains, noise_var = 1, width = -1), class = "gpbandits_error")
 })
@@ -377,7 +377,7 @@ test_that("regret of UCB with a width that holds is within its bound", {
   b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_amm(1, 0.1)))
   set.seed(7)
   run <- as.data.frame(run_bandit(b, bandit_problem(x, f, noise = 0.1), 60))
-  bound <- regret_bound("ucb", 60, max_information_gain(kernel_se(0.2), x, 60, 0.01, method = "spectral"),
+  bound <- regret_bound("ucb", 60, information_gain(kernel_se(0.2), x, 0.01, rounds = 60, method = "spectral"),
                         noise_var = 0.01,
                         width = max(run$width))
   expect_true(all(run$cumulative_regret <= bound))
@@ -385,8 +385,7 @@ test_that("regret of UCB with a width that holds is within its bound", {
 
 # Makers of bandits that are one algorithm.
 is_preset <- function(name) {
-  all(c("noise_var", "kernel") %in% names(formals(getExportedValue("gpbandits", name)))) && !name %in% c("gp_bandit", "maximize_bandit", "minimize_bandit", "auto_bandit", "plan_experiments") ||
-    name == "rival_oco"
+  all(c("noise_var", "kernel") %in% names(formals(getExportedValue("gpbandits", name)))) && !name %in% c("gp_bandit", "maximize_bandit", "minimize_bandit", "auto_bandit", "plan_experiments")
 }
 
 test_that("GP-UCB-PE: a query of a batch costs at most 5 exp(G) w sd, and all of them their bound", {
@@ -422,7 +421,8 @@ test_that("GP-UCB-PE: a query of a batch costs at most 5 exp(G) w sd, and all of
   }
   expect_true(holds)
   expect_gt(length(rows), 20)
-  bound <- regret_bound("gp_ucb_pe", length(rows), max_information_gain(kernel_se(0.15), x, length(rows), 0.05, method = "spectral"),
+  gain <- information_gain(kernel_se(0.15), x, 0.05, rounds = length(rows), method = "spectral")
+  bound <- regret_bound("gp_ucb_pe", length(rows), gain,
                         noise_var = 0.05, width = w, guard = guard)
   expect_true(all(cumsum(cost) <= bound))
   c1 <- 2 / log(1 + 1 / 0.05)
@@ -449,7 +449,7 @@ test_that("every preset has a bound, or a reason why it has none", {
   expect_error(regret_bound("no such"), "one of", class = "gpbandits_error")
 })
 
-test_that("the table of guarantees has every preset and every rival", {
+test_that("the table of guarantees has every preset and every bandit", {
   exports <- getNamespaceExports("gpbandits")
   makers <- Filter(function(name) {
     f <- getExportedValue("gpbandits", name)
@@ -483,7 +483,7 @@ test_that("width_glm()'s bounds: the specification's kappas, by hand, and runs b
   x <- seq(0, 1, length.out = 8)
   kernel <- kernel_se(0.3)
   k <- kappa(1.5, "logit", 0, 1)
-  gain <- max_information_gain(kernel, x, 25, noise_var = k) * exp(1) / (exp(1) - 1)
+  gain <- information_gain(kernel, x, noise_var = k, rounds = 25) * exp(1) / (exp(1) - 1)
   set.seed(8)
   for (run in 1:3) {
     f <- sample_rkhs(kernel, x, 1)

@@ -476,7 +476,8 @@ test_that("bad rules are refused", {
   expect_error(stop_prb(0.1, 1), class = "gpbandits_error")
   expect_error(stop_stalled(0), class = "gpbandits_error")
   # Algorithms that are rules: a count of rounds, or a function; the posterior of a certificate is not theirs.
-  rule_based <- function() lb_gp_ucb(p$problem$domain, kernel_se(0.6), 0.01, B = 1, R = 0.1)
+  rule_based <- function()
+    gp_ucb_lengthscale(p$problem$domain, kernel_se(0.6), 0.01, B = 1, R = 0.1, method = "balanced")
   set.seed(3)
   short <- run_bandit(rule_based(), p$problem, 30, stop_when = function(bandit) nrow(bandit$history()) >= 4)
   set.seed(3)

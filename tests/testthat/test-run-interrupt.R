@@ -317,7 +317,7 @@ test_that("whatever takes long can be interrupted within a second, and leaves a 
     gram = function() kernel_gram(kernel_matern(1.3, 0.1), x[1:6000, ]),
     sum = function() kernel_gram(kernel_se(0.1) + kernel_matern(1.3, 0.1) * kernel_linear(), x[1:6000, ]),
     fit = function() gp_fit(x[1:1000, ], x[1:1000, 1], kernel_matern(1.3, 0.3)),
-    gain = function() max_information_gain(rough, seq(0, 1, length.out = 9000), 4000, 0.01)
+    gain = function() information_gain(rough, seq(0, 1, length.out = 9000), 0.01, rounds = 4000)
   )
   for (name in by_level(c("arms", "add", "sum", "fit", "gain"), names(long))) {
     end <- under_limit(long[[name]]())

@@ -154,13 +154,13 @@ test_that("delays that depend on the input: the round's own random numbers, at t
   set.seed(31)
   gpbandits:::problem_draws(problem, 60)
   expect_identical(runs$random$arm, vapply(1:60, function(t) sample.int(length(x), 1), 0L))
-  # The same over a box, with contexts, and for a rival.
+  # The same over a box, with contexts, and for a bandit.
   in_box <- bandit_problem(box_domain(c(v = 0), c(v = 2)), function(u) u[, 1] + u[, 2], contexts = matrix(c(0, 4), 2),
                            delay = function(n, x) x[, "z1"], optimum = function(z) 2 + z[, 1])
   run <- as.data.frame(run_bandit(gp_bandit(in_box$domain, kernel_se(1), 0.01, policy_uniform(), contexts = 1), in_box, 12))
   expect_identical(which(is.na(run$reward)), c(10L, 12L))
   late <- bandit_problem(x, sin(x), delay = function(n, x) 3, constraints = cos(x))
-  run <- as.data.frame(run_bandit(rival_ckb(x, kernel_se(0.5), 0.01, step = 1, bound = 1), late, 8))
+  run <- as.data.frame(run_bandit(baseline_constrained("ckb", x, kernel_se(0.5), 0.01, step = 1, bound = 1), late, 8))
   expect_identical(which(is.na(run$reward)), 6:8)
   # A bad delay stops the round, and the bandit has not played it.
   wrong <- bandit_problem(x, sin(x), delay = function(n, x) -1)

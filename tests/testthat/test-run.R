@@ -222,7 +222,7 @@ test_that("a bandit that was played is freed, whatever functions of R's were ask
     truth = function(watch) run_bandit(watch(on_box()), problem, 3),
     delay = function(watch) run_bandit(watch(on_box()), of_box(delay = function(n, x) rep(1, n)), 3),
     limits = function(watch) {
-      run_bandit(watch(rival_ckb(box, run_kernel, 0.01, step = 0.1, bound = 1)),
+      run_bandit(watch(baseline_constrained("ckb", box, run_kernel, 0.01, step = 0.1, bound = 1)),
                  of_box(constraints = function(x) cos(3 * x[, 1])), 3)
     },
     score = function(watch) run_bandit(watch(on_box(policy_function(function(mean, sd, round) mean + sd))), problem, 3),

@@ -314,7 +314,7 @@ test_that("bandits whose future depends on single rounds are refused by name, an
                 policy_repeats = gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_repeats(policy_ucb(width_constant(1)))),
                 phases = safe_opt(forget_x, kernel_se(0.2), forget_noise, threshold = -1, seed = 8, B = 1, R = 0.2),
                 outcomes = gp_ucb(forget_x, kernel_se(0.2), forget_noise, outcomes = list(a = to_maximize(), b = at_most(1))),
-                memory = rival_ckb(forget_x, kernel_se(0.2), forget_noise, step = 0.5, bound = 1),
+                memory = baseline_constrained("ckb", forget_x, kernel_se(0.2), forget_noise, step = 0.5, bound = 1),
                 intervals = gp_lse(forget_x, kernel_se(0.2), forget_noise, level = 0, accuracy = 0.1))
   for (name in names(cases)) {
     before <- cases[[name]]$history()

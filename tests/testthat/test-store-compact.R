@@ -111,7 +111,7 @@ test_that("logs that say more than what is known are refused, and stay", {
   grown$add_arms(2)
   limits <- gp_ucb(compact_x, kernel_se(0.2), 0.01, outcomes = list(a = to_maximize(), b = at_most(1)))
   cases <- list(changes = store_makers$changes(), constraints = store_makers$constraints(), comparisons = duel, "further arms" = grown,
-                "several outcomes" = limits, memory = rival_ckb(compact_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1),
+                "several outcomes" = limits, memory = baseline_constrained("ckb", compact_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1),
                 intervals = gp_lse(compact_x, kernel_se(0.2), 0.01, level = 0, accuracy = 0.1))
   for (name in names(cases)) {
     before <- cases[[name]]$history()

@@ -164,7 +164,7 @@ test_that("the expected regret of EIMS is below its bound", {
   u <- seq(0, 6, 0.01)
   expect_true(all((dnorm(u) - u * pnorm(-u)) * (u^2 + 3) >= dnorm(u)))
   x <- seq(0, 1, length.out = 50)
-  gain <- max_information_gain(kernel_se(0.2), x, 60, 0.025, method = "spectral")
+  gain <- information_gain(kernel_se(0.2), x, 0.025, rounds = 60, method = "spectral")
   bound <- regret_bound("eims", 60, gain, noise_var = 0.025, arms = 50)
   set.seed(320)
   regret <- vapply(seq_len(by_level(4, 100)), function(r) {

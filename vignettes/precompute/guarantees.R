@@ -55,7 +55,7 @@ rules <- list(
   "GP-TS" = function(p) igp_ts(p),
   "PIMS" = function(p) gp_bandit(p$x, p$kernel, noise_var, policy_pims()),
   "MINI" = function(p) gp_bandit(p$x, p$kernel, noise_var, policy_repeats(policy_ucb(width_amm(p$B, R)), 1.5)),
-  "LB-GP-UCB" = function(p) lb_gp_ucb(p$x, longer(p$kernel), noise_var, B = p$B, R = R),
+  "LB-GP-UCB" = function(p) gp_ucb_lengthscale(p$x, longer(p$kernel), noise_var, B = p$B, R = R, method = "balanced"),
   "BPE" = function(p) bpe(p$x, p$kernel, noise_var, rounds, B = p$B, R = R),
   "EI" = function(p) gp_ei(p$x, p$kernel, noise_var),
   "uniform" = function(p) gp_bandit(p$x, p$kernel, noise_var, policy_uniform())
@@ -127,7 +127,7 @@ one_run <- function(make, p, seed) {
     y[t] <- p$f[q$arm] + noise[t]
     bandit$observe(q$id, y[t])
   }
-  left <- if (inherits(bandit, "BanditRival")) length(as.environment(bandit)$memory$alive) / length(p$f)
+  left <- if (inherits(bandit, "ScriptedBandit")) length(as.environment(bandit)$memory$alive) / length(p$f)
   list(regret = cumsum(regret), simple = min(regret), held = all(held), left = if (is.null(left)) NA else left,
        seconds = (proc.time()[[1]] - begun - looking) / rounds)
 }
@@ -216,7 +216,7 @@ safe_run <- function(make, seed) {
   run <- as.data.frame(run_bandit(bandit, bandit_problem(p$x, p$f, noise = R), 50))
   hill <- cumsum(p$f < level)
   reachable <- hill == hill[seed_arm] & p$f >= level
-  c(violations = sum(run$f < level), found = if (inherits(bandit, "BanditRival")) mean(bandit$safe()$safe[reachable]) else NA,
+  c(violations = sum(run$f < level), found = if (inherits(bandit, "ScriptedBandit")) mean(bandit$safe()$safe[reachable]) else NA,
     simple = min(run$simple_regret))
 }
 

@@ -5,7 +5,7 @@
 # Seed 2022, 100 runs of 350 rounds each unless the article says otherwise.
 library(gpbandits)
 source("vignettes/precompute/results.R")
-run_chunks("long-term-constraints", c("rules", "rivals", "tools", "parts"))
+run_chunks("long-term-constraints", c("rules", "baselines", "tools", "parts"))
 
 # Which rows a part makes: as (experiment, bandit).
 file <- results_file("long-term-constraints")

@@ -1,7 +1,7 @@
 # The stored results of the article on environments that change, with its own code, read from it:
-# Figures 1 to 3 (64 runs each), the rivals (16 runs) and Figure 1 with other constants. From the package's root, gpbandits installed:
+# Figures 1 to 3 (64 runs each), the baselines (16 runs) and Figure 1 with other constants. From the package's root, gpbandits installed:
 #   Rscript vignettes/precompute/nonstationary.R                      (everything: about ten minutes of one core)
-#   Rscript vignettes/precompute/nonstationary.R runs figure3         (some: runs, figure3, rivals, sensitivity)
+#   Rscript vignettes/precompute/nonstationary.R runs figure3         (some: runs, figure3, baselines, sensitivity)
 # Writes inst/extdata/nonstationary-*.csv.xz.
 library(gpbandits)
 source("vignettes/precompute/results.R")
@@ -36,7 +36,7 @@ figures12 <- function() {
   store("runs", do.call(rbind, cells), "Final regret, share of changes found and other restarts of every run of Figures 1 and 2 (64 runs; seeds: the sizes)")
 }
 
-# ---- Figure 3 and the rivals ------------------------------------------------------------------------------------------
+# ---- Figure 3 and the baselines ------------------------------------------------------------------------------------------
 figure3 <- function() {
   third <- compare_bandits(rules, problems(rounds, K, seed = 33), rounds, replications, seed = 33, every = 10)
   runs <- as.data.frame(third)
@@ -46,12 +46,12 @@ figure3 <- function() {
                                       regret1200 = at(1200)$cumulative_regret),
                 "Regret of every run of Figure 3 before the first change and at the end (64 runs, seed 33)")
 }
-rivals_here <- function() {
-  run_chunks("nonstationary", "rivals")
-  jumps <- compare_bandits(rivals, jumping, rounds, runs_of_rivals, seed = 33, every = 50)
-  drift <- compare_bandits(rivals, drifting, rounds, runs_of_rivals, seed = 35, every = 50)
+baselines_here <- function() {
+  run_chunks("nonstationary", "baselines")
+  jumps <- compare_bandits(baselines, jumping, rounds, runs_of_baselines, seed = 33, every = 50)
+  drift <- compare_bandits(baselines, drifting, rounds, runs_of_baselines, seed = 35, every = 50)
   store("curves", rbind(readRDS("build/nonstationary-figure3.rds"), curves_of(jumps, "jumps"), curves_of(drift, "drift")),
-                "Mean cumulative regret of Figure 3 (64 runs, seed 33) and of the rivals under jumps (16 runs, seed 33) and drift (16 runs, seed 35)")
+                "Mean cumulative regret of Figure 3 (64 runs, seed 33) and of the baselines under jumps (16 runs, seed 33) and drift (16 runs, seed 35)")
 }
 
 # ---- Figure 1 with other constants ---------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ sensitivity <- function() {
   store("sensitivity", do.call(rbind, rows), "Figure 1 with other constants (seeds: the horizons, 64 runs per horizon)")
 }
 
-parts <- list(runs = figures12, figure3 = figure3, rivals = rivals_here, sensitivity = sensitivity)
+parts <- list(runs = figures12, figure3 = figure3, baselines = baselines_here, sensitivity = sensitivity)
 wanted <- commandArgs(TRUE)
 if (length(wanted) == 0) wanted <- names(parts)
 for (name in wanted) {

@@ -118,7 +118,7 @@ agreement <- function(in_full = FALSE) {
       "do not reproduce with the printed update (%s; ADMMBO %s): a perfect optimiser has 0.70 and 0.25. With the step on the epoch's sum they do (%s)",
       pair(small_noisy, "reuse"), pair(small_noisy, "ADMMBO"), pair(small_noisy, "sum"))),
     c("Figures 6 and 7", "[above](#data-rates)", sprintf(
-      "reproduce in violation (%s; OCO %s; ADMMBO %s): the rivals reach more utility in the first hundred rounds, by violating. Utilities have another scale: constants not to be had",
+      "reproduce in violation (%s; OCO %s; ADMMBO %s): the baselines reach more utility in the first hundred rounds, by violating. Utilities have another scale: constants not to be had",
       pair(rates, "reuse"), pair(rates, "OCO"), pair(rates, "ADMMBO"))),
     c("Figures 8 and 9", "the same", sprintf("reproduce: the violation first rises, then falls (%s)", pair(rates_noisy, "reuse"))),
     in_full = in_full)

@@ -131,6 +131,6 @@ agreement <- function(in_full = FALSE) {
     c("Lemma A.1, (A.6)", "`regret_bound(\"cpd_finite\")`", "a rate: its C is unknown, and (A.13) drops beta_T; with `constant =` and `gain` what the proof gives, vacuous at these sizes"),
     c("Lemma C.3, (C.13)", "`detection_size()`", "as Lemma A.1"),
     c("Remark 3.1", "`calibrate_detector()`", "one example above"),
-    c("rivals", "[above](#rivals-under-jumps-and-under-drift)", "not in the paper"),
+    c("baselines", "[above](#baselines-under-jumps-and-under-drift)", "not in the paper"),
     in_full = in_full)
 }

@@ -59,7 +59,7 @@ agreement <- function(in_full = FALSE) {
     c("Figure 5 (c)", "the same", "reproduces in part: MPI is not level with GP-UCB at the end. Another road: the paper's data could not be had"),
     c("Theorem 1", "[above](#the-theorems-bound-over-the-regret), `regret_bound(\"srinivas1\")`", "held in all of 30 runs, loose"),
     c("Theorems 2 and 3", "`regret_bound(\"srinivas2\")`, `(\"srinivas3\")`, `width_srinivas_compact()`, `width_srinivas_rkhs()`", "formulas, tested"),
-    c("Theorem 4, Lemma 5.3", "[above](#information-gain-figure-3), `max_information_gain()`", "the factor 1/(1 - 1/e) is not needed"),
+    c("Theorem 4, Lemma 5.3", "[above](#information-gain-figure-3), `information_gain(rounds = )`", "the factor 1/(1 - 1/e) is not needed"),
     c("Theorem 6", "[above](#confidence-in-the-agnostic-case-theorem-6)", "held always, loose"),
     c("Theorem 8", "[above](#from-the-kernels-spectrum-theorem-8)", "computed; loose"),
     in_full = in_full)
