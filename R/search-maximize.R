@@ -18,6 +18,14 @@
 #' design has.
 #' An interrupt (Esc, Ctrl-C) ends the search and returns what there is.
 #'
+#' @section Objectives:
+#' `objective` is a function of one point, or a function whose argument names are the inputs, such as `function(x, y)`.
+#' In a point `p$x` and `p[["x"]]` are the input `x`. If all inputs are numbers the point is a named numeric vector, so
+#' `sum(p^2)` and matrix products work; otherwise it is a named list of typed values. If the only input is a number,
+#' both forms are the same.
+#' Named arguments in `...` are passed to `objective` as in [optim()]. Arguments of [gp_bandit()] that `objective` does
+#' not name are used for the bandit. Any other name is an error.
+#'
 #' @section Several workers:
 #' With `workers` > 1 evaluations run on the workers of the user's future plan: `future::plan("multisession", workers = 2)` on one
 #' machine, `"cluster"` or future.batchtools on many. Every worker is kept busy: when one is free, the next point is
@@ -42,12 +50,13 @@
 #' from anywhere. The same call again, after a crash of this process or beside it, goes on with the same search; `evaluations` counts all
 #' that were begun. `stop_when` and `time_limit` are not for stores.
 #'
-#' @param objective a function of one point, a named numeric vector (over a [search_space()] a named list of typed values), that returns one number.
+#' @param objective a function that returns one number, of one point or with the inputs as arguments (`function(x, y)`),
+#'   see *Objectives*.
 #' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], a [search_space()], or what stands for one, such as
 #'   `list(x = c(1, 3), y = c(-1, 1))`.
 #' @param evaluations how often `objective` may be called, the initial design included: an integer >= 1. It may be left out if there is a
 #'   `time_limit` (not with `store` or `fidelity`).
-#' @param ... further arguments of [gp_bandit()].
+#' @param ... further arguments of `objective`, and of [gp_bandit()].
 #' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), one more for each further worker, and at most
 #'   half of the evaluations (but one for each worker). With `related` 3 (one more for each further worker) and what is needed of the others.
 #' @param direction `"maximize"` or `"minimize"`.
@@ -125,10 +134,10 @@
 #' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()]; [honest] for what `value` and `sd` mean.
 #' @examples
 #' set.seed(1)
-#' found <- maximize_bandit(function(p) -(p["x"] - 2)^2 + rnorm(1, sd = 0.05),
+#' found <- maximize_bandit(function(p) -(p$x - 2)^2 + rnorm(1, sd = 0.05),
 #'                          list(x = c(1, 3)), evaluations = 15)
 #' found
-#' minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), evaluations = 10)$par
+#' minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 10)$par
 #' @export
 maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), design = NULL,
                             kernel = NULL, noise_var = 0.01, policy = default_policy(outcomes),
@@ -141,6 +150,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                             belief = NULL, related = NULL, verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
+  dots <- split_dots(objective, list(...), names(formals(sys.function())))
+  objective <- as_objective(objective, domain$names, dots$objective)
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   timed <- is.finite(time_limit) && is.null(fidelity) && is.null(store)
   if (missing(evaluations)) {
@@ -168,9 +179,11 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_belief_alone(belief, outcomes)
   if (!is.null(believed)) policy <- with_belief(policy, believed, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ..., outcomes = outcomes, contexts = cheaper,
-                          context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
+  settings <- list(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
+                   transform)
+  beyond <- list(outcomes = outcomes, contexts = cheaper,
+                 context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
+  bandit <- do.call("scaled_bandit", c(settings, dots$bandit, beyond), quote = TRUE)
   if (!is.null(campaigns)) {
     relate(as.environment(bandit), campaigns)
     design <- related_design(as.environment(bandit), design, certain, believed, store)

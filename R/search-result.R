@@ -20,7 +20,7 @@ new_maximum <- function(history, bandit, ...) {
   seen <- best_row(full_readings(own_columns(history, names)), bandit$config)
   best <- if (length(seen)) recommended(bandit, history, ...)
   belief <- if (!is.null(best)) belief_of_best(bandit, best)
-  structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = belief$mean,
+  structure(list(par = if (!is.null(best)) user_point(bandit$config$domain, best[names]), value = belief$mean,
                  sd = belief$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")
@@ -84,7 +84,7 @@ noise_share <- function(bandit) {
 #' @seealso [input_importance()], [plot.bandit_maximum()].
 #' @examples
 #' set.seed(1)
-#' found <- minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), evaluations = 10)
+#' found <- minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 10)
 #' summary(found)
 #' predict(found, data.frame(x = c(1.5, 2)))
 #' tail(as.data.frame(found), 2)
@@ -228,7 +228,7 @@ new_maximum_of_outcomes <- function(history, bandit, ...) {
   } else {
     best <- likely_best(as.environment(bandit))
     if (nrow(best)) {
-      out$par <- one_point(config$domain, best[config$domain$names])
+      out$par <- user_point(config$domain, best[config$domain$names])
       out$value <- stats::setNames(unlist(best[paste0(names, "_mean")]), names)
       out$sd <- stats::setNames(unlist(best[paste0(names, "_sd")]), names)
       out$feasible <- best$feasible

@@ -60,7 +60,7 @@ failure_words <- function(reasons) {
 # `beside`: what it is given besides a point.
 check_signature <- function(objective, error, beside = NULL) {
   if (is.null(error)) return(invisible())
-  wants <- formals(args(objective))
+  wants <- formals(args(given_objective(objective)))
   required <- names(wants)[vapply(wants, function(w) is.symbol(w) && !nzchar(as.character(w)), NA)]
   required <- setdiff(utils::tail(required, if (is.null(beside)) -1 else -2), "...")
   missing_words <- function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R")
@@ -70,10 +70,9 @@ check_signature <- function(objective, error, beside = NULL) {
   if (error %in% said || startsWith(error, unused)) {
     stop_argument("objective", if (takes_too_few) "one that takes no second argument"
                                else sprintf("one that stops at its first call with: %s", error),
-                  sprintf("a function of one point (a vector or list with the names of the inputs)%s",
+                  sprintf("a function of one point, or of the inputs by their names%s",
                           if (is.null(beside)) "" else paste(" and of", beside)),
-                  try = if (is.null(beside)) paste("function(point) f(point[[1]], point[[2]]),",
-                                                   "with as many as there are inputs"))
+                  try = if (is.null(beside)) "function(point) f(point[[1]], point[[2]])")
   }
 }
 

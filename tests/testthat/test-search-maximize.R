@@ -159,10 +159,10 @@ test_that("a time limit is enough: without a number of evaluations the search go
 
 test_that("an objective that cannot take a point stops the search at its first call, with the error's text", {
   calls <- 0
-  expect_error(maximize_bandit(function(x, y) {
+  expect_error(maximize_bandit(function(x, z) {
     calls <<- calls + 1
-    x + y
-  }, list(x = c(0, 1), y = c(0, 1)), 20), "argument \"y\" is missing", class = "gpbandits_error")
+    x + z
+  }, list(x = c(0, 1), y = c(0, 1)), 20), "argument \"z\" is missing", class = "gpbandits_error")
   expect_equal(calls, 1)
   expect_error(maximize_bandit(function() 1, 1:3, 20), "unused argument", class = "gpbandits_error")
   # An error of its own, even of the same kind, is an outcome.
