@@ -40,7 +40,7 @@
 #' With `journal = "file"` every evaluation and every event of the bandit is on the disk before anything else happens
 #' ([open_bandit()]). The same call with the same file, after a crash or to spend more `evaluations`, goes on
 #' where it ended: nothing is evaluated again but what was running. With one worker it goes on exactly as it would have
-#' (R's random generator is put back into its state). The design is that of the file; other settings or other `initial` points are refused.
+#' (R's random generator is put back into its state). The design is that of the file; other settings or other `data` are refused.
 #' The objective itself is not compared.
 #'
 #' @section Store:
@@ -77,8 +77,9 @@
 #'   seen. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
 #'   search promises what it does not keep. Priors in `refit` go before these.
 #' @param transform `"auto"`, `"none"` or `"power"`, see [scale_outputs()].
-#' @param initial a data.frame of points that are known already: a column per input and a column `reward`, optionally
-#'   `noise_var` (with one outcome: a reward's own noise variance, `NA` for the model's).
+#' @param data a data.frame of experiments that were made already: a column per input and `reward` (or a column per
+#'   outcome), optionally `status` and `noise_var` (noise variances of single rewards, `NA` for the model's). Rows
+#'   outside of the space are used for fitting and never suggested or recommended.
 #' @param pending one of the [pending] rules, for points that are suggested while others are being evaluated.
 #' @param workers how many evaluations may run at once: 1 is in this process, more on the workers of the future plan,
 #'   `Inf` on all of them.
@@ -144,7 +145,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                             pending = pending_hallucinate(),
                             refit = if (is.null(related)) default_refit(domain) else related_refit(),
                             prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                            transform = c("auto", "none", "power"), initial = NULL, workers = 1, timeout = Inf,
+                            transform = c("auto", "none", "power"), data = NULL, workers = 1, timeout = Inf,
                             attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
                             time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL,
                             belief = NULL, related = NULL, verbose = FALSE, progress = interactive()) {
@@ -166,7 +167,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
-  check_search_together(outcomes, store, fidelity, race, stop_when, journal, initial, belief, workers, time_limit)
+  check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, belief, workers, time_limit)
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
@@ -174,7 +175,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_related_alone(related, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
   certain <- if (!is.null(campaigns) && is.null(design)) related_design_size + workers - 1 else Inf
   design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
-  known <- check_initial(initial, domain, outcomes = outcomes)
+  known <- check_experiments(data, domain, outcomes = outcomes, find = places_anywhere)
   believed <- prepared_belief(belief, domain)
   check_belief_alone(belief, outcomes)
   if (!is.null(believed)) policy <- with_belief(policy, believed, if (is.finite(evaluations)) evaluations / 10 else 10)
@@ -184,6 +185,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   beyond <- list(outcomes = outcomes, contexts = cheaper,
                  context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
   bandit <- do.call("scaled_bandit", c(settings, dots$bandit, beyond), quote = TRUE)
+  check_outside_is_data(as.environment(bandit), known$outside)
   if (!is.null(campaigns)) {
     relate(as.environment(bandit), campaigns)
     design <- related_design(as.environment(bandit), design, certain, believed, store)
@@ -210,14 +212,14 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   maximum_of_search(search)
 }
 
-check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, initial, belief, workers,
+check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, data, belief, workers,
                                   time_limit) {
   if (!is.null(store)) check_no_waiting(race, "in a store")
   if (length(outcomes) > 1) {
     check_one_outcome_for(list(race = race, fidelity = fidelity,
                                stop_when = if (!is.function(stop_when)) stop_when))
   }
-  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial,
+  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, data = data,
                                            belief = belief,
                                            workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,

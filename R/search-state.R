@@ -80,7 +80,7 @@ evaluation_line <- function(search, at = nrow(search$history), number = evaluate
   config <- search$bandit$config
   row <- search$history[at, ]
   if (has_outcomes(config)) return(outcomes_line(search, row, number))
-  best <- search$history$reward[best_row(search$history$reward, config)]
+  best <- search$history$reward[best_row(rewards_inside(search$history, config$domain), config)]
   sprintf("%s: %s%s  at %s", evaluation_number(search, number),
           if (is.na(row$reward)) row[[status_name(config)]] else format(row$reward, digits = 6),
           if (length(best)) sprintf("  (best %s)", format(best, digits = 6)) else "",
@@ -171,8 +171,8 @@ settle_outcomes <- function(search) {
   new <- given[seq_along(given) > told]
   if (length(new)) {
     first <- table_size(bandit$queries)
-    search$bandit$add(x = search$history[new, bandit$config$domain$names, drop = FALSE],
-                      reward = as.data.frame(values[new, , drop = FALSE]))
+    add_given(bandit, search$history[new, bandit$config$domain$names, drop = FALSE],
+              reward = as.data.frame(values[new, , drop = FALSE]), find = places_anywhere)
     # What nobody said of known points is not a failure.
     for (k in seq_along(new)) {
       open <- is.na(values[new[k], ])
