@@ -142,7 +142,7 @@ user_inputs.default <- function(domain, places) {
   matrix(x, nrow(x), length(domain$names), dimnames = list(NULL, domain$names))
 }
 
-# One point as an objective gets it, from a row of a history or of user_inputs(): a named vector; with types a list.
+# One point, from a row of a history or of user_inputs(): a named vector; with types a list.
 one_point <- function(domain, row) UseMethod("one_point")
 
 #' @export
@@ -150,6 +150,37 @@ one_point.default <- function(domain, row) {
   x <- as.matrix(row)[, domain$names]
   stats::setNames(as.double(x), domain$names)
 }
+
+# The same as users get it: a list, or, if all inputs are numbers, a vector whose `$` selects by name.
+user_point <- function(domain, row) {
+  point <- one_point(domain, row)
+  if (all(vapply(point, is.numeric, NA))) structure(unlist(point), class = "bandit_point") else point
+}
+
+# (Also used where this package is not installed: base R only.)
+#' @export
+`$.bandit_point` <- function(x, name) {
+  if (!name %in% names(x)) {
+    stop(sprintf("The point has no input `%s`. Its inputs: %s.", name, paste(names(x), collapse = ", ")), call. = FALSE)
+  }
+  x[[name]]
+}
+
+#' @export
+print.bandit_point <- function(x, ...) {
+  print(unclass(x), ...)
+  invisible(x)
+}
+
+#' @export
+as.list.bandit_point <- function(x, ...) as.list(unclass(x))
+
+#' @export
+as.data.frame.bandit_point <- function(x, ...) as.data.frame(unclass(x), ...)
+
+# A point is equal to its numbers in tests.
+#' @exportS3Method waldo::compare_proxy
+compare_proxy.bandit_point <- function(x, path) list(object = unclass(x), path = sprintf("unclass(%s)", path))
 
 # The decision set as the core takes it, see core_config(). `setting`: `contexts` (known ones, or NULL),
 # `context_names`, `mean`.

@@ -154,7 +154,7 @@ ggplot_sd_map <- function(bandit, view) {
 #' @seealso [plot.bandit_maximum()], [bandit-autoplot].
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
-#' found <- minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), 8)
+#' found <- minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), 8)
 #' ggplot2::autoplot(found, "slices") + ggplot2::labs(y = "loss")
 #' @method autoplot bandit_maximum
 #' @exportS3Method ggplot2::autoplot bandit_maximum

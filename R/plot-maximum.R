@@ -33,7 +33,7 @@
 #' @seealso [bandit-plots], [input_importance()], [autoplot.bandit_maximum()] for the same with ggplot2.
 #' @examples
 #' set.seed(1)
-#' found <- minimize_bandit(function(p) (p["x"] - 2)^2 + 0.1 * p["y"],
+#' found <- minimize_bandit(function(p) (p$x - 2)^2 + 0.1 * p$y,
 #'                          list(x = c(1, 3), y = c(0, 1)), 15)
 #' plot(found)
 #' plot(found, "slices")

@@ -86,7 +86,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   given <- check_contexts(contexts, domain)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
-  known <- check_initial(data, domain, "data", unknown = TRUE, contexts = given$names, outcomes = outcomes,
+  known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes,
                          find = places_anywhere)
   believed <- prepared_belief(belief, domain)
   check_belief_alone(belief, outcomes)

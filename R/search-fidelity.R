@@ -32,7 +32,7 @@
 #' @seealso [maximize_bandit()], [race_folds()].
 #' @examples
 #' set.seed(1)
-#' f <- function(p, z) (p["x"] - 2)^2 + 0.3 * (1 - z) * p["x"]   # z: share of the data
+#' f <- function(p, z) (p$x - 2)^2 + 0.3 * (1 - z) * p$x   # z: share of the data
 #' found <- minimize_bandit(f, list(x = c(1, 3)), evaluations = 8,
 #'                          fidelity = fidelity_range(0.1, 1, cost = function(z) z))
 #' found
@@ -281,7 +281,7 @@ maximum_over_fidelities <- function(search) {
   best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = 1)
   belief <- if (!is.null(best)) belief_of_best(bandit, best)
   at_target <- best_row(ifelse(looks_of(search)$status == "cheap", NA, history$reward), config)
-  structure(list(par = if (!is.null(best)) one_point(config$domain, best[config$domain$names]), value = belief$mean,
+  structure(list(par = if (!is.null(best)) user_point(config$domain, best[config$domain$names]), value = belief$mean,
                  sd = belief$sd, best_seen = if (length(at_target)) history[at_target, ], history = history,
                  bandit = bandit, centre = 0, scale = 1, direction = config$outputs$direction,
                  interrupted = search$interrupted,

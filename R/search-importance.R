@@ -33,7 +33,7 @@
 #' @seealso [plot.bandit_maximum()], [honest].
 #' @examples
 #' set.seed(1)
-#' found <- maximize_bandit(function(p) -(p["x"] - 2)^2 + 0.1 * p["y"],
+#' found <- maximize_bandit(function(p) -(p$x - 2)^2 + 0.1 * p$y,
 #'                          list(x = c(1, 3), y = c(0, 1)), 15)
 #' input_importance(found)
 #' @export

@@ -57,7 +57,7 @@ resumed_search <- function(bandit, known, notes, race) {
   named <- function(name) lapply(Filter(function(note) note$name == name, notes), `[[`, "value")
   start <- named("start")[[1]]
   if (!identical(start$known, known)) {
-    stop_argument("initial", "other points than those in the journal", "as it was when the journal was begun")
+    stop_argument("data", "other points than those in the journal", "as it was when the journal was begun")
   }
   if (!identical(start$race, race)) {
     stop_argument("race", "another one than in the journal", "as it was when the journal was begun")
@@ -224,42 +224,42 @@ close_search <- function(search, pool, bar) {
 # Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns
 # `contexts`,
 # NULL without), `outside` (a logical each). `unknown`: may experiments be under way? `find`: which places there are.
-check_initial <- function(initial, domain, arg = "initial", unknown = FALSE, contexts = character(), outcomes = NULL,
-                          find = find_places) {
+check_experiments <- function(data, domain, arg = "data", unknown = FALSE, contexts = character(), outcomes = NULL,
+                              find = find_places) {
   if (length(outcomes) > 1) {
-    return(check_initial_outcomes(initial, domain, arg, unknown, contexts, names(outcomes), find))
+    return(check_experiments_of_several(data, domain, arg, unknown, contexts, names(outcomes), find))
   }
-  if (is.null(initial)) {
+  if (is.null(data)) {
     return(list(x = user_inputs(domain, no_places(domain)), reward = numeric(), failed = logical()))
   }
-  if (is.data.frame(initial)) check_data_frame(initial, arg)
-  if (length(outcomes) == 1 && is.data.frame(initial)) names(initial)[names(initial) == names(outcomes)] <- "reward"
+  if (is.data.frame(data)) check_data_frame(data, arg)
+  if (length(outcomes) == 1 && is.data.frame(data)) names(data)[names(data) == names(outcomes)] <- "reward"
   wanted <- c(domain$names, contexts, "reward")
-  if (!is.data.frame(initial) || !all(wanted %in% names(initial))) {
-    stop_argument(arg, lacking_columns(initial, wanted),
+  if (!is.data.frame(data) || !all(wanted %in% names(data))) {
+    stop_argument(arg, lacking_columns(data, wanted),
                   paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
   given <- c(names_in_domain(domain), contexts)
-  ours <- own_columns(initial, given)
+  ours <- own_columns(data, given)
   kept <- says_something(ours, unknown)
-  initial <- initial[kept, , drop = FALSE]
+  data <- data[kept, , drop = FALSE]
   ours <- ours[kept, , drop = FALSE]
   strange <- setdiff(names(ours), c("reward", "status", "noise_var", if (is_history(ours)) columns_of_history(ours)))
-  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, wanted), names(initial)))
+  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, wanted), names(data)))
   if (length(strange)) {
     stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)),
                   paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
-  if (nrow(initial) == 0) return(check_initial(NULL, domain))
-  x <- read_inputs(domain, initial[domain$names], arg)
+  if (nrow(data) == 0) return(check_experiments(NULL, domain))
+  x <- read_inputs(domain, data[domain$names], arg)
   outside <- lies_outside(domain, find(domain, x, arg = arg))
-  reward <- initial$reward
+  reward <- data$reward
   if (all(is.na(reward))) reward <- as.double(reward)
   failed <- is.na(reward) & has_failed(ours)
   reward[!failed] <- check_numbers(reward[!failed], arg, na = unknown)
   out <- list(x = x, reward = as.double(reward), failed = failed, outside = outside)
   out <- c(out, noise_of_data(ours, arg), if (is_history(ours)) readings_of_data(ours, arg))
-  if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
+  if (length(contexts)) out$contexts <- check_points(data[contexts], contexts, arg)
   out
 }
 

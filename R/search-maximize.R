@@ -18,6 +18,14 @@
 #' design has.
 #' An interrupt (Esc, Ctrl-C) ends the search and returns what there is.
 #'
+#' @section Objectives:
+#' `objective` is a function of one point, or a function whose argument names are the inputs, such as `function(x, y)`.
+#' In a point `p$x` and `p[["x"]]` are the input `x`. If all inputs are numbers the point is a named numeric vector, so
+#' `sum(p^2)` and matrix products work; otherwise it is a named list of typed values. If the only input is a number,
+#' both forms are the same.
+#' Named arguments in `...` are passed to `objective` as in [optim()]. Arguments of [gp_bandit()] that `objective` does
+#' not name are used for the bandit. Any other name is an error.
+#'
 #' @section Several workers:
 #' With `workers` > 1 evaluations run on the workers of the user's future plan: `future::plan("multisession", workers = 2)` on one
 #' machine, `"cluster"` or future.batchtools on many. Every worker is kept busy: when one is free, the next point is
@@ -32,7 +40,7 @@
 #' With `journal = "file"` every evaluation and every event of the bandit is on the disk before anything else happens
 #' ([open_bandit()]). The same call with the same file, after a crash or to spend more `evaluations`, goes on
 #' where it ended: nothing is evaluated again but what was running. With one worker it goes on exactly as it would have
-#' (R's random generator is put back into its state). The design is that of the file; other settings or other `initial` points are refused.
+#' (R's random generator is put back into its state). The design is that of the file; other settings or other `data` are refused.
 #' The objective itself is not compared.
 #'
 #' @section Store:
@@ -42,12 +50,13 @@
 #' from anywhere. The same call again, after a crash of this process or beside it, goes on with the same search; `evaluations` counts all
 #' that were begun. `stop_when` and `time_limit` are not for stores.
 #'
-#' @param objective a function of one point, a named numeric vector (over a [search_space()] a named list of typed values), that returns one number.
+#' @param objective a function that returns one number, of one point or with the inputs as arguments (`function(x, y)`),
+#'   see *Objectives*.
 #' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], a [search_space()], or what stands for one, such as
 #'   `list(x = c(1, 3), y = c(-1, 1))`.
 #' @param evaluations how often `objective` may be called, the initial design included: an integer >= 1. It may be left out if there is a
 #'   `time_limit` (not with `store` or `fidelity`).
-#' @param ... further arguments of [gp_bandit()].
+#' @param ... further arguments of `objective`, and of [gp_bandit()].
 #' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), one more for each further worker, and at most
 #'   half of the evaluations (but one for each worker). With `related` 3 (one more for each further worker) and what is needed of the others.
 #' @param direction `"maximize"` or `"minimize"`.
@@ -68,8 +77,9 @@
 #'   seen. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
 #'   search promises what it does not keep. Priors in `refit` go before these.
 #' @param transform `"auto"`, `"none"` or `"power"`, see [scale_outputs()].
-#' @param initial a data.frame of points that are known already: a column per input and a column `reward`, optionally
-#'   `noise_var` (with one outcome: a reward's own noise variance, `NA` for the model's).
+#' @param data a data.frame of experiments that were made already: a column per input and `reward` (or a column per
+#'   outcome), optionally `status` and `noise_var` (noise variances of single rewards, `NA` for the model's). Rows
+#'   outside of the space are used for fitting and never suggested or recommended.
 #' @param pending one of the [pending] rules, for points that are suggested while others are being evaluated.
 #' @param workers how many evaluations may run at once: 1 is in this process, more on the workers of the future plan,
 #'   `Inf` on all of them.
@@ -125,22 +135,24 @@
 #' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()]; [honest] for what `value` and `sd` mean.
 #' @examples
 #' set.seed(1)
-#' found <- maximize_bandit(function(p) -(p["x"] - 2)^2 + rnorm(1, sd = 0.05),
+#' found <- maximize_bandit(function(p) -(p$x - 2)^2 + rnorm(1, sd = 0.05),
 #'                          list(x = c(1, 3)), evaluations = 15)
 #' found
-#' minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), evaluations = 10)$par
+#' minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 10)$par
 #' @export
 maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), design = NULL,
                             kernel = NULL, noise_var = 0.01, policy = default_policy(outcomes),
                             pending = pending_hallucinate(),
                             refit = if (is.null(related)) default_refit(domain) else related_refit(),
                             prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                            transform = c("auto", "none", "power"), initial = NULL, workers = 1, timeout = Inf,
+                            transform = c("auto", "none", "power"), data = NULL, workers = 1, timeout = Inf,
                             attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
                             time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL,
                             belief = NULL, related = NULL, verbose = FALSE, progress = interactive()) {
   check_function(objective)
   domain <- as_domain(domain)
+  dots <- split_dots(objective, list(...), names(formals(sys.function())))
+  objective <- as_objective(objective, domain$names, dots$objective)
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   timed <- is.finite(time_limit) && is.null(fidelity) && is.null(store)
   if (missing(evaluations)) {
@@ -155,7 +167,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
-  check_search_together(outcomes, store, fidelity, race, stop_when, journal, initial, belief, workers, time_limit)
+  check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, belief, workers, time_limit)
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
   timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
   attempts <- check_count(attempts)
@@ -163,14 +175,17 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_related_alone(related, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
   certain <- if (!is.null(campaigns) && is.null(design)) related_design_size + workers - 1 else Inf
   design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
-  known <- check_initial(initial, domain, outcomes = outcomes)
+  known <- check_experiments(data, domain, outcomes = outcomes, find = places_anywhere)
   believed <- prepared_belief(belief, domain)
   check_belief_alone(belief, outcomes)
   if (!is.null(believed)) policy <- with_belief(policy, believed, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ..., outcomes = outcomes, contexts = cheaper,
-                          context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
+  settings <- list(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
+                   transform)
+  beyond <- list(outcomes = outcomes, contexts = cheaper,
+                 context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
+  bandit <- do.call("scaled_bandit", c(settings, dots$bandit, beyond), quote = TRUE)
+  check_outside_is_data(as.environment(bandit), known$outside)
   if (!is.null(campaigns)) {
     relate(as.environment(bandit), campaigns)
     design <- related_design(as.environment(bandit), design, certain, believed, store)
@@ -197,14 +212,14 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   maximum_of_search(search)
 }
 
-check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, initial, belief, workers,
+check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, data, belief, workers,
                                   time_limit) {
   if (!is.null(store)) check_no_waiting(race, "in a store")
   if (length(outcomes) > 1) {
     check_one_outcome_for(list(race = race, fidelity = fidelity,
                                stop_when = if (!is.function(stop_when)) stop_when))
   }
-  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, initial = initial,
+  check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, data = data,
                                            belief = belief,
                                            workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,

@@ -38,10 +38,10 @@ check_all_minimised <- function(outcomes) {
 
 # ---- experiments that were made ------------------------------------------------------------
 
-# As check_initial(), with `values` (a matrix, a column per outcome) instead of `reward`, and which of them are
+# As check_experiments(), with `values` (a matrix, a column per outcome) instead of `reward`, and which of them are
 # `under_way` or `broken` (failed, while others of their experiment did not): logical matrices like it.
-check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, names, find = find_places) {
-  if (is.null(initial)) {
+check_experiments_of_several <- function(data, domain, arg, unknown, contexts, names, find = find_places) {
+  if (is.null(data)) {
     none <- matrix(0, 0, length(names), dimnames = list(NULL, names))
     return(list(x = user_inputs(domain, no_places(domain)), values = none, under_way = none > 0, broken = none > 0,
                 failed = logical()))
@@ -49,24 +49,24 @@ check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, name
   needs <- c(domain$names, contexts)
   allowed <- sprintf("a data.frame with columns %s and some of %s", paste(needs, collapse = ", "),
                      paste(names, collapse = ", "))
-  if (is.data.frame(initial)) check_data_frame(initial, arg)
-  if (!is.data.frame(initial) || !all(needs %in% names(initial)) || !any(names %in% names(initial))) {
-    stop_argument(arg, describe(initial), allowed)
+  if (is.data.frame(data)) check_data_frame(data, arg)
+  if (!is.data.frame(data) || !all(needs %in% names(data)) || !any(names %in% names(data))) {
+    stop_argument(arg, describe(data), allowed)
   }
-  values <- known_values(initial, names, arg)
+  values <- known_values(data, names, arg)
   nothing <- rowSums(!is.na(values)) == 0
   given <- c(names_in_domain(domain), contexts)
-  ours <- own_columns(initial, given)
+  ours <- own_columns(data, given)
   strange <- setdiff(names(ours), c(names, "status", if (unknown) paste0(names, "_noise_var"),
                                     if (is_history(ours)) columns_of_history(ours)))
-  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, needs), names(initial)))
+  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, needs), names(data)))
   if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
   status <- status_column(ours)
   kept <- !(nothing & status %in% c("withdrawn", "lost", if (!unknown) c("pending", "partial")))
-  initial <- initial[kept, , drop = FALSE]
+  data <- data[kept, , drop = FALSE]
   values <- values[kept, , drop = FALSE]
-  if (nrow(initial) == 0) return(check_initial_outcomes(NULL, domain, names = names))
-  x <- read_inputs(domain, initial[domain$names], arg)
+  if (nrow(data) == 0) return(check_experiments_of_several(NULL, domain, names = names))
+  x <- read_inputs(domain, data[domain$names], arg)
   outside <- lies_outside(domain, find(domain, x, arg = arg))
   # What was known of an experiment that is over is all that ever will be, but for outcomes that are new.
   over <- matrix(!unknown | status[kept] %in% c("known", "ok"), nrow(values), length(names))
@@ -76,7 +76,7 @@ check_initial_outcomes <- function(initial, domain, arg, unknown, contexts, name
   broken <- is.na(values) & status[kept] %in% "partial" & !is_history(ours)
   out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken,
               failed = failed, outside = outside, noise_var = noise_of_outcomes(ours[kept, , drop = FALSE], names, arg))
-  if (length(contexts)) out$contexts <- check_points(initial[contexts], contexts, arg)
+  if (length(contexts)) out$contexts <- check_points(data[contexts], contexts, arg)
   out
 }
 
@@ -194,7 +194,7 @@ kept_limits <- function(history, config) {
 fair_objectives <- function(history, config) {
   wanted <- objectives(config)
   values <- as.matrix(history[wanted]) * rep(objective_signs(config), each = nrow(history))
-  values[!kept_limits(history, config) %in% TRUE, ] <- NA_real_
+  values[!kept_limits(history, config) %in% TRUE | rows_outside(history, config$domain), ] <- NA_real_
   values
 }
 

@@ -282,6 +282,20 @@ full_readings <- function(history) {
   ifelse(part, NA_real_, history$reward)
 }
 
+# The same of a whole history, NA where a given experiment lies outside of the space: such a point is never recommended.
+rewards_inside <- function(history, domain) {
+  ifelse(rows_outside(history, domain), NA_real_, full_readings(own_columns(history, domain$names)))
+}
+
+rows_outside <- function(history, domain) {
+  given <- which(own_columns(history, domain$names)$status %in% "given")
+  outside <- rep(FALSE, nrow(history))
+  if (length(given) == 0) return(outside)
+  x <- read_inputs(domain, history[given, domain$names, drop = FALSE], "data")
+  outside[given] <- lies_outside(domain, places_anywhere(domain, x, arg = "data"))
+  outside
+}
+
 describe_race <- function(race) {
   words <- sprintf("%d folds of %d settings", race$spent, race$settings)
   sprintf("%s (%d complete, %d stopped early: %g folds saved%s)", words, race$complete, race$stopped, race$saved,

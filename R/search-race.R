@@ -50,7 +50,7 @@
 #' @examples
 #' set.seed(1)
 #' hard <- rnorm(5)
-#' f <- function(p, fold) (p["x"] - 2)^2 + hard[fold] + rnorm(1, sd = 0.05)
+#' f <- function(p, fold) (p$x - 2)^2 + hard[fold] + rnorm(1, sd = 0.05)
 #' found <- minimize_bandit(f, list(x = c(1, 3)), evaluations = 40, race = race_folds(5))
 #' found
 #' found$race$saved

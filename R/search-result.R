@@ -17,10 +17,10 @@ maximum_entry <- list(settings = alist(history = check_data_frame(history), band
 new_maximum <- function(history, bandit, ...) {
   if (has_outcomes(bandit$config)) return(new_maximum_of_outcomes(history, bandit, ...))
   names <- bandit$config$domain$names
-  seen <- best_row(full_readings(own_columns(history, names)), bandit$config)
+  seen <- best_row(rewards_inside(history, bandit$config$domain), bandit$config)
   best <- if (length(seen)) recommended(bandit, history, ...)
   belief <- if (!is.null(best)) belief_of_best(bandit, best)
-  structure(list(par = if (!is.null(best)) one_point(bandit$config$domain, best[names]), value = belief$mean,
+  structure(list(par = if (!is.null(best)) user_point(bandit$config$domain, best[names]), value = belief$mean,
                  sd = belief$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")
@@ -38,7 +38,7 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
     belief$mean <- (1 - share) * belief$mean + share * reading
     belief
   }
-  history$reward <- full_readings(own_columns(history, names))
+  history$reward <- rewards_inside(history, bandit$config$domain)
   seen <- history[!is.na(history$reward), c(names, "reward")]
   seen$reward <- stats::ave(seen$reward, match_frames(seen[names], seen[names]))
   expected <- belief_of_best(bandit, best)
@@ -84,7 +84,7 @@ noise_share <- function(bandit) {
 #' @seealso [input_importance()], [plot.bandit_maximum()].
 #' @examples
 #' set.seed(1)
-#' found <- minimize_bandit(function(p) (p["x"] - 2)^2, list(x = c(1, 3)), evaluations = 10)
+#' found <- minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 10)
 #' summary(found)
 #' predict(found, data.frame(x = c(1.5, 2)))
 #' tail(as.data.frame(found), 2)
@@ -133,7 +133,7 @@ summary.bandit_maximum <- function(object, ...) {
     history <- object$history
     config <- current_config(frame_of(object$bandit))
     own <- evaluations_of(object)
-    order <- order(output_sign(config) * full_readings(own), decreasing = TRUE, na.last = NA)
+    order <- order(output_sign(config) * rewards_inside(history, config$domain), decreasing = TRUE, na.last = NA)
     status <- own$status
     counts <- c(evaluated = sum(status %in% c("ok", "cheap")), given = sum(status == "given"),
                 failed = sum(is.na(history$reward)))
@@ -197,8 +197,7 @@ as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, 
   check_class(x, "bandit_maximum")
   frame <- x$history
   if (has_outcomes(x$bandit$config)) return(progress_of_outcomes(x))
-  own <- evaluations_of(x)
-  frame[[beside("best", x$bandit$config$domain$names)]] <- best_so_far(full_readings(own), x$direction)
+  frame[[beside("best", x$bandit$config$domain$names)]] <- best_so_far(rewards_inside(frame, x$bandit$config$domain), x$direction)
   frame
 }
 
@@ -228,7 +227,7 @@ new_maximum_of_outcomes <- function(history, bandit, ...) {
   } else {
     best <- likely_best(as.environment(bandit))
     if (nrow(best)) {
-      out$par <- one_point(config$domain, best[config$domain$names])
+      out$par <- user_point(config$domain, best[config$domain$names])
       out$value <- stats::setNames(unlist(best[paste0(names, "_mean")]), names)
       out$sd <- stats::setNames(unlist(best[paste0(names, "_sd")]), names)
       out$feasible <- best$feasible

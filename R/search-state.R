@@ -60,7 +60,7 @@ failure_words <- function(reasons) {
 # `beside`: what it is given besides a point.
 check_signature <- function(objective, error, beside = NULL) {
   if (is.null(error)) return(invisible())
-  wants <- formals(args(objective))
+  wants <- formals(args(given_objective(objective)))
   required <- names(wants)[vapply(wants, function(w) is.symbol(w) && !nzchar(as.character(w)), NA)]
   required <- setdiff(utils::tail(required, if (is.null(beside)) -1 else -2), "...")
   missing_words <- function(name) gettextf("argument \"%s\" is missing, with no default", name, domain = "R")
@@ -70,10 +70,9 @@ check_signature <- function(objective, error, beside = NULL) {
   if (error %in% said || startsWith(error, unused)) {
     stop_argument("objective", if (takes_too_few) "one that takes no second argument"
                                else sprintf("one that stops at its first call with: %s", error),
-                  sprintf("a function of one point (a vector or list with the names of the inputs)%s",
+                  sprintf("a function of one point, or of the inputs by their names%s",
                           if (is.null(beside)) "" else paste(" and of", beside)),
-                  try = if (is.null(beside)) paste("function(point) f(point[[1]], point[[2]]),",
-                                                   "with as many as there are inputs"))
+                  try = if (is.null(beside)) "function(point) f(point[[1]], point[[2]])")
   }
 }
 
@@ -81,7 +80,7 @@ evaluation_line <- function(search, at = nrow(search$history), number = evaluate
   config <- search$bandit$config
   row <- search$history[at, ]
   if (has_outcomes(config)) return(outcomes_line(search, row, number))
-  best <- search$history$reward[best_row(search$history$reward, config)]
+  best <- search$history$reward[best_row(rewards_inside(search$history, config$domain), config)]
   sprintf("%s: %s%s  at %s", evaluation_number(search, number),
           if (is.na(row$reward)) row[[status_name(config)]] else format(row$reward, digits = 6),
           if (length(best)) sprintf("  (best %s)", format(best, digits = 6)) else "",
@@ -172,8 +171,8 @@ settle_outcomes <- function(search) {
   new <- given[seq_along(given) > told]
   if (length(new)) {
     first <- table_size(bandit$queries)
-    search$bandit$add(x = search$history[new, bandit$config$domain$names, drop = FALSE],
-                      reward = as.data.frame(values[new, , drop = FALSE]))
+    add_given(bandit, search$history[new, bandit$config$domain$names, drop = FALSE],
+              reward = as.data.frame(values[new, , drop = FALSE]), find = places_anywhere)
     # What nobody said of known points is not a failure.
     for (k in seq_along(new)) {
       open <- is.na(values[new[k], ])

@@ -4,7 +4,7 @@
 # plan. A pool is a list of functions: free() (would it take a task now?), busy() (tasks it
 # has), submit(task), wait() (until one has ended, if any is under way), look() (which have ended by
 # now?) and take() (those seen to have ended, once: a list of task and outcome each).
-# A task is a list with `point` (a named vector); an outcome a list with `value`, or `error` (the
+# A task is a list with `point` (a named vector, or a list); an outcome a list with `value`, or `error` (the
 # objective's), or `lost` (why the evaluation never came to an end).
 
 # Runs where the evaluation runs, perhaps on a machine without this package: base R only. R's time limit
@@ -82,7 +82,7 @@ check_workers <- function(workers) {
 
 future_pool <- function(objective, workers, timeout) {
   pool <- list2env(list(
-    objective = objective, needs = workspace_needs(list(objective)), workers = workers, timeout = timeout,
+    objective = objective, needs = workspace_needs(functions_of_objective(objective)), workers = workers, timeout = timeout,
     running = list(), hung = list(), ended = list(), failures = 0, deaths = 0,
     # Every evaluation has a random stream of its own, whichever worker takes it.
     stream = replication_seeds(sample.int(.Machine$integer.max, 1), 1)[[1]]

@@ -121,7 +121,7 @@ drawn_for <- function(store, code) {
 run_fleet <- function(store, objective, workers, timeout, grace = 60, report = function() NULL) {
   crew <- if (use_mirai()) mirai_crew(workers) else future_crew(workers)
   on.exit(crew$stop())
-  needs <- workspace_needs(list(objective))
+  needs <- workspace_needs(functions_of_objective(objective))
   begun <- 0
   begin <- function() {
     begun <<- begun + 1

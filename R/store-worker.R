@@ -27,8 +27,8 @@
 #'
 #' @param store a [bandit_store()] made with a path or a function (a connection that the user gave serves for a worker without
 #'   heartbeats from a second process).
-#' @param objective a function of one point (in a race: and of a fold) that returns the reward, as for [maximize_bandit()]; where the bandit has constraints, a list
-#'   with `reward` and `constraints`.
+#' @param objective a function of one point or of the inputs by their names (in a race: and of a fold), as for
+#'   [maximize_bandit()]. It returns the reward; where the bandit has constraints, a list with `reward` and `constraints`.
 #' @param until `NULL`, or a function of this worker's replica (a [GPBandit][gp_bandit], up to date): `TRUE` ends the loop.
 #'   With `NULL` it ends when the store's budget of evaluations is spent ([maximize_bandit()] sets one), or not at all.
 #' @param worker the worker's name, `NULL` for one made of machine and process. Two workers must not share a name.
@@ -44,7 +44,7 @@
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
 #' file <- tempfile(fileext = ".db")
 #' gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "demo", seed = 1))
-#' work_on(bandit_store(file, "demo"), function(p) -(p[["x1"]] - 0.3)^2,
+#' work_on(bandit_store(file, "demo"), function(p) -(p$x1 - 0.3)^2,
 #'         until = function(bandit) nrow(bandit$history()) >= 5, heartbeat = FALSE)
 #' open_bandit(bandit_store(file, "demo"))$history()
 #' @export
@@ -59,6 +59,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
   check_flag(heartbeat)
   patience <- check_number(patience, lower = 0)
   bandit <- patiently(open_bandit(store), patience)
+  objective <- as_objective(objective, bandit$config$domain$names)
   pulse <- new_pulse(if (heartbeat) store, lease)
   on.exit(pulse$stop())
   answered <- 0

@@ -127,7 +127,7 @@ own <- list(
   gp_ucb_lengthscale = list(parts_of(B = 1, R = 0.1), parts_of(B = 1, R = 0.1, method = "balanced", rate = sqrt)),
   information_gain = list(list(kernel = kernel, x = x9, noise_var = 0.1, rounds = 3)),
   maximize_bandit = list(list(objective = sum, domain = square, evaluations = 3), list(objective = answers, domain = square, evaluations = 3, outcomes = two),
-                         list(objective = function(p) p$a, domain = space, evaluations = 3, initial = data.frame(a = 0.5, b = "x", n = NA, reward = 1)),
+                         list(objective = function(p) p$a, domain = space, evaluations = 3, data = data.frame(a = 0.5, b = "x", n = NA, reward = 1)),
                          list(objective = function(x, fold) x[["u"]] + fold, domain = square, evaluations = 3, race = race_folds(3)),
                          list(objective = function(x, fidelity) x[["u"]] * fidelity, domain = square, evaluations = 3, fidelity = fidelity_range(0.5, 1)),
                          list(objective = sum, domain = square, evaluations = 3, belief = belief_normal(u = c(0.5, 0.2)), stop_when = stop_stalled(2))),

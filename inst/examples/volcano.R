@@ -19,7 +19,7 @@ noise_sd <- 2
 
 # --- nothing known: one call ----------------------------------------------
 height_at <- function(x, y) volcano[cbind(round(x / 10), round(y / 10))]
-read_height <- function(at) height_at(at["x"], at["y"]) + rnorm(1, sd = noise_sd)
+read_height <- function(at) height_at(at$x, at$y) + rnorm(1, sd = noise_sd)
 ground <- list(x = c(10, 870), y = c(10, 610))
 began <- proc.time()[["elapsed"]]
 searches <- lapply(seq_len(replications), function(k) {

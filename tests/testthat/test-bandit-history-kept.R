@@ -57,7 +57,7 @@ test_that("several readings of a query count as several where they go on", {
 test_that("a search takes the noise variances of the points that it begins with", {
   known <- data.frame(x = c(0.1, 0.5, 0.9), reward = c(0, 5, 0), noise_var = c(NA, 100, NA))
   set.seed(1)
-  found <- maximize_bandit(function(p) -(p[["x"]] - 0.3)^2, list(x = c(0, 1)), 6, initial = known)
+  found <- maximize_bandit(function(p) -(p[["x"]] - 0.3)^2, list(x = c(0, 1)), 6, data = known)
   expect_equal(found$bandit$history()$noise_var[1:3], known$noise_var)
   expect_equal(nrow(found$history), 9)
 })

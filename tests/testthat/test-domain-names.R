@@ -61,9 +61,9 @@ test_that("bounds of a box, problems, initial data, regressions and Gram matrice
   problem <- bandit_problem(rev(ab), function(x) x[, "a"])
   expect_error(run_bandit(bandit, problem, 2), "\"a\", \"b\"", class = "gpbandits_error")
   expect_s3_class(run_bandit(bandit, bandit_problem(unname_box(ab), function(x) x[, 1]), 2), "bandit_run")
-  found <- maximize_bandit(function(p) -p[["a"]]^2, ab, 3, initial = data.frame(reward = 1, b = 0.25, a = 0.75))
+  found <- maximize_bandit(function(p) -p[["a"]]^2, ab, 3, data = data.frame(reward = 1, b = 0.25, a = 0.75))
   expect_equal(unlist(found$bandit$history()[1, c("a", "b")]), c(a = 0.75, b = 0.25))
-  expect_error(maximize_bandit(function(p) 0, ab, 3, initial = data.frame(reward = 1, b = 0.25, a = 0.75, c = 1)), "\"c\"",
+  expect_error(maximize_bandit(function(p) 0, ab, 3, data = data.frame(reward = 1, b = 0.25, a = 0.75, c = 1)), "\"c\"",
                class = "gpbandits_error")
   x <- cbind(u = c(0, 1, 2), v = c(5, 4, 6))
   fit <- gp_regression(x, 1:3, kernel_se(c(1, 3)), 0.1)

@@ -196,11 +196,11 @@ test_that("maximize_bandit finds the best row and point, with known points and a
     product_truth(rbind(p))
   }
   set.seed(2)
-  found <- maximize_bandit(f, domain, 30, initial = data.frame(r = c(0, 1), u = c(0.5, 0.9), reward = c(0.6, -1)))
+  found <- maximize_bandit(f, domain, 30, data = data.frame(r = c(0, 1), u = c(0.5, 0.9), reward = c(0.6, -1)))
   top <- bandit_problem(domain, product_truth)$optimum
   expect_gt(f(found$par), top - 0.02)
   expect_true(found$par[["r"]] %in% c(0, 0.5, 1))
-  refused(maximize_bandit(f, domain, 5, initial = data.frame(r = 0.2, u = 0.5, reward = 0)), "initial")
+  refused(maximize_bandit(f, domain, 5, data = data.frame(r = 0.2, u = 0.5, reward = 0)), "data")
   file <- tempfile()
   on.exit(unlink(file))
   set.seed(3)

@@ -254,7 +254,7 @@ test_that("maximize_bandit() takes a space, a list with levels, and known points
   found <- maximize_bandit(function(p) {
     seen[[length(seen) + 1]] <<- p
     loss(p)
-  }, space, evaluations = 20, initial = known)
+  }, space, evaluations = 20, data = known)
   for (p in seen) {
     expect_named(p, space$names)
     expect_in_tuning_space(as.data.frame(p))
@@ -270,7 +270,7 @@ test_that("maximize_bandit() takes a space, a list with levels, and known points
   listed <- maximize_bandit(function(p) p$u + (p$k == "b"), list(u = c(0, 1), k = c("a", "b"), l = c(TRUE, FALSE)), evaluations = 12)
   expect_identical(listed$par$k, "b")
   expect_type(listed$par$l, "logical")
-  expect_error(maximize_bandit(function(p) 1, space, 3, initial = transform(known, depth = 11)), "`initial`", class = "gpbandits_error")
+  expect_error(maximize_bandit(function(p) 1, space, 3, data = transform(known, depth = 11)), "`data`", class = "gpbandits_error")
 })
 
 test_that("contexts, delays, constraints, refits, changes and plots work on a space", {

@@ -61,7 +61,7 @@ test_that("what is no place is refused in words", {
   refuses <- function(code, arg) expect_error(code, class = "gpbandits_error", regexp = paste0("`", arg, "`"))
   each_kind(function(domain, name) {
     refuses(find_places(domain, matrix(0, 1, 9)), "x")
-    refuses(find_places(domain, matrix(1e9, 1, length(domain$names)), arg = "initial"), "initial")
+    refuses(find_places(domain, matrix(1e9, 1, length(domain$names)), arg = "data"), "data")
     refuses(find_places(domain, NULL), "x|`arm")
   })
   refuses(find_places(kinds$arms, c(0, 5), arm = 1), "arm")

@@ -258,7 +258,7 @@ test_that("objects that only call themselves tables, times or series are refused
   tables <- list(only_called(new.env(), "data.frame"), only_called(list(1:3, 1), "data.frame"))
   for (table in tables) {
     refused(two$amend(1, table))
-    refused(maximize_bandit(function(p) 1, list(u = c(0, 1)), evaluations = 2, initial = table))
+    refused(maximize_bandit(function(p) 1, list(u = c(0, 1)), evaluations = 2, data = table))
     refused(param_factor(c("a", "b"), features = table))
     refused(evaluate_policy(table, gp_ts(x, kernel_se(0.25), 0.1, width = 1)))
     refused(auto_bandit(list(u = c(0, 1)), related = list(old = table)))

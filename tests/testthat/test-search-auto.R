@@ -336,7 +336,7 @@ test_that("the history of a bandit begins another, whatever became of its querie
     expect_equal(again$history()[c(domain$names, "reward", "status")], kept[c(domain$names, "reward", "status")], ignore_attr = TRUE)
     expect_equal(again$history()$status, c("known", "known", "known", "failed", "failed", "pending"))
     # A search takes what is known of it, and what has failed as bad.
-    found <- maximize_bandit(function(p) p[["temp"]], domain, 2, initial = b$history(), refit = NULL)
+    found <- maximize_bandit(function(p) p[["temp"]], domain, 2, data = b$history(), refit = NULL)
     expect_equal(found$history$reward[1:5], c(61, 64, 60, NA, NA))
     expect_equal(found$bandit$history()$reward[1:5], c(61, 64, 60, NA, NA))
     expect_equal(found$bandit$history()$status[1:5], rep(c("known", "failed"), 3:2))

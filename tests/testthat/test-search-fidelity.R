@@ -142,7 +142,7 @@ test_that("failures, rules, time and interrupts end it with what there is; nonse
     expect_error(do.call(fidelity_range, bad), class = "gpbandits_error")
   }
   for (beside in list(list(workers = 2), list(race = race_folds(5)), list(journal = tempfile()),
-                      list(initial = data.frame(x = 1, reward = 2)))) {
+                      list(data = data.frame(x = 1, reward = 2)))) {
     call <- c(list(biased, list(x = c(1, 3)), 8, fidelity = share()), beside)
     expect_error(do.call(maximize_bandit, call), names(beside), class = "gpbandits_error")
   }

@@ -50,7 +50,7 @@ test_that("an objective that fails or returns nonsense is recorded, avoided, nev
 test_that("known points count, constant rewards and single evaluations are no trouble", {
   set.seed(4)
   known <- data.frame(x = c(0.1, 0.5, 0.9), reward = c(-0.16, 0, -0.16))
-  found <- maximize_bandit(function(p) -(p[["x"]] - 0.5)^2, list(x = c(0, 1)), 5, design = 0, initial = known)
+  found <- maximize_bandit(function(p) -(p[["x"]] - 0.5)^2, list(x = c(0, 1)), 5, design = 0, data = known)
   expect_equal(found$history$status, c(rep("given", 3), rep("ok", 5)))
   expect_lt(abs(found$par[["x"]] - 0.5), 0.1)
   flat <- maximize_bandit(function(p) 7, list(x = c(0, 1)), 8)
@@ -85,7 +85,7 @@ test_that("bad arguments are refused", {
   for (bad in list(list(1, 1:3, 5), list(f, "a", 5), list(f, 1:3, 0), list(f, list(x = c(2, 1)), 5))) {
     expect_error(do.call(maximize_bandit, bad), class = "gpbandits_error")
   }
-  expect_error(maximize_bandit(f, 1:3, 5, initial = data.frame(x1 = 9, reward = 1)), class = "gpbandits_error")
+  expect_error(maximize_bandit(f, 1:3, 5, data = data.frame(x1 = 9, reward = 1)), class = "gpbandits_error")
   expect_error(maximize_bandit(f, 1:3, 5, desgin = 2), class = "gpbandits_error")
 })
 
@@ -159,10 +159,10 @@ test_that("a time limit is enough: without a number of evaluations the search go
 
 test_that("an objective that cannot take a point stops the search at its first call, with the error's text", {
   calls <- 0
-  expect_error(maximize_bandit(function(x, y) {
+  expect_error(maximize_bandit(function(x, z) {
     calls <<- calls + 1
-    x + y
-  }, list(x = c(0, 1), y = c(0, 1)), 20), "argument \"y\" is missing", class = "gpbandits_error")
+    x + z
+  }, list(x = c(0, 1), y = c(0, 1)), 20), "argument \"z\" is missing", class = "gpbandits_error")
   expect_equal(calls, 1)
   expect_error(maximize_bandit(function() 1, 1:3, 20), "unused argument", class = "gpbandits_error")
   # An error of its own, even of the same kind, is an outcome.
@@ -239,7 +239,7 @@ test_that("a search of any size without a success warns, and quotes the first fa
   says(maximize_bandit(function(p, fold) stop("never"), box, 6, race = race_folds(3)), "fold .*: error: never")
   share <- fidelity_range(0.1, 1, cost = function(z) z)
   says(maximize_bandit(function(p, z) stop("never"), box, 2, fidelity = share), "error: never")
-  says(maximize_bandit(function(p) stop("never"), box, 2, initial = data.frame(x = 0, reward = 1)), "never")
+  says(maximize_bandit(function(p) stop("never"), box, 2, data = data.frame(x = 0, reward = 1)), "never")
   # One success is enough.
   calls <- 0
   expect_no_warning(maximize_bandit(function(p) if ((calls <<- calls + 1) == 3) 1 else stop("no"), box, 3))
@@ -261,7 +261,7 @@ test_that("a search whose every evaluation fails says why and ends early", {
   calls <- 0
   moody <- function(p) stop("mood ", calls <<- calls + 1)
   expect_warning(maximize_bandit(moody, space, 60), "15 evaluations", class = "gpbandits_no_success")
-  expect_warning(maximize_bandit(broken, space, 60, initial = data.frame(x = 0, y = 0, z = 0, reward = 1)), "no licence",
+  expect_warning(maximize_bandit(broken, space, 60, data = data.frame(x = 0, y = 0, z = 0, reward = 1)), "no licence",
                  class = "gpbandits_no_success")
   calls <- 0
   seldom <- function(p) if ((calls <<- calls + 1) == 9) 1 else stop("no licence")
@@ -275,4 +275,28 @@ test_that("a search whose every evaluation fails says why and ends early", {
   found <- maximize_bandit(function(p) p[["x"]], space, 12, journal = path)
   expect_identical(sum(found$history$status == "ok"), 2L)
   expect_identical(nrow(found$history), 12L)
+})
+
+test_that("data outside of the space are fitted, never suggested and never recommended", {
+  skip_if_not_installed("RSQLite")
+  far <- data.frame(x = c(0.2, 1.6), reward = c(0.3, 5), status = "known", noise_var = c(NA, 1e-4))
+  check <- function(found) {
+    expect_equal(found$history$x[1:2], far$x)
+    expect_true(all(found$history$x[-(1:2)] <= 1))
+    expect_lte(found$par$x, 1)
+    expect_lte(found$best_seen$x, 1)
+    expect_lt(max(as.data.frame(found)$best), 2)
+    expect_lte(max(summary(found)$top$x), 1)
+    expect_gt(predict(found, data.frame(x = 1.6))$mean, 3)
+  }
+  set.seed(4)
+  f <- function(p) p$x
+  expect_message(found <- maximize_bandit(f, list(x = c(0, 1)), 6, data = far), "row 2[.]")
+  check(found)
+  store <- bandit_store(tempfile(fileext = ".db"), "outside", seed = 1)
+  check(suppressMessages(maximize_bandit(f, list(x = c(0, 1)), 6, data = far, store = store)))
+  limited <- suppressMessages(maximize_bandit(function(p) c(y = p$x, g = 0), list(x = c(0, 1)), 5,
+    data = data.frame(x = 2, y = 9, g = 0), outcomes = list(y = to_maximize(), g = at_most(1))))
+  expect_lte(limited$best_seen$x, 1)
+  expect_error(maximize_bandit(f, 1:3, 2, data = data.frame(x1 = 9, reward = 1)), "`data`", class = "gpbandits_error")
 })

@@ -154,7 +154,7 @@ test_that("workers evaluate several outcomes in a store", {
   store <- bandit_store(file, "demo", seed = 1)
   objective <- function(p) if (p[["x"]] > 0.9) c(yield = 1, impurity = NA) else if (p[["x"]] > 0.8) stop("no") else bounded(p)
   found <- maximize_bandit(objective, list(x = c(0, 1)), 10, outcomes = two_outcomes, store = store, progress = FALSE,
-                           initial = data.frame(x = c(0.05, 0.85, 0.95), yield = c(0.2, 0.1, 1), impurity = c(0.05, 0.85, NA)))
+                           data = data.frame(x = c(0.05, 0.85, 0.95), yield = c(0.2, 0.1, 1), impurity = c(0.05, 0.85, NA)))
   expect_equal(nrow(found$history), 13)
   own <- found$history[-(1:3), ]
   expect_identical(own$status, ifelse(own$x > 0.9, "partial", ifelse(own$x > 0.8, "error: no", "ok")))
@@ -174,9 +174,9 @@ test_that("bad calls with several outcomes are refused in words", {
   bad(search(outcomes = list(x = to_maximize(), b = at_most(1))), "named")
   bad(search(outcomes = two_outcomes, race = race_folds(3)), "race")
   bad(search(outcomes = two_outcomes, stop_when = stop_gap(0.1)), "stop_when")
-  bad(search(outcomes = two_outcomes, initial = data.frame(x = 0.5)), "initial")
-  bad(search(outcomes = two_outcomes, initial = data.frame(x = 0.5, yield = "a")), "yield")
-  bad(search(outcomes = two_outcomes, initial = data.frame(x = 0.5, yield = 1, other = 2)), "other")
+  bad(search(outcomes = two_outcomes, data = data.frame(x = 0.5)), "data")
+  bad(search(outcomes = two_outcomes, data = data.frame(x = 0.5, yield = "a")), "yield")
+  bad(search(outcomes = two_outcomes, data = data.frame(x = 0.5, yield = 1, other = 2)), "other")
   bad(search(constraints = constraints_noiseless(1, epoch = 5)), "limits")
   bad(minimize_bandit(bounded, list(x = c(0, 1)), 5, outcomes = two_outcomes), "to_maximize")
   bad(auto_bandit(list(x = c(0, 1)), outcomes = two_outcomes, direction = "minimize"), "direction")

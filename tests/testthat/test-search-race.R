@@ -388,10 +388,10 @@ test_that("a journal goes on in the middle of a setting as if nothing had happen
   expect_identical(gone, "gone")
   expect_identical(run(44, file)$history, whole$history)
   # The same where settings wait, with points known before and without.
-  for (initial in list(NULL, data.frame(x = c(1.2, 2.9), reward = c(-1, -0.5)))) {
+  for (data in list(NULL, data.frame(x = c(1.2, 2.9), reward = c(-1, -0.5)))) {
     run <- function(evaluations, journal = NULL, f = noisy) {
       maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5, wait = TRUE), design = 3, journal = journal,
-                      initial = initial)
+                      data = data)
     }
     set.seed(9)
     whole <- run(44, tempfile("journal"))

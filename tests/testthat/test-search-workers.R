@@ -192,7 +192,7 @@ test_that("killed at random moments and called again, the search ends as if it h
   search <- function(journal = NULL) {
     set.seed(84)
     maximize_bandit(noisy, list(x = c(0, 1)), 25, journal = journal,
-                    initial = data.frame(x = c(0.1, 0.2), reward = c(500, 800)))
+                    data = data.frame(x = c(0.1, 0.2), reward = c(500, 800)))
   }
   whole <- search()
   file <- tempfile()
@@ -221,9 +221,9 @@ test_that("killed at random moments and called again, the search ends as if it h
     noisy(p)
   }
   known <- data.frame(x = c(0.1, 0.2), reward = c(500, 800))
-  expect_identical(maximize_bandit(counting, list(x = c(0, 1)), 25, initial = known, journal = file)$history, whole$history)
+  expect_identical(maximize_bandit(counting, list(x = c(0, 1)), 25, data = known, journal = file)$history, whole$history)
   expect_identical(calls, 0)
-  more <- maximize_bandit(counting, list(x = c(0, 1)), 28, initial = known, journal = file)
+  more <- maximize_bandit(counting, list(x = c(0, 1)), 28, data = known, journal = file)
   expect_identical(calls, 3)
   expect_identical(utils::head(more$history, 27), whole$history)
   # another search's file
@@ -231,9 +231,9 @@ test_that("killed at random moments and called again, the search ends as if it h
     maximize_bandit(noisy, ..., journal = file)
     "nothing"
   }, gpbandits_error = function(e) e$argument)
-  expect_identical(blamed(list(x = c(0, 2)), 28, initial = known), "journal")
-  expect_identical(blamed(list(x = c(0, 1)), 28, initial = known, noise_var = 0.1), "journal")
-  expect_identical(blamed(list(x = c(0, 1)), 28), "initial")
+  expect_identical(blamed(list(x = c(0, 2)), 28, data = known), "journal")
+  expect_identical(blamed(list(x = c(0, 1)), 28, data = known, noise_var = 0.1), "journal")
+  expect_identical(blamed(list(x = c(0, 1)), 28), "data")
   unlink(file)
   gp_ucb(journal = file, list(x = c(0, 1)), kernel_se(), 1, width = width_constant(1))$suggest()
   expect_identical(blamed(list(x = c(0, 1)), 28), "journal")

@@ -9,7 +9,7 @@ search_in <- function(place, evaluations = 12, objective = hill, ...) {
 test_that("a search in a store finds the top, keeps the budget, and goes on", {
   skip_on_cran()
   on_databases(heavy = TRUE, function(place) {
-    found <- search_in(place, initial = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
+    found <- search_in(place, data = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
     expect_s3_class(found, "bandit_maximum")
     expect_identical(nrow(found$history), 13L)
     expect_identical(found$history$status, c("given", rep("ok", 12)))
@@ -20,7 +20,7 @@ test_that("a search in a store finds the top, keeps the budget, and goes on", {
     again <- search_in(place, 14, function(p) {
       calls <<- calls + 1
       hill(p)
-    }, initial = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
+    }, data = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
     expect_identical(calls, 2)
     expect_identical(utils::head(again$history, 13), found$history)
     expect_match(refused(search_in(place, noise_var = 0.5)), "noise_var")

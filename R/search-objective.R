@@ -1,0 +1,60 @@
+# The objective of a search: how it gets a point, and arguments of its own. Layer: search.
+
+# A function of a point as a task has it (a vector, or a list with types), and of the fold of a race or the fidelity.
+# `names`: the inputs. `extra`: further arguments of the objective. It may run where this package is not installed.
+as_objective <- function(objective, names, extra = list()) {
+  if (!is.null(attr(objective, "given"))) return(objective)
+  spread <- takes_inputs(objective, names, extra)
+  select <- `$.bandit_point`
+  environment(select) <- baseenv()
+  inside <- list2env(list(objective = objective, extra = extra, spread = spread, select = select), parent = baseenv())
+  called <- function(point, ...) {
+    if (!"gpbandits" %in% loadedNamespaces()) registerS3method("$", "bandit_point", select, envir = baseenv())
+    numbers <- all(vapply(point, is.numeric, NA))
+    arguments <- if (spread && !(numbers && length(point) == 1)) as.list(point)
+                 else list(if (numbers) structure(unlist(point), class = "bandit_point") else as.list(point))
+    do.call("objective", c(arguments, list(...), extra), quote = TRUE)
+  }
+  environment(called) <- inside
+  structure(called, given = c(list(objective), Filter(is.function, extra)))
+}
+
+# As the user gave it.
+given_objective <- function(objective) or_else(attr(objective, "given")[[1]], objective)
+
+# All functions of the user's that are called.
+functions_of_objective <- function(objective) or_else(attr(objective, "given"), list(objective))
+
+argument_names <- function(f) names(formals(args(f)))
+
+# (The only number of a space is a point too: it is given as one.)
+takes_inputs <- function(objective, names, extra) {
+  all(names %in% setdiff(argument_names(objective), c(names(extra), "...")))
+}
+
+# What `...` of a search is for: `objective` and the `bandit`. `search`: arguments of the search.
+split_dots <- function(objective, dots, search) {
+  given <- or_else(names(dots), rep("", length(dots)))
+  theirs <- argument_names(objective)
+  ours <- names(formals(gp_bandit))
+  of_objective <- given %in% setdiff(theirs, "...") | ("..." %in% theirs & nzchar(given) & !given %in% ours)
+  unknown <- given[!of_objective & nzchar(given) & !given %in% ours]
+  if (length(unknown)) stop_unknown_argument(unknown[1], setdiff(c(search, ours, theirs), "..."))
+  list(objective = dots[of_objective], bandit = dots[!of_objective])
+}
+
+# Words of other tools for what is called otherwise here.
+words_of_others <- c(maximize = "direction", maximise = "direction", minimize = "direction", minimise = "direction",
+                     acq = "policy", acquisition = "policy", acq_function = "policy", acq_func = "policy",
+                     n_trials = "evaluations", n_calls = "evaluations", n_iter = "evaluations", iter = "evaluations",
+                     iters.n = "evaluations", budget = "evaluations", bounds = "domain", space = "domain",
+                     fn = "objective")
+
+stop_unknown_argument <- function(name, allowed) {
+  distance <- utils::adist(name, allowed, ignore.case = TRUE)
+  near <- if (name %in% names(words_of_others)) words_of_others[[name]]
+          else if (min(distance) <= 2) allowed[which.min(distance)]
+  stop_gpbandits(sprintf("Unknown argument `%s`.", name),
+                 if (is.null(near)) " Neither `objective` nor the search has it."
+                 else sprintf(" Did you mean `%s`?", near), argument = name)
+}
