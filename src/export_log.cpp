@@ -81,8 +81,8 @@ bool all_na(SEXP column) {
   return true;
 }
 
-// Which of a table's columns hold NA alone, and thus nothing (`.blank` in R/utils-table.R), and which of them are filled by a
-// change.
+// Which of a table's columns hold NA alone, and thus nothing (`.blank` in R/utils-table.R), and which of them are
+// filled by a change.
 class Blanks {
  public:
   explicit Blanks(SEXP table) : table_(table), names_(gpb::bound_value(table, symbol())) {}

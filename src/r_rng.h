@@ -10,9 +10,10 @@
 
 namespace gpb {
 
-// R's generator has its state in R, or for a while in C, where draws move it on. R code that runs in that while reads the
-// old state: a function of the user's that draws, or any finalizer that does as much as look (RSQLite's does). Then numbers
-// would come twice. So the state is given back before any R code is called: there are as many of it as of R, one a process.
+// R's generator has its state in R, or for a while in C, where draws move it on. R code that runs in that while reads
+// the old state: a function of the user's that draws, or any finalizer that does as much as look (RSQLite's does). Then
+// numbers would come twice. So the state is given back before any R code is called: there are as many of it as of R,
+// one a process.
 class RRng : public Rng {
  public:
   RRng() = default;

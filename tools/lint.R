@@ -1,5 +1,6 @@
-# What a compiler and a linter have to say: lintr on R, every warning of gcc and
-# clang on C++, cppcheck, and functions longer than a screen (60 lines).
+# What a compiler and a linter have to say: lintr on R, every warning of gcc and clang on C++, cppcheck; and rules of the
+# package: functions of at most 60 lines and lines of at most 120 characters in R and C++, help included, and a first
+# line of each file that says what it holds.
 #   Rscript tools/lint.R
 # Exits with 1 if anything is found. A tool that is missing is left out and said.
 
@@ -14,10 +15,9 @@ report <- function(title, lines) {
 }
 leave_out <- function(tool) cat(sprintf("== %s: not here, left out\n", tool))
 
-# Tables in help pages cannot be broken, and tests may put a case on a line.
+# Tests may put a case on a line.
 excused <- function(lint) {
-  grepl("^ *#'", lint$line) || (startsWith(lint$filename, "tests/") &&
-                                  lint$linter %in% c("line_length_linter", "semicolon_linter"))
+  startsWith(lint$filename, "tests/") && lint$linter %in% c("line_length_linter", "semicolon_linter")
 }
 
 lint_r <- function() {
@@ -43,13 +43,82 @@ long_functions <- function(file) {
   sprintf("%s:%d: a function of %d lines", file, long$line1, long$line2 - long$line1 + 1)
 }
 
-lint_length <- function() {
-  files <- setdiff(list.files("R", "[.]R$", full.names = TRUE), "R/RcppExports.R")
-  report("functions longer than a screen", unlist(lapply(files, long_functions)))
+# A C++ file without comments, literals and directives, whose lines stay where they are.
+bare_code <- function(file) {
+  text <- paste(readLines(file), collapse = "\n")
+  left_out <- paste0("(?ms)//[^\n]*|/[*].*?[*]/|R\"[(].*?[)]\"|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\[^\n]{1,4}|[^'\\\\\n])'|",
+                     "^[ \t]*#(?:[^\n\\\\]|\\\\\n|\\\\.)*")
+  at <- gregexpr(left_out, text, perl = TRUE)
+  regmatches(text, at) <- lapply(regmatches(text, at), function(parts) gsub("[^\n]", "", parts))
+  text
 }
 
-sources <- function(folder = "src") {
-  setdiff(list.files(folder, "[.]cpp$", full.names = TRUE, recursive = TRUE), "src/RcppExports.cpp")
+# Functions of a C++ file that span more lines than a screen has, by matching braces: a body is what follows a head with a
+# parameter list where only namespaces and classes are open. A lambda counts with the function that it is in. Braces that
+# macros or branches of #if hold are not understood: a file whose braces do not match says so.
+long_cpp_functions <- function(file) {
+  text <- bare_code(file)
+  at <- unlist(gregexpr("[{};]", text))
+  if (at[1] < 0) return(character())
+  marks <- substring(text, at, at)
+  newlines <- unlist(gregexpr("\n", text))
+  line_of <- function(position) findInterval(position, newlines) + 1L
+  inside <- 0L                 # braces that are open in a body
+  scopes <- 0L                 # namespaces and classes that are open
+  after <- 1L                  # where the head of what comes next begins
+  out <- character()
+  for (k in seq_along(at)) {
+    if (inside > 0) {
+      inside <- inside + switch(marks[k], "{" = 1L, "}" = -1L, 0L)
+      if (inside == 0) {
+        lines <- line_of(at[k]) - first + 1L
+        if (is_function && lines > screen) out <- c(out, sprintf("%s:%d: a function of %d lines", file, first, lines))
+        after <- at[k] + 1L
+      }
+    } else if (marks[k] == "{") {
+      head <- sub("^((public|private|protected) *:|\\s)*", "", substr(text, after, at[k] - 1L), perl = TRUE)
+      first <- line_of(at[k] - nchar(head))
+      is_function <- grepl(")", head, fixed = TRUE)
+      opens_scope <- grepl("\\b(namespace|class|struct|union|enum|extern)\\b[^()=]*$", head)
+      if (opens_scope) scopes <- scopes + 1L else inside <- 1L
+      after <- at[k] + 1L
+    } else {
+      if (marks[k] == "}") scopes <- scopes - 1L
+      after <- at[k] + 1L
+    }
+  }
+  if (scopes != 0 || inside != 0) out <- c(out, sprintf("%s: braces do not match", file))
+  out
+}
+
+lint_length <- function() {
+  files <- setdiff(list.files("R", "[.]R$", full.names = TRUE), "R/RcppExports.R")
+  report("functions longer than a screen",
+         c(unlist(lapply(files, long_functions)), unlist(lapply(sources(pattern = cpp_files), long_cpp_functions))))
+}
+
+# lintr does not read C++.
+lint_cpp_lines <- function() {
+  report("C++ lines above 120 characters", unlist(lapply(sources(pattern = cpp_files), function(file) {
+    at <- which(nchar(readLines(file, encoding = "UTF-8")) > 120)
+    sprintf("%s:%d", file, at)[seq_along(at)]
+  })))
+}
+
+# Each file begins with a comment, a sentence that says what it holds; a file of R/ names its layer too.
+lint_first_lines <- function() {
+  first <- function(file) readLines(file, n = 1, encoding = "UTF-8")
+  in_r <- setdiff(list.files("R", "[.]R$", full.names = TRUE), "R/RcppExports.R")
+  in_cpp <- sources(pattern = cpp_files)
+  bare <- c(in_r[!grepl("^# .+[.] Layer: [a-z]+[.]$", vapply(in_r, first, ""))],
+            in_cpp[!grepl("^// [A-Za-z`]", vapply(in_cpp, first, ""))])
+  report("files whose first line does not say what they hold", bare)
+}
+
+cpp_files <- "[.](cpp|h)$"
+
+sources <- function(folder = "src", pattern = "[.]cpp$") {
+  setdiff(list.files(folder, pattern, full.names = TRUE, recursive = TRUE), "src/RcppExports.cpp")
 }
 
 # Headers of others are system headers here: their warnings are not ours to mend.
@@ -97,6 +166,8 @@ lint_objects <- function() {
 lint_r()
 lint_spelling()
 lint_length()
+lint_cpp_lines()
+lint_first_lines()
 lint_objects()
 lint_compiler("g++")
 lint_compiler("clang++")

@@ -1,3 +1,4 @@
+// The bandit (bandit.h) and its run on a known truth (run.h). Uses all other folders.
 #include "bandit/bandit.h"
 #include "bandit/run.h"
 

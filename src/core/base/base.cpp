@@ -1,3 +1,5 @@
+// What base/ has to compile: vectors, low-discrepancy points, sets of arms and places as text, checksums, JSON,
+// climbs by values. Uses base/ alone.
 #include "base/golden_points.h"
 #include "base/arm_set.h"
 #include "base/checksum.h"

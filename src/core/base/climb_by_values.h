@@ -1,3 +1,4 @@
+// Local maximisation of a function that is known by its values alone, within limits. Uses base/ alone.
 #ifndef GPB_CLIMB_BY_VALUES_H
 #define GPB_CLIMB_BY_VALUES_H
 

@@ -1,3 +1,4 @@
+// A low-discrepancy sequence. Uses base/ alone.
 #ifndef GPB_GOLDEN_POINTS_H
 #define GPB_GOLDEN_POINTS_H
 

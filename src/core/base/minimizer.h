@@ -1,3 +1,4 @@
+// The type of a minimiser on the unit cube, which comes from outside. Uses base/ alone.
 #ifndef GPB_MINIMIZER_H
 #define GPB_MINIMIZER_H
 

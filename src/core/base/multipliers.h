@@ -1,3 +1,4 @@
+// Multipliers of limits in an augmented Lagrangian. Uses base/ alone.
 #ifndef GPB_MULTIPLIERS_H
 #define GPB_MULTIPLIERS_H
 

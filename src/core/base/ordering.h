@@ -16,7 +16,8 @@ std::vector<Index> stable_order(Index n, const std::function<bool(Index, Index)>
 template <class T, class Earlier>
 void put_in_order(std::vector<T>& items, const Earlier& earlier) {
   const auto at = [&](Index i) -> T& { return items[static_cast<std::size_t>(i)]; };
-  const auto order = stable_order(static_cast<Index>(items.size()), [&](Index a, Index b) { return earlier(at(a), at(b)); });
+  const auto order = stable_order(static_cast<Index>(items.size()),
+                                  [&](Index a, Index b) { return earlier(at(a), at(b)); });
   std::vector<T> sorted;
   sorted.reserve(items.size());
   for (const Index i : order) sorted.push_back(std::move(at(i)));

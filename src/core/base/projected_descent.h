@@ -1,3 +1,4 @@
+// Descent along projected gradients on a convex set. Uses base/ alone.
 #ifndef GPB_PROJECTED_DESCENT_H
 #define GPB_PROJECTED_DESCENT_H
 

@@ -1,3 +1,4 @@
+// Which scores are tied, and the first of the best. Uses base/ alone.
 #ifndef GPB_TIES_H
 #define GPB_TIES_H
 

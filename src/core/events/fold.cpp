@@ -1,3 +1,5 @@
+// The fold (fold.h), what of the change and constraint rules, the detector and the observations is compiled. Uses
+// kernels/ and linalg/, no posterior and no policy.
 #include "events/fold.h"
 #include "events/constraints.h"
 #include "events/observations.h"

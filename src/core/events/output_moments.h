@@ -1,6 +1,6 @@
 // Rewards that are expected where a value under a map of outputs is normal: integrals over a way back that is bent,
-// steep in its tail and constant beyond its worst reward. Gauss and Legendre's rule on panels that end where the way back
-// has a kink, in the tail with the reward for coordinate; panels that no more than 2.5 sd are wide.
+// steep in its tail and constant beyond its worst reward. Gauss and Legendre's rule on panels that end where the way
+// back has a kink, in the tail with the reward for coordinate; panels that no more than 2.5 sd are wide.
 #ifndef GPB_OUTPUT_MOMENTS_H
 #define GPB_OUTPUT_MOMENTS_H
 
@@ -54,7 +54,8 @@ class OutputMoments {
   // Does spread() ask for u()?
   bool asks_readings(double mean, double sd) const { return is_noisy(sd) && !is_linear(mean, std::hypot(sd, noise_)); }
 
-  // u() of `lower` to `upper`, by cubics between values and slopes an eighth of the noise's sd apart: errors of 1e-6 of their changes.
+  // u() of `lower` to `upper`, by cubics between values and slopes an eighth of the noise's sd apart: errors of 1e-6 of
+  // their changes.
   void tabulate(double lower, double upper) {
     from_ = lower;
     step_ = noise_ / kCells;
@@ -88,7 +89,9 @@ class OutputMoments {
     if (is_sure(mean, sd) || is_constant(mean, std::hypot(sd, noise_))) return 0.0;
     double sum = 0.0;
     for (const Node& node : nodes(mean, sd, wide_breaks_)) {
-      const double u = !is_noisy(sd) ? map_.deviation(node.at) : value_.empty() ? of_reading(node.at) : tabulated(node.at);
+      const double u = !is_noisy(sd)    ? map_.deviation(node.at)
+                       : value_.empty() ? of_reading(node.at)
+                                        : tabulated(node.at);
       const double off = u - centre;
       sum += node.weight * off * off;
     }

@@ -1,3 +1,4 @@
+// All kernels' functions, and kernels from settings. Uses base/ and linalg/.
 #include "kernels/kernel.h"
 #include "kernels/bessel_correlation.h"
 #include "kernels/kernel_categorical.h"

@@ -1,3 +1,5 @@
+// What the types of reward say of f, rankings, and Laplace's approximation. Uses base/, linalg/ and the normal
+// distribution of scores/normal.h.
 #include "likelihoods/likelihood.h"
 #include "likelihoods/ranking.h"
 #include "likelihoods/laplace.h"

@@ -1,3 +1,4 @@
+// Products, triangular systems, decompositions and growing factors, compiled once. Uses base/ alone.
 #include "linalg/decompositions.h"
 #include "linalg/growing_cholesky.h"
 

@@ -1,3 +1,4 @@
+// Copies of a triangle of a square matrix into the other. Uses base/ alone.
 #ifndef GPB_MIRROR_H
 #define GPB_MIRROR_H
 

@@ -1,3 +1,4 @@
+// Room in matrices that grow. Uses base/ alone.
 #ifndef GPB_ROOM_H
 #define GPB_ROOM_H
 

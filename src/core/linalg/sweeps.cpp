@@ -1,3 +1,4 @@
+// The loops that are written by hand (`bench/linalg.R` says why), built for more than one processor. Uses base/ alone.
 #include "linalg/panels.h"
 #include "linalg/sweeps.h"
 #include "linalg/symmetric_sweep.h"

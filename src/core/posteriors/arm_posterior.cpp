@@ -1,3 +1,5 @@
+// Engines over arms: what they share, weights, root, played points, the table of arms in contexts; joint draws and
+// maxima. Uses events/, kernels/ and linalg/.
 #include "posteriors/arm_posterior.h"
 #include "posteriors/weight_posterior.h"
 #include "posteriors/root_posterior.h"

@@ -1,3 +1,5 @@
+// The low-rank engine: its basis, fixed candidates, observations and predictions (low_rank_fit.cpp fits it). Uses
+// events/, kernels/ and linalg/.
 #include "posteriors/low_rank_basis.h"
 #include "posteriors/low_rank_candidates.h"
 #include "posteriors/low_rank_posterior.h"

@@ -1,3 +1,4 @@
+// Posteriors of several models, and with earlier campaigns. Uses other engines by posterior.h alone.
 #include "posteriors/mixture_posterior.h"
 #include "posteriors/related_posterior.h"
 

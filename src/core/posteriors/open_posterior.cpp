@@ -1,3 +1,4 @@
+// Which engine serves inputs that are not known beforehand, and the dense one. Uses events/, kernels/ and linalg/.
 #include "posteriors/open_posterior.h"
 #include "posteriors/dense_posterior.h"
 

@@ -1,3 +1,5 @@
+// Scores of several outcomes: limits, fronts, draws, the user's functions; their policies. Uses
+// posteriors/ and widths/.
 #include "scores/outcomes.h"
 
 #include "base/ordering.h"

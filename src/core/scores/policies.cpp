@@ -1,3 +1,4 @@
+// The list of policies, their scores, and what is safe. Uses posteriors/ and widths/.
 #include "scores/score.h"
 #include "scores/policies.h"
 #include "scores/safe.h"

@@ -1,3 +1,5 @@
+// Boxes and products, arms (also very many, and in open contexts), and any space from settings. Uses kernels/,
+// posteriors/ and scores/.
 #include "spaces/box_space.h"
 #include "spaces/make_space.h"
 #include "spaces/arm_setting.h"

@@ -1,3 +1,4 @@
+// Search spaces and shares: their points, projections and searches. Uses kernels/, posteriors/ and scores/.
 #include "spaces/mixed_space.h"
 #include "spaces/shares.h"
 
@@ -1103,7 +1104,8 @@ MatrixXd Shares::exchanges(const VectorXd& x) const {
   for (Index i = 0; i < count(); ++i) {
     if (!pinned_[static_cast<std::size_t>(i)]) (here[i] > 0.0 ? in : out).push_back(i);
   }
-  const Index room = most_ - std::count_if(here.data(), here.data() + here.size(), [](double part) { return part > 0.0; });
+  const auto is_positive = [](double part) { return part > 0.0; };
+  const Index room = most_ - std::count_if(here.data(), here.data() + here.size(), is_positive);
   std::vector<VectorXd> points;
   const auto offer = [&](const VectorXd& parts) {
     VectorXd point = x;

@@ -1,3 +1,4 @@
+// Linear constraints: linear programs, corners, uniform points, lattices. Uses base/ and linalg/.
 #include "spaces/polytope.h"
 
 #include "linalg/products.h"

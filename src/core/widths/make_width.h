@@ -1,3 +1,4 @@
+// Widths from settings.
 #ifndef GPB_MAKE_WIDTH_H
 #define GPB_MAKE_WIDTH_H
 

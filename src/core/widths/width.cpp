@@ -1,3 +1,4 @@
+// Widths, information gains and designs that gain the most. Uses base/, kernels/ and linalg/.
 #include "widths/gain.h"
 #include "widths/width.h"
 #include "widths/make_width.h"
