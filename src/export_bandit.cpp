@@ -1,3 +1,4 @@
+// What R calls of bandits: making, asking, telling, posteriors, runs. Uses the core and the adapters r_*.
 #include "r_bandit.h"
 
 #include "bandit/run.h"
@@ -271,8 +272,8 @@ Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVe
   return out;
 }
 
-// Where values of the mean of readings are normal under a map of outputs: means and sds of the expected reward of a reading, whose
-// noise has this variance.
+// Where values of the mean of readings are normal under a map of outputs: means and sds of the expected reward of a
+// reading, whose noise has this variance.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& mean, const Rcpp::NumericVector& sd,
                               double noise_var) {

@@ -623,10 +623,10 @@ SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state) {
 
 // ---- checking a model ---------------------------------------------------------------
 
-// Rewards `y` (less the prior mean), with their noise variances, come one after the other at places of a finite set (0-based numbers)
-// whose covariance is `gram`: each one's distance from its mean given those before, in units of its sd. Conditioning on one reading
-// is an update of rank one, of the upper triangle and of as many places as may still be asked for: all but those at the end whose last
-// reward has come.
+// Rewards `y` (less the prior mean), with their noise variances, come one after the other at places of a finite set
+// (0-based numbers) whose covariance is `gram`: each one's distance from its mean given those before, in units of its
+// sd. Conditioning on one reading is an update of rank one, of the upper triangle and of as many places as may still be
+// asked for: all but those at the end whose last reward has come.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector place, Rcpp::NumericVector y,
                                     Rcpp::NumericVector noise) {
@@ -674,7 +674,8 @@ Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool sp
   return x;
 }
 
-// Points whose shares are exchanged for others, a row each, see Shares::exchanges(); none where all shares may be above 0.
+// Points whose shares are exchanged for others, a row each, see Shares::exchanges(); none where all shares may be above
+// 0.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_share_exchanges(const Rcpp::List& setting, const Eigen::VectorXd& x) {
   return gpb::make_shares(gpb::RSettings(setting)).exchanges(x);

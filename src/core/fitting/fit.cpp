@@ -1,3 +1,5 @@
+// Marginal likelihoods and their maxima: of Gaussian readings, of other rewards, of noise that varies; averages over
+// fits. Uses base/, kernels/, likelihoods/ and linalg/.
 #include "fitting/likelihood.h"
 #include "fitting/fit.h"
 #include "fitting/average.h"
@@ -956,9 +958,10 @@ VaryingEvidence::VaryingEvidence(const Kernel& kernel, const Kernel& noise_kerne
     : kernel_(kernel.clone()), noise_kernel_(noise_kernel.clone()), variance_(variance),
       readings_(std::move(readings)), fit_mean_(fit_mean) {}
 
-// With S = (C_g + g/a)^-1, q = S (Delta - n), n its least-squares level: log noise n + C_g q. The readings' likelihood is
-//   -(y'K^-1 y + sum s_i/lambda_i + log det K + sum ((a_i - 1) log lambda_i + log a_i) + N log 2pi) / 2, K = C + lambda/a,
-// the penalty -(n_p (log(2pi nu) + 1) + log det S^-1) / 2 with nu = (Delta - n)'q / n_p, and 0 where that is positive.
+// With S = (C_g + g/a)^-1, q = S (Delta - n), n its least-squares level: log noise n + C_g q. The readings' likelihood
+// is -(y'K^-1 y + sum s_i/lambda_i + log det K + sum ((a_i - 1) log lambda_i + log a_i) + N log 2pi) / 2 with
+// K = C + lambda/a, the penalty -(n_p (log(2pi nu) + 1) + log det S^-1) / 2 with nu = (Delta - n)'q / n_p, and 0 where
+// that is positive.
 void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   ++evaluations_;
   const Index n = readings_.X.rows(), kernels = kernel_->parameter_count();
