@@ -5,30 +5,39 @@
 
 #' ADMMBO: constrained Bayesian optimisation by alternating directions
 #'
-#' Method `"admmbo"` of [baseline_constrained()], after Ariafar et al. (2019): \eqn{\min F(x)}{min F(x)}, \eqn{F = -f}, subject to \eqn{c_j(z_j)\le 0}{c_j(z_j) <= 0} and \eqn{x = z_j}, one Gaussian
-#' process for \eqn{F} and one for each of the \eqn{m} constraints. An outer round is
+#' Method `"admmbo"` of [baseline_constrained()], after Ariafar et al. (2019): \eqn{\min F(x)}{min F(x)}, \eqn{F = -f},
+#' subject to \eqn{c_j(z_j)\le 0}{c_j(z_j) <= 0} and \eqn{x = z_j}, one Gaussian process for \eqn{F} and one for each of
+#' the \eqn{m} constraints. An outer round is
 #' 1. an *objective step*: so many queries by expected improvement on
-#'    \eqn{F(x)+\frac{m\rho}{2}\|x-\bar z+\bar y/\rho\|^2}{F(x) + (m rho / 2) |x - zbar + ybar/rho|^2}; \eqn{x} becomes the best of the points queried;
-#' 2. a *feasibility step* for each \eqn{j}: so many queries by expected improvement on \eqn{1[c_j(z)>0]+q(z)}{1[c_j(z) > 0] + q(z)},
-#'    \eqn{q(z) = \frac{\rho}{2M}\|x-z+y_j/\rho\|^2}{q(z) = (rho / (2 M)) |x - z + y_j/rho|^2}. With \eqn{v} the best value so far less \eqn{q(z)} and \eqn{P = P(c_j(z)\le 0)}{P = P(c_j(z) <= 0)} it is
-#'    0 if \eqn{v<0}, \eqn{vP} if \eqn{0\le v<1}{0 <= v < 1}, \eqn{v-(1-P)} if \eqn{v\ge 1}{v >= 1}; \eqn{z_j} becomes the best of the points queried;
+#'    \eqn{F(x)+\frac{m\rho}{2}\|x-\bar z+\bar y/\rho\|^2}{F(x) + (m rho / 2) |x - zbar + ybar/rho|^2}; \eqn{x} becomes
+#'    the best of the points queried;
+#' 2. a *feasibility step* for each \eqn{j}: so many queries by expected improvement on
+#'    \eqn{1[c_j(z)>0]+q(z)}{1[c_j(z) > 0] + q(z)},
+#'    \eqn{q(z) = \frac{\rho}{2M}\|x-z+y_j/\rho\|^2}{q(z) = (rho / (2 M)) |x - z + y_j/rho|^2}. With \eqn{v} the best
+#'    value so far less \eqn{q(z)} and \eqn{P = P(c_j(z)\le 0)}{P = P(c_j(z) <= 0)} it is 0 if \eqn{v<0}, \eqn{vP} if
+#'    \eqn{0\le v<1}{0 <= v < 1}, \eqn{v-(1-P)} if \eqn{v\ge 1}{v >= 1}; \eqn{z_j} becomes the best of the points
+#'    queried;
 #' 3. \eqn{y_j\leftarrow y_j+\rho(x-z_j)}{y_j <- y_j + rho (x - z_j)}; stop if, over all \eqn{j} together,
-#'    \eqn{\|x-z\|<0.05\sqrt{md}+0.075\max(\|x\|,\|z\|)}{|x - z| < 0.05 sqrt(m d) + 0.075 max(|x|, |z|)} and \eqn{\rho\|\Delta z\|<0.05\sqrt{md}+0.075\rho\|y\|}{rho |change of z| < 0.05 sqrt(m d) + 0.075 rho |y|}, or after `outer` rounds; else
-#'    \eqn{\rho}{rho} is doubled (halved) where the first of the two norms exceeds ten times the second (the second the first).
+#'    \eqn{\|x-z\|<0.05\sqrt{md}+0.075\max(\|x\|,\|z\|)}{|x - z| < 0.05 sqrt(m d) + 0.075 max(|x|, |z|)} and
+#'    \eqn{\rho\|\Delta z\|<0.05\sqrt{md}+0.075\rho\|y\|}{rho |change of z| < 0.05 sqrt(m d) + 0.075 rho |y|}, or after
+#'    `outer` rounds; else \eqn{\rho}{rho} is doubled (halved) where the first of the two norms exceeds ten times the
+#'    second (the second the first).
 #'
 #' Each query is a round of the run, and both reward and constraints of it count in the ledger; but, as published, an
-#' objective step's query teaches the process of \eqn{F} only and a feasibility step's that of \eqn{c_j} only. `share = TRUE` lets all learn from all.
-#' Best values are those of the posterior means at the points queried. Where no point promises an improvement the one of the
-#' smallest expected target is played. The first `initial` queries of each process are uniformly random, and part of its first step's
-#' queries. The authors' published code differs in two ways: it fits the kernels as it goes (`refit`), and its start points (two, from a file)
-#' are known beforehand, beside the budget: `initial = 0` and `$add()` before the run.
+#' objective step's query teaches the process of \eqn{F} only and a feasibility step's that of \eqn{c_j} only.
+#' `share = TRUE` lets all learn from all. Best values are those of the posterior means at the points queried. Where no
+#' point promises an improvement the one of the smallest expected target is played. The first `initial` queries of each
+#' process are uniformly random, and part of its first step's queries. The authors' published code differs in two ways:
+#' it fits the kernels as it goes (`refit`), and its start points (two, from a file) are known beforehand, beside the
+#' budget: `initial = 0` and `$add()` before the run.
 #'
-#' When it has stopped it plays its answer (the point of largest posterior mean of \eqn{f} whose posterior constraint means are at
-#' most 0) for the rest of a run; the paper of Shi and Eryilmaz ends its curves there instead. History's `phase` is `"objective"`, `"constraint1"`, ...
-#' or `"answer"`.
+#' When it has stopped it plays its answer (the point of largest posterior mean of \eqn{f} whose posterior constraint
+#' means are at most 0) for the rest of a run; the paper of Shi and Eryilmaz ends its curves there instead. History's
+#' `phase` is `"objective"`, `"constraint1"`, ... or `"answer"`.
 #'
 #' @section Guarantee: none for regret or violation; ADMM's own convergence needs convexity.
-#' @section Methods: see [baseline_constrained()]. There are no contexts. A query that is withdrawn is asked anew, one that failed is not.
+#' @section Methods: see [baseline_constrained()]. There are no contexts. A query that is withdrawn is asked anew, one
+#'   that failed is not.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Ariafar, Coll-Font, Brooks and Dy (2019), ADMMBO: Bayesian optimization with unknown constraints using
 #'   ADMM, Journal of Machine Learning Research 20(123).

@@ -71,25 +71,28 @@ check_penalty_of_rounds <- function(penalty) {
 
 #' GP-UCB under long-term constraints
 #'
-#' Presets of [gp_bandit()]: Algorithms 2 and 3 of Shi and Eryilmaz (2022), IGP-UCB on a target that weighs the constraints, see
-#' [constraints]. The default, `reuse = TRUE`, keeps the data of earlier epochs: it serves better and **is outside the
-#' theorems**, which need a fresh posterior in each epoch (`reuse = FALSE`, the paper's letter).
+#' Presets of [gp_bandit()]: Algorithms 2 and 3 of Shi and Eryilmaz (2022), IGP-UCB on a target that weighs the
+#' constraints, see [constraints]. The default, `reuse = TRUE`, keeps the data of earlier epochs: it serves better and
+#' **is outside the theorems**, which need a fresh posterior in each epoch (`reuse = FALSE`, the paper's letter).
 #'
-#' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, bounds of regret and violation hold with probability at
-#'   least \eqn{1-\delta}{1 - delta} (Theorems 1 and 2, with constants in [regret_bound()]). Conditions of both: fresh epochs (`reuse = FALSE`), `noise_var`
-#'   \eqn{= \lambda = 1 + 2/S}{= lambda = 1 + 2/S}, \eqn{k(x,x) \le 1}{k(x, x) <= 1}, RKHS norm of the target at most \eqn{B} in each epoch,
-#'   \eqn{R}-sub-Gaussian noise. For noisy constraints also: Slater's condition ([slater_condition()]),
-#'   \eqn{|f|} and \eqn{|g_j|} bounded, a step of order \eqn{1/\sqrt L}{1/sqrt(L)}.
+#' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, bounds of regret and violation hold with
+#'   probability at least \eqn{1-\delta}{1 - delta} (Theorems 1 and 2, with constants in [regret_bound()]). Conditions
+#'   of both: fresh epochs (`reuse = FALSE`), `noise_var` \eqn{= \lambda = 1 + 2/S}{= lambda = 1 + 2/S},
+#'   \eqn{k(x,x) \le 1}{k(x, x) <= 1}, RKHS norm of the target at most \eqn{B} in each epoch, \eqn{R}-sub-Gaussian
+#'   noise. For noisy constraints also: Slater's condition ([slater_condition()]), \eqn{|f|} and \eqn{|g_j|} bounded, a
+#'   step of order \eqn{1/\sqrt L}{1/sqrt(L)}.
 #'
 #'   **The bounds are sublinear in \eqn{T} only if both \eqn{L} and \eqn{S} grow** and
 #'   \deqn{\gamma_S + \log(L/\delta) = o(\sqrt S).}{gamma_S + log(L / delta) = o(sqrt(S)).}
-#'   With \eqn{S} fixed the average regret does not fall, because every epoch starts with a fresh posterior. With \eqn{L} fixed the
-#'   average violation does not fall, because the multipliers change only \eqn{L} times. The paper takes \eqn{L = S}.
-#'   The condition on \eqn{\gamma_S}{gamma_S} holds for [kernel_se()], and for [kernel_matern()] only if it is smooth enough for its number of inputs.
+#'   With \eqn{S} fixed the average regret does not fall, because every epoch starts with a fresh posterior. With
+#'   \eqn{L} fixed the average violation does not fall, because the multipliers change only \eqn{L} times. The paper
+#'   takes \eqn{L = S}. The condition on \eqn{\gamma_S}{gamma_S} holds for [kernel_se()], and for [kernel_matern()] only
+#'   if it is smooth enough for its number of inputs.
 #'
-#'   Each epoch gets the failure probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise. Thompson sampling inside is covered without noise on the
-#'   constraints (Remark 1), not with it (Remark 2). No theorem covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}.
-#'   Other combinations: see [gp_bandit()].
+#'   Each epoch gets the failure probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise.
+#'   Thompson sampling inside is covered without noise on the constraints (Remark 1), not with it (Remark 2). No theorem
+#'   covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}. Other combinations: see
+#'   [gp_bandit()].
 #' @inheritParams igp_ucb
 #' @param count,epoch,penalty,penalty_scale,penalty_power,step,reuse,epochs see [constraints].
 #' @param inner what plays the epochs: `"igp_ucb"`, or `"gp_ts"` (one joint draw a round, scaled by `width_gp_ts()`).

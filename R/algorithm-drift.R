@@ -2,45 +2,58 @@
 
 #' GP-UCB under drift: restarts, windows, weights, fading
 #'
-#' Preset of [gp_bandit()] for rewards that change slowly, or at times nobody tells: it forgets the past at its own pace.
+#' Preset of [gp_bandit()] for rewards that change slowly, or at times nobody tells: it forgets the past at its own
+#' pace.
 #'
-#' It plays \eqn{\arg\max_x \mu(x) + w_t\sigma(x)}{argmax mu(x) + w_t sd(x)}; \eqn{\mu} and \eqn{\sigma} are the posterior in round \eqn{t}, by `forget`, of
+#' It plays \eqn{\arg\max_x \mu(x) + w_t\sigma(x)}{argmax mu(x) + w_t sd(x)}; \eqn{\mu} and \eqn{\sigma} are the
+#' posterior in round \eqn{t}, by `forget`, of
 #' * [change_every()] (R-GP-UCB): what was observed since the last restart, one every \eqn{H} rounds.
 #' * [change_window()] (SW-GP-UCB): the last \eqn{W} observations.
-#' * [change_weights()] (WGP-UCB): all observations, that of round \eqn{s} with noise variance \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}.
-#' * [change_fade()] (TV-GP-UCB): all observations under the kernel \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}: the function is
-#'   taken to be \eqn{f_{t+1} = \sqrt{1-\epsilon}f_t + \sqrt\epsilon g}{f_(t+1) = sqrt(1 - epsilon) f_t + sqrt(epsilon) g}, \eqn{g} a fresh draw
-#'   from the prior.
+#' * [change_weights()] (WGP-UCB): all observations, that of round \eqn{s} with noise variance
+#'   \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}.
+#' * [change_fade()] (TV-GP-UCB): all observations under the kernel
+#'   \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}: the function is taken to be
+#'   \eqn{f_{t+1} = \sqrt{1-\epsilon}f_t + \sqrt\epsilon g}{f_(t+1) = sqrt(1 - epsilon) f_t + sqrt(epsilon) g}, \eqn{g}
+#'   a fresh draw from the prior.
 #' * [change_event()] (ET-GP-UCB): what was observed since a reward was last too far from what the posterior allows.
 #'
-#' `forget = "restarts"`, `"window"` or `"weights"` sets the pace by the total variation: with \eqn{P_T} = `variation`, \eqn{T} = `horizon` and
-#' \eqn{\gamma_T} = `gain`,
-#' \deqn{H = W = \lceil\gamma_T^{1/4}\sqrt{T/P_T}\rceil,\quad \eta = 1 - \gamma_T^{-1/4}\sqrt{P_T/T}.}{H = W = ceiling(gamma_T^(1/4) sqrt(T / P_T)),  eta = 1 - gamma_T^(-1/4) sqrt(P_T / T).}
+#' `forget = "restarts"`, `"window"` or `"weights"` sets the pace by the total variation: with \eqn{P_T} = `variation`,
+#' \eqn{T} = `horizon` and \eqn{\gamma_T} = `gain`,
+#' \deqn{H = W = \lceil\gamma_T^{1/4}\sqrt{T/P_T}\rceil,\quad \eta = 1 - \gamma_T^{-1/4}\sqrt{P_T/T}.}{H = W =
+#' ceiling(gamma_T^(1/4) sqrt(T / P_T)),  eta = 1 - gamma_T^(-1/4) sqrt(P_T / T).}
 #'
 #' @section Guarantee: for restarts, windows and weights with those settings, dynamic regret
-#'   \eqn{\tilde O(\gamma_T^{7/8}P_T^{1/4}T^{3/4})}{O(gamma_T^(7/8) P_T^(1/4) T^(3/4))} up to logarithms, for functions of bounded RKHS norm with
-#'   \eqn{\sum_t \|f_{t+1}-f_t\| \le P_T}{sum of |f_(t+1) - f_t| <= P_T} in that norm, and a width such as [width_realized()] raised by the drift within the window. For fading,
-#'   if the function drifts as the kernel says, on arms and with `width_srinivas_finite(delta)`, not the default width: with probability \eqn{1-\delta}{1 - delta} the intervals hold in all rounds and the dynamic regret is at
-#'   most \eqn{\sqrt{C_1T\beta_TI_T}}{sqrt(C1 T beta_T I_T)}, \eqn{C_1 = 8/\log(1+1/\lambda)}{C1 = 8 / log(1 + 1 / lambda)}, \eqn{I_T} the realised `$information_gain()` (derived here; `"fade"` of [regret_bound()]): linear in \eqn{T},
-#'   with a slope that vanishes with \eqn{\epsilon}{epsilon}. For event triggers one thing: if \eqn{f} is drawn from the prior and never changes, \eqn{\lambda}{lambda} is right and queries are asked one at a
-#'   time, the probability of **any** restart is at most `delta` (derived here, a union bound over rounds); that a change is noticed nobody proves. The constant
-#'   default width is practice, outside the theorems. Where the variation is bounded and designs may be planned: [bpe()] with `variation`, `width_fixed(drift = )` ([widths]). Everything else of `gp_bandit()` (policies through it, pending rewards, contexts, constraints,
-#'   boxes) runs with each of them and is exact; no theorem covers those combinations.
+#'   \eqn{\tilde O(\gamma_T^{7/8}P_T^{1/4}T^{3/4})}{O(gamma_T^(7/8) P_T^(1/4) T^(3/4))} up to logarithms, for functions
+#'   of bounded RKHS norm with \eqn{\sum_t \|f_{t+1}-f_t\| \le P_T}{sum of |f_(t+1) - f_t| <= P_T} in that norm, and a
+#'   width such as [width_realized()] raised by the drift within the window. For fading, if the function drifts as the
+#'   kernel says, on arms and with `width_srinivas_finite(delta)`, not the default width: with probability
+#'   \eqn{1-\delta}{1 - delta} the intervals hold in all rounds and the dynamic regret is at most
+#'   \eqn{\sqrt{C_1T\beta_TI_T}}{sqrt(C1 T beta_T I_T)}, \eqn{C_1 = 8/\log(1+1/\lambda)}{C1 = 8 / log(1 + 1 / lambda)},
+#'   \eqn{I_T} the realised `$information_gain()` (derived here; `"fade"` of [regret_bound()]): linear in \eqn{T}, with
+#'   a slope that vanishes with \eqn{\epsilon}{epsilon}. For event triggers one thing: if \eqn{f} is drawn from the
+#'   prior and never changes, \eqn{\lambda}{lambda} is right and queries are asked one at a time, the probability of
+#'   **any** restart is at most `delta` (derived here, a union bound over rounds); that a change is noticed nobody
+#'   proves. The constant default width is practice, outside the theorems. Where the variation is bounded and designs
+#'   may be planned: [bpe()] with `variation`, `width_fixed(drift = )` ([widths]). Everything else of `gp_bandit()`
+#'   (policies through it, pending rewards, contexts, constraints, boxes) runs with each of them and is exact; no
+#'   theorem covers those combinations.
 #' @inheritParams gp_bandit
-#' @param forget a rule: [change_every()], [change_window()], [change_weights()], [change_fade()], [change_event()] or another of [changes]; or
-#'   `"restarts"`, `"window"`, `"weights"`: the first three at the pace of the formulas.
+#' @param forget a rule: [change_every()], [change_window()], [change_weights()], [change_fade()], [change_event()] or
+#'   another of [changes]; or `"restarts"`, `"window"`, `"weights"`: the first three at the pace of the formulas.
 #' @param width a [width][widths].
 #' @param variation \eqn{P_T}, the total variation, a number > 0.
 #' @param horizon \eqn{T}, the number of rounds, a whole number >= 1.
-#' @param gain \eqn{\gamma_T}, a number > 0; `NULL`: on arms the greedy value of [information_gain()] for that number of rounds.
+#' @param gain \eqn{\gamma_T}, a number > 0; `NULL`: on arms the greedy value of [information_gain()] for that number of
+#'   rounds.
 #' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`.
-#' @section Errors: as [gp_bandit()]; if a formula is asked for without what it needs, or if the formula gives no \eqn{\eta > 0}{eta > 0}.
+#' @section Errors: as [gp_bandit()]; if a formula is asked for without what it needs, or if the formula gives no
+#'   \eqn{\eta > 0}{eta > 0}.
 #' @section Cost: see [changes].
-#' @references Bogunovic, Scarlett and Cevher (2016), Time-varying Gaussian process bandit optimization, AISTATS; Brunzema, von Rohr, Solowjow and
-#'   Trimpe, event-triggered time-varying Bayesian optimization; Zhou and
-#'   Shroff (2021), No-regret algorithms for time-varying Bayesian optimization; Deng, Zhou, Kim, Tewari, Gupta and Shroff (2022), Weighted Gaussian
-#'   process bandits for non-stationary environments, AISTATS.
+#' @references Bogunovic, Scarlett and Cevher (2016), Time-varying Gaussian process bandit optimization, AISTATS;
+#'   Brunzema, von Rohr, Solowjow and Trimpe, event-triggered time-varying Bayesian optimization; Zhou and Shroff
+#'   (2021), No-regret algorithms for time-varying Bayesian optimization; Deng, Zhou, Kim, Tewari, Gupta and Shroff
+#'   (2022), Weighted Gaussian process bandits for non-stationary environments, AISTATS.
 #' @aliases sw_gp_ucb r_gp_ucb wgp_ucb tv_gp_ucb et_gp_ucb
 #' @seealso [gp_ucb_cpd()], [changes].
 #' @examples

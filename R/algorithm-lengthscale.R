@@ -5,46 +5,58 @@
 
 #' Unknown lengthscales: LB-GP-UCB and A-GP-UCB
 #'
-#' Bandits that know an upper bound of the lengthscale and no more. `kernel` has that upper bound, \eqn{\theta_0}{theta_0}, and `B` bounds the RKHS norm of
-#' \eqn{f} there; a function of a shorter lengthscale \eqn{\theta}{theta} has norm at most \eqn{B(\theta) = (\theta_0/\theta)^{d/2}B}{B(theta) = (theta_0 / theta)^(d/2) B}. Candidates are
-#' \eqn{q_i = \theta_0e^{-i/d}}{q_i = theta_0 exp(-i / d)}, all lengthscales of the kernel together, as far as \eqn{q_i\ge\theta_0/g(t)}{q_i >= theta_0 / g(t)}. Every candidate has its own posterior,
-#' of all observations.
+#' Bandits that know an upper bound of the lengthscale and no more. `kernel` has that upper bound,
+#' \eqn{\theta_0}{theta_0}, and `B` bounds the RKHS norm of \eqn{f} there; a function of a shorter lengthscale
+#' \eqn{\theta}{theta} has norm at most
+#' \eqn{B(\theta) = (\theta_0/\theta)^{d/2}B}{B(theta) = (theta_0 / theta)^(d/2) B}. Candidates are
+#' \eqn{q_i = \theta_0e^{-i/d}}{q_i = theta_0 exp(-i / d)}, all lengthscales of the kernel together, as far as
+#' \eqn{q_i\ge\theta_0/g(t)}{q_i >= theta_0 / g(t)}. Every candidate has its own posterior, of all observations.
 #'
-#' `method = "balanced"` (LB-GP-UCB, Ziomek, Adachi and Osborne 2024) balances them by what regret they are suspected of: it plays, with the candidate of the least
-#' \eqn{\sqrt{n\gamma}(\sqrt\gamma + B(\theta))}{sqrt(n gamma) (sqrt(gamma) + B(theta))}, \eqn{n} its plays and this one, \eqn{\gamma}{gamma} = `rate(n)` over the product of its
-#' lengthscales, \eqn{\arg\max\mu_\theta + \beta_\theta\sigma_\theta}{argmax mu_theta + beta_theta sd_theta}, \eqn{\beta_\theta = B(\theta) + R\sqrt{2(\gamma_\theta+1+\log(2/\delta))}}{beta_theta =
-#' B(theta) + R sqrt(2 (gamma_theta + 1 + log(2 / delta)))} with its realised information gain. With \eqn{S} the sum of a candidate's rewards, \eqn{W} that of
-#' \eqn{\beta\sigma}{beta sd} where it played, and \eqn{\xi_t = 2R^2\log(m\pi^2t^2/(3\delta))}{xi_t = 2 R^2 log(m pi^2 t^2 / (3 delta))}, \eqn{m} candidates, it is dropped once all have rewards and
-#' \eqn{(S+2W)/n + \sqrt{\xi/n} < \max_{\theta'}(S'/n'-\sqrt{\xi/n'})}{(S + 2 W) / n + sqrt(xi / n) < the largest S' / n' - sqrt(xi / n')}.
+#' `method = "balanced"` (LB-GP-UCB, Ziomek, Adachi and Osborne 2024) balances them by what regret they are suspected
+#' of: it plays, with the candidate of the least
+#' \eqn{\sqrt{n\gamma}(\sqrt\gamma + B(\theta))}{sqrt(n gamma) (sqrt(gamma) + B(theta))}, \eqn{n} its plays and this
+#' one, \eqn{\gamma}{gamma} = `rate(n)` over the product of its lengthscales,
+#' \eqn{\arg\max\mu_\theta + \beta_\theta\sigma_\theta}{argmax mu_theta + beta_theta sd_theta}, \eqn{\beta_\theta =
+#' B(\theta) + R\sqrt{2(\gamma_\theta+1+\log(2/\delta))}}{beta_theta = B(theta) + R sqrt(2 (gamma_theta + 1 + log(2 /
+#' delta)))} with its realised information gain. With \eqn{S} the sum of a candidate's rewards, \eqn{W} that of
+#' \eqn{\beta\sigma}{beta sd} where it played, and
+#' \eqn{\xi_t = 2R^2\log(m\pi^2t^2/(3\delta))}{xi_t = 2 R^2 log(m pi^2 t^2 / (3 delta))}, \eqn{m} candidates, it is
+#' dropped once all have rewards and \eqn{(S+2W)/n + \sqrt{\xi/n} < \max_{\theta'}(S'/n'-\sqrt{\xi/n'})}{(S + 2 W) / n +
+#' sqrt(xi / n) < the largest S' / n' - sqrt(xi / n')}.
 #'
-#' `method = "adaptive"` (A-GP-UCB, Berkenkamp, Schoellig and Krause 2019) plays GP-UCB with the last candidate that \eqn{g(t)} allows, of norm bound
-#' \eqn{b(t)B(\theta)}{b(t) B(theta)}: the width is \eqn{b(t)B(\theta) + R\sqrt{2(\gamma_\theta + 1 + \log(1/\delta_i))}}{b(t) B(theta) + R sqrt(2 (gamma_theta + 1 + log(1/delta_i)))},
+#' `method = "adaptive"` (A-GP-UCB, Berkenkamp, Schoellig and Krause 2019) plays GP-UCB with the last candidate that
+#' \eqn{g(t)} allows, of norm bound \eqn{b(t)B(\theta)}{b(t) B(theta)}: the width is \eqn{b(t)B(\theta) +
+#' R\sqrt{2(\gamma_\theta + 1 + \log(1/\delta_i))}}{b(t) B(theta) + R sqrt(2 (gamma_theta + 1 + log(1/delta_i)))},
 #' \eqn{\delta_i = \delta/((i+1)(i+2))}{delta_i = delta / ((i + 1) (i + 2))}.
 #'
-#' History's `phase` is the candidate played (`"scale0"` for \eqn{\theta_0}{theta_0}, ...), `mean`, `sd` and `width` are its. `$posterior()` and `$best()` are
-#' about the one played last.
+#' History's `phase` is the candidate played (`"scale0"` for \eqn{\theta_0}{theta_0}, ...), `mean`, `sd` and `width` are
+#' its. `$posterior()` and `$best()` are about the one played last.
 #'
-#' @section Guarantee: `"balanced"`: with probability \eqn{1-\delta}{1 - delta} regret of the order of \eqn{d\log g(T)} times that of GP-UCB with the true
-#'   lengthscale. `"adaptive"`: \eqn{b(T)g(T)^d} times; for the squared-exponential kernel that is sublinear if \eqn{g = t^a} with \eqn{ad < 1/2}. Both for
-#'   \eqn{\theta_0}{theta_0} no less than the true lengthscale, once \eqn{g(t)} has come to it, and `R`-sub-Gaussian noise; the width takes \eqn{\lambda = 1+2/T}{lambda = 1 + 2/T}, as
-#'   [width_igp()]. Refitting instead ([refit_every()]) has no theorem.
+#' @section Guarantee: `"balanced"`: with probability \eqn{1-\delta}{1 - delta} regret of the order of \eqn{d\log g(T)}
+#'   times that of GP-UCB with the true lengthscale. `"adaptive"`: \eqn{b(T)g(T)^d} times; for the squared-exponential
+#'   kernel that is sublinear if \eqn{g = t^a} with \eqn{ad < 1/2}. Both for \eqn{\theta_0}{theta_0} no less than the
+#'   true lengthscale, once \eqn{g(t)} has come to it, and `R`-sub-Gaussian noise; the width takes
+#'   \eqn{\lambda = 1+2/T}{lambda = 1 + 2/T}, as [width_igp()]. Refitting instead ([refit_every()]) has no theorem.
 #' @section Methods: those of a [GPBandit][gp_bandit], as for the baselines in [baseline_constrained()].
 #' @inheritParams igp_ucb
 #' @param kernel [kernel_se()] or [kernel_matern()] at the largest lengthscale.
 #' @param B bound of the RKHS norm at the largest lengthscale.
 #' @param method `"adaptive"` (the default) or `"balanced"`.
 #' @param growth \eqn{g}, a nondecreasing function of the round, >= 1. `NULL`, the default: with `"adaptive"`
-#'   \eqn{t^{1/(4d)}}{t^(1 / (4 d))}, with `"balanced"` \eqn{\max(e^{4/d},\sqrt t)}{max(exp(4/d), sqrt(t))}, five candidates at first.
+#'   \eqn{t^{1/(4d)}}{t^(1 / (4 d))}, with `"balanced"` \eqn{\max(e^{4/d},\sqrt t)}{max(exp(4/d), sqrt(t))}, five
+#'   candidates at first.
 #' @param rate `"balanced"` only: growth of the information gain, a function of \eqn{n}. `NULL`, the default:
-#'   \eqn{\log^{d+1}(n+1)}{log(n + 1)^(d + 1)}, or \eqn{n^{d/(2\nu+d)}\log(n+1)}{n^(d / (2 nu + d)) log(n + 1)} for Matern kernels.
+#'   \eqn{\log^{d+1}(n+1)}{log(n + 1)^(d + 1)}, or \eqn{n^{d/(2\nu+d)}\log(n+1)}{n^(d / (2 nu + d)) log(n + 1)} for
+#'   Matern kernels.
 #' @param norm_growth `"adaptive"` only: \eqn{b}, a function of the round. `NULL`, the default: 1 in every round.
 #' @param rounds \eqn{T}, an integer >= 1, by default 1000: \eqn{g} does not grow after it.
 #' @param ... `mean`, `contexts`, `journal` and `trust` of [gp_bandit()]. A journal needs `trust = TRUE`, because
 #'   `growth`, `rate` and `norm_growth` are functions.
 #' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds logarithmically closer to optimal <https://arxiv.org/abs/2410.10384>; Berkenkamp, Schoellig
-#'   and Krause (2019), No-regret Bayesian optimization with unknown hyperparameters <https://arxiv.org/abs/1901.03357>.
+#' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds
+#'   logarithmically closer to optimal <https://arxiv.org/abs/2410.10384>; Berkenkamp, Schoellig and Krause (2019),
+#'   No-regret Bayesian optimization with unknown hyperparameters <https://arxiv.org/abs/1901.03357>.
 #' @seealso [refit_every()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 80)

@@ -6,32 +6,39 @@
 #'
 #' A lower bound of the RKHS norm of \eqn{f} (minus the prior mean), from the rewards that are known:
 #' \deqn{B_{low}^2 = \max_\alpha\bigl[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\bigr]_+,\qquad
-#'   R_t^2 = \alpha_0y'(K+\alpha_0I)^{-1}y + R^2\log\det(I+K/\alpha_0) + 2R^2\log(1/\delta).}{B_low^2 = max over alpha of [y' (K + alpha I)^-1 y - R_t^2 / alpha]_+,
-#'   R_t^2 = alpha0 y' (K + alpha0 I)^-1 y + R^2 log det(I + K / alpha0) + 2 R^2 log(1 / delta).}
-#' A bound `B` below it is refuted, and with it all that is claimed of widths that were told it.
+#'   R_t^2 = \alpha_0y'(K+\alpha_0I)^{-1}y + R^2\log\det(I+K/\alpha_0) + 2R^2\log(1/\delta).}{B_low^2 = max over alpha
+#'   of [y' (K + alpha I)^-1 y - R_t^2 / alpha]_+, R_t^2 = alpha0 y' (K + alpha0 I)^-1 y + R^2 log det(I + K / alpha0) +
+#'   2 R^2 log(1 / delta).} A bound `B` below it is refuted, and with it all that is claimed of widths that were told
+#'   it.
 #'
-#' It certifies nothing: **no data bound a norm from above**. (Between six points there is room for a bump of height 1 that none of them sees; with lengthscale .15 its norm is
-#' 4.2.) A `B` that is too small is often found out late, or never: where it matters, as in [safe_opt()], rather use `by = "data"`.
+#' It certifies nothing: **no data bound a norm from above**. (Between six points there is room for a bump of height 1
+#' that none of them sees; with lengthscale .15 its norm is 4.2.) A `B` that is too small is often found out late, or
+#' never: where it matters, as in [safe_opt()], rather use `by = "data"`.
 #'
-#' A norm belongs to one kernel: a bandit that averages over several models ([refit_every()]) is looked at under the likeliest of them, as an average of kernels has
-#' another norm than each; with `refit` `probability` is `NA` anyway.
+#' A norm belongs to one kernel: a bandit that averages over several models ([refit_every()]) is looked at under the
+#' likeliest of them, as an average of kernels has another norm than each; with `refit` `probability` is `NA` anyway.
 #'
-#' @section Guarantee: with probability at least \eqn{1-\delta}{1 - delta} the bound is never, in no round, above the norm (of any of the functions, where there are several), for noise
-#'   that is `R`-sub-Gaussian, a kernel, mean, `alpha0` and \eqn{\lambda}{lambda} that are fixed beforehand, and rewards whose arrival does not depend on their value; the points may depend on
-#'   past rewards. Derived here from the martingale of [width_dmm()] (Flynn and Reeb): \eqn{\sum_s(f(x_s)-y_s)^2\le R_t^2}{sum (f(x_s) - y_s)^2 <= R_t^2} in all rounds together, and
-#'   \eqn{\min_g\sum_s(g(x_s)-y_s)^2+\alpha\|g\|^2 = \alpha y'(K+\alpha I)^{-1}y}{the least sum (g(x_s) - y_s)^2 + alpha |g|^2 is alpha y' (K + alpha I)^-1 y}.
-#' @param bandit a bandit with a posterior; for those with several (several outcomes, rules such as [safe_opt()]) every function is looked at, with its share of `delta`.
+#' @section Guarantee: with probability at least \eqn{1-\delta}{1 - delta} the bound is never, in no round, above the
+#'   norm (of any of the functions, where there are several), for noise that is `R`-sub-Gaussian, a kernel, mean,
+#'   `alpha0` and \eqn{\lambda}{lambda} that are fixed beforehand, and rewards whose arrival does not depend on their
+#'   value; the points may depend on past rewards. Derived here from the martingale of [width_dmm()] (Flynn and Reeb):
+#'   \eqn{\sum_s(f(x_s)-y_s)^2\le R_t^2}{sum (f(x_s) - y_s)^2 <= R_t^2} in all rounds together, and
+#'   \eqn{\min_g\sum_s(g(x_s)-y_s)^2+\alpha\|g\|^2 = \alpha y'(K+\alpha I)^{-1}y}{the least sum (g(x_s) - y_s)^2 + alpha
+#'   |g|^2 is alpha y' (K + alpha I)^-1 y}.
+#' @param bandit a bandit with a posterior; for those with several (several outcomes, rules such as [safe_opt()]) every
+#'   function is looked at, with its share of `delta`.
 #' @param ... must be empty.
 #' @param B the bound to be tested, a number >= 0; `NULL`: that of the bandit's own width, if it has one.
 #' @param R scale of the noise; `NULL`: that of the width or, without one, \eqn{\sqrt\lambda}{sqrt(lambda)}.
 #' @param delta failure probability, in (0, 1).
 #' @param alpha regularisers of which the best is taken; `NULL`: \eqn{\lambda4^{-3..6}}{lambda * 4^(-3:6)}.
 #' @param alpha0 prior scale of the martingale, or several to average over; `NULL`: \eqn{\lambda}{lambda}.
-#' @return An object of class `bandit_norm_check`: a list with `lower`, `B` (`NA` without one) and `refuted` (is `B` < `lower`?), named by function, and `probability` and
-#'   `assumptions` as in `$certificate()` ([stopping]).
+#' @return An object of class `bandit_norm_check`: a list with `lower`, `B` (`NA` without one) and `refuted` (is `B` <
+#'   `lower`?), named by function, and `probability` and `assumptions` as in `$certificate()` ([stopping]).
 #' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Flynn and Reeb (2025), tighter confidence bounds for sequential kernel regression; Tokmak et al. (2024) <https://arxiv.org/abs/2409.01163> over-estimate norms from random
-#'   functions, which is right if \eqn{f} resembles these.
+#' @references Flynn and Reeb (2025), tighter confidence bounds for sequential kernel regression; Tokmak et al. (2024)
+#'   <https://arxiv.org/abs/2409.01163> over-estimate norms from random functions, which is right if \eqn{f} resembles
+#'   these.
 #' @seealso [safe_opt()] (`stop_if_refuted`), [check_model()].
 #' @examples
 #' x <- seq(0, 1, length.out = 40)

@@ -4,36 +4,50 @@
 
 #' How many experiments suffice, before the first
 #'
-#' Plays the largest posterior sd again and again, which needs no rewards, until whatever function of norm at most `B` there is can be maximised to within
-#' `tolerance`: until \eqn{2w\max_x\sigma_N(x) \le}{2 w max sd_N <=} `tolerance`, \eqn{w} of [width_fixed()]. Make these \eqn{N} experiments, in any order, and take the place of the
-#' largest posterior mean.
+#' Plays the largest posterior sd again and again, which needs no rewards, until whatever function of norm at most `B`
+#' there is can be maximised to within `tolerance`: until \eqn{2w\max_x\sigma_N(x) \le}{2 w max sd_N <=} `tolerance`,
+#' \eqn{w} of [width_fixed()]. Make these \eqn{N} experiments, in any order, and take the place of the largest posterior
+#' mean.
 #'
-#' `"multiple"` of the sd is one form of the `intervals`. Sharper ones have half-widths \eqn{h(x) = B\sqrt{\sigma_N^2(x) - \lambda|z(x)|^2} + Rq|z(x)|}{h(x) = B sqrt(sd_N(x)^2 - lambda |z(x)|^2) + R q |z(x)|}, \eqn{z(x) =
-#' (K+\lambda I)^{-1}k(x)}{z(x) = (K + lambda I)^-1 k(x)}, and \eqn{N} is the least of those with \eqn{2\max_x h(x)\le}{2 max h(x) <=} `tolerance` that a bisection finds: `"exact"`, any \eqn{R}-sub-Gaussian noise, \eqn{q = \sqrt{2\log(2n\,looks/\delta)}}{q =
-#' sqrt(2 log(2 n looks / delta))}, never wider than the multiple; `"gaussian"`, normal noise of sd at most \eqn{R}, \eqn{q = \Phi^{-1}(1-\delta/(2n\,looks))}{q = qnorm(1 - delta / (2 n looks))}; `"simulated"`, the same noise,
-#' \eqn{q} the value of rank \eqn{\lceil(1-\delta/looks)(M+1)\rceil}{ceiling((1 - delta / looks) (M + 1))} among \eqn{M} draws of \eqn{\max_x|z(x)^T\epsilon|/|z(x)|}{max |z(x)' eps| / |z(x)|}, \eqn{\epsilon}{eps} standard normal (\eqn{M} = 1999, or as many
-#' as \eqn{20\,looks/\delta}{20 looks / delta}; the draws leave the random numbers as they are).
+#' `"multiple"` of the sd is one form of the `intervals`. Sharper ones have half-widths \eqn{h(x) = B\sqrt{\sigma_N^2(x)
+#' - \lambda|z(x)|^2} + Rq|z(x)|}{h(x) = B sqrt(sd_N(x)^2 - lambda |z(x)|^2) + R q |z(x)|},
+#' \eqn{z(x) = (K+\lambda I)^{-1}k(x)}{z(x) = (K + lambda I)^-1 k(x)}, and \eqn{N} is the least of those with
+#' \eqn{2\max_x h(x)\le}{2 max h(x) <=} `tolerance` that a bisection finds: `"exact"`, any \eqn{R}-sub-Gaussian noise,
+#' \eqn{q = \sqrt{2\log(2n\,looks/\delta)}}{q = sqrt(2 log(2 n looks / delta))}, never wider than the multiple;
+#' `"gaussian"`, normal noise of sd at most \eqn{R},
+#' \eqn{q = \Phi^{-1}(1-\delta/(2n\,looks))}{q = qnorm(1 - delta / (2 n looks))}; `"simulated"`, the same noise, \eqn{q}
+#' the value of rank \eqn{\lceil(1-\delta/looks)(M+1)\rceil}{ceiling((1 - delta / looks) (M + 1))} among \eqn{M} draws
+#' of \eqn{\max_x|z(x)^T\epsilon|/|z(x)|}{max |z(x)' eps| / |z(x)|}, \eqn{\epsilon}{eps} standard normal (\eqn{M} =
+#' 1999, or as many as \eqn{20\,looks/\delta}{20 looks / delta}; the draws leave the random numbers as they are).
 #'
-#' On a box the places are a grid of cells' centres, as coarse as `cover` allows: within a cell \eqn{f} changes by at most \eqn{B d}, \eqn{d^2 =
-#' 2(k(x,x) - k(x,x+h))}{d^2 = 2 (k(x, x) - k(x, x + h))} with \eqn{h} half a cell's sides, and so much of the tolerance, `cover * tolerance` at most, goes to what is between the places.
+#' On a box the places are a grid of cells' centres, as coarse as `cover` allows: within a cell \eqn{f} changes by at
+#' most \eqn{B d}, \eqn{d^2 = 2(k(x,x) - k(x,x+h))}{d^2 = 2 (k(x, x) - k(x, x + h))} with \eqn{h} half a cell's sides,
+#' and so much of the tolerance, `cover * tolerance` at most, goes to what is between the places.
 #'
-#' @section Guarantee: with probability \eqn{1-\delta}{1 - delta} the regret of the place of the largest posterior mean (of the places, with all \eqn{N} rewards) is at most `tolerance`, for
-#'   every \eqn{f} with RKHS norm (of \eqn{f} minus the prior mean) at most `B` and `R`-sub-Gaussian noise, if the kernel is fixed, what is played does not depend on rewards and one looks once
-#'   (`looks` times, at rounds fixed beforehand: [stop_gap()] with `at` may stop earlier). Derived here, after Vakili et al. (2021); the sharper
-#'   intervals too: the error at \eqn{x} is a bias, at most \eqn{B\sqrt{\sigma^2-\lambda|z|^2}}{B sqrt(sd^2 - lambda |z|^2)}, and the noise's \eqn{z(x)^T\epsilon}{z(x)' eps}. That of `"simulated"` counts its draws as part of what may fail.
-#'   With `drift` the experiments must be made in uniformly random order, and it is said of the mean of \eqn{f} over them, see [width_fixed()].
-#' @param domain,kernel,noise_var as in [gp_bandit()]: arms, or a box (then the kernel must be stationary and fall with every input's distance).
+#' @section Guarantee: with probability \eqn{1-\delta}{1 - delta} the regret of the place of the largest posterior mean
+#'   (of the places, with all \eqn{N} rewards) is at most `tolerance`, for every \eqn{f} with RKHS norm (of \eqn{f}
+#'   minus the prior mean) at most `B` and `R`-sub-Gaussian noise, if the kernel is fixed, what is played does not
+#'   depend on rewards and one looks once (`looks` times, at rounds fixed beforehand: [stop_gap()] with `at` may stop
+#'   earlier). Derived here, after Vakili et al. (2021); the sharper intervals too: the error at \eqn{x} is a bias, at
+#'   most \eqn{B\sqrt{\sigma^2-\lambda|z|^2}}{B sqrt(sd^2 - lambda |z|^2)}, and the noise's
+#'   \eqn{z(x)^T\epsilon}{z(x)' eps}. That of `"simulated"` counts its draws as part of what may fail. With `drift` the
+#'   experiments must be made in uniformly random order, and it is said of the mean of \eqn{f} over them, see
+#'   [width_fixed()].
+#' @param domain,kernel,noise_var as in [gp_bandit()]: arms, or a box (then the kernel must be stationary and fall with
+#'   every input's distance).
 #' @param tolerance the regret that one is content with, a number > 0.
 #' @param B,R,delta,looks,drift as in [width_fixed()].
 #' @param intervals their form: `"multiple"`, `"exact"`, `"gaussian"` or `"simulated"`; the latter two without `drift`.
 #' @param cover on a box, the share of the tolerance that may be lost between the places, in (0, 1).
 #' @param most give up beyond so many experiments, at most 1e6.
 #' @param ... must be empty.
-#' @return An object of class `bandit_plan`: a list with `experiments` (\eqn{N}), `design` (a data.frame of the places, in the order in which they were chosen, for
-#'   `gp_bandit(design = )`), `width`, `sd` (the largest left), `tolerance`, `places` (how many there are), `between` (what the cover costs, 0 over arms), `probability`, `intervals` and `half_width`
-#'   (\eqn{h}, one per place, of the posterior mean after the design).
+#' @return An object of class `bandit_plan`: a list with `experiments` (\eqn{N}), `design` (a data.frame of the places,
+#'   in the order in which they were chosen, for `gp_bandit(design = )`), `width`, `sd` (the largest left), `tolerance`,
+#'   `places` (how many there are), `between` (what the cover costs, 0 over arms), `probability`, `intervals` and
+#'   `half_width` (\eqn{h}, one per place, of the posterior mean after the design).
 #' @section Errors: a `gpbandits_error` that names the argument, also where `most` experiments do not suffice.
-#' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process bandits.
+#' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process
+#'   bandits.
 #' @seealso [regret_bound()] (`"mvr"`), [policy_variance()].
 #' @examples
 #' x <- seq(0, 1, length.out = 60)

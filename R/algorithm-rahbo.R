@@ -5,25 +5,30 @@
 
 #' Risk-averse: mean minus variance of the noise
 #'
-#' RAHBO (Makarova et al. 2021) maximises \eqn{f(x) - \alpha\rho^2(x)}{f(x) - alpha rho^2(x)}, \eqn{\rho^2(x)}{rho^2(x)} the unknown variance of the noise at \eqn{x}. Every place is played
-#' `repeats` = \eqn{k} times in a row; the sample variance \eqn{s^2} of what is known there is an observation of \eqn{\rho^2}{rho^2}, whose posterior has the prior mean
-#' `noise_var` and the kernel `variance_kernel`; the mean is one of \eqn{f}, with noise variance \eqn{u_{\rho^2}(x)/n}{u_rho2(x) / n}, \eqn{u} the upper bound, \eqn{n} the
-#' rewards there. Next is
+#' RAHBO (Makarova et al. 2021) maximises \eqn{f(x) - \alpha\rho^2(x)}{f(x) - alpha rho^2(x)}, \eqn{\rho^2(x)}{rho^2(x)}
+#' the unknown variance of the noise at \eqn{x}. Every place is played `repeats` = \eqn{k} times in a row; the sample
+#' variance \eqn{s^2} of what is known there is an observation of \eqn{\rho^2}{rho^2}, whose posterior has the prior
+#' mean `noise_var` and the kernel `variance_kernel`; the mean is one of \eqn{f}, with noise variance
+#' \eqn{u_{\rho^2}(x)/n}{u_rho2(x) / n}, \eqn{u} the upper bound, \eqn{n} the rewards there. Next is
 #' \deqn{\arg\max_x u_f(x) - \alpha\max(l_{\rho^2}(x), 0);}{argmax u_f(x) - alpha max(l_rho2(x), 0);}
-#' `$best()` is the place played with the largest \eqn{l_f - \alpha u_{\rho^2}}{l_f - alpha u_rho2}. `$posterior()` is \eqn{f}'s. History's `phase` is `"policy"`, then `"repeat"`.
+#' `$best()` is the place played with the largest \eqn{l_f - \alpha u_{\rho^2}}{l_f - alpha u_rho2}. `$posterior()` is
+#' \eqn{f}'s. History's `phase` is `"policy"`, then `"repeat"`.
 #'
-#' @section Guarantee: Makarova et al. (2021) prove a bound of the risk-averse regret for widths that are confidence bounds of both functions; it is not restated here. The constant
-#'   default width is their practice, outside the theorem.
+#' @section Guarantee: Makarova et al. (2021) prove a bound of the risk-averse regret for widths that are confidence
+#'   bounds of both functions; it is not restated here. The constant default width is their practice, outside the
+#'   theorem.
 #' @inheritParams gp_bandit
 #' @param noise_var prior mean of \eqn{\rho^2}{rho^2}, a number > 0.
 #' @param alpha \eqn{\alpha}{alpha}, how much a unit of variance costs, a number >= 0.
 #' @param variance_kernel prior covariance of \eqn{\rho^2}{rho^2}, in squared units of variances.
 #' @param repeats \eqn{k}, a whole number >= 2.
 #' @param width,variance_width widths of \eqn{f} and of \eqn{\rho^2}{rho^2}, see [widths].
-#' @param variance_noise noise variance of a sample variance; `NULL`: `2 * noise_var^2 / (repeats - 1)`, that of normal noise.
+#' @param variance_noise noise variance of a sample variance; `NULL`: `2 * noise_var^2 / (repeats - 1)`, that of normal
+#'   noise.
 #' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Makarova, Usmanova, Bogunovic and Krause (2021), Risk-averse heteroscedastic Bayesian optimization <https://arxiv.org/abs/2111.03637>.
+#' @references Makarova, Usmanova, Bogunovic and Krause (2021), Risk-averse heteroscedastic Bayesian optimization
+#'   <https://arxiv.org/abs/2111.03637>.
 #' @seealso `noise_var` of single rewards in [gp_bandit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 40)

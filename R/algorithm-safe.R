@@ -6,63 +6,87 @@
 
 #' Safety: SafeOpt and StageOpt
 #'
-#' Bandits that never play where a safety function may be below its threshold. `seed` is a set of places known to be safe; with \eqn{u, l = \mu\pm w\sigma}{u, l = mu +- w sd} of
-#' \eqn{f} and of every safety function \eqn{g_j} (\eqn{f} itself, if `safety` is `NULL`) and thresholds \eqn{h_j} the safe set is
+#' Bandits that never play where a safety function may be below its threshold. `seed` is a set of places known to be
+#' safe; with \eqn{u, l = \mu\pm w\sigma}{u, l = mu +- w sd} of \eqn{f} and of every safety function \eqn{g_j} (\eqn{f}
+#' itself, if `safety` is `NULL`) and thresholds \eqn{h_j} the safe set is
 #' \deqn{S_t = \mathrm{seed}\cup\{x : l_j(x)\ge h_j\ \forall j\}}{S_t = seed and all x with l_j(x) >= h_j for every j}
-#' or, with a Lipschitz constant \eqn{L_j}, what is reached from the seed by steps to \eqn{x'} with \eqn{l_j(x) - L_j\|x-x'\|\ge h_j}{l_j(x) - L_j |x - x'| >= h_j} from some safe
-#' \eqn{x}. Within it there are
-#' * possible maximisers \eqn{M_t = \{x\in S_t : u_f(x)\ge\max_{S_t}l_f\}}{M_t = {x in S_t: u_f(x) >= max of l_f over S_t}};
-#' * expanders \eqn{G_t}: those for which there is an unsafe \eqn{x'} with \eqn{l_j(x')\ge h_j}{l_j(x') >= h_j} for every \eqn{j} once \eqn{(x, u_j(x))} has been observed
-#'   (with Lipschitz constants: with \eqn{u_j(x) - L_j\|x-x'\|\ge h_j}{u_j(x) - L_j |x - x'| >= h_j}).
+#' or, with a Lipschitz constant \eqn{L_j}, what is reached from the seed by steps to \eqn{x'} with
+#' \eqn{l_j(x) - L_j\|x-x'\|\ge h_j}{l_j(x) - L_j |x - x'| >= h_j} from some safe \eqn{x}. Within it there are
+#' * possible maximisers
+#'   \eqn{M_t = \{x\in S_t : u_f(x)\ge\max_{S_t}l_f\}}{M_t = {x in S_t: u_f(x) >= max of l_f over S_t}};
+#' * expanders \eqn{G_t}: those for which there is an unsafe \eqn{x'} with \eqn{l_j(x')\ge h_j}{l_j(x') >= h_j} for
+#'   every \eqn{j} once \eqn{(x, u_j(x))} has been observed (with Lipschitz constants: with
+#'   \eqn{u_j(x) - L_j\|x-x'\|\ge h_j}{u_j(x) - L_j |x - x'| >= h_j}).
 #'
-#' `safe_opt()` plays \eqn{\arg\max_{M_t\cup G_t}\max_j(u_j-l_j)/\sqrt{k_j(x,x)}}{the largest max_j (u_j - l_j) / sqrt(k_j(x, x)) in M_t or G_t}. With `method = "stageopt"` it first expands, the widest of
-#' \eqn{G_t}, until none is wider than `accuracy`, and then plays \eqn{\arg\max_{S_t}u_f}{argmax u_f over S_t}. `$best()` is \eqn{\arg\max_{S_t}l_f}{argmax l_f over S_t}. History's `phase` says
-#' why a place was played: `"maximiser"`, `"expander"`, `"both"` or, where neither is left, `"safe"`. `$safe(context = NULL)` says all this of every place, as a data.frame with a row each: `arm` or inputs,
-#' `safe`, `maximiser`, `expander`, and the bounds of \eqn{f}, `lower`, `upper`.
+#' `safe_opt()` plays \eqn{\arg\max_{M_t\cup G_t}\max_j(u_j-l_j)/\sqrt{k_j(x,x)}}{the largest max_j (u_j - l_j) /
+#' sqrt(k_j(x, x)) in M_t or G_t}. With `method = "stageopt"` it first expands, the widest of \eqn{G_t}, until none is
+#' wider than `accuracy`, and then plays \eqn{\arg\max_{S_t}u_f}{argmax u_f over S_t}. `$best()` is
+#' \eqn{\arg\max_{S_t}l_f}{argmax l_f over S_t}. History's `phase` says why a place was played: `"maximiser"`,
+#' `"expander"`, `"both"` or, where neither is left, `"safe"`. `$safe(context = NULL)` says all this of every place, as
+#' a data.frame with a row each: `arm` or inputs, `safe`, `maximiser`, `expander`, and the bounds of \eqn{f}, `lower`,
+#' `upper`.
 #'
-#' With `by = "data"` (LoSBO, Fiedler et al. 2024) neither a norm nor the model says what is safe, but rewards do: a place is safe if for every \eqn{j} some
-#' place \eqn{x_s} that was played has \eqn{y_s - E_j - L_j\|x-x_s\|\ge h_j}{y_s - E_j - L_j |x - x_s| >= h_j}, where the noise is at most \eqn{E_j} = `noise_bound`, always; or, for
-#' noise that is `R`-sub-Gaussian, \eqn{\bar y_p - R\sqrt{2\log(p(p+1)m(m+1)/\delta)/m} - L_j\|x-x_p\|\ge h_j}{mean(y_p) - R sqrt(2 log(p (p + 1) m (m + 1) / delta) / m) - L_j |x - x_p| >= h_j}, \eqn{\bar y_p}{mean(y_p)} the mean of
-#' \eqn{m} rewards of the \eqn{p}-th place (in the order of their first rewards; once reached such a bound stays). The model then only chooses among safe places, so that its kernel, its
-#' `width` (2 unless it is given) and refits (`refit`) are free.
+#' With `by = "data"` (LoSBO, Fiedler et al. 2024) neither a norm nor the model says what is safe, but rewards do: a
+#' place is safe if for every \eqn{j} some place \eqn{x_s} that was played has
+#' \eqn{y_s - E_j - L_j\|x-x_s\|\ge h_j}{y_s - E_j - L_j |x - x_s| >= h_j}, where the noise is at most \eqn{E_j} =
+#' `noise_bound`, always; or, for noise that is `R`-sub-Gaussian, \eqn{\bar y_p - R\sqrt{2\log(p(p+1)m(m+1)/\delta)/m} -
+#' L_j\|x-x_p\|\ge h_j}{mean(y_p) - R sqrt(2 log(p (p + 1) m (m + 1) / delta) / m) - L_j |x - x_p| >= h_j},
+#' \eqn{\bar y_p}{mean(y_p)} the mean of \eqn{m} rewards of the \eqn{p}-th place (in the order of their first rewards;
+#' once reached such a bound stays). The model then only chooses among safe places, so that its kernel, its `width` (2
+#' unless it is given) and refits (`refit`) are free.
 #'
-#' On a box of \eqn{d} inputs places are the seed and \eqn{256(d+1)} spread points (at most 2048), up to five inputs with the corners. A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are
-#' ignored, which is safe. With [pending_hallucinate()] the real rewards alone say what is safe, a maximiser or an expander, and the sd that knows pending queries which of these is played.
+#' On a box of \eqn{d} inputs places are the seed and \eqn{256(d+1)} spread points (at most 2048), up to five inputs
+#' with the corners. A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are ignored, which is
+#' safe. With [pending_hallucinate()] the real rewards alone say what is safe, a maximiser or an expander, and the sd
+#' that knows pending queries which of these is played.
 #'
-#' @section Guarantee: if the intervals of the safety functions hold in all rounds together, no unsafe place is ever played: with the default widths (\eqn{f} and
-#'   every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, or, on arms, all of them drawn from their priors; each with its share of `delta`) with probability at least \eqn{1-\delta}{1 - delta}. With
-#'   Lipschitz constants the papers also bound how long it takes to find the best place that can be reached safely; without them safety is proven, completeness
-#'   is not. The claim is void if the model is wrong, if a seed is unsafe, and for constant widths.
+#' @section Guarantee: if the intervals of the safety functions hold in all rounds together, no unsafe place is ever
+#'   played: with the default widths (\eqn{f} and every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, or,
+#'   on arms, all of them drawn from their priors; each with its share of `delta`) with probability at least
+#'   \eqn{1-\delta}{1 - delta}. With Lipschitz constants the papers also bound how long it takes to find the best place
+#'   that can be reached safely; without them safety is proven, completeness is not. The claim is void if the model is
+#'   wrong, if a seed is unsafe, and for constant widths.
 #'
-#'   `by = "data"`: with `noise_bound` no unsafe place is **ever** played, whatever the model, width or fit; with `R` with probability at least \eqn{1-\delta}{1 - delta} (derived here: a union bound over
-#'   \eqn{p} and \eqn{m}, shared by the \eqn{g_j}). It takes seeds that are safe, Lipschitz constants and noise bounds that hold, and rewards whose arrival does not depend on their
-#'   value (for `noise_bound` not even that).
+#'   `by = "data"`: with `noise_bound` no unsafe place is **ever** played, whatever the model, width or fit; with `R`
+#'   with probability at least \eqn{1-\delta}{1 - delta} (derived here: a union bound over \eqn{p} and \eqn{m}, shared
+#'   by the \eqn{g_j}). It takes seeds that are safe, Lipschitz constants and noise bounds that hold, and rewards whose
+#'   arrival does not depend on their value (for `noise_bound` not even that).
 #'
-#'   By the model, safety rests on `B`, and **nothing bounds a norm from above**: a `B` that is too small is unsafe, and data may show it too late or never. `stop_if_refuted = TRUE` asks
-#'   [norm_check()] before every query; once it finds `B` too small, a warning of class `gpbandits_refuted` says so and only seeds are played (until `$amend()` changes a reward). It
-#'   helps little: in 40 runs with a norm of 10 that was told to be 2.5, a share of .175 was unsafe, .15 with it; told 10, none; with a width of 2, .35.
-#' @section Outcomes: with `outcomes` ([outcomes]) those with limits say what is safe, each in its own units and with its kernel and noise (`at_most(2)`: \eqn{-g} must be at least -2); values are told
-#'   by name, and may come one by one. `threshold` is left out, `delta` shared among objective and limits, `lipschitz` one number or one per limit.
-#' @section Methods: those of a [GPBandit][gp_bandit]: `journal`, `store`, `pending` (but [pending_censor()]), `$suggest(arms = )`, copies, files. With constraint columns (`safety`, `count`),
-#'   `by = "data"` or `stop_if_refuted = TRUE` a rule in R chooses, as for the baselines in [baseline_constrained()], without `$draw()`, pending rules and stores. Refits with `by = "data"` only. SafeOpt takes
-#'   contexts (Berkenkamp et al. 2016): everything above is then said of places in the context of the round, and a seed is safe in all contexts. StageOpt has none:
-#'   its first stage ends once. `$certificate()` and stop rules: [stop_stalled()] alone, as the place with the largest lower bound may be unsafe.
+#'   By the model, safety rests on `B`, and **nothing bounds a norm from above**: a `B` that is too small is unsafe, and
+#'   data may show it too late or never. `stop_if_refuted = TRUE` asks [norm_check()] before every query; once it finds
+#'   `B` too small, a warning of class `gpbandits_refuted` says so and only seeds are played (until `$amend()` changes a
+#'   reward). It helps little: in 40 runs with a norm of 10 that was told to be 2.5, a share of .175 was unsafe, .15
+#'   with it; told 10, none; with a width of 2, .35.
+#' @section Outcomes: with `outcomes` ([outcomes]) those with limits say what is safe, each in its own units and with
+#'   its kernel and noise (`at_most(2)`: \eqn{-g} must be at least -2); values are told by name, and may come one by
+#'   one. `threshold` is left out, `delta` shared among objective and limits, `lipschitz` one number or one per limit.
+#' @section Methods: those of a [GPBandit][gp_bandit]: `journal`, `store`, `pending` (but [pending_censor()]),
+#'   `$suggest(arms = )`, copies, files. With constraint columns (`safety`, `count`), `by = "data"` or
+#'   `stop_if_refuted = TRUE` a rule in R chooses, as for the baselines in [baseline_constrained()], without `$draw()`,
+#'   pending rules and stores. Refits with `by = "data"` only. SafeOpt takes contexts (Berkenkamp et al. 2016):
+#'   everything above is then said of places in the context of the round, and a seed is safe in all contexts. StageOpt
+#'   has none: its first stage ends once. `$certificate()` and stop rules: [stop_stalled()] alone, as the place with the
+#'   largest lower bound may be unsafe.
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}: a number, or one per safety function, in their units.
 #' @param seed numbers of arms or, on a box, points, known to be safe.
-#' @param B,R,delta of the default widths, [width_amm()] with `delta` shared among all functions; on arms without `B` and `R`
-#'   `width_srinivas_finite(delta)`, for functions drawn from their priors. Rewards told with a `noise_var` of their own are taken at their word
-#'   (`noise = "scales"`): where `R` bounds their noise whatever is told, give `width = width_amm(B, R, delta, "bounded")`.
+#' @param B,R,delta of the default widths, [width_amm()] with `delta` shared among all functions; on arms without `B`
+#'   and `R` `width_srinivas_finite(delta)`, for functions drawn from their priors. Rewards told with a `noise_var` of
+#'   their own are taken at their word (`noise = "scales"`): where `R` bounds their noise whatever is told, give
+#'   `width = width_amm(B, R, delta, "bounded")`.
 #' @param width overrides the width of \eqn{f} (and, with `constraint_width = NULL`, of all).
-#' @param safety `NULL`: \eqn{f} itself must be at least `threshold`. Or the constraint columns that must be: numbers, or names `"g1"`, ...; their values are told by
-#'   `$observe(id, reward, constraints = )`.
-#' @param lipschitz `NULL`, or \eqn{L}: a number >= 0, or one per safety function, per unit of the inputs (their logarithms, where these are logarithmic).
+#' @param safety `NULL`: \eqn{f} itself must be at least `threshold`. Or the constraint columns that must be: numbers,
+#'   or names `"g1"`, ...; their values are told by `$observe(id, reward, constraints = )`.
+#' @param lipschitz `NULL`, or \eqn{L}: a number >= 0, or one per safety function, per unit of the inputs (their
+#'   logarithms, where these are logarithmic).
 #' @param by what says that a place is safe: `"model"`, or `"data"` (with `lipschitz` and one of `noise_bound`, `R`).
-#' @param noise_bound \eqn{E}: the noise is never larger than that, a number >= 0 or one per safety function. (`R` of `by = "data"` may be one per safety function, too.)
+#' @param noise_bound \eqn{E}: the noise is never larger than that, a number >= 0 or one per safety function. (`R` of
+#'   `by = "data"` may be one per safety function, too.)
 #' @param stop_if_refuted with `by = "model"`: play seeds only, once data refute `B`?
 #' @param refit with `by = "data"`: `NULL`, or [refit_every()].
 #' @param method `"safeopt"`, or `"stageopt"`: safety and maximisation one after the other.
-#' @param accuracy where StageOpt stops expanding: a width \eqn{u - l}, a number > 0; `NULL`: half of the largest prior standard deviation.
+#' @param accuracy where StageOpt stops expanding: a width \eqn{u - l}, a number > 0; `NULL`: half of the largest prior
+#'   standard deviation.
 #' @param count number of constraint columns; by default as many as `safety` names.
 #' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [baseline_constrained()].
 #' @param contexts,pending,store,trust as for [gp_bandit()].
@@ -70,8 +94,10 @@
 #' @return A [GPBandit][gp_bandit]; where a rule in R chooses, of reference class `ScriptedBandit`.
 #' @aliases stage_opt safe_set
 #' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Sui, Gotovos, Burdick and Krause (2015), Safe exploration for optimization with Gaussian processes, ICML; Berkenkamp, Krause and Schoellig
-#'   (2016) <https://arxiv.org/abs/1602.04450>; Fiedler, Menn, Kreiskoether and Trimpe (2024) <https://arxiv.org/abs/2403.12948>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian optimization <https://arxiv.org/abs/1806.07555>.
+#' @references Sui, Gotovos, Burdick and Krause (2015), Safe exploration for optimization with Gaussian processes, ICML;
+#'   Berkenkamp, Krause and Schoellig (2016) <https://arxiv.org/abs/1602.04450>; Fiedler, Menn, Kreiskoether and Trimpe
+#'   (2024) <https://arxiv.org/abs/2403.12948>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian
+#'   optimization <https://arxiv.org/abs/1806.07555>.
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' f <- sin(9 * x) + x

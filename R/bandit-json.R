@@ -2,38 +2,45 @@
 
 #' A bandit as plain JSON
 #'
-#' `as_json()` writes a bandit's settings and its log as JSON that any language can read; `from_json()` makes the bandit again, which goes on as the
-#' original would: the same data, the same seed, the same choices, to the bit. For what has to be kept for years, looked at, or handed on; a
-#' journal or a store keeps a bandit while it lives.
+#' `as_json()` writes a bandit's settings and its log as JSON that any language can read; `from_json()` makes the bandit
+#' again, which goes on as the original would: the same data, the same seed, the same choices, to the bit. For what has
+#' to be kept for years, looked at, or handed on; a journal or a store keeps a bandit while it lives.
 #'
 #' @section Schema, version 1: an object with the members
 #'   * `format`: `"gpbandits bandit"`; `version`: 1; `package`: the version that wrote it;
-#'   * `settings`: what [gp_bandit()] made of its arguments. A number, string or flag stands for itself; everything else is an object of `type` (`"double"`,
-#'     `"integer"`, `"logical"`, `"character"`, `"list"`), `values`, an array, and `attributes` (names, dimensions, classes). Numbers that fifteen digits do not give
-#'     exactly are strings, hexadecimal fractions of C99;
-#'   * `queries`: an object of arrays, one number a query, the first query first: `arm` (from 0, `null` on a box) and `context` (from 0) or the model's
-#'     inputs `in.1`, ... (logarithms of logarithmic inputs, levels by number), `action` (1 policy, 2 explore, 3 given), `segment`, and, as they were at the choice, in the
-#'     model's units, `mean`, `sd`, `width`;
-#'   * `events`: likewise, in the order in which they happened: `kind` (1 query, 2 reward, 3 given, 4 restart, 5 refit, 6 epoch, 7 amend, 8 withdraw, 9 fail, 10
-#'     arms, 11 checkpoint), `id` of
-#'     the query (its place among `queries`), `reward`, `time`, `noise_var` (of an amendment `null` leaves it as it was, 0 is the bandit's own again), `size` (of how many readings it is the mean), `spread`
-#'     (the sum of their squares about it), `other` (the query that it was compared with), `outcome` (the number of the one
-#'     that it is about, the first objective first; `null` for all, or where there is one), constraint values `g1`, ..., and `arms`, the eligible ones where not all were
-#'     (`"1-3,7"`; `"|2=0.5"`: the second model input was fixed). A
-#'     checkpoint, the first event of a bandit that has forgotten rounds ([compact_log()]), has their number as `size`, as `other` the
-#'     number of the queries that stand for them (the first ones, with their numbers, means and spreads of rewards), as
-#'     `spread` how many were explored, as `reward` the last query that was asked before all their rewards were known;
-#'   * `refits`: the parameters of each refit, as settings are; `memory`: what a rule in R remembers, where there is one;
+#'   * `settings`: what [gp_bandit()] made of its arguments. A number, string or flag stands for itself; everything else
+#'     is an object of `type` (`"double"`, `"integer"`, `"logical"`, `"character"`, `"list"`), `values`, an array, and
+#'     `attributes` (names, dimensions, classes). Numbers that fifteen digits do not give exactly are strings,
+#'     hexadecimal fractions of C99;
+#'   * `queries`: an object of arrays, one number a query, the first query first: `arm` (from 0, `null` on a box) and
+#'     `context` (from 0) or the model's inputs `in.1`, ... (logarithms of logarithmic inputs, levels by number),
+#'     `action` (1 policy, 2 explore, 3 given), `segment`, and, as they were at the choice, in the model's units,
+#'     `mean`, `sd`, `width`;
+#'   * `events`: likewise, in the order in which they happened: `kind` (1 query, 2 reward, 3 given, 4 restart, 5 refit,
+#'     6 epoch, 7 amend, 8 withdraw, 9 fail, 10 arms, 11 checkpoint), `id` of the query (its place among `queries`),
+#'     `reward`, `time`, `noise_var` (of an amendment `null` leaves it as it was, 0 is the bandit's own again), `size`
+#'     (of how many readings it is the mean), `spread` (the sum of their squares about it), `other` (the query that it
+#'     was compared with), `outcome` (the number of the one that it is about, the first objective first; `null` for all,
+#'     or where there is one), constraint values `g1`, ..., and `arms`, the eligible ones where not all were (`"1-3,7"`;
+#'     `"|2=0.5"`: the second model input was fixed). A checkpoint, the first event of a bandit that has forgotten
+#'     rounds ([compact_log()]), has their number as `size`, as `other` the number of the queries that stand for them
+#'     (the first ones, with their numbers, means and spreads of rewards), as `spread` how many were explored, as
+#'     `reward` the last query that was asked before all their rewards were known;
+#'   * `refits`: the parameters of each refit, as settings are; `memory`: what a rule in R remembers, where there is
+#'     one;
 #'   * `reasons`, where there are any: an object of strings by ids, why queries failed or were withdrawn.
 #'
-#'   Numbers of queries and events have up to seventeen digits, which give a double exactly; `null` is a number that is not known; `"NaN"`, `"Inf"`, `"-Inf"` are strings.
+#'   Numbers of queries and events have up to seventeen digits, which give a double exactly; `null` is a number that is
+#'   not known; `"NaN"`, `"Inf"`, `"-Inf"` are strings.
 #'
-#' @param bandit a bandit; one in a store or with a journal is written as it is now, and what is made from the text has neither.
+#' @param bandit a bandit; one in a store or with a journal is written as it is now, and what is made from the text has
+#'   neither.
 #' @param text JSON as `as_json()` writes it: one string, or its lines.
 #' @return `as_json()`: one string, in ASCII. `from_json()`: a bandit. R's random generator is not part of it.
-#' @section Errors: a `gpbandits_error` where settings hold functions of the user's (a kernel, width, policy, cost or rule: JSON is data, and code that came with it would have
-#'   to be run); where the text is no JSON, of a later version, or not a bandit's. Text may be anybody's: nothing of it is evaluated, it is checked as a whole before it is
-#'   used, and a log that does not tell a bandit's life is refused. It is never taken for a path or an address.
+#' @section Errors: a `gpbandits_error` where settings hold functions of the user's (a kernel, width, policy, cost or
+#'   rule: JSON is data, and code that came with it would have to be run); where the text is no JSON, of a later
+#'   version, or not a bandit's. Text may be anybody's: nothing of it is evaluated, it is checked as a whole before it
+#'   is used, and a log that does not tell a bandit's life is refused. It is never taken for a path or an address.
 #' @seealso [open_bandit()], [bandit_store()].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)

@@ -75,16 +75,16 @@ describe_place <- function(place, bandit) {
 
 #' Print, summarise and convert bandits and runs
 #'
-#' `summary()` of a bandit says which `engine` serves it, the `rank` of its factor and its `error_bound` (see [gp_bandit()], 0
-#' for exact engines), how many
-#' rounds were played, the information gained, the best points, `related`: what is believed of [earlier campaigns][related], and `check`: what [check_model()] says. `as.data.frame()` of a bandit is its
-#' history. `predict()` gives posterior mean and sd, as `$posterior()`. `summary()` of a run gives its regret,
-#' `summary()` of a comparison mean and standard error over replications at some rounds.
+#' `summary()` of a bandit says which `engine` serves it, the `rank` of its factor and its `error_bound` (see
+#' [gp_bandit()], 0 for exact engines), how many rounds were played, the information gained, the best points, `related`:
+#' what is believed of [earlier campaigns][related], and `check`: what [check_model()] says. `as.data.frame()` of a
+#' bandit is its history. `predict()` gives posterior mean and sd, as `$posterior()`. `summary()` of a run gives its
+#' regret, `summary()` of a comparison mean and standard error over replications at some rounds.
 #'
 #' @param object,x a `GPBandit`, a `bandit_run` or a `bandit_comparison`.
 #' @param newdata points to predict at (all arms if `NULL`).
-#' @param arm instead of `newdata` numbers or names of arms; over a [product_domain()] the rows of points whose `newdata` are the
-#'   box's inputs.
+#' @param arm instead of `newdata` numbers or names of arms; over a [product_domain()] the rows of points whose
+#'   `newdata` are the box's inputs.
 #' @param context the context, where the bandit has contexts.
 #' @param rounds the rounds to summarise; by default the last one.
 #' @param columns which columns of the ledger to summarise.

@@ -6,54 +6,65 @@
 #' noise variance and (if asked) a constant prior mean, on what the posterior mean knows at that time (under
 #' [pending_censor()]: the censored rewards). A refit takes place before a query, when at least `rounds`
 #' queries have come since the last one and at least `minimum` rewards are known. It starts from the current
-#' parameters; if a fit fails, or its likelihood is not better than that of the current parameters, these stay (a failure warns).
-#' Refits are events of the bandit's log: a copy or a bandit that was read from a file has them too.
+#' parameters; if a fit fails, or its likelihood is not better than that of the current parameters, these stay (a
+#' failure warns). Refits are events of the bandit's log: a copy or a bandit that was read from a file has them too.
 #'
 #' What is fitted is what the posterior mean knows: after a restart (see [changes]) the new segment alone, under
 #' [constraints] the rewards less their penalties with the multipliers in force, with contexts a function of actions and
-#' contexts. A reward that was told with a `noise_var` of its own counts with that; of a mean of several readings every reading counts. A change detector keeps the kernel
-#' that it began with.
+#' contexts. A reward that was told with a `noise_var` of its own counts with that; of a mean of several readings every
+#' reading counts. A change detector keeps the kernel that it began with.
 #'
-#' Rewards that are no Gaussian readings ([rewards], [rewards_duels()]) are fitted by Laplace's approximation of their marginal likelihood.
+#' Rewards that are no Gaussian readings ([rewards], [rewards_duels()]) are fitted by Laplace's approximation of their
+#' marginal likelihood.
 #'
 #' @param rounds a whole number >= 1: queries between two refits.
 #' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
 #' @param mean `"keep"` leaves the prior mean, `"fit"` fits a constant one.
 #' @param average how many models to average over, a whole number from 1 to 100; 1: the best one alone.
 #' @param noise `"constant"`, or `"varying"`: see *Noise that varies*.
-#' @param smoothness distinct numbers > 0: what `nu` of the kernel's [kernel_matern()] parts may be in the models that are averaged over; `NULL`: what it is.
-#' @param smoothness_prior how likely each of them is beforehand, numbers > 0 (only their ratios count); `NULL`: equally.
+#' @param smoothness distinct numbers > 0: what `nu` of the kernel's [kernel_matern()] parts may be in the models that
+#'   are averaged over; `NULL`: what it is.
+#' @param smoothness_prior how likely each of them is beforehand, numbers > 0 (only their ratios count); `NULL`:
+#'   equally.
 #' @param ... further arguments of [gp_fit()], for example bounds, priors or `starts`.
-#' @section Averaging: a few rewards are as likely under quite different hyperparameters (all noise; a rough function and none),
-#'   and what is promised under the best ones alone is promised too surely. With `average` above 1 a refit keeps up to so many
-#'   models \eqn{k} with weights \eqn{w_k} that stand for the posterior distribution of the hyperparameters (and of the mean, if
-#'   that is fitted): climbs to the modes of the density, one from much noise and one from next to none among them, a normal distribution about
-#'   each by the density's curvature, low-discrepancy points of these, each weighed by the density (a fitted mean integrated out) over that of the mixture of these
+#' @section Averaging: a few rewards are as likely under quite different hyperparameters (all noise; a rough function
+#'   and none), and what is promised under the best ones alone is promised too surely. With `average` above 1 a refit
+#'   keeps up to so many models \eqn{k} with weights \eqn{w_k} that stand for the posterior distribution of the
+#'   hyperparameters (and of the mean, if that is fitted): climbs to the modes of the density, one from much noise and
+#'   one from next to none among them, a normal distribution about each by the density's curvature, low-discrepancy
+#'   points of these, each weighed by the density (a fitted mean integrated out) over that of the mixture of these
 #'   normal distributions; of these points up to `average` evenly by weight. No random numbers are drawn. From then on
-#'   \deqn{\mu = \sum_k w_k\mu_k, \qquad \sigma^2 = \sum_k w_k\{\sigma_k^2 + (\mu_k - \mu)^2\}}{mu = sum w_k mu_k, sigma^2 = sum w_k (sigma_k^2 + (mu_k - mu)^2)}
-#'   are the posterior's mean and variance; expected improvement is averaged over the models, Thompson sampling draws a
-#'   model first, other policies go by the two moments. Each reward's own noise is the same in all models.
-#'   Where there are no priors, those that the default bounds are stand for them: flat in the logarithms.
+#'   \deqn{\mu = \sum_k w_k\mu_k, \qquad \sigma^2 = \sum_k w_k\{\sigma_k^2 + (\mu_k - \mu)^2\}}{mu = sum w_k mu_k,
+#'   sigma^2 = sum w_k (sigma_k^2 + (mu_k - mu)^2)} are the posterior's mean and variance; expected improvement is
+#'   averaged over the models, Thompson sampling draws a model first, other policies go by the two moments. Each
+#'   reward's own noise is the same in all models. Where there are no priors, those that the default bounds are stand
+#'   for them: flat in the logarithms.
 #'
-#'   With `smoothness` the kernel's \eqn{\nu}{nu} is averaged over, too: the above for each of these numbers (all Matern parts have the same), and each
-#'   counts by `smoothness_prior` times its evidence. A function with cliffs or narrow valleys is smooth nowhere: under \eqn{\nu = 5/2}{nu = 5/2} alone its valley's floor is
-#'   taken for noise. Searches do not do so by default: with `c(2.5, 1.5, 0.5)` and the prior `c(1, 0.1, 0.1)` 48 noiseless BBOB functions in 2 inputs ended .28 lower in log10 (standard error .17), 24 in 5 inputs
-#'   .15 (.13), but fresh readings of smooth functions were less likely (`bench/results/promise.md` in the sources). From 150 rewards on a smoothness that half of them speak
-#'   against is left out at once.
-#' @section Noise that varies: with `noise = "varying"` a refit also fits a noise variance \eqn{\lambda(x)}{lambda(x)} that differs from place to place, by
-#'   hetGP's penalised likelihood (Binois, Gramacy and Ludkovski 2018): with latent values \eqn{\Delta_i}{Delta_i} at the places, \eqn{a_i} readings each,
-#'   \deqn{\log\lambda = \bar n + C_g(C_g + gA^{-1})^{-1}(\Delta - \bar n),}{log lambda = n + C_g (C_g + g A^-1)^-1 (Delta - n),}
-#'   \eqn{C_g} the kernel's correlation with all lengthscales as many times as long (once at least), \eqn{\bar n} the level by least squares; maximised over
-#'   \eqn{\Delta}{Delta}, \eqn{g}, both lengthscales and the kernel's variance, with exact gradients, the penalty being the density of \eqn{\Delta}{Delta} at its best scale (none where
-#'   that is above 1). The event holds what \eqn{\lambda(x)}{lambda(x)} is made of, and until the next refit each reading's noise is \eqn{\lambda(x)}{lambda(x)}, within what it is at the places of
-#'   the fit; `noise_var` is then \eqn{e^{\bar n}}{exp(n)}. It stays constant unless 10 places have several readings or there are 30 places, and the likelihood (not penalised) gains
-#'   4 at least. Where rewards came with a `noise_var` of their own it is constant, too. Not with `average`, several outcomes, `outputs`, or kernels that are no [kernel_se()],
-#'   [kernel_matern()] or [kernel_rq()]. No theorem covers it.
+#'   With `smoothness` the kernel's \eqn{\nu}{nu} is averaged over, too: the above for each of these numbers (all Matern
+#'   parts have the same), and each counts by `smoothness_prior` times its evidence. A function with cliffs or narrow
+#'   valleys is smooth nowhere: under \eqn{\nu = 5/2}{nu = 5/2} alone its valley's floor is taken for noise. Searches do
+#'   not do so by default: with `c(2.5, 1.5, 0.5)` and the prior `c(1, 0.1, 0.1)` 48 noiseless BBOB functions in 2
+#'   inputs ended .28 lower in log10 (standard error .17), 24 in 5 inputs .15 (.13), but fresh readings of smooth
+#'   functions were less likely (`bench/results/promise.md` in the sources). From 150 rewards on a smoothness that half
+#'   of them speak against is left out at once.
+#' @section Noise that varies: with `noise = "varying"` a refit also fits a noise variance \eqn{\lambda(x)}{lambda(x)}
+#'   that differs from place to place, by hetGP's penalised likelihood (Binois, Gramacy and Ludkovski 2018): with latent
+#'   values \eqn{\Delta_i}{Delta_i} at the places, \eqn{a_i} readings each,
+#'   \deqn{\log\lambda = \bar n + C_g(C_g + gA^{-1})^{-1}(\Delta - \bar n),}{log lambda = n + C_g (C_g + g A^-1)^-1
+#'   (Delta - n),} \eqn{C_g} the kernel's correlation with all lengthscales as many times as long (once at least),
+#'   \eqn{\bar n} the level by least squares; maximised over \eqn{\Delta}{Delta}, \eqn{g}, both lengthscales and the
+#'   kernel's variance, with exact gradients, the penalty being the density of \eqn{\Delta}{Delta} at its best scale
+#'   (none where that is above 1). The event holds what \eqn{\lambda(x)}{lambda(x)} is made of, and until the next refit
+#'   each reading's noise is \eqn{\lambda(x)}{lambda(x)}, within what it is at the places of the fit; `noise_var` is
+#'   then \eqn{e^{\bar n}}{exp(n)}. It stays constant unless 10 places have several readings or there are 30 places, and
+#'   the likelihood (not penalised) gains 4 at least. Where rewards came with a `noise_var` of their own it is constant,
+#'   too. Not with `average`, several outcomes, `outputs`, or kernels that are no [kernel_se()], [kernel_matern()] or
+#'   [kernel_rq()]. No theorem covers it.
 #' @return An object of class `bandit_refit`.
-#' @section Errors: a `gpbandits_error` that names the argument. [gp_bandit()] refuses bounds and priors for parameters that its
-#'   kernel does not have, and bounds that do not contain the parameters it starts from.
-#' @section Guarantee: a refit never lowers the marginal likelihood (with priors: the posterior density) of the known rewards.
-#'   None of the papers' regret bounds covers fitted hyperparameters.
+#' @section Errors: a `gpbandits_error` that names the argument. [gp_bandit()] refuses bounds and priors for parameters
+#'   that its kernel does not have, and bounds that do not contain the parameters it starts from.
+#' @section Guarantee: a refit never lowers the marginal likelihood (with priors: the posterior density) of the known
+#'   rewards. None of the papers' regret bounds covers fitted hyperparameters.
 #' @seealso [gp_fit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)

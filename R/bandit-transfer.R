@@ -33,17 +33,18 @@
 #' the share that earlier campaigns leave untold is the design's (1 less the mean of \eqn{\rho^2}{rho^2}; of several
 #' campaigns \eqn{\rho^\top R^{-1}\rho}{rho' R^-1 rho} with their correlations \eqn{R}); in the others the policy is
 #' asked. `design = k` asks for all `k` points first. Campaigns in which all rewards are equal tell nothing: every
-#' choice is then as without them, with the same `refit`. Default refits come after each round from the second reward on.
-#' Earlier rows are no rounds, stand in no history and are never the incumbent.
-#' Of more than 300 (of all campaigns together) those are known to the model whose posterior sd is largest when they
-#' are taken one after the other; of a campaign with fewer than 4 places no noise or lengthscale is learnt.
+#' choice is then as without them, with the same `refit`. Default refits come after each round from the second reward
+#' on. Earlier rows are no rounds, stand in no history and are never the incumbent. Of more than 300 (of all campaigns
+#' together) those are known to the model whose posterior sd is largest when they are taken one after the other; of a
+#' campaign with fewer than 4 places no noise or lengthscale is learnt.
 #'
 #' Files, journals, stores and JSON of such a bandit contain the rows that are kept. Not with `outcomes`, `limits`,
 #' `race`, `fidelity`, `refit = NULL`, noise that varies, or kernels that are matrices or functions: errors say so.
 #'
 #' On Hartmann's function in three inputs a campaign with correlation .9 is ahead of none by 1.1 in log10 of the gap
 #' after 8 evaluations. One that is upside down costs: after 2 and 3 evaluations the gap was 1.35 and 1.15 times that
-#' without it, since the first point is then the worst there is (18 searches; `bench/results/related.md` in the sources).
+#' without it, since the first point is then the worst there is (18 searches; `bench/results/related.md` in the
+#' sources).
 #' @section Guarantee: none: correlations and hyperparameters are fitted.
 #' @name related
 #' @examples

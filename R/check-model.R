@@ -2,60 +2,78 @@
 
 #' Does the model fit the rewards?
 #'
-#' Everything that a Gaussian-process bandit promises rests on its model: kernel, noise, prior mean. `check_model()` holds the rewards that have come
-#' against it: what the model says of each reward from all others, and whether what it said of each before it came was right as often as it should be.
+#' Everything that a Gaussian-process bandit promises rests on its model: kernel, noise, prior mean. `check_model()`
+#' holds the rewards that have come against it: what the model says of each reward from all others, and whether what it
+#' said of each before it came was right as often as it should be.
 #'
-#' @section Leaving one out: with \eqn{\mu, \sigma} the posterior at a place, \eqn{\bar y}{ybar} what was read there and \eqn{1/\lambda_{\bar y}}{1 / lambda_ybar} the
-#'   weight of what is left out, the leverage is \eqn{h = \sigma^2/\lambda_{\bar y}}{h = sd^2 / lambda_ybar}, and without it
-#'   \deqn{\mu_- = \frac{\mu - h\bar y}{1 - h},\qquad \sigma_-^2 = \frac{\sigma^2}{1-h},\qquad z = \frac{\bar y - \mu_-}{\sqrt{\lambda_{\bar y}/(1-h)}}.}{mean = (mu - h ybar) /
-#'   (1 - h), sd^2 = sigma^2 / (1 - h), z = (ybar - mean) / sqrt(lambda_ybar / (1 - h)).}
-#'   No engine fits anything again. `by = "place"` leaves out all readings of a place together, `"reward"` one at a time, `"context"` all rewards of a context:
-#'   \eqn{V = ([A^{-1}]_{BB})^{-1}}{V = ([A^-1]_BB)^-1}, \eqn{y_B - V(A^{-1}(y - m))_B}{y_B - V (A^-1 (y - m))_B}, \eqn{A} the covariance of the rewards. Where \eqn{1-h} is so small
-#'   that digits are lost (below 1e-8, or 20 times a low-rank engine's accuracy) the row is solved from \eqn{A}, as long as there are at most 3,000 rewards.
+#' @section Leaving one out: with \eqn{\mu, \sigma} the posterior at a place, \eqn{\bar y}{ybar} what was read there and
+#'   \eqn{1/\lambda_{\bar y}}{1 / lambda_ybar} the weight of what is left out, the leverage is
+#'   \eqn{h = \sigma^2/\lambda_{\bar y}}{h = sd^2 / lambda_ybar}, and without it
+#'   \deqn{\mu_- = \frac{\mu - h\bar y}{1 - h},\qquad \sigma_-^2 = \frac{\sigma^2}{1-h},\qquad z = \frac{\bar y -
+#'   \mu_-}{\sqrt{\lambda_{\bar y}/(1-h)}}.}{mean = (mu - h ybar) / (1 - h), sd^2 = sigma^2 / (1 - h), z = (ybar - mean)
+#'   / sqrt(lambda_ybar / (1 - h)).} No engine fits anything again. `by = "place"` leaves out all readings of a place
+#'   together, `"reward"` one at a time, `"context"` all rewards of a context:
+#'   \eqn{V = ([A^{-1}]_{BB})^{-1}}{V = ([A^-1]_BB)^-1}, \eqn{y_B - V(A^{-1}(y - m))_B}{y_B - V (A^-1 (y - m))_B},
+#'   \eqn{A} the covariance of the rewards. Where \eqn{1-h} is so small that digits are lost (below 1e-8, or 20 times a
+#'   low-rank engine's accuracy) the row is solved from \eqn{A}, as long as there are at most 3,000 rewards.
 #'
-#'   Where several models are averaged over ([refit_every()]) each is left out from by itself and they keep their weights: `mean` and `sd` are the mixture's, `pit` is its
-#'   distribution function and `z` the normal quantile of that.
+#'   Where several models are averaged over ([refit_every()]) each is left out from by itself and they keep their
+#'   weights: `mean` and `sd` are the mixture's, `pit` is its distribution function and `z` the normal quantile of that.
 #'
-#' @section Tests: residuals of one left out depend on each other. What a reward differs by from what was expected of it when it *arrived*, in units of its standard
-#'   deviation, does not: \eqn{\epsilon = L^{-1}(y - m)}, \eqn{LL^T = A} in order of arrival, are independent standard normal under the model, also where a bandit
-#'   chose the points (derived here: given the past the choice is fixed). So
+#' @section Tests: residuals of one left out depend on each other. What a reward differs by from what was expected of it
+#'   when it *arrived*, in units of its standard deviation, does not: \eqn{\epsilon = L^{-1}(y - m)}, \eqn{LL^T = A} in
+#'   order of arrival, are independent standard normal under the model, also where a bandit chose the points (derived
+#'   here: given the past the choice is fixed). So
 #'   * `scale`: \eqn{\sum\epsilon^2}{sum of eps^2} against \eqn{\chi^2_n}{chi-squared with n}, two-sided;
 #'   * `largest`: \eqn{1 - (2\Phi(\max|\epsilon|) - 1)^n}{1 - (2 Phi(max |eps|) - 1)^n};
 #'   * `noise`: Spearman's correlation of \eqn{|z|} with the mean without it (noise that grows with the mean);
-#'   * `order`: Spearman's correlation of that mean with the rewards, a weak test: below 0 the model orders places no better than chance.
+#'   * `order`: Spearman's correlation of that mean with the rewards, a weak test: below 0 the model orders places no
+#'     better than chance.
 #'
-#'   They assume that when a reward arrives does not depend on its value. Hyperparameters that were fitted to the same rewards make all residuals look right: with
-#'   [refit_every()] the predictions made at the choice count instead, after the first refit and where nothing was pending, each with the parameters of its time (five at least;
-#'   else `scale` is `NA`); and the largest \eqn{|z|} of one left out, beyond 3.3, is a note (simulated: 1 in 100 under a right model is beyond 3.48 with given, 2.93 to 3.26 with fitted
-#'   hyperparameters at 20 and 40 rewards). Under [scale_outputs()] all of it is said of the scaled rewards. A check sees the points played, never the maximum that was missed.
+#'   They assume that when a reward arrives does not depend on its value. Hyperparameters that were fitted to the same
+#'   rewards make all residuals look right: with [refit_every()] the predictions made at the choice count instead, after
+#'   the first refit and where nothing was pending, each with the parameters of its time (five at least; else `scale` is
+#'   `NA`); and the largest \eqn{|z|} of one left out, beyond 3.3, is a note (simulated: 1 in 100 under a right model is
+#'   beyond 3.48 with given, 2.93 to 3.26 with fitted hyperparameters at 20 and 40 rewards). Under [scale_outputs()] all
+#'   of it is said of the scaled rewards. A check sees the points played, never the maximum that was missed.
 #'
-#' @section Successes, counts, levels, outliers: where rewards are no readings with Gaussian noise ([rewards_binary()], [rewards_counts()], [rewards_ordinal()],
-#'   [rewards_robust()]) what is left out is taken out of the posterior as it was put in, by its slope \eqn{\ell'}{l'} and weight \eqn{w} at the posterior mean (the cavity:
-#'   \eqn{1/\sigma_-^2 = 1/\sigma^2 - w}{1 / sd_^2 = 1 / sd^2 - w}, \eqn{\mu_- = \mu - \sigma_-^2\ell'}{mean_ = mu - sd_^2 l'}: as good as the likelihood's approximation, and without another fit).
-#'   `by = "place"` leaves out all rewards of a place, and says of each what was expected of it; `"context"` is refused. `pit` lies at random within the step of a discrete
-#'   distribution function, at the same point for all who look; `z` is its normal quantile, `mean` and `sd` are of the expected reward (of one trial), and the constant that
-#'   `log_score` is held against is one of the same kind of rewards. Tests are by what was known when a reward's query was made, where nothing was pending (five at least). Under a right model (simulated, 50
-#'   rewards, 300 lives of each kind) p-values of `scale` and `largest` were below .01 in 0 to .7 of 100 lives, below .001 in none, but with outliers `largest` in .7; single trials and levels say
-#'   little against a wrong one. `order` is no note.
+#' @section Successes, counts, levels, outliers: where rewards are no readings with Gaussian noise ([rewards_binary()],
+#'   [rewards_counts()], [rewards_ordinal()], [rewards_robust()]) what is left out is taken out of the posterior as it
+#'   was put in, by its slope \eqn{\ell'}{l'} and weight \eqn{w} at the posterior mean (the cavity:
+#'   \eqn{1/\sigma_-^2 = 1/\sigma^2 - w}{1 / sd_^2 = 1 / sd^2 - w},
+#'   \eqn{\mu_- = \mu - \sigma_-^2\ell'}{mean_ = mu - sd_^2 l'}: as good as the likelihood's approximation, and without
+#'   another fit). `by = "place"` leaves out all rewards of a place, and says of each what was expected of it;
+#'   `"context"` is refused. `pit` lies at random within the step of a discrete distribution function, at the same point
+#'   for all who look; `z` is its normal quantile, `mean` and `sd` are of the expected reward (of one trial), and the
+#'   constant that `log_score` is held against is one of the same kind of rewards. Tests are by what was known when a
+#'   reward's query was made, where nothing was pending (five at least). Under a right model (simulated, 50 rewards, 300
+#'   lives of each kind) p-values of `scale` and `largest` were below .01 in 0 to .7 of 100 lives, below .001 in none,
+#'   but with outliers `largest` in .7; single trials and levels say little against a wrong one. `order` is no note.
 #'   Comparisons and rankings are refused.
 #'
-#' @section What it says: a p-value (`scale`, `largest`) below .001 speaks against the model, and is a warning of class `gpbandits_model`, once in a bandit's life, by
-#'   `summary()` and `$certificate()`, whose line it is; looked at again and again, the \eqn{j}-th look takes \eqn{.001/(j(j+1))}. Below .01, a `noise` test below
-#'   .01, or an `order` below 0 from 20 rewards on are notes. Each comes with what may help.
+#' @section What it says: a p-value (`scale`, `largest`) below .001 speaks against the model, and is a warning of class
+#'   `gpbandits_model`, once in a bandit's life, by `summary()` and `$certificate()`, whose line it is; looked at again
+#'   and again, the \eqn{j}-th look takes \eqn{.001/(j(j+1))}. Below .01, a `noise` test below .01, or an `order` below
+#'   0 from 20 rewards on are notes. Each comes with what may help.
 #'
 #' @param object a bandit, a [gp_regression()] or [gp_fit()], or what [maximize_bandit()] found.
 #' @param by what is left out: `"place"`, `"reward"` or `"context"`.
-#' @param outcome of a bandit with several [outcomes] the name of the one whose model is checked; `NULL`: the first objective.
+#' @param outcome of a bandit with several [outcomes] the name of the one whose model is checked; `NULL`: the first
+#'   objective.
 #' @param ... not used.
-#' @return A list of class `bandit_check`: `rewards` (their number), `held` (how many lie within their 95% interval), `largest` (the largest \eqn{|z|} of one left out), `tests` (a
-#'   data.frame `test`, `statistic`, `p`), `log_score` and `constant_score` (mean log density, or log probability, of the rewards left out, and that of a normal distribution fitted to the others, `NA` where that has no spread: of two places or one),
-#'   `verdict` (`"nothing against the model"`, a note, or what speaks against it), `advice`, and `data`: as `as.data.frame()`, a row for each group left out or, by
-#'   context, each reward in it: `id` (the first reward's), place, `reward`, `mean`, `sd` (of the function without it, in the units of the rewards), `z` and
-#'   `pit`, \eqn{\Phi(z)}{Phi(z)}.
-#' @section Errors: a `gpbandits_error` if there are fewer than 3 rewards, or no context to leave out; where rewards only count by weights ([change_weights()] is no model of them)
-#'   or a rule without a posterior chooses, and where rewards are comparisons or rankings.
-#' @section Cost: one posterior at the places played, and \eqn{nd^2}{n d^2} for the innovations of \eqn{n} rewards at \eqn{d} distinct places, at most
-#'   \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the innovations are the predictions made at the choice, as with refits.
+#' @return A list of class `bandit_check`: `rewards` (their number), `held` (how many lie within their 95% interval),
+#'   `largest` (the largest \eqn{|z|} of one left out), `tests` (a data.frame `test`, `statistic`, `p`), `log_score` and
+#'   `constant_score` (mean log density, or log probability, of the rewards left out, and that of a normal distribution
+#'   fitted to the others, `NA` where that has no spread: of two places or one), `verdict`
+#'   (`"nothing against the model"`, a note, or what speaks against it), `advice`, and `data`: as `as.data.frame()`, a
+#'   row for each group left out or, by context, each reward in it: `id` (the first reward's), place, `reward`, `mean`,
+#'   `sd` (of the function without it, in the units of the rewards), `z` and `pit`, \eqn{\Phi(z)}{Phi(z)}.
+#' @section Errors: a `gpbandits_error` if there are fewer than 3 rewards, or no context to leave out; where rewards
+#'   only count by weights ([change_weights()] is no model of them) or a rule without a posterior chooses, and where
+#'   rewards are comparisons or rankings.
+#' @section Cost: one posterior at the places played, and \eqn{nd^2}{n d^2} for the innovations of \eqn{n} rewards at
+#'   \eqn{d} distinct places, at most \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the innovations are the predictions
+#'   made at the choice, as with refits.
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
@@ -530,7 +548,8 @@ as.data.frame.bandit_check <- function(x, row.names = NULL, optional = FALSE, ..
 
 #' @rdname check_model
 #' @param type `"calibration"`: how many rewards lie below each quantile of what the model says of them, with the band
-#'   \eqn{\pm 1.36/\sqrt n}{+- 1.36 / sqrt(n)} that 95% of right models stay in; `"residuals"`: \eqn{z} against the mean left out, with the 95% lines.
+#'   \eqn{\pm 1.36/\sqrt n}{+- 1.36 / sqrt(n)} that 95% of right models stay in; `"residuals"`: \eqn{z} against the mean
+#'   left out, with the 95% lines.
 #' @param main,xlab,ylab as in [graphics::plot.default()].
 #' @details `plot()` returns what it draws, invisibly: a data.frame.
 #' @export

@@ -8,13 +8,13 @@
 #' is read as `finite_domain()` of it, and a named list of `c(lower, upper)`
 #' pairs as `box_domain()`.
 #'
-#' Names decide: wherever points are given, named columns (of a data.frame or a matrix) or a named vector's elements are found by
-#' the names of the inputs, and unknown or missing names are refused; points without names go by position. An arm is found again
-#' within 1e-8 of each input's range.
+#' Names decide: wherever points are given, named columns (of a data.frame or a matrix) or a named vector's elements are
+#' found by the names of the inputs, and unknown or missing names are refused; points without names go by position. An
+#' arm is found again within 1e-8 of each input's range.
 #'
 #' @param x numeric vector, matrix or data.frame: one row per arm, one column
-#'   per input (`n` x `d`). Column names are kept; `x1..xd` if there are none. Names of the rows (of a vector: its names), or a
-#'   column of labels, are names of the arms: they stand in histories, and wherever an `arm` is asked for.
+#'   per input (`n` x `d`). Column names are kept; `x1..xd` if there are none. Names of the rows (of a vector: its
+#'   names), or a column of labels, are names of the arms: they stand in histories, and wherever an `arm` is asked for.
 #' @param lower,upper numeric vectors of length `d` (or one number for all):
 #'   the box's bounds, `lower < upper`.
 #' @param names names of the inputs; `x1..xd` if `NULL` and `lower` has none.

@@ -3,13 +3,13 @@
 #' @rdname finite_domain
 #' @section Products:
 #' `product_domain()` is every combination of one of finitely many settings (`rows`) with a point of a
-#' `box`: one of several materials at some temperature, say. Its inputs are the rows' columns, then the box's, and so are the
-#' kernel's; `arm` is the number of the row. A [kernel_matrix()] in its kernel is a covariance of the rows.
+#' `box`: one of several materials at some temperature, say. Its inputs are the rows' columns, then the box's, and so
+#' are the kernel's; `arm` is the number of the row. A [kernel_matrix()] in its kernel is a covariance of the rows.
 #' Points are named by all inputs, or by `arm` and the box's inputs alone. Policies are maximised in every row's box.
 #'
 #' @param rows the settings: a `finite_domain()`, or what may be written for one.
-#' @param box a `box_domain()`, or a named list of `c(lower, upper)` pairs. Inputs without names of their own are numbered
-#'   on from those of `rows`.
+#' @param box a `box_domain()`, or a named list of `c(lower, upper)` pairs. Inputs without names of their own are
+#'   numbered on from those of `rows`.
 #' @examples
 #' product_domain(data.frame(layers = c(1, 2, 4)), list(rate = c(0, 1)))
 #' @export

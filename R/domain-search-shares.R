@@ -8,7 +8,8 @@
 #' @param names names of shares, two at least: each is an input, and a column.
 #' @param total what the shares add up to, a number > 0. Where it is above 1 and `upper` is not given, each share may be
 #'   all of it.
-#' @param most at most so many shares are above 0; `NULL`: all may be. Each of the others is 0, also where its `lower` is above 0.
+#' @param most at most so many shares are above 0; `NULL`: all may be. Each of the others is 0, also where its `lower`
+#'   is above 0.
 #' @export
 param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL, step = NULL, digits = NULL) {
   if (missing(upper) && is.numeric(total) && isTRUE(total > 1)) upper <- total

@@ -25,28 +25,27 @@
 #'   levels may stand in
 #'   variables, whose values are taken at once. Factors are compared with their levels as text (ordered ones also by
 #'   `<`), factors of numbers as numbers.
-#'   An input whose `when` is not true does not exist; what does not exist is `NA` there, so that a comparison with it is
-#'   not true. A constraint
-#'   that is `NA` because of an input that does not exist does not bind.
-#' @section Linear constraints: Constraints that are linear in reals, whole numbers, logicals and shares that always exist
-#'   are solved by linear programming, such as `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12` over
-#'   whole numbers. An empty region is an error, and is proved to be empty. Where the region is a small part of the box,
-#'   designs, candidates and uniform points are uniform over the region, on the scale of each input. They are drawn by
-#'   hit-and-run, whole numbers by steps along their lattice. All other constraints are kept by rejection, of points of
-#'   the region if there are linear constraints, else of points of the box.
+#'   An input whose `when` is not true does not exist; what does not exist is `NA` there, so that a comparison with it
+#'   is not true. A constraint that is `NA` because of an input that does not exist does not bind.
+#' @section Linear constraints: Constraints that are linear in reals, whole numbers, logicals and shares that always
+#'   exist are solved by linear programming, such as `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12`
+#'   over whole numbers. An empty region is an error, and is proved to be empty. Where the region is a small part of the
+#'   box, designs, candidates and uniform points are uniform over the region, on the scale of each input. They are drawn
+#'   by hit-and-run, whole numbers by steps along their lattice. All other constraints are kept by rejection, of points
+#'   of the region if there are linear constraints, else of points of the box.
 #' @section Mixtures: `param_shares(names, total)` is a set of shares (each an input, a column), which are within their
 #'   bounds and add up to
 #'   `total`; with `most` at most so many are above 0, and each is 0 or within its bounds. Designs and draws are uniform
 #'   over the set: one share
 #'   after the other by inverting its distribution given those before it, which is a ratio of volumes
-#'   \eqn{V(u, T) = \sum_A (-1)^{|A|}(T - \sum_A u)_+^{k-1}}{V(u, T) = sum_A (-1)^|A| (T - sum_A u)_+^(k-1)}, \eqn{u} the lengths of the ranges,
-#'   \eqn{T} what is left of the total; beyond 12 bounded shares, and where too many digits cancel, by 60 sweeps of a walk
-#'   (Gibbs sampling) instead. Of sets of `most` shares each is as
-#'   probable as any other. Climbs are by projected gradients (Birgin, Martinez and Raydan 2000), so that faces, where a
-#'   share is 0, are reached exactly; with `most` one share is dropped, added or swapped in turns with
-#'   climbs. The kernel sees the shares as they are, and with `most` an indicator `<name>.active` of each.
-#'   In `where`, a sum with equal coefficients of reals from 0 on that is equal to a number means the same as
-#'   `param_shares()`. Two linear inequalities that leave an equality are one.
+#'   \eqn{V(u, T) = \sum_A (-1)^{|A|}(T - \sum_A u)_+^{k-1}}{V(u, T) = sum_A (-1)^|A| (T - sum_A u)_+^(k-1)}, \eqn{u}
+#'   the lengths of the ranges, \eqn{T} what is left of the total; beyond 12 bounded shares, and where too many digits
+#'   cancel, by 60 sweeps of a walk (Gibbs sampling) instead. Of sets of `most` shares each is as probable as any other.
+#'   Climbs are by projected gradients (Birgin, Martinez and Raydan 2000), so that faces, where a share is 0, are
+#'   reached exactly; with `most` one share is dropped, added or swapped in turns with climbs. The kernel sees the
+#'   shares as they are, and with `most` an indicator `<name>.active` of each. In `where`, a sum with equal coefficients
+#'   of reals from 0 on that is equal to a number means the same as `param_shares()`. Two linear inequalities that leave
+#'   an equality are one.
 #' @section Linear equalities: An equality of at least two plain reals that is linear, such as `2 * a + b == 1` or
 #'   `a == b`, is solved. Its terms are treated like shares: designs, suggestions and the recommended point satisfy it
 #'   up to rounding, and draws are uniform over it. Given points must satisfy it up to `1e-8` of its largest term.
@@ -81,7 +80,8 @@
 #'   while they help.
 #' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`,
 #'   `param_shares()`; or what may be written for one: a pair of numbers, levels (characters, a factor),
-#'   `c(TRUE, FALSE)`. Or one unnamed argument: a paradox `ParamSet`, dials `parameters`, a named list, or a search space.
+#'   `c(TRUE, FALSE)`. Or one unnamed argument: a paradox `ParamSet`, dials `parameters`, a named list, or a search
+#'   space.
 #' @param where known constraints: a one-sided formula, a list of them, or a function of a data.frame of points that
 #'   returns a logical for each row.
 #'   (A function can go into a [bandit_store()] only with `trust`.)
@@ -96,9 +96,10 @@
 #'   `total`, which must be a multiple. Given points may have any value.
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
 #' @param ordered are the levels in an order? Then they count as their ranks.
-#' @param features `NULL`, or a data.frame of numbers with a row for each level (by the levels' order, or by row names that are
-#'   levels): what the levels are like. The default kernel is then [kernel_levels()] for this input. Columns are scaled to 0 and 1; those that do
-#'   not vary, and of two whose correlation is beyond 0.95 the later one, are left out, with a message.
+#' @param features `NULL`, or a data.frame of numbers with a row for each level (by the levels' order, or by row names
+#'   that are levels): what the levels are like. The default kernel is then [kernel_levels()] for this input. Columns
+#'   are scaled to 0 and 1; those that do not vary, and of two whose correlation is beyond 0.95 the later one, are left
+#'   out, with a message.
 #' @param when `NULL`, or a one-sided formula: the condition under which the input exists.
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
 #' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown
@@ -111,7 +112,8 @@
 #' @source Hit-and-run: Smith (1984). Directions from other walks: Gilks, Roberts and George (1994).
 #'   Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
 #'   "Bayesian optimization for
-#'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021) <https://arxiv.org/abs/2102.07188>.
+#'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021)
+#'   <https://arxiv.org/abs/2102.07188>.
 #' @seealso [kernel_categorical()], [box_domain()], [mlr3-doors], [tune_gp_bandit()].
 #' @examples
 #' space <- search_space(lr = param_real(1e-4, 1, log = TRUE), depth = param_integer(1, 12),

@@ -4,10 +4,9 @@
 #'
 #' A width such as [width_igp()] needs \eqn{\gamma_s}{gamma_s}, the largest
 #' information that \eqn{s} observations can give about the function,
-#' \deqn{\gamma_s = \max_{|A| = s} \tfrac12 \log\det(I + K_A/\lambda).}{gamma_s = max over s points A of 1/2 log det(I + K_A / lambda).}
-#' It is called with \eqn{s = t - 1}, the number of points before round \eqn{t}.
-#' A `gain` argument takes one of the strings below, a number (the same for every
-#' \eqn{s}), a function of \eqn{s}, or `gain_rate()`.
+#' \deqn{\gamma_s = \max_{|A| = s} \tfrac12 \log\det(I + K_A/\lambda).}{gamma_s = max over s points A of 1/2 log det(I +
+#' K_A / lambda).} It is called with \eqn{s = t - 1}, the number of points before round \eqn{t}. A `gain` argument takes
+#' one of the strings below, a number (the same for every \eqn{s}), a function of \eqn{s}, or `gain_rate()`.
 #'
 #' * `"realized"`: \eqn{\tfrac12 \log\det(I + K_{t-1}/\lambda)}{1/2 log det(I + K/lambda)}
 #'   of the points that were really played since the last restart (pending ones
@@ -21,9 +20,12 @@
 #'   \eqn{(\log s)^{d+1}}{(log s)^(d+1)} for SE,
 #'   \eqn{s^{d(d+1)/(2\nu+d(d+1))} \log s}{s^(d(d+1)/(2 nu + d(d+1))) log s} for Matern,
 #'   \eqn{d \log s} for the linear kernel; an error for other kernels. \eqn{d} counts
-#'   the inputs that the kernel uses. With `source = "vakili"` \eqn{s^{d/(2\nu+d)}\log^{2\nu/(2\nu+d)}s}{s^(d / (2 nu + d)) (log s)^(2 nu / (2 nu + d))} for
-#'   Matern, which is smaller (Vakili et al. 2021, for kernels whose eigenfunctions are bounded; the others' are the same): for \eqn{\nu = 5/2}{nu = 5/2} in 1, 2, 3 inputs the power of
-#'   \eqn{s} is .167, .286, .375 instead of .286, .545, .706, so that IGP-UCB's regret is sublinear where \eqn{\nu > d/2}{nu > d / 2}. The constant is unknown: a rate is no bound.
+#'   the inputs that the kernel uses. With `source = "vakili"`
+#'   \eqn{s^{d/(2\nu+d)}\log^{2\nu/(2\nu+d)}s}{s^(d / (2 nu + d)) (log s)^(2 nu / (2 nu + d))} for Matern, which is
+#'   smaller (Vakili et al. 2021, for kernels whose eigenfunctions are bounded; the others' are the same): for
+#'   \eqn{\nu = 5/2}{nu = 5/2} in 1, 2, 3 inputs the power of \eqn{s} is .167, .286, .375 instead of .286, .545, .706,
+#'   so that IGP-UCB's regret is sublinear where \eqn{\nu > d/2}{nu > d / 2}. The constant is unknown: a rate is no
+#'   bound.
 #'
 #' All are 0 at \eqn{s = 0}, and the rate is 0 at \eqn{s = 1} too.
 #'
@@ -33,7 +35,8 @@
 #' @section Errors: a `gpbandits_error` if `scale` is not a positive number; greedy and
 #'   spectral gains need finitely many arms.
 #' @references Srinivas, Krause, Kakade, Seeger (2010), Theorems 4 and 5;
-#'   Chowdhury and Gopalan (2017); Vakili, Khezeli and Picheny (2021) <https://arxiv.org/abs/2009.06966> (rates from its abstract).
+#'   Chowdhury and Gopalan (2017); Vakili, Khezeli and Picheny (2021) <https://arxiv.org/abs/2009.06966> (rates from its
+#'   abstract).
 #' @seealso [information_gain()] for the sequences themselves, [width_igp()].
 #' @examples
 #' width_igp(B = 1, R = 0.1, delta = 0.1, gain = "greedy")

@@ -63,8 +63,8 @@
 #'   a normal prior for its logarithm; or a matrix of two such rows, a mixture of both in equal shares; of a
 #'   correlation also `c(shape1 =, shape2 =)`, a Beta prior (with `shape2 > 1` it stays below 1).
 #' @param iterations most iterations of each search, a whole number >= 1.
-#' @param own_noise `NULL`, or a number > 0 per observation: its own noise variance, which is known, `NA` where it is the
-#'   one that is fitted. Where no observation is left for that, `noise_var` stays.
+#' @param own_noise `NULL`, or a number > 0 per observation: its own noise variance, which is known, `NA` where it is
+#'   the one that is fitted. Where no observation is left for that, `noise_var` stays.
 #' @param ... further arguments are an error.
 #' @return An object of class `gp_fit` and [gp_regression][gp_regression()] with, besides what
 #'   that has, `parameters` (all, named, natural scale), `estimated` (how many of them and of

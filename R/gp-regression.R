@@ -44,8 +44,8 @@
 #' @param noise_var positive number: the variance of the noise, \eqn{\lambda},
 #'   in the squared units of `y`.
 #' @param mean number: the prior mean of the function, default 0.
-#' @param own_noise `NULL`, or a number > 0 per observation: the variance of its own noise, `NA` where that is `noise_var`.
-#'   Above it stands in place of \eqn{\lambda} on the diagonal.
+#' @param own_noise `NULL`, or a number > 0 per observation: the variance of its own noise, `NA` where that is
+#'   `noise_var`. Above it stands in place of \eqn{\lambda} on the diagonal.
 #' @return `gp_regression()`: an object of class `gp_regression`, a list with
 #'   `x`, `y`, `kernel`, `noise_var`, `mean`, `names` (of the inputs) and, where it was given, `own_noise`.
 #' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine

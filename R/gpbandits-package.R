@@ -12,22 +12,25 @@
 #' b$best()                                             # the recommendation so far
 #' ```
 #'
-#' | You want to | see |
-#' | --- | --- |
-#' | maximise or minimise a function of your own in one call | [maximize_bandit()], `vignette("tuning")` |
-#' | plan experiments that people make | [auto_bandit()]; in a browser, as a team: [bandit_service()] |
-#' | be led through the package | `vignette("gpbandits")` |
-#' | choose an algorithm with a guarantee | [guarantees]: [gp_ucb()], [igp_ucb()]; late rewards and batches: [gp_ucb_sdf()], [gp_ucb_pe()]; changes: [gp_ucb_cpd()], [gp_ucb_drift()]; constraints: [gp_ucb_noiseless_constraints()]; safety: [safe_opt()]; level sets: [gp_lse()] |
-#' | put one together | [gp_bandit()] of [kernels], [policies], [widths], [pending], [changes], [constraints] |
-#' | say what can be chosen | [search_space()], [finite_domain()], [box_domain()], [product_domain()] |
-#' | tune with mlr3 or tidymodels | [mlr3-doors], [tune_gp_bandit()] |
-#' | simulate and compare | [bandit_problem()], [run_bandit()], [compare_bandits()], [benchmark_function()] |
-#' | judge a policy by a log | [evaluate_policy()] |
-#' | use several processes, survive a crash | [bandit_store()], [work_on()], [open_bandit()] |
-#' | know when to stop, whether to believe the model | [stopping], [check_model()] |
-#' | compute a theorem's bound | [regret_bound()], [information_gain()] |
-#' | fit a Gaussian process | [gp_fit()], [gp_regression()] |
-#' | know what stays readable, what to back up | [compatibility] |
+#' \tabular{ll}{
+#'   You want to \tab see \cr
+#'   maximise or minimise a function of your own in one call \tab [maximize_bandit()], `vignette("tuning")` \cr
+#'   plan experiments that people make \tab [auto_bandit()]; in a browser, as a team: [bandit_service()] \cr
+#'   be led through the package \tab `vignette("gpbandits")` \cr
+#'   choose an algorithm with a guarantee \tab [guarantees]: [gp_ucb()], [igp_ucb()]; late rewards and batches:
+#'     [gp_ucb_sdf()], [gp_ucb_pe()]; changes: [gp_ucb_cpd()], [gp_ucb_drift()]; constraints:
+#'     [gp_ucb_noiseless_constraints()]; safety: [safe_opt()]; level sets: [gp_lse()] \cr
+#'   put one together \tab [gp_bandit()] of [kernels], [policies], [widths], [pending], [changes], [constraints] \cr
+#'   say what can be chosen \tab [search_space()], [finite_domain()], [box_domain()], [product_domain()] \cr
+#'   tune with mlr3 or tidymodels \tab [mlr3-doors], [tune_gp_bandit()] \cr
+#'   simulate and compare \tab [bandit_problem()], [run_bandit()], [compare_bandits()], [benchmark_function()] \cr
+#'   judge a policy by a log \tab [evaluate_policy()] \cr
+#'   use several processes, survive a crash \tab [bandit_store()], [work_on()], [open_bandit()] \cr
+#'   know when to stop, whether to believe the model \tab [stopping], [check_model()] \cr
+#'   compute a theorem's bound \tab [regret_bound()], [information_gain()] \cr
+#'   fit a Gaussian process \tab [gp_fit()], [gp_regression()] \cr
+#'   know what stays readable, what to back up \tab [compatibility] \cr
+#' }
 #'
 #' Every mistake stops with a condition of class `gpbandits_error` that names the argument.
 #' @examples

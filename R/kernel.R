@@ -13,25 +13,28 @@
 #' \eqn{l_i} the lengthscale and \eqn{p_i} the period of input \eqn{i}, and
 #' \eqn{s = \sum_i (x_i - x'_i)^2 / l_i^2}{s = sum_i (x_i - x'_i)^2 / l_i^2}, \eqn{v} the `variance`:
 #'
-#' | kernel | \eqn{k(x, x')} |
-#' | --- | --- |
-#' | `kernel_se` | \eqn{v \exp(-s/2)}{v exp(-s/2)} |
-#' | `kernel_matern` | \eqn{v\, 2^{1-\nu} r^\nu K_\nu(r) / \Gamma(\nu)}{v 2^(1-nu) r^nu K_nu(r) / Gamma(nu)}, \eqn{r = \sqrt{2 \nu s}}{r = sqrt(2 nu s)} |
-#' | `kernel_rq` | \eqn{v (1 + s / (2 \alpha))^{-\alpha}}{v (1 + s / (2 alpha))^(-alpha)} |
-#' | `kernel_periodic` | \eqn{v \exp(-2 \sum_i \sin^2(\pi (x_i - x'_i) / p_i) / l_i^2)}{v exp(-2 sum_i sin^2(pi (x_i - x'_i) / p_i) / l_i^2)} |
-#' | `kernel_linear` | \eqn{v\, x \cdot x'}{v x.x'}, without a constant |
-#' | `kernel_categorical` | \eqn{v \prod_i \rho_i^{[x_i \ne x'_i]}}{v prod_i rho_i^[x_i != x'_i]} |
-#' | `kernel_matrix` | \eqn{K_{ab}}{K[a, b]} for the arms with numbers \eqn{a} and \eqn{b} |
-#' | `kernel_function` | \eqn{v f(x, x')}{v f(x, x')}, your own function in R |
-#' | `k1 + k2`, `k1 * k2` | the sum, the product of the two values |
+#' \tabular{ll}{
+#'   kernel \tab \eqn{k(x, x')} \cr
+#'   `kernel_se` \tab \eqn{v \exp(-s/2)}{v exp(-s/2)} \cr
+#'   `kernel_matern` \tab \eqn{v\, 2^{1-\nu} r^\nu K_\nu(r) / \Gamma(\nu)}{v 2^(1-nu) r^nu K_nu(r) / Gamma(nu)},
+#'     \eqn{r = \sqrt{2 \nu s}}{r = sqrt(2 nu s)} \cr
+#'   `kernel_rq` \tab \eqn{v (1 + s / (2 \alpha))^{-\alpha}}{v (1 + s / (2 alpha))^(-alpha)} \cr
+#'   `kernel_periodic` \tab \eqn{v \exp(-2 \sum_i \sin^2(\pi (x_i - x'_i) / p_i) / l_i^2)}{v exp(-2 sum_i sin^2(pi (x_i
+#'     - x'_i) / p_i) / l_i^2)} \cr
+#'   `kernel_linear` \tab \eqn{v\, x \cdot x'}{v x.x'}, without a constant \cr
+#'   `kernel_categorical` \tab \eqn{v \prod_i \rho_i^{[x_i \ne x'_i]}}{v prod_i rho_i^[x_i != x'_i]} \cr
+#'   `kernel_matrix` \tab \eqn{K_{ab}}{K[a, b]} for the arms with numbers \eqn{a} and \eqn{b} \cr
+#'   `kernel_function` \tab \eqn{v f(x, x')}{v f(x, x')}, your own function in R \cr
+#'   `k1 + k2`, `k1 * k2` \tab the sum, the product of the two values \cr
+#' }
 #'
-#' `kernel_levels` is for one input whose values are numbers of levels, 1, 2, ..., that `features` describe (\eqn{\phi}{phi}, a row each):
-#' \eqn{v\,[(1-\omega)k_{5/2}(\phi,\phi') + \omega 1\{\mathrm{same\ level}\}]}{v [(1 - own) k(phi, phi') + own 1{same level}]}, \eqn{\omega}{own} = `own`,
-#' \eqn{k_{5/2}} the Matern correlation with \eqn{\nu=5/2}{nu = 5/2}: levels with equal features still may differ. [search_space()] uses it where
-#' `param_factor()` has `features`.
-#' `kernel_categorical` is for inputs whose values have no order (levels, codes of materials): any two different values have the
-#' same `correlation` \eqn{\rho} (exchangeable, or compound symmetry); it is the covariance of a common effect and one of each value.
-#' Over several inputs it is the product.
+#' `kernel_levels` is for one input whose values are numbers of levels, 1, 2, ..., that `features` describe
+#' (\eqn{\phi}{phi}, a row each): \eqn{v\,[(1-\omega)k_{5/2}(\phi,\phi') + \omega 1\{\mathrm{same\ level}\}]}{v [(1 -
+#' own) k(phi, phi') + own 1{same level}]}, \eqn{\omega}{own} = `own`, \eqn{k_{5/2}} the Matern correlation with
+#' \eqn{\nu=5/2}{nu = 5/2}: levels with equal features still may differ. [search_space()] uses it where `param_factor()`
+#' has `features`. `kernel_categorical` is for inputs whose values have no order (levels, codes of materials): any two
+#' different values have the same `correlation` \eqn{\rho} (exchangeable, or compound symmetry); it is the covariance of
+#' a common effect and one of each value. Over several inputs it is the product.
 #'
 #' \eqn{K_\nu} is the modified Bessel function of the second kind. Matérn kernels
 #' with `nu` 1/2, 3/2 and 5/2 are computed in closed form, others with R's
@@ -39,12 +42,12 @@
 #' orders; as `nu` grows the kernel tends to the squared exponential one.
 #' The Matérn prior's functions have derivatives of every order below `nu`.
 #'
-#' @section A kernel of your own: `kernel_function(f)` calls `f(X, Y)` with two matrices, one row per point and a named column per
-#'   input of `dims`, and expects the `nrow(X)` x `nrow(Y)` matrix of covariances. It works wherever a kernel does, in sums and
-#'   products too, and is slow: R is called for each row that is needed. In a box gradients are finite differences, and what needs
-#'   paths of the prior (Thompson sampling there) is refused. When a bandit or a regression meets its points, some of
-#'   them are tried: a result of another size, not finite, not symmetric, not positive semi-definite, or one that depends on more than the
-#'   pair of points is refused. `f` must not draw random numbers.
+#' @section A kernel of your own: `kernel_function(f)` calls `f(X, Y)` with two matrices, one row per point and a named
+#'   column per input of `dims`, and expects the `nrow(X)` x `nrow(Y)` matrix of covariances. It works wherever a kernel
+#'   does, in sums and products too, and is slow: R is called for each row that is needed. In a box gradients are finite
+#'   differences, and what needs paths of the prior (Thompson sampling there) is refused. When a bandit or a regression
+#'   meets its points, some of them are tried: a result of another size, not finite, not symmetric, not positive
+#'   semi-definite, or one that depends on more than the pair of points is refused. `f` must not draw random numbers.
 #' @section Units: `lengthscale` and `period` are in the units of the inputs,
 #'   `variance` in those of the squared reward (for `kernel_linear`: per squared
 #'   unit of input); `nu` and `alpha` have none. Inputs are used as they are,

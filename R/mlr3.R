@@ -25,14 +25,13 @@
 #' parameter and at most
 #' half of the evaluations, where the terminator counts these), `policy` (default: that of [maximize_bandit()]),
 #' `kernel`
-#' (default: that of [search_space()]), `refit` (rounds between refits: 2, from 15 inputs on a quarter of their number, 10 at most), `fixed` (`NULL`, or a named list of values, on
-#' the scale that is searched, of parameters that are not to be chosen: as of `$suggest(fixed = )`, of a
-#' [gp_bandit()]; the first design lies there, too, and evaluations elsewhere that the instance has are known).
-#' After a run the field `bandit`, of the optimiser and of the tuner, holds the `GPBandit` that knows all evaluations;
-#' clones (`$clone(deep = TRUE)`, and those of `mlr3::resample()`) have one of their own
-#' (its rewards are
-#' costs: what is maximised, with the other sign; of several targets its `outcomes` have the targets' names,
-#' with a dot in front where `$history()` has such a column already, and their own signs).
+#' (default: that of [search_space()]), `refit` (rounds between refits: 2, from 15 inputs on a quarter of their number,
+#' 10 at most), `fixed` (`NULL`, or a named list of values, on the scale that is searched, of parameters that are not to
+#' be chosen: as of `$suggest(fixed = )`, of a [gp_bandit()]; the first design lies there, too, and evaluations
+#' elsewhere that the instance has are known). After a run the field `bandit`, of the optimiser and of the tuner, holds
+#' the `GPBandit` that knows all evaluations; clones (`$clone(deep = TRUE)`, and those of `mlr3::resample()`) have one
+#' of their own (its rewards are costs: what is maximised, with the other sign; of several targets its `outcomes` have
+#' the targets' names, with a dot in front where `$history()` has such a column already, and their own signs).
 #'
 #' `opt("async_gp_bandit")` and `tnr("async_gp_bandit")` are the asynchronous ones, for instances on package rush (and a
 #' Redis server): every worker has a bandit of its own, which knows what all of them have begun and ended. They

@@ -7,47 +7,66 @@
 
 #' What the outcomes of an experiment are for
 #'
-#' For `outcomes` of [gp_bandit()], its presets, [auto_bandit()], [maximize_bandit()] and [bandit_problem()]: a named list with one of these for
-#' each number that an experiment gives, `list(yield = to_maximize(), impurity = at_most(2), ph = at_least(5))`. Each outcome has a Gaussian
-#' process of its own, independent of the others; its values may come later than those of the others, or never.
+#' For `outcomes` of [gp_bandit()], its presets, [auto_bandit()], [maximize_bandit()] and [bandit_problem()]: a named
+#' list with one of these for each number that an experiment gives,
+#' `list(yield = to_maximize(), impurity = at_most(2), ph = at_least(5))`. Each outcome has a Gaussian process of its
+#' own, independent of the others; its values may come later than those of the others, or never.
 #'
-#' @section Objectives: `to_maximize()`, `to_minimize()`. With one of them the bandit looks for its best value where the limits hold; with several for
-#'   places that no other place beats in all of them: `$front()`.
-#' @section Limits: `at_most()`, `at_least()`, `in_range()`: where the *expected* outcome is beyond, a place is not feasible. `tracked()`: modelled, and otherwise of no consequence.
+#' @section Objectives: `to_maximize()`, `to_minimize()`. With one of them the bandit looks for its best value where the
+#'   limits hold; with several for places that no other place beats in all of them: `$front()`.
+#' @section Limits: `at_most()`, `at_least()`, `in_range()`: where the *expected* outcome is beyond, a place is not
+#'   feasible. `tracked()`: modelled, and otherwise of no consequence.
 #'
 #' @section What is played under limits, with one objective \eqn{f} and limits \eqn{l_j \le g_j \le u_j}:
-#'   * [policy_ei()]: the largest \eqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j)}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j)}, computed in logarithms throughout
-#'     (Schonlau et al. 1998; Gardner et al. 2014). The incumbent is the largest posterior mean among the places played where the limits hold with probability at least 1/2;
-#'     as long as there is none, the most probably feasible place is played.
-#'   * [policy_ucb()]: CONFIG (Xu et al. 2023): the largest \eqn{\mu_f + w\sigma_f} among the places where every limit *may* hold,
-#'     \eqn{\mu_j - w_j\sigma_j \le u_j} and \eqn{\mu_j + w_j\sigma_j \ge l_j}; where there are none, the least sum of what is missing, in prior standard deviations. A width's
-#'     `delta` is divided by the number of outcomes that are bounded, so that all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
-#'   * [policy_ts()]: a joint draw of each outcome; the best of the objective's where all others keep their limits; if nowhere, the least sum of what is missing.
-#'   * [policy_uniform()], and [policy_function()], which is given means and sds of all outcomes. Other policies are refused beside limits.
+#'   * [policy_ei()]: the largest
+#'     \eqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j)}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j)}, computed
+#'     in logarithms throughout (Schonlau et al. 1998; Gardner et al. 2014). The incumbent is the largest posterior mean
+#'     among the places played where the limits hold with probability at least 1/2; as long as there is none, the most
+#'     probably feasible place is played.
+#'   * [policy_ucb()]: CONFIG (Xu et al. 2023): the largest \eqn{\mu_f + w\sigma_f} among the places where every limit
+#'     *may* hold, \eqn{\mu_j - w_j\sigma_j \le u_j} and \eqn{\mu_j + w_j\sigma_j \ge l_j}; where there are none, the
+#'     least sum of what is missing, in prior standard deviations. A width's `delta` is divided by the number of
+#'     outcomes that are bounded, so that all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
+#'   * [policy_ts()]: a joint draw of each outcome; the best of the objective's where all others keep their limits; if
+#'     nowhere, the least sum of what is missing.
+#'   * [policy_uniform()], and [policy_function()], which is given means and sds of all outcomes. Other policies are
+#'     refused beside limits.
 #'
 #' Several objectives: [policy_ehvi()] (two), [policy_hypervolume()], [policy_uniform()], [policy_function()].
 #'
-#' @section Values: `$observe(data)`: a column per outcome beside `id`; a column that is missing and `NA` say that the value is not known yet (`status` is `"partial"`
-#'   until all are). `$observe(id, c(yield = 61))`: some outcomes of one query. `$amend(id, c(yield = 62))`. `$withdraw(id, outcome = "ph")`: this value will never come.
-#'   `$fail(id)` under `failures = "avoid"` or `"doubt"`: every outcome that is not known counts as its worst value so far: the least of what is to be large, the largest of what is to be small or at
-#'   most something; of `in_range()` and `tracked()` nothing is learned. Each outcome is hallucinated ([pending_hallucinate()]) as long as it is pending itself.
-#' @section Answers: `$posterior()` has `yield_mean`, `yield_sd`, ..., and `feasible`, the probability that all limits hold. `$best(feasible = 0.95)`: the largest mean of the objective where
-#'   that is at least so much; where it nowhere is, the most probable place, with a warning of class `gpbandits_infeasible`.
+#' @section Values: `$observe(data)`: a column per outcome beside `id`; a column that is missing and `NA` say that the
+#'   value is not known yet (`status` is `"partial"` until all are). `$observe(id, c(yield = 61))`: some outcomes of one
+#'   query. `$amend(id, c(yield = 62))`. `$withdraw(id, outcome = "ph")`: this value will never come. `$fail(id)` under
+#'   `failures = "avoid"` or `"doubt"`: every outcome that is not known counts as its worst value so far: the least of
+#'   what is to be large, the largest of what is to be small or at most something; of `in_range()` and `tracked()`
+#'   nothing is learned. Each outcome is hallucinated ([pending_hallucinate()]) as long as it is pending itself.
+#' @section Answers: `$posterior()` has `yield_mean`, `yield_sd`, ..., and `feasible`, the probability that all limits
+#'   hold. `$best(feasible = 0.95)`: the largest mean of the objective where that is at least so much; where it nowhere
+#'   is, the most probable place, with a warning of class `gpbandits_infeasible`.
 #'
-#' @param kernel,noise_var,mean the outcome's prior covariance, noise variance and prior mean, in its units (of outcomes that are scaled: of the scaled ones); `NULL`: the bandit's.
-#' @param transform `NULL`: as the bandit's `outputs` say; or `"auto"`, `"none"`, `"power"`: the outcome is seen scaled, see [scale_outputs()]. Bad values (large ones of what is to be small) are drawn in.
-#' @param refit `NULL`: the bandit's; or [refit_every()], whose `rounds` are not looked at: all outcomes are refitted together.
+#' @param kernel,noise_var,mean the outcome's prior covariance, noise variance and prior mean, in its units (of outcomes
+#'   that are scaled: of the scaled ones); `NULL`: the bandit's.
+#' @param transform `NULL`: as the bandit's `outputs` say; or `"auto"`, `"none"`, `"power"`: the outcome is seen scaled,
+#'   see [scale_outputs()]. Bad values (large ones of what is to be small) are drawn in.
+#' @param refit `NULL`: the bandit's; or [refit_every()], whose `rounds` are not looked at: all outcomes are refitted
+#'   together.
 #' @param limit,lower,upper finite numbers, in units of the outcome.
 #' @return An object of class `bandit_outcome`.
-#' @section Errors: a `gpbandits_error` where no outcome is an objective, names are missing or taken, limits are no finite numbers; together with
-#'   `changes`, `constraints`, `rewards`, [pending_censor()], or a policy that knows one outcome only.
-#' @section Guarantee: CONFIG, where widths are those of a theorem: with probability \eqn{1 - \delta}{1 - delta}, for all \eqn{T},
-#'   \eqn{\sum_t [f(x^*) - f(x_t)]_+ \le 2 w_T \sqrt{c_\lambda T \gamma_T}}{sum of [f(x*) - f(x_t)]+ <= 2 w_T sqrt(c T gamma_T)}, and for each limit the same of the sum of what it is exceeded by,
-#'   with its own \eqn{w} and \eqn{\gamma}{gamma}, \eqn{c_\lambda = 2 / \log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}: what is violated once is not made good later. If nowhere a limit may hold, no place is feasible, with
-#'   the same probability: `summary()` says so. (Derived here: the feasible set lies among the places where limits may hold. All values must arrive. On a box the
-#'   search leaves up to 1e-6 prior standard deviations of a limit.) None for the others, nor with fitted hyperparameters.
-#' @references Gardner et al. (2014) ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu et al. (2023) <https://arxiv.org/abs/2211.00162>.
-#' @seealso [policy_ehvi()], [safe_opt()] where nothing unsafe may be tried, [constraints] for limits that hold on average.
+#' @section Errors: a `gpbandits_error` where no outcome is an objective, names are missing or taken, limits are no
+#'   finite numbers; together with `changes`, `constraints`, `rewards`, [pending_censor()], or a policy that knows one
+#'   outcome only.
+#' @section Guarantee: CONFIG, where widths are those of a theorem: with probability \eqn{1 - \delta}{1 - delta}, for
+#'   all \eqn{T}, \eqn{\sum_t [f(x^*) - f(x_t)]_+ \le 2 w_T \sqrt{c_\lambda T \gamma_T}}{sum of [f(x*) - f(x_t)]+ <= 2
+#'   w_T sqrt(c T gamma_T)}, and for each limit the same of the sum of what it is exceeded by, with its own \eqn{w} and
+#'   \eqn{\gamma}{gamma}, \eqn{c_\lambda = 2 / \log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}: what is violated once is
+#'   not made good later. If nowhere a limit may hold, no place is feasible, with the same probability: `summary()` says
+#'   so. (Derived here: the feasible set lies among the places where limits may hold. All values must arrive. On a box
+#'   the search leaves up to 1e-6 prior standard deviations of a limit.) None for the others, nor with fitted
+#'   hyperparameters.
+#' @references Gardner et al. (2014) ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu et al.
+#'   (2023) <https://arxiv.org/abs/2211.00162>.
+#' @seealso [policy_ehvi()], [safe_opt()] where nothing unsafe may be tried, [constraints] for limits that hold on
+#'   average.
 #' @section Strings: a string stands for the constructor with its defaults wherever an outcome is expected:
 #'   `list(yield = "maximize")` is `list(yield = to_maximize())`. An unknown string is an error that lists the
 #'   choices.

@@ -9,8 +9,8 @@
 #' which layers, scales and themes can be added. They are there as soon as ggplot2 is; gpbandits itself does
 #' not need it.
 #'
-#' What is drawn, and that nothing is changed by drawing it, is told in [bandit-plots]. A map of type `"sd"` has the sd as colours and the mean as
-#' contours; slices of logarithmic inputs run over their log10.
+#' What is drawn, and that nothing is changed by drawing it, is told in [bandit-plots]. A map of type `"sd"` has the sd
+#' as colours and the mean as contours; slices of logarithmic inputs run over their log10.
 #' @param object a `GPBandit`, `bandit_run` or `bandit_comparison`.
 #' @inheritParams bandit-plots
 #' @return A `ggplot` object whose `data` is the data.frame that `plot()` returns.
@@ -145,7 +145,8 @@ ggplot_sd_map <- function(bandit, view) {
 
 #' Plot what a search found with ggplot2
 #'
-#' The pictures of [plot.bandit_maximum()], one at a time, as ggplot objects. A map has the posterior mean as colours and its sd as contours.
+#' The pictures of [plot.bandit_maximum()], one at a time, as ggplot objects. A map has the posterior mean as colours
+#' and its sd as contours.
 #'
 #' @param object a result of [maximize_bandit()].
 #' @inheritParams plot.bandit_maximum

@@ -2,34 +2,43 @@
 
 #' Plot what a search found
 #'
-#' * `"progress"`: rewards in their order, the best so far; failures and disasters stand at the edge, settings that a race stopped have a
-#'   sign of their own.
-#' * `"slices"`: posterior mean of the expected reward and a band of `width` sd, each input along its range, the others as recommended.
-#' * `"map"`: mean and sd over the two inputs that matter most (`inputs` to choose), the others as recommended; the points evaluated lie
-#'   where their two inputs say. Two of exactly three shares ([param_shares()]) are a triangle of all three.
+#' * `"progress"`: rewards in their order, the best so far; failures and disasters stand at the edge, settings that a
+#'   race stopped have a sign of their own.
+#' * `"slices"`: posterior mean of the expected reward and a band of `width` sd, each input along its range, the others
+#'   as recommended.
+#' * `"map"`: mean and sd over the two inputs that matter most (`inputs` to choose), the others as recommended; the
+#'   points evaluated lie where their two inputs say. Two of exactly three shares ([param_shares()]) are a triangle of
+#'   all three.
 #' * `"importance"`: [input_importance()], bars for `total`, their filled part `first`, a line from `lower` to `upper`.
-#' * `"dependence"`: what to expect along each input where the others are anywhere (spread evenly over their ranges): mean and a band of `width` sd
-#'   of the *average* over 64 points of the others. Slices go through one point and see interactions there; this sees none.
-#' * `"front"`, of several objectives (the first two): what evaluations gave, those beyond a limit pale; the front of posterior means with bars of `width` sd; the reference point.
+#' * `"dependence"`: what to expect along each input where the others are anywhere (spread evenly over their ranges):
+#'   mean and a band of `width` sd of the *average* over 64 points of the others. Slices go through one point and see
+#'   interactions there; this sees none.
+#' * `"front"`, of several objectives (the first two): what evaluations gave, those beyond a limit pale; the front of
+#'   posterior means with bars of `width` sd; the reference point.
 #' * `"feasible"`, of limits: the probability that all hold, each input along its range.
 #' * `"all"`: all of these but the dependence on one page, slices of the four inputs that matter most.
 #'
-#' Along a share the others of its set go on in the proportion that they have, as far as their bounds allow; there is nothing where
-#' they do not.
+#' Along a share the others of its set go on in the proportion that they have, as far as their bounds allow; there is
+#' nothing where they do not.
 #'
-#' With several [outcomes] `"progress"` is the best value of the evaluations that kept the limits, or the hypervolume that they dominate (see
-#' [as.data.frame()][bandit_maximum]); `"slices"` and `"map"` are of the objective, where there is one; `"all"` has neither.
+#' With several [outcomes] `"progress"` is the best value of the evaluations that kept the limits, or the hypervolume
+#' that they dominate (see [as.data.frame()][bandit_maximum]); `"slices"` and `"map"` are of the objective, where there
+#' is one; `"all"` has neither.
 #'
 #' @param x a result of [maximize_bandit()].
 #' @param which the picture.
-#' @param inputs names of the inputs of slices or dependence, or of the two of a map; `NULL`: all, or those that matter most.
+#' @param inputs names of the inputs of slices or dependence, or of the two of a map; `NULL`: all, or those that matter
+#'   most.
 #' @param width half-width of bands, in posterior sd: a number >= 0.
 #' @param resolution values per input, 2 to 1000; `NULL`: 101 in slices, 45 in maps, 21 in dependence.
 #' @param ... must be empty.
-#' @return Invisibly the data drawn, a list of data.frames by picture: `progress` (`evaluation`, `reward`, `best`, `status`), `slices`,
-#'   `map`, `importance`, `dependence` (as `slices`); with several outcomes `progress` has `kept` (the limits; `NA`: not all known) and, of several objectives, `hypervolume` instead of
-#'   `reward` and `best`; `front` (`x`, `y`, `kind`, ends of bars; attribute `objectives`), `feasible` (`input`, `value`, `label`, `feasible`).
-#' @section Errors: a `gpbandits_error` for a bad argument, a front of one objective, slices, dependence or a map of several, feasibility without limits, a map, importance or dependence of one input, dependence over arms, or where no evaluation has succeeded.
+#' @return Invisibly the data drawn, a list of data.frames by picture: `progress` (`evaluation`, `reward`, `best`,
+#'   `status`), `slices`, `map`, `importance`, `dependence` (as `slices`); with several outcomes `progress` has `kept`
+#'   (the limits; `NA`: not all known) and, of several objectives, `hypervolume` instead of `reward` and `best`; `front`
+#'   (`x`, `y`, `kind`, ends of bars; attribute `objectives`), `feasible` (`input`, `value`, `label`, `feasible`).
+#' @section Errors: a `gpbandits_error` for a bad argument, a front of one objective, slices, dependence or a map of
+#'   several, feasibility without limits, a map, importance or dependence of one input, dependence over arms, or where
+#'   no evaluation has succeeded.
 #' @seealso [bandit-plots], [input_importance()], [autoplot.bandit_maximum()] for the same with ggplot2.
 #' @examples
 #' set.seed(1)

@@ -12,20 +12,24 @@
 #'   is; otherwise on the mean). This is Figure 2 of Srinivas et al.
 #' * `"map"` (two inputs: arms, a box, or a product): the posterior mean as an image with
 #'   contours, the points played with size by their number of plays, the next choice, the best point by
-#'   posterior mean and, if the truth is given, its maximiser. Arms that are no grid (boreholes by longitude and latitude, say) are drawn as
-#'   points: coloured by posterior mean and, in a second panel, by posterior sd. Played arms have a black ring, which grows with the plays;
-#'   arms with a pending query have a coloured ring. Nothing is drawn between the arms.
-#' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` says otherwise) along each input, the others
-#'   as in the best point by posterior mean.
-#' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two inputs that matter most ([input_importance()]), the others as in the best point.
-#' * `"front"`, `"feasible"` (several [outcomes], without contexts): the first two objectives of what is known and of `$front()`, with bars of 2 sd, what breaks a
-#'   limit pale, and the reference point; the probability that all limits hold along each input, the others as in the best point.
+#'   posterior mean and, if the truth is given, its maximiser. Arms that are no grid (boreholes by longitude and
+#'   latitude, say) are drawn as points: coloured by posterior mean and, in a second panel, by posterior sd. Played arms
+#'   have a black ring, which grows with the plays; arms with a pending query have a coloured ring. Nothing is drawn
+#'   between the arms.
+#' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` says
+#'   otherwise) along each input, the others as in the best point by posterior mean.
+#' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two inputs that matter most
+#'   ([input_importance()]), the others as in the best point.
+#' * `"front"`, `"feasible"` (several [outcomes], without contexts): the first two objectives of what is known and of
+#'   `$front()`, with bars of 2 sd, what breaks a limit pale, and the reference point; the probability that all limits
+#'   hold along each input, the others as in the best point.
 #' * `"arms"` (all others): posterior mean and error bars by arm, observations, pending queries, next choice.
 #'   For a box or product of more than two inputs the distinct points played take the place of arms.
 #'
-#' `"auto"` takes the first that fits; fewer than 10 arms (but for a grid of two inputs), arms along a line of two inputs, and
-#' arms whose covariance is given as a matrix, are drawn as arms. Inputs with a single value have bars in place of curves. Rewards from before the last restart, which the posterior no longer knows, are drawn
-#' hollow and pale.
+#' `"auto"` takes the first that fits; fewer than 10 arms (but for a grid of two inputs), arms along a line of two
+#' inputs, and arms whose covariance is given as a matrix, are drawn as arms. Inputs with a single value have bars in
+#' place of curves. Rewards from before the last restart, which the posterior no longer knows, are drawn hollow and
+#' pale.
 #'
 #' The next choice is asked of a copy, and the random generator is put back: plotting changes neither the
 #' bandit nor the random numbers that follow. Where the next choice is random (Thompson sampling, uniform
@@ -72,8 +76,8 @@
 #'   given); attributes `width` (number) and `next_choice` (a row of a history, or `NULL`). Run: `round`, the
 #'   quantity's column, `bound`. Comparison: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.
 #' @section Errors: a `gpbandits_error` for a bad argument, or a type that the domain does not allow.
-#' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>, Figures 2 and 5. The palette:
-#'   Okabe and Ito (2008), Color Universal Design.
+#' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>, Figures 2 and 5. The
+#'   palette: Okabe and Ito (2008), Color Universal Design.
 #' @seealso [run_bandit()], [compare_bandits()].
 #' @examples
 #' x <- seq(0, 1, length.out = 200)

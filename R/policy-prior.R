@@ -2,34 +2,43 @@
 
 #' Beliefs about where the optimum lies
 #'
-#' What somebody expects before anything is measured, for `belief =` of [gp_bandit()] (and its presets), [auto_bandit()],
-#' [maximize_bandit()] and [minimize_bandit()]: a density \eqn{\pi}{pi} over the space. It draws the search there at first, and fades as evaluations come in.
+#' What somebody expects before anything is measured, for `belief =` of [gp_bandit()] (and its presets),
+#' [auto_bandit()], [maximize_bandit()] and [minimize_bandit()]: a density \eqn{\pi}{pi} over the space. It draws the
+#' search there at first, and fades as evaluations come in.
 #'
 #' `belief_normal(temp = c(60, 10), solvent = c(water = 3))`: numbers by mean and standard deviation, in the input's own
-#' unit and independent of each other; levels and logicals by weights (those not named have 1). Inputs that are not named
-#' are flat, and so is an input where it does not exist. A function gets points as vectorised objectives do (a matrix with a column per input; with
-#' types a data.frame), and returns the logarithm of a density for each, up to a constant; `-Inf` is allowed.
+#' unit and independent of each other; levels and logicals by weights (those not named have 1). Inputs that are not
+#' named are flat, and so is an input where it does not exist. A function gets points as vectorised objectives do (a
+#' matrix with a column per input; with types a data.frame), and returns the logarithm of a density for each, up to a
+#' constant; `-Inf` is allowed.
 #'
-#' The score of a place gets \eqn{(\beta/n)\log\max(\pi(x)/\max\pi,10^{-12})}{(beta / n) log max(pi(x) / max pi, 1e-12)} added, with
-#' \eqn{n} the larger of 1 and the number of queries made before, whether or not their rewards are in:
-#' * [policy_ei()]: to log EI, with \eqn{\beta}{beta} a tenth of the `evaluations`, and 10 in [gp_bandit()] and [auto_bandit()] (piBO, Hvarfner et al. 2022);
-#' * [policy_ucb()] and [policy_ts()]: \eqn{s}{s} times it, with \eqn{s} the prior standard deviation and \eqn{\beta = 1}{beta = 1}.
+#' The score of a place gets \eqn{(\beta/n)\log\max(\pi(x)/\max\pi,10^{-12})}{(beta / n) log max(pi(x) / max pi, 1e-12)}
+#' added, with \eqn{n} the larger of 1 and the number of queries made before, whether or not their rewards are in:
+#' * [policy_ei()]: to log EI, with \eqn{\beta}{beta} a tenth of the `evaluations`, and 10 in [gp_bandit()] and
+#'   [auto_bandit()] (piBO, Hvarfner et al. 2022);
+#' * [policy_ucb()] and [policy_ts()]: \eqn{s}{s} times it, with \eqn{s} the prior standard deviation and
+#'   \eqn{\beta = 1}{beta = 1}.
 #'
-#' Half of the points of the design that a search or [auto_bandit()] makes are drawn from the belief, its mode first; `max` is over the whole space, with its constraints.
-#' A belief that is equally large everywhere is as none, to the bit.
+#' Half of the points of the design that a search or [auto_bandit()] makes are drawn from the belief, its mode first;
+#' `max` is over the whole space, with its constraints. A belief that is equally large everywhere is as none, to the
+#' bit.
 #'
 #' @section Guarantee: with [policy_ucb()], where the width's interval holds in all rounds, the belief adds at most
-#'   \eqn{s\beta\,(2+\log T)\log(\max\pi/\max(\pi(x^*), 10^{-12}\max\pi))}{s beta (2 + log T) log(max pi / max(pi(x*), 1e-12 max pi))} to the regret
-#'   of \eqn{T} rounds: what is added is never above 0, so that the optimum's upper bound loses what is added at \eqn{x^*}, and
-#'   \eqn{\sum 1/n}{sum 1 / n} over the rounds is at most \eqn{2+\log T}{2 + log T} (derived here, not in the paper). With [policy_ei()] the
-#'   paper has a theorem for its own rule, with hyperparameters that are known; it is not restated here, and does not cover what differs: hyperparameters that are
-#'   fitted, rewards that are scaled, \eqn{n} that counts what was asked. With [policy_ts()]: none.
-#' @param ... `c(mean, sd)` for numbers, named weights for levels (`c("TRUE" = 4)` for logicals), by the names of inputs.
+#'   \eqn{s\beta\,(2+\log T)\log(\max\pi/\max(\pi(x^*), 10^{-12}\max\pi))}{s beta (2 + log T) log(max pi / max(pi(x*),
+#'   1e-12 max pi))} to the regret of \eqn{T} rounds: what is added is never above 0, so that the optimum's upper bound
+#'   loses what is added at \eqn{x^*}, and \eqn{\sum 1/n}{sum 1 / n} over the rounds is at most
+#'   \eqn{2+\log T}{2 + log T} (derived here, not in the paper). With [policy_ei()] the paper has a theorem for its own
+#'   rule, with hyperparameters that are known; it is not restated here, and does not cover what differs:
+#'   hyperparameters that are fitted, rewards that are scaled, \eqn{n} that counts what was asked. With [policy_ts()]:
+#'   none.
+#' @param ... `c(mean, sd)` for numbers, named weights for levels (`c("TRUE" = 4)` for logicals), by the names of
+#'   inputs.
 #' @return An object of class `bandit_belief`.
-#' @section Errors: a `gpbandits_error` that names the argument: unknown inputs or levels, standard deviations and weights that are
-#'   not above 0, functions that return something else than a number per point, policies other than the three.
-#' @source Hvarfner, Stoll, Souza, Lindauer, Hutter and Nardi (2022), "piBO: augmenting acquisition functions with user beliefs for
-#'   Bayesian optimization", ICLR, <https://arxiv.org/abs/2204.11051>.
+#' @section Errors: a `gpbandits_error` that names the argument: unknown inputs or levels, standard deviations and
+#'   weights that are not above 0, functions that return something else than a number per point, policies other than the
+#'   three.
+#' @source Hvarfner, Stoll, Souza, Lindauer, Hutter and Nardi (2022), "piBO: augmenting acquisition functions with user
+#'   beliefs for Bayesian optimization", ICLR, <https://arxiv.org/abs/2204.11051>.
 #' @seealso [maximize_bandit()], [policy_function()].
 #' @examples
 #' f <- function(x) -(x[["temp"]] - 57)^2

@@ -8,41 +8,51 @@
 #' * `policy_ts(width)`: the maximiser of one joint draw from
 #'   \eqn{GP(\mu, w_t^2 k_{t-1})}{GP(mu, width^2 k_{t-1})} over the whole decision set (exact over arms).
 #' * `policy_ei(xi)`: expected improvement \eqn{\sigma(z\Phi(z) + \phi(z))}{sd (z Phi(z) + phi(z))},
-#'   \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}; with `cost` that divided by what a query costs there. (For costs that nobody knows
-#'   beforehand see [gp_ei()].)
-#' * `policy_pi(xi)`: probability of improvement \eqn{\Phi(z)}{Phi(z)}. With `xi = 0` it does not explore: a point is chosen only if its mean is at least
-#'   \eqn{\mu^+}{best}, and the best point played is repeated where there is no other, as by `policy_mean()`.
+#'   \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}; with `cost` that divided by what a query costs
+#'   there. (For costs that nobody knows beforehand see [gp_ei()].)
+#' * `policy_pi(xi)`: probability of improvement \eqn{\Phi(z)}{Phi(z)}. With `xi = 0` it does not explore: a point is
+#'   chosen only if its mean is at least \eqn{\mu^+}{best}, and the best point played is repeated where there is no
+#'   other, as by `policy_mean()`.
 #' * `policy_mes(samples)`: max-value entropy search, the mean over samples \eqn{y^*}{y*} of the largest value of
-#'   \eqn{g\phi(g)/(2\Phi(g)) - \log\Phi(g)}{g phi(g) / (2 Phi(g)) - log Phi(g)}, \eqn{g = (y^* - \mu)/\sigma}{g = (y* - mu) / sd}: what an observation is expected to
-#'   tell about the maximum, in nats. The samples are Gumbel with the quartiles of the maximum of independent values at all
-#'   arms (on a box: at its candidates), and at least the best mean among the points played.
-#' * `policy_pims()`: one joint draw \eqn{g} from the posterior, exact over arms, and its largest value \eqn{g^*}{g*}; then
-#'   \eqn{\arg\max (\mu - g^*)/\sigma}{argmax (mu - g*) / sd}, the point that most probably exceeds it (probability of improvement from the
-#'   maximum of a sample path). Nothing to tune. With [pending_hallucinate()] the draw knows real rewards only, \eqn{\sigma}{sd} the
-#'   pending queries too.
-#' * `policy_eims()`: PIMS's draw and EI's score, \eqn{\arg\max\sigma(z\Phi(z)+\phi(z))}{argmax sd (z Phi(z) + phi(z))} with \eqn{z = (\mu - g^*)/\sigma}{z = (mu - g*) / sd} (GP-EIMS,
-#'   Takeno et al. 2025). Nothing to tune, no incumbent; pending queries as with PIMS.
-#' * `policy_straddle(level, random)`: where it is least clear on which side of `level` \eqn{f} is, to find the set where it is above:
-#'   \eqn{\arg\max \max(0, z_t\sigma - |\mu - h|)}{argmax max(0, z_t sd - |mu - level|)}, \eqn{z_t = \sqrt{-2\log U_t}}{z_t = sqrt(-2 log U_t)} drawn anew each round (Inatsu et al. 2024); with
-#'   `random = FALSE` \eqn{\arg\max 1.96\sigma - |\mu - h|}{argmax 1.96 sd - |mu - level|} (no bound). History's `width` is \eqn{z_t}{z_t}.
+#'   \eqn{g\phi(g)/(2\Phi(g)) - \log\Phi(g)}{g phi(g) / (2 Phi(g)) - log Phi(g)},
+#'   \eqn{g = (y^* - \mu)/\sigma}{g = (y* - mu) / sd}: what an observation is expected to tell about the maximum, in
+#'   nats. The samples are Gumbel with the quartiles of the maximum of independent values at all arms (on a box: at its
+#'   candidates), and at least the best mean among the points played.
+#' * `policy_pims()`: one joint draw \eqn{g} from the posterior, exact over arms, and its largest value \eqn{g^*}{g*};
+#'   then \eqn{\arg\max (\mu - g^*)/\sigma}{argmax (mu - g*) / sd}, the point that most probably exceeds it (probability
+#'   of improvement from the maximum of a sample path). Nothing to tune. With [pending_hallucinate()] the draw knows
+#'   real rewards only, \eqn{\sigma}{sd} the pending queries too.
+#' * `policy_eims()`: PIMS's draw and EI's score, \eqn{\arg\max\sigma(z\Phi(z)+\phi(z))}{argmax sd (z Phi(z) + phi(z))}
+#'   with \eqn{z = (\mu - g^*)/\sigma}{z = (mu - g*) / sd} (GP-EIMS, Takeno et al. 2025). Nothing to tune, no incumbent;
+#'   pending queries as with PIMS.
+#' * `policy_straddle(level, random)`: where it is least clear on which side of `level` \eqn{f} is, to find the set
+#'   where it is above: \eqn{\arg\max \max(0, z_t\sigma - |\mu - h|)}{argmax max(0, z_t sd - |mu - level|)},
+#'   \eqn{z_t = \sqrt{-2\log U_t}}{z_t = sqrt(-2 log U_t)} drawn anew each round (Inatsu et al. 2024); with
+#'   `random = FALSE` \eqn{\arg\max 1.96\sigma - |\mu - h|}{argmax 1.96 sd - |mu - level|} (no bound). History's `width`
+#'   is \eqn{z_t}{z_t}.
 #' * `policy_function(f, name)`: the largest of your own scores, `f(mean, sd, round)`: vectors of means and standard
 #'   deviations of as many points, and the number of the round; a score per point out. With a fourth argument,
-#'   `f(mean, sd, round, x)`, it also sees the points: a matrix with a column per input (over search spaces a data.frame). Of equal scores the first arm's is played.
-#'   On a box it is climbed by its slopes in mean and sd, which are taken by differences, so `f` should be smooth in both.
-#'   With several `outcomes` (see [outcomes]) `mean` and `sd` are matrices, a row per point and a column, by name, for each outcome, in its own units as `$posterior()` has them
+#'   `f(mean, sd, round, x)`, it also sees the points: a matrix with a column per input (over search spaces a
+#'   data.frame). Of equal scores the first arm's is played. On a box it is climbed by its slopes in mean and sd, which
+#'   are taken by differences, so `f` should be smooth in both. With several `outcomes` (see [outcomes]) `mean` and `sd`
+#'   are matrices, a row per point and a column, by name, for each outcome, in its own units as `$posterior()` has them
 #'   (scaled ones, as long as fewer than two different values are known); limits are yours to mind.
-#' * `policy_kg()`: the knowledge gradient, \eqn{\arg\max_x E[\max_i\mu'_i] - \max_i\mu_i}{argmax_x E[max mu'] - max mu}, \eqn{\mu'}{mu'} the posterior means after an observation at
-#'   \eqn{x}, exact by the upper envelope of the lines \eqn{\mu_i + zs_i}{mu_i + z s_i}, \eqn{s_i = k_{t-1}(x_i, x)/\sqrt{\lambda + \sigma^2(x)}}{s_i = k_{t-1}(x_i, x) / sqrt(lambda + sd^2(x))}. Over all
+#' * `policy_kg()`: the knowledge gradient,
+#'   \eqn{\arg\max_x E[\max_i\mu'_i] - \max_i\mu_i}{argmax_x E[max mu'] - max mu}, \eqn{\mu'}{mu'} the posterior means
+#'   after an observation at \eqn{x}, exact by the upper envelope of the lines \eqn{\mu_i + zs_i}{mu_i + z s_i},
+#'   \eqn{s_i = k_{t-1}(x_i, x)/\sqrt{\lambda + \sigma^2(x)}}{s_i = k_{t-1}(x_i, x) / sqrt(lambda + sd^2(x))}. Over all
 #'   arms, or the 500 with the largest \eqn{\mu + 2\sigma}{mu + 2 sd}; on a box over as many of its candidates.
 #' * `policy_mean()`, `policy_variance()`, `policy_uniform()`: greedy in the mean, greedy in the
 #'   variance (experimental design), and a uniform draw.
 #'
-#' `policy_repeats(policy, C)` plays each choice of another policy \eqn{\max(1, \lfloor(C^2-1)\lambda/\sigma^2\rfloor)}{max(1, floor((C^2 - 1) lambda / sd^2))} times in a row (MINI, Calandriello et al.
-#' 2022), \eqn{\sigma}{sd} that at the first of them: for costly set-ups. Where that is more than once every sd shrinks at most \eqn{C}-fold meanwhile, so that UCB keeps
-#' its bound up to the factor \eqn{C}.
+#' `policy_repeats(policy, C)` plays each choice of another policy
+#' \eqn{\max(1, \lfloor(C^2-1)\lambda/\sigma^2\rfloor)}{max(1, floor((C^2 - 1) lambda / sd^2))} times in a row (MINI,
+#' Calandriello et al. 2022), \eqn{\sigma}{sd} that at the first of them: for costly set-ups. Where that is more than
+#' once every sd shrinks at most \eqn{C}-fold meanwhile, so that UCB keeps its bound up to the factor \eqn{C}.
 #'
-#' Under an output transform ([scale_outputs()], the default of [maximize_bandit()]) scores are computed in the transformed rewards. `$posterior()` is
-#' back-transformed, so that EI computed from its `mean` and `sd` is not the policy's EI, and may be largest elsewhere.
+#' Under an output transform ([scale_outputs()], the default of [maximize_bandit()]) scores are computed in the
+#' transformed rewards. `$posterior()` is back-transformed, so that EI computed from its `mean` and `sd` is not the
+#' policy's EI, and may be largest elsewhere.
 #'
 #' EI and PI compare with \eqn{\mu^+}{best}, the largest posterior mean among the points played so far
 #' (pending ones count as played; with a context, among those played in this context; with nothing played, the
@@ -50,12 +60,13 @@
 #' first arm, so that every engine and every machine plays the same arms; EI is compared with a relative
 #' tolerance of 1e-9, PI by its z-score.
 #'
-#' @param width an object made by one of the [widths], or a number, its constant value. Default: 2 for `policy_ucb()`, 1 for
-#'   `policy_ts()`.
+#' @param width an object made by one of the [widths], or a number, its constant value. Default: 2 for `policy_ucb()`, 1
+#'   for `policy_ts()`.
 #' @param samples number of sampled maxima, a whole number >= 1.
 #' @param level the level \eqn{h}, a number in units of the reward; see the section Units.
 #' @param random draw the straddle's width anew each round?
-#' @param f a function of `mean`, `sd` and `round` (and `x`, if it has a fourth argument); it must be vectorised over points and return no NaN. It is saved with the bandit.
+#' @param f a function of `mean`, `sd` and `round` (and `x`, if it has a fourth argument); it must be vectorised over
+#'   points and return no NaN. It is saved with the bandit.
 #' @param name what plots and prints call it.
 #' @param cost `NULL`, or a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for
 #'   each; it is asked anew in every round.
@@ -64,23 +75,31 @@
 #' @param xi improvement that must be exceeded, in units of the reward, a number >= 0; see the section Units.
 #' @return An object of class `bandit_policy`.
 #' @section Units: `level` and `xi` are in units of the reward.
-#'   With `outputs` or `rewards` in [gp_bandit()] they are converted to those of the latent \eqn{f}{f}, whose sd the score
-#'   contains: \eqn{h}{level} is the value of \eqn{f}{f} with that expected reward, and an incumbent is exceeded by `xi`
-#'   where the expected reward is larger by `xi` (beyond the largest possible reward: just below that).
-#'   Until two different rewards are known [scale_outputs()] has no scale, and `xi` counts as 0.
-#'   With comparisons ([rewards_duels()]) \eqn{f}{f} has no other unit than its own.
-#'   `policy_function()` is given the model's means and sds.
+#'   With `outputs` or `rewards` in [gp_bandit()] they are converted to those of the latent \eqn{f}{f}, whose sd the
+#'   score contains: \eqn{h}{level} is the value of \eqn{f}{f} with that expected reward, and an incumbent is exceeded
+#'   by `xi` where the expected reward is larger by `xi` (beyond the largest possible reward: just below that). Until
+#'   two different rewards are known [scale_outputs()] has no scale, and `xi` counts as 0. With comparisons
+#'   ([rewards_duels()]) \eqn{f}{f} has no other unit than its own. `policy_function()` is given the model's means and
+#'   sds.
 #' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
 #'   [width_dmm()], which is not one multiplier) or `xi` no number.
 #' @section Guarantee: `policy_pims()` on arms, \eqn{f} drawn from the prior: expected regret at most
-#'   \eqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T)}, as [width_irgp()] (Takeno et al. 2024), with
-#'   \eqn{C_1 = 2/\log(1 + 1/\lambda)}{C1 = 2 / log(1 + 1/lambda)}, \eqn{n} arms and \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `policy_eims()` on \eqn{n\ge2}{n >= 2} arms, \eqn{f} drawn from the prior, Gaussian noise, one query at a time: expected regret at most
-#'   \eqn{\sqrt{C_1T\gamma_T(D + 2\log(D+3) + \log(1+(T-1)/\lambda))}}{sqrt(C1 T gamma_T (D + 2 log(D + 3) + log(1 + (T - 1) / lambda)))}, \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}, for \eqn{k(x,x) =
-#'   1}{k(x, x) = 1} (derived here, proof in the source of this page; [regret_bound()], `"eims"`). PIMS's is smaller; played, the two do as well as each other. `policy_straddle()` with `random = TRUE`, \eqn{f} drawn from the prior, any domain:
-#'   labelling \eqn{x} above where \eqn{\mu(x) \ge h}{mu(x) >= level}, the expected loss \eqn{|f(x) - h|} of a wrong label, averaged over rounds, is nowhere larger than
-#'   \eqn{\sqrt{2C_1\gamma_T/T}}{sqrt(2 C1 gamma_T / T)}. For the others see the presets.
-#' @references Takeno, Inatsu, Karasuyama and Takeuchi (2025), GP-EIMS <https://arxiv.org/abs/2507.09828> (its abstract: a sublinear expected regret under the prior); Inatsu, Takeno, Kutsukake and Takeuchi (2024) <https://arxiv.org/abs/2408.03144>; Takeno, Inatsu, Karasuyama and Takeuchi (2024) <https://arxiv.org/abs/2311.03760>; Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2; Wang and Jegelka (2017),
-#'   Max-value entropy search for efficient Bayesian optimization, ICML, Section 3 (no regret bound of theirs covers more than one sample).
+#'   \eqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T)}, as [width_irgp()] (Takeno et al.
+#'   2024), with \eqn{C_1 = 2/\log(1 + 1/\lambda)}{C1 = 2 / log(1 + 1/lambda)}, \eqn{n} arms and
+#'   \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `policy_eims()` on \eqn{n\ge2}{n >= 2} arms, \eqn{f} drawn from the prior,
+#'   Gaussian noise, one query at a time: expected regret at most \eqn{\sqrt{C_1T\gamma_T(D + 2\log(D+3) +
+#'   \log(1+(T-1)/\lambda))}}{sqrt(C1 T gamma_T (D + 2 log(D + 3) + log(1 + (T - 1) / lambda)))},
+#'   \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}, for \eqn{k(x,x) = 1}{k(x, x) = 1} (derived here, proof in the source
+#'   of this page; [regret_bound()], `"eims"`). PIMS's is smaller; played, the two do as well as each other.
+#'   `policy_straddle()` with `random = TRUE`, \eqn{f} drawn from the prior, any domain: labelling \eqn{x} above where
+#'   \eqn{\mu(x) \ge h}{mu(x) >= level}, the expected loss \eqn{|f(x) - h|} of a wrong label, averaged over rounds, is
+#'   nowhere larger than \eqn{\sqrt{2C_1\gamma_T/T}}{sqrt(2 C1 gamma_T / T)}. For the others see the presets.
+#' @references Takeno, Inatsu, Karasuyama and Takeuchi (2025), GP-EIMS <https://arxiv.org/abs/2507.09828> (its abstract:
+#'   a sublinear expected regret under the prior); Inatsu, Takeno, Kutsukake and Takeuchi (2024)
+#'   <https://arxiv.org/abs/2408.03144>; Takeno, Inatsu, Karasuyama and Takeuchi (2024)
+#'   <https://arxiv.org/abs/2311.03760>; Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1
+#'   and 2; Wang and Jegelka (2017), Max-value entropy search for efficient Bayesian optimization, ICML, Section 3 (no
+#'   regret bound of theirs covers more than one sample).
 #' @section Strings: a string stands for the constructor with its defaults wherever a policy is expected: `policy =
 #'   "ei"` is `policy_ei()`. An unknown string is an error that lists the choices.
 #' @examples
@@ -345,28 +364,38 @@ policy_function <- function(f, name = "own") new_policy("function")
 
 #' Policies for several objectives
 #'
-#' For [gp_bandit()] with two or more [to_maximize()], [to_minimize()] among its `outcomes`. Everything is turned so that it is maximised, \eqn{r} is the reference point, and the hypervolume
-#' of some points the volume that they dominate above \eqn{r}. The front is that of the posterior means at the places played (pending ones too) where the limits hold with probability at
-#' least 1/2, and above \eqn{r}.
+#' For [gp_bandit()] with two or more [to_maximize()], [to_minimize()] among its `outcomes`. Everything is turned so
+#' that it is maximised, \eqn{r} is the reference point, and the hypervolume of some points the volume that they
+#' dominate above \eqn{r}. The front is that of the posterior means at the places played (pending ones too) where the
+#' limits hold with probability at least 1/2, and above \eqn{r}.
 #'
-#' `policy_ehvi()`, two objectives: the largest expected gain of hypervolume. With the front sorted by the first objective, \eqn{a = (r_1, y_1, \dots)}{a = (r1, y1, ...)},
-#' \eqn{b = (y_2, \dots, r_2)}{b = (y2, ..., r2)} and \eqn{\psi(\cdot) = \sigma h((\mu - \cdot)/\sigma)}{psi(.) = sd h((mean - .)/sd)}, \eqn{h(u) = \phi + u\Phi}{h(u) = phi(u) + u Phi(u)}, it is
-#' \deqn{\sum_i [\psi_1(a_i) - \psi_1(a_{i+1})]\,\psi_2(b_i),}{sum_i [psi_1(a_i) - psi_1(a_(i+1))] psi_2(b_i),} computed in logarithms; times the probability that all limits hold.
+#' `policy_ehvi()`, two objectives: the largest expected gain of hypervolume. With the front sorted by the first
+#' objective, \eqn{a = (r_1, y_1, \dots)}{a = (r1, y1, ...)}, \eqn{b = (y_2, \dots, r_2)}{b = (y2, ..., r2)} and
+#' \eqn{\psi(\cdot) = \sigma h((\mu - \cdot)/\sigma)}{psi(.) = sd h((mean - .)/sd)},
+#' \eqn{h(u) = \phi + u\Phi}{h(u) = phi(u) + u Phi(u)}, it is
+#' \deqn{\sum_i [\psi_1(a_i) - \psi_1(a_{i+1})]\,\psi_2(b_i),}{sum_i [psi_1(a_i) - psi_1(a_(i+1))] psi_2(b_i),} computed
+#' in logarithms; times the probability that all limits hold.
 #'
-#' `policy_hypervolume()`, any number: the largest gain of hypervolume by the vector of upper bounds \eqn{\mu + w\sigma}{mean + w sd} (`sampled`: by a joint draw), among the places where all limits may
-#' hold. Where nothing gains, the place that misses least. With `draws`, a number: the gain is averaged over so many random directions \eqn{\lambda}{lambda} (absolute values of a normal vector, none
-#' below .05 of its length), of \eqn{s_\lambda(y) = \min_i ((y_i - r_i)_+/\lambda_i)^k}{s(y) = min_i ((y_i - r_i)+ / lambda_i)^k}; the average over all is proportional to the hypervolume. With
-#' `draws = 1` it is the scalarised UCB, a fresh direction each round.
+#' `policy_hypervolume()`, any number: the largest gain of hypervolume by the vector of upper bounds
+#' \eqn{\mu + w\sigma}{mean + w sd} (`sampled`: by a joint draw), among the places where all limits may hold. Where
+#' nothing gains, the place that misses least. With `draws`, a number: the gain is averaged over so many random
+#' directions \eqn{\lambda}{lambda} (absolute values of a normal vector, none below .05 of its length), of
+#' \eqn{s_\lambda(y) = \min_i ((y_i - r_i)_+/\lambda_i)^k}{s(y) = min_i ((y_i - r_i)+ / lambda_i)^k}; the average over
+#' all is proportional to the hypervolume. With `draws = 1` it is the scalarised UCB, a fresh direction each round.
 #'
 #' @inheritParams policies
-#' @param reference \eqn{r}, a number for each objective, in its units, named or in their order; `NULL`: the worst of the front less a tenth of its range, made anew in each round.
+#' @param reference \eqn{r}, a number for each objective, in its units, named or in their order; `NULL`: the worst of
+#'   the front less a tenth of its range, made anew in each round.
 #' @param draws directions to average over, or `Inf` for the hypervolume itself.
 #' @param sampled `FALSE`: upper bounds; `TRUE`: joint draws (Thompson sampling).
 #' @return An object of class `bandit_policy`.
-#' @section Errors: a `gpbandits_error` that names the argument; a reference with other names or another length than the objectives is refused by [gp_bandit()].
-#' @section Guarantee: `policy_hypervolume(width, draws = 1)`, with the widths of a theorem for each objective (`delta` is shared by them, see [outcomes]) and a given reference:
-#'   \eqn{\sum_t \max_x s_t(f(x)) - s_t(f(x_t)) \le 2 L \sum_i w_i \sqrt{c_\lambda T \gamma_i}}{sum of max s_t(f) - s_t(f(x_t)) <= 2 L sum_i w_i sqrt(c T gamma_i)} for the length \eqn{s^{1/k}}{s^(1/k)}, \eqn{L = 20} (derived
-#'   here: \eqn{s} rises in each objective, and is Lipschitz with 1 over the least weight). None for the others.
+#' @section Errors: a `gpbandits_error` that names the argument; a reference with other names or another length than the
+#'   objectives is refused by [gp_bandit()].
+#' @section Guarantee: `policy_hypervolume(width, draws = 1)`, with the widths of a theorem for each objective (`delta`
+#'   is shared by them, see [outcomes]) and a given reference: \eqn{\sum_t \max_x s_t(f(x)) - s_t(f(x_t)) \le 2 L \sum_i
+#'   w_i \sqrt{c_\lambda T \gamma_i}}{sum of max s_t(f) - s_t(f(x_t)) <= 2 L sum_i w_i sqrt(c T gamma_i)} for the length
+#'   \eqn{s^{1/k}}{s^(1/k)}, \eqn{L = 20} (derived here: \eqn{s} rises in each objective, and is Lipschitz with 1 over
+#'   the least weight). None for the others.
 #' @references Emmerich, Giannakoglou and Naujoks (2006) \doi{10.1109/TEVC.2005.859463}; Golovin and Zhang (2020) ICML.
 #' @seealso [outcomes], [policies].
 #' @examples

@@ -6,17 +6,23 @@
 #' each is the negative of the function that is usually minimised (Hartmann and
 #' Michalewicz, whose usual form has a minus sign in front, lose it).
 #'
-#' | `name` | dimension | box | what is maximised |
-#' | --- | --- | --- | --- |
-#' | `rosenbrock` | any >= 2 (default 2) | \[-5, 10\] | -sum_i (100 (x_(i+1) - x_i^2)^2 + (1 - x_i)^2) |
-#' | `hartmann3`, `hartmann6` | 3, 6 | \[0, 1\] | sum_i a_i exp(-sum_j A_ij (x_j - P_ij)^2), i = 1..4 |
-#' | `branin` | 2 | \[-5, 10\] x \[0, 15\] | -(x2 - 5.1 x1^2 / (4 pi^2) + 5 x1 / pi - 6)^2 - 10 (1 - 1 / (8 pi)) cos x1 - 10 |
-#' | `ackley` | any (default 2) | \[-32.768, 32.768\] | 20 exp(-0.2 sqrt(mean x_i^2)) + exp(mean cos 2 pi x_i) - 20 - e |
-#' | `levy` | any (default 2) | \[-10, 10\] | -sin^2(pi w_1) - sum_(i<d) (w_i - 1)^2 (1 + 10 sin^2(pi w_i + 1)) - (w_d - 1)^2 (1 + sin^2(2 pi w_d)), w = 1 + (x - 1) / 4 |
-#' | `michalewicz` | any (default 2) | \[0, pi\] | sum_i sin(x_i) sin^20(i x_i^2 / pi) |
-#' | `goldstein_price` | 2 | \[-2, 2\] | -(1 + (x1 + x2 + 1)^2 (19 - 14 x1 + 3 x1^2 - 14 x2 + 6 x1 x2 + 3 x2^2)) (30 + (2 x1 - 3 x2)^2 (18 - 32 x1 + 12 x1^2 + 48 x2 - 36 x1 x2 + 27 x2^2)) |
-#' | `six_hump_camel` | 2 | \[-3, 3\] x \[-2, 2\] | -(4 - 2.1 x1^2 + x1^4 / 3) x1^2 - x1 x2 - (4 x2^2 - 4) x2^2 |
-#' | `styblinski_tang` | any (default 2) | \[-5, 5\] | -sum_i (x_i^4 - 16 x_i^2 + 5 x_i) / 2 |
+#' \tabular{llll}{
+#'   `name` \tab dimension \tab box \tab what is maximised \cr
+#'   `rosenbrock` \tab any >= 2 (default 2) \tab \[-5, 10\] \tab -sum_i (100 (x_(i+1) - x_i^2)^2 + (1 - x_i)^2) \cr
+#'   `hartmann3`, `hartmann6` \tab 3, 6 \tab \[0, 1\] \tab sum_i a_i exp(-sum_j A_ij (x_j - P_ij)^2), i = 1..4 \cr
+#'   `branin` \tab 2 \tab \[-5, 10\] x \[0, 15\] \tab -(x2 - 5.1 x1^2 / (4 pi^2) + 5 x1 / pi - 6)^2 - 10 (1 - 1 / (8
+#'     pi)) cos x1 - 10 \cr
+#'   `ackley` \tab any (default 2) \tab \[-32.768, 32.768\] \tab 20 exp(-0.2 sqrt(mean x_i^2)) + exp(mean cos 2 pi
+#'     x_i) - 20 - e \cr
+#'   `levy` \tab any (default 2) \tab \[-10, 10\] \tab -sin^2(pi w_1) - sum_(i<d) (w_i - 1)^2 (1 + 10 sin^2(pi w_i +
+#'     1)) - (w_d - 1)^2 (1 + sin^2(2 pi w_d)), w = 1 + (x - 1) / 4 \cr
+#'   `michalewicz` \tab any (default 2) \tab \[0, pi\] \tab sum_i sin(x_i) sin^20(i x_i^2 / pi) \cr
+#'   `goldstein_price` \tab 2 \tab \[-2, 2\] \tab -(1 + (x1 + x2 + 1)^2 (19 - 14 x1 + 3 x1^2 - 14 x2 + 6 x1 x2 + 3
+#'     x2^2)) (30 + (2 x1 - 3 x2)^2 (18 - 32 x1 + 12 x1^2 + 48 x2 - 36 x1 x2 + 27 x2^2)) \cr
+#'   `six_hump_camel` \tab 2 \tab \[-3, 3\] x \[-2, 2\] \tab -(4 - 2.1 x1^2 + x1^4 / 3) x1^2 - x1 x2 - (4 x2^2 - 4) x2^2
+#'     \cr
+#'   `styblinski_tang` \tab any (default 2) \tab \[-5, 5\] \tab -sum_i (x_i^4 - 16 x_i^2 + 5 x_i) / 2 \cr
+#' }
 #'
 #' Optima are exact or correct to machine precision. The Michalewicz function is
 #' a sum of functions of one input each, so its maximum is found input by input.

@@ -76,12 +76,15 @@
 #'   contexts, a function of the context matrix that returns the best value in
 #'   each row's context (with changes: a list of K such functions). `NULL`: see
 #'   *Optimum*.
-#' @param outcomes `NULL`, or what each outcome is for, see [outcomes]: then `reward` has a truth for each (a named list of functions of the input matrix or, over arms, of
-#'   numbers; a data.frame of columns, or one function that returns it), and `noise` is one for all (independent) or a named list. Regret is against the best value of the
-#'   objective among the points where all limits hold (turned so that large is good), violations are what limits are exceeded by. Without `change_points`
-#'   and `constraints`. [run_bandit()] plays such problems in R, round by round, with bandits of the same outcomes.
-#' @param reference with several objectives: the reference point of the hypervolume, a number for each; `NULL`: the worst values on the true front less a tenth of their range. `optimum`
-#'   is then the hypervolume of the true front; `NULL`: of all arms or, elsewhere, of 5000 points spread over the domain (a run may do better).
+#' @param outcomes `NULL`, or what each outcome is for, see [outcomes]: then `reward` has a truth for each (a named list
+#'   of functions of the input matrix or, over arms, of numbers; a data.frame of columns, or one function that returns
+#'   it), and `noise` is one for all (independent) or a named list. Regret is against the best value of the objective
+#'   among the points where all limits hold (turned so that large is good), violations are what limits are exceeded by.
+#'   Without `change_points` and `constraints`. [run_bandit()] plays such problems in R, round by round, with bandits of
+#'   the same outcomes.
+#' @param reference with several objectives: the reference point of the hypervolume, a number for each; `NULL`: the
+#'   worst values on the true front less a tenth of their range. `optimum` is then the hypervolume of the true front;
+#'   `NULL`: of all arms or, elsewhere, of 5000 points spread over the domain (a run may do better).
 #' @return An object of class `bandit_problem` (a list).
 #' @section Errors: a `gpbandits_error` if sizes contradict each other (means and
 #'   arms, columns and periods, noise and constraints), noise or a delay is negative, change points do not

@@ -72,20 +72,20 @@ learning_by_amm <- function(lengths, eta, B, R, noise_var, variance, rounds) {
 
 #' How many samples a change needs to be seen
 #'
-#' The number \eqn{n^*}{n*} of uniformly sampled pairs in each half of Algorithm 1's window ([change_statistic()]) from which on a change
-#' is noticed, and no false alarm raised, with high probability (Avanesov, Lemma C.3, Equation C.13):
-#' \deqn{n^* = 2\Bigl(\frac{C(F^2 + x^2g^2)}{\Delta^2}\Bigr)^{1 + 1/(2\alpha + d)},\qquad 4e^{-x} = \mathtt{failure},}{n* = 2 (C (F^2 + x^2 g^2) /
-#' Delta^2)^(1 + 1 / (2 alpha + d)), with 4 exp(-x) = failure,}
-#' with the threshold \eqn{\theta_n = C(F^2 + x^2g^2)n^{-(2\alpha+d)/(2\alpha+d+1)}}{theta_n = C (F^2 + x^2 g^2) n^(-(2 alpha + d) / (2 alpha + d + 1))}
-#' and the ridge \eqn{c\,n^{1/(2\alpha+d+1)}}{c n^(1 / (2 alpha + d + 1))}.
+#' The number \eqn{n^*}{n*} of uniformly sampled pairs in each half of Algorithm 1's window ([change_statistic()]) from
+#' which on a change is noticed, and no false alarm raised, with high probability (Avanesov, Lemma C.3, Equation C.13):
+#' \deqn{n^* = 2\Bigl(\frac{C(F^2 + x^2g^2)}{\Delta^2}\Bigr)^{1 + 1/(2\alpha + d)},\qquad 4e^{-x} =
+#' \mathtt{failure},}{n* = 2 (C (F^2 + x^2 g^2) / Delta^2)^(1 + 1 / (2 alpha + d)), with 4 exp(-x) = failure,} with the
+#' threshold \eqn{\theta_n = C(F^2 + x^2g^2)n^{-(2\alpha+d)/(2\alpha+d+1)}}{theta_n = C (F^2 + x^2 g^2) n^(-(2 alpha +
+#' d) / (2 alpha + d + 1))} and the ridge \eqn{c\,n^{1/(2\alpha+d+1)}}{c n^(1 / (2 alpha + d + 1))}.
 #'
-#' \eqn{C} depends on the kernel and on \eqn{c}, and no value is known: what the formula shows is how \eqn{n^*}{n*} grows as the change
-#' \eqn{\Delta}{Delta} gets smaller.
+#' \eqn{C} depends on the kernel and on \eqn{c}, and no value is known: what the formula shows is how \eqn{n^*}{n*}
+#' grows as the change \eqn{\Delta}{Delta} gets smaller.
 #'
-#' Two steps of the proof are printed with constants that are too small. A squared distance is at most twice, not once, the sum of two squares, so that
-#' (C.4) ends in \eqn{4\Delta_f^2}{4 Delta_f^2}. For the same reason (C.10) holds as
-#' \deqn{\hat\Delta^2 \ge \tfrac12\Delta^2 - 2\Delta_{f_1}^2 - 2\Delta_{f_2}^2.}{Delta_hat^2 >= Delta^2 / 2 - 2 Delta_f1^2 - 2 Delta_f2^2.}
-#' Both change \eqn{C} only, and not the rates.
+#' Two steps of the proof are printed with constants that are too small. A squared distance is at most twice, not once,
+#' the sum of two squares, so that (C.4) ends in \eqn{4\Delta_f^2}{4 Delta_f^2}. For the same reason (C.10) holds as
+#' \deqn{\hat\Delta^2 \ge \tfrac12\Delta^2 - 2\Delta_{f_1}^2 - 2\Delta_{f_2}^2.}{Delta_hat^2 >= Delta^2 / 2 - 2
+#' Delta_f1^2 - 2 Delta_f2^2.} Both change \eqn{C} only, and not the rates.
 #'
 #' @param nu smoothness \eqn{\alpha}{alpha} of the Matern kernel, > 0.
 #' @param d number of inputs.

@@ -30,7 +30,8 @@
 #'
 #' \eqn{f} is known up to a constant, which the prior alone fixes; `$posterior()`, `$best()`, policies ([policy_duel()]
 #' asks in pairs, others one by one: on a tray the draws of [policy_ts()] mostly differ, where EI and UCB ask for one
-#' place as often as there are queries; places of your own go by `$add()`) and what does not go with such rewards are as in [rewards_duels()].
+#' place as often as there are queries; places of your own go by `$add()`) and what does not go with such rewards are as
+#' in [rewards_duels()].
 #' @section Guarantee: none is known for this posterior with rankings of more than two; [width_glm()] refuses them.
 #' @return An object of class `bandit_rewards`.
 #' @section Errors: a `gpbandits_error` that names the argument.

@@ -2,61 +2,80 @@
 
 #' Rewards as they are: yes or no, counts, ratings, comparisons, outliers
 #'
-#' Rules for `gp_bandit(rewards = )` where a reward is not \eqn{f} with Gaussian noise. \eqn{f} is then a latent function: the
-#' kernel, the prior mean and every width are about it, and the reward's distribution depends on its value.
+#' Rules for `gp_bandit(rewards = )` where a reward is not \eqn{f} with Gaussian noise. \eqn{f} is then a latent
+#' function: the kernel, the prior mean and every width are about it, and the reward's distribution depends on its
+#' value.
 #'
-#' * `rewards_binary(link)`: \eqn{k} successes of \eqn{n} trials, with probability \eqn{s(f)}, \eqn{s} the logistic function
-#'   (`"logit"`) or the normal distribution's (`"probit"`): `$observe(id, reward = k, size = n)`.
-#' * `rewards_counts()`: Poisson counts with mean \eqn{e\exp(f)}{e exp(f)}, \eqn{e} the exposure: `$observe(id, reward = count, size = e)`.
-#' * `rewards_ordinal(levels)`: ratings, \eqn{P(y \le j) = s(c_j - f)}{P(y <= j) = s(c_j - f)} with the logistic \eqn{s}.
+#' * `rewards_binary(link)`: \eqn{k} successes of \eqn{n} trials, with probability \eqn{s(f)}, \eqn{s} the logistic
+#'   function (`"logit"`) or the normal distribution's (`"probit"`): `$observe(id, reward = k, size = n)`.
+#' * `rewards_counts()`: Poisson counts with mean \eqn{e\exp(f)}{e exp(f)}, \eqn{e} the exposure:
+#'   `$observe(id, reward = count, size = e)`.
+#' * `rewards_ordinal(levels)`: ratings, \eqn{P(y \le j) = s(c_j - f)}{P(y <= j) = s(c_j - f)} with the logistic
+#'   \eqn{s}.
 #' * `rewards_robust(df)`: readings of \eqn{f} with outliers, Student's t with `df` degrees of freedom and scale
 #'   \eqn{\sqrt\lambda}{sqrt(lambda)}, \eqn{\lambda}{lambda} the bandit's `noise_var`.
 #'
-#' The posterior is Gaussian, by Laplace's approximation: its mean is the mode of the posterior density, its precision that
-#' density's curvature there; with `approximation = "variational"` it is the Gaussian \eqn{q} with the least \eqn{\mathrm{KL}(q \| p)}{KL(q || p)} from the
-#' posterior \eqn{p}, whose precision is \eqn{K^{-1} - \mathrm{diag}\,E_q\ell''}{K^-1 - diag E_q l''}: nearer where rewards are few or rare, a few times
-#' the time (under `rewards_robust()`: the weights of the EM algorithm, begun at Huber's fit). It is computed from
-#' the data alone, by Newton steps from the prior mean, so that looks, copies, files and the order in which rewards come change no bit of it.
+#' The posterior is Gaussian, by Laplace's approximation: its mean is the mode of the posterior density, its precision
+#' that density's curvature there; with `approximation = "variational"` it is the Gaussian \eqn{q} with the least
+#' \eqn{\mathrm{KL}(q \| p)}{KL(q || p)} from the posterior \eqn{p}, whose precision is
+#' \eqn{K^{-1} - \mathrm{diag}\,E_q\ell''}{K^-1 - diag E_q l''}: nearer where rewards are few or rare, a few times the
+#' time (under `rewards_robust()`: the weights of the EM algorithm, begun at Huber's fit). It is computed from the data
+#' alone, by Newton steps from the prior mean, so that looks, copies, files and the order in which rewards come change
+#' no bit of it.
 #'
-#' `$posterior()`, `predict()`, `$best()` and `$history()` speak of a reward of size 1: `mean` and `sd` of its expectation given \eqn{f},
-#' \eqn{E(y \mid f)}{E(y | f)}, under the posterior of \eqn{f} (of levels their numbers 1, 2, ...), `lower` and `upper` its values at
-#' \eqn{\mu \pm z\sigma}{mu +- z sd}. `$posterior(scale = "latent")` speaks of \eqn{f}, and so does `width`. `level = 0.95` of
-#' `$posterior()` sets \eqn{z}. What is recommended has the largest (`direction = "minimize"`: the smallest) mean of \eqn{f}.
+#' `$posterior()`, `predict()`, `$best()` and `$history()` speak of a reward of size 1: `mean` and `sd` of its
+#' expectation given \eqn{f}, \eqn{E(y \mid f)}{E(y | f)}, under the posterior of \eqn{f} (of levels their numbers 1, 2,
+#' ...), `lower` and `upper` its values at \eqn{\mu \pm z\sigma}{mu +- z sd}. `$posterior(scale = "latent")` speaks of
+#' \eqn{f}, and so does `width`. `level = 0.95` of `$posterior()` sets \eqn{z}. What is recommended has the largest
+#' (`direction = "minimize"`: the smallest) mean of \eqn{f}.
 #'
-#' @section Units: numbers that are said in units of the reward are expected rewards of size 1, and are converted: the `level` and
-#'   `accuracy` of [gp_lse()], its intervals, the level of [policy_straddle()], `xi`, and the gaps and tolerances of
-#'   [stop rules][stopping]. Kernel, prior mean, `width` and `$posterior(scale = "latent")` are about \eqn{f}{f}.
-#' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`, `failures = "avoid"` or `"doubt"`,
-#'   [change_detect()], [change_event()], [change_fade()] (weights of [change_weights()] are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()] and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()`
-#'   takes neither), widths but [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. One reward per query: more trials are `size`, another reading of a place is another `$add()` of it. `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
+#' @section Units: numbers that are said in units of the reward are expected rewards of size 1, and are converted: the
+#'   `level` and `accuracy` of [gp_lse()], its intervals, the level of [policy_straddle()], `xi`, and the gaps and
+#'   tolerances of [stop rules][stopping]. Kernel, prior mean, `width` and `$posterior(scale = "latent")` are about
+#'   \eqn{f}{f}.
+#' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`,
+#'   `failures = "avoid"` or `"doubt"`, [change_detect()], [change_event()], [change_fade()] (weights of
+#'   [change_weights()] are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()]
+#'   and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()` takes neither), widths but
+#'   [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. One
+#'   reward per query: more trials are `size`, another reading of a place is another `$add()` of it.
+#'   `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
 #' @section Refits: `refit = refit_every()` maximises Laplace's approximation of the log marginal likelihood,
-#'   \eqn{\sum\ell(\hat f) - \frac12\|\hat f - m\|^2 - \frac12\log\det(I + KW)}{sum l(f) - |f - m|^2 / 2 - log det(I + K W) / 2}, with its
-#'   gradient (Rasmussen and Williams, section 5.5.1), over the kernel's parameters, of successes and counts a constant prior mean (`mean = "fit"`), of
-#'   levels the cuts (the first one and the logarithms of what follows), of [rewards_duels()] \eqn{\tau}{tau}. Without `priors` of yours the logarithm of the
-#'   kernel's variance has a normal prior about that the bandit began with, sd 1: rewards of few values say next to nothing against ever larger ones;
-#'   so have the gaps between cuts and \eqn{\tau}{tau} (sd 1), the first cut (3) and the mean (5), which are no parameters that `priors` can name. `rewards_robust()` takes no refits,
-#'   and nobody `average`. Refits go by Laplace's evidence, whichever `approximation` the posterior has.
-#' @section Engines: all. `"lowrank"` ([gp_bandit()]; `"auto"` tries it from 256 places told of, or pairs, and keeps it where half as many are enough) certifies
-#'   mean and sd against Laplace's approximation by the dense engine, to `accuracy` as with Gaussian noise: the mode in the basis's span is no further from the
-#'   one in the whole space than the length of the gradient there (derived here, proof in the core's posteriors/open_posterior.cpp). It takes no `rewards_robust()` and no `"variational"`.
-#' @section Guarantee: published: Laplace's approximation, its evidence and gradient (Rasmussen and Williams), the bound of the
-#'   evidence and its fixed point (Opper and Archambeau 2009); none of these says how far the posterior is from the exact one. Derived here:
-#'   [width_glm()] for successes, counts and comparisons without ties, with its regret bounds ([regret_bound()]), and the certificate of the engine
-#'   `"lowrank"`. None of the widths that hold with Gaussian noise holds here, and for levels, ties, rankings and outliers nothing is proved.
-#'   Rewards in an interval, shares \eqn{k/n} among them, have a bound without any of this, see [width_amm()]; for outliers [rewards_clip()] has one.
+#'   \eqn{\sum\ell(\hat f) - \frac12\|\hat f - m\|^2 - \frac12\log\det(I + KW)}{sum l(f) - |f - m|^2 / 2 - log det(I + K
+#'   W) / 2}, with its gradient (Rasmussen and Williams, section 5.5.1), over the kernel's parameters, of successes and
+#'   counts a constant prior mean (`mean = "fit"`), of levels the cuts (the first one and the logarithms of what
+#'   follows), of [rewards_duels()] \eqn{\tau}{tau}. Without `priors` of yours the logarithm of the kernel's variance
+#'   has a normal prior about that the bandit began with, sd 1: rewards of few values say next to nothing against ever
+#'   larger ones; so have the gaps between cuts and \eqn{\tau}{tau} (sd 1), the first cut (3) and the mean (5), which
+#'   are no parameters that `priors` can name. `rewards_robust()` takes no refits, and nobody `average`. Refits go by
+#'   Laplace's evidence, whichever `approximation` the posterior has.
+#' @section Engines: all. `"lowrank"` ([gp_bandit()]; `"auto"` tries it from 256 places told of, or pairs, and keeps it
+#'   where half as many are enough) certifies mean and sd against Laplace's approximation by the dense engine, to
+#'   `accuracy` as with Gaussian noise: the mode in the basis's span is no further from the one in the whole space than
+#'   the length of the gradient there (derived here, proof in the core's posteriors/open_posterior.cpp). It takes no
+#'   `rewards_robust()` and no `"variational"`.
+#' @section Guarantee: published: Laplace's approximation, its evidence and gradient (Rasmussen and Williams), the bound
+#'   of the evidence and its fixed point (Opper and Archambeau 2009); none of these says how far the posterior is from
+#'   the exact one. Derived here: [width_glm()] for successes, counts and comparisons without ties, with its regret
+#'   bounds ([regret_bound()]), and the certificate of the engine `"lowrank"`. None of the widths that hold with
+#'   Gaussian noise holds here, and for levels, ties, rankings and outliers nothing is proved. Rewards in an interval,
+#'   shares \eqn{k/n} among them, have a bound without any of this, see [width_amm()]; for outliers [rewards_clip()] has
+#'   one.
 #' @param link `"logit"` or `"probit"`.
 #' @param direction `"maximize"` or `"minimize"` the expected reward.
 #' @param levels the levels' names, the worst first, or their number.
-#' @param cuts \eqn{c_1 < c_2 < \ldots}{c_1 < c_2 < ...}, one less than levels; `NULL`: equally probable levels at \eqn{f = 0}.
+#' @param cuts \eqn{c_1 < c_2 < \ldots}{c_1 < c_2 < ...}, one less than levels; `NULL`: equally probable levels at
+#'   \eqn{f = 0}.
 #' @param approximation `"laplace"` or `"variational"`; [width_glm()] goes with the former.
 #' @param df degrees of freedom, a number > 0; outliers count less the smaller it is.
 #' @return An object of class `bandit_rewards`.
-#' @section Many rewards at once: `$add()` of points with their rewards notes in the history what was believed of each before it, which takes a fit per row.
-#'   `$add()` without rewards and one `$observe()` take one fit in all.
-#' @section Errors: a `gpbandits_error` that names the argument. `$observe()` refuses what cannot be a reward of its kind (part of a
-#'   success, more successes than trials, a level that there is not).
-#' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4 <http://gaussianprocess.org/gpml/>; Opper and
-#'   Archambeau (2009), The variational Gaussian approximation revisited, Neural Computation 21.
+#' @section Many rewards at once: `$add()` of points with their rewards notes in the history what was believed of each
+#'   before it, which takes a fit per row. `$add()` without rewards and one `$observe()` take one fit in all.
+#' @section Errors: a `gpbandits_error` that names the argument. `$observe()` refuses what cannot be a reward of its
+#'   kind (part of a success, more successes than trials, a level that there is not).
+#' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4
+#'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
+#'   Neural Computation 21.
 #' @seealso [rewards_duels()], [rewards_rankings()], [rewards_clip()].
 #' @section Strings: a string stands for the constructor with its defaults wherever a response type is expected:
 #'   `rewards = "binary"` is `rewards_binary()`. An unknown string is an error that lists the choices.

@@ -3,58 +3,73 @@
 #' Changes over time
 #'
 #' Rules that tell a bandit when to forget what it has seen. With any of them the bandit plays uniformly while
-#' \eqn{|U| \le \xi\sqrt{|H|}}{|U| <= xi sqrt(|H|)} (\eqn{U} the uniform queries, \eqn{H} all queries since the last restart,
-#' \eqn{\xi}{xi} = `explore`; history's action `"explore"`), and its policy otherwise; `explore = 0` never explores.
+#' \eqn{|U| \le \xi\sqrt{|H|}}{|U| <= xi sqrt(|H|)} (\eqn{U} the uniform queries, \eqn{H} all queries since the last
+#' restart, \eqn{\xi}{xi} = `explore`; history's action `"explore"`), and its policy otherwise; `explore = 0` never
+#' explores.
 #'
 #' * `change_detect()`: Algorithm 2 of Avanesov. After each reward of a uniform query [change_statistic()] compares, for
-#'   \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}, the newest \eqn{q} of the uniform pairs with the \eqn{q} before them; the first one above
-#'   `threshold(q)` restarts the bandit. The paper takes `threshold` \eqn{C q^{-(2\alpha+d)/(2\alpha+d+1)}}{C q^(-(2 alpha + d)/(2 alpha + d + 1))} and a ridge
-#'   \eqn{q\rho_q = c q^{1/(2\alpha+d+1)}}{q rho_q = c q^(1/(2 alpha + d + 1))} for smoothness \eqn{\alpha}{alpha} and dimension \eqn{d}.
-#'   With contexts known beforehand the statistic averages over all pairs of an arm (of low-discrepancy points in a box) and a
-#'   context; with contexts that are not, over the uniformly sampled pairs of the segment themselves.
+#'   \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}, the newest \eqn{q} of the uniform pairs
+#'   with the \eqn{q} before them; the first one above `threshold(q)` restarts the bandit. The paper takes `threshold`
+#'   \eqn{C q^{-(2\alpha+d)/(2\alpha+d+1)}}{C q^(-(2 alpha + d)/(2 alpha + d + 1))} and a ridge
+#'   \eqn{q\rho_q = c q^{1/(2\alpha+d+1)}}{q rho_q = c q^(1/(2 alpha + d + 1))} for smoothness \eqn{\alpha}{alpha} and
+#'   dimension \eqn{d}. With contexts known beforehand the statistic averages over all pairs of an arm (of
+#'   low-discrepancy points in a box) and a context; with contexts that are not, over the uniformly sampled pairs of the
+#'   segment themselves.
 #' * `change_oracle()`: restarts after the given rounds (the true changes, to compare with).
 #' * `change_never()`: uniform exploration, no restart.
 #' * `change_every()`: restarts every so many rounds. `change_event()`: restarts when a reward is further from
-#'   the posterior mean at its choice than \eqn{\sqrt{\rho_t}\sigma(x) + w_t}{sqrt(rho_t) sd(x) + w_t}, \eqn{\rho_t = 2\log(2\pi_t/\delta)}{rho_t = 2 log(2 pi_t / delta)},
-#'   \eqn{w_t = \sqrt{2\lambda\log(2\pi_t/\delta)}}{w_t = sqrt(2 lambda log(2 pi_t / delta))}, \eqn{\pi_t = \pi^2t^2/6}{pi_t = pi^2 t^2 / 6}, \eqn{t} rounds since the restart.
+#'   the posterior mean at its choice than \eqn{\sqrt{\rho_t}\sigma(x) + w_t}{sqrt(rho_t) sd(x) + w_t},
+#'   \eqn{\rho_t = 2\log(2\pi_t/\delta)}{rho_t = 2 log(2 pi_t / delta)},
+#'   \eqn{w_t = \sqrt{2\lambda\log(2\pi_t/\delta)}}{w_t = sqrt(2 lambda log(2 pi_t / delta))},
+#'   \eqn{\pi_t = \pi^2t^2/6}{pi_t = pi^2 t^2 / 6}, \eqn{t} rounds since the restart.
 #'
-#' * `change_function()`: restarts where `f(history)` returns `TRUE`. `history` are the rows of `$history()` since the last restart (or
-#'   fresh epoch), late rewards `NA`. It is asked before each query, once the segment has a known reward.
+#' * `change_function()`: restarts where `f(history)` returns `TRUE`. `history` are the rows of `$history()` since the
+#'   last restart (or fresh epoch), late rewards `NA`. It is asked before each query, once the segment has a known
+#'   reward.
 #'
-#' Three rules forget gradually instead, within the posterior (\eqn{t} the round of the next query, \eqn{s} that of an observation):
+#' Three rules forget gradually instead, within the posterior (\eqn{t} the round of the next query, \eqn{s} that of an
+#' observation):
 #'
-#' * `change_window()`: the posterior is that of the last `window` observations, those of the latest rounds among all that are known.
-#' * `change_weights()`: an observation has noise variance \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}, \eqn{\eta}{eta} = `rate`.
-#' * `change_fade()`: the prior is that of a function which drifts, with kernel \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)},
-#'   \eqn{\epsilon}{epsilon} = `rate`; mean, sd and draws are those of the function in round \eqn{t}, and the information gain is that of this kernel.
+#' * `change_window()`: the posterior is that of the last `window` observations, those of the latest rounds among all
+#'   that are known.
+#' * `change_weights()`: an observation has noise variance \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)},
+#'   \eqn{\eta}{eta} = `rate`.
+#' * `change_fade()`: the prior is that of a function which drifts, with kernel
+#'   \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}, \eqn{\epsilon}{epsilon} = `rate`;
+#'   mean, sd and draws are those of the function in round \eqn{t}, and the information gain is that of this kernel.
 #'
-#' They are exact: at every round the posterior equals a fit from scratch to what is kept. A round costs, over \eqn{n} arms with a kernel of
-#' rank \eqn{r}: window \eqn{2nr}, as without one; weights \eqn{nr^2}; fade \eqn{nr + r^3}, and \eqn{t} times as much in a round
-#' that looks at rewards which came late (out of the order of their queries). With \eqn{m} kept observations in a box: window and weights
-#' \eqn{m^3/6}; fade \eqn{t^2}. Engine `"played"` needs \eqn{2nm}, \eqn{nm^2} and \eqn{nt}.
+#' They are exact: at every round the posterior equals a fit from scratch to what is kept. A round costs, over \eqn{n}
+#' arms with a kernel of rank \eqn{r}: window \eqn{2nr}, as without one; weights \eqn{nr^2}; fade \eqn{nr + r^3}, and
+#' \eqn{t} times as much in a round that looks at rewards which came late (out of the order of their queries). With
+#' \eqn{m} kept observations in a box: window and weights \eqn{m^3/6}; fade \eqn{t^2}. Engine `"played"` needs
+#' \eqn{2nm}, \eqn{nm^2} and \eqn{nt}.
 #'
 #' [refit_every()] with these three fits to all rewards since the last restart, whatever their weight.
 #'
-#' A restart forgets all data: posterior, width (\eqn{t = 1} again) and detector begin anew; rewards of earlier queries that
-#' arrive later are kept in the history and not used.
+#' A restart forgets all data: posterior, width (\eqn{t = 1} again) and detector begin anew; rewards of earlier queries
+#' that arrive later are kept in the history and not used.
 #'
-#' @param threshold,ridge functions of the half-length \eqn{q} that return one number > 0: the largest statistic (squared,
-#'   in units of the reward squared) that raises no alarm, and the regulariser \eqn{q\rho_q}{q rho_q} of each half's fit.
-#' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to go on; it must not draw random numbers.
+#' @param threshold,ridge functions of the half-length \eqn{q} that return one number > 0: the largest statistic
+#'   (squared, in units of the reward squared) that raises no alarm, and the regulariser \eqn{q\rho_q}{q rho_q} of each
+#'   half's fit.
+#' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to go on; it must not draw random
+#'   numbers.
 #' @param explore \eqn{\xi}{xi}, a number >= 0.
 #' @param kernel kernel of the detector; `NULL`: the bandit's.
-#' @param dyadic `TRUE`: only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tried: cheaper by a factor that grows with \eqn{|U|}, and
-#'   slower to notice. The paper tries all.
+#' @param dyadic `TRUE`: only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tried: cheaper by a factor that grows
+#'   with \eqn{|U|}, and slower to notice. The paper tries all.
 #' @param times rounds after which to restart, whole numbers >= 1.
 #' @param rounds,window a whole number >= 1.
-#' @param rate a number: for `change_weights()` in (0, 1], where 1 forgets nothing; for `change_fade()` in \[0, 1), where 0 forgets nothing.
+#' @param rate a number: for `change_weights()` in (0, 1], where 1 forgets nothing; for `change_fade()` in \[0, 1),
+#'   where 0 forgets nothing.
 #' @param delta failure probability in (0, 1).
 #' @return An object of class `bandit_changes`.
 #' @section Errors: a `gpbandits_error` that names the argument; a function that returns no positive number stops the
 #'   round and leaves the bandit as it was.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection; Brunzema et al. for the
-#'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for restarts every so many rounds and for the drifting
-#'   prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <https://arxiv.org/abs/2107.02371> for weights.
+#'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for restarts every so many
+#'   rounds and for the drifting prior; Zhou and Shroff (2021) for windows; Deng et al. (2022)
+#'   <https://arxiv.org/abs/2107.02371> for weights.
 #' @seealso [gp_ucb_cpd()], [gp_ucb_drift()], [detect_change()].
 #' @section Strings: a string stands for the constructor with its defaults wherever a rule is expected: `changes =
 #'   "never"` is `change_never()`. An unknown string is an error that lists the choices.

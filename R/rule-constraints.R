@@ -2,24 +2,29 @@
 
 #' Long-term constraints
 #'
-#' Rules for maximising \eqn{\sum_t f(x_t)}{sum f(x_t)} subject to \eqn{\frac1T\sum_t g_j(x_t) \le 0}{mean over t of g_j(x_t) <= 0} for every \eqn{j}
-#' (Shi and Eryilmaz 2022). The bandit plays on a target in which multipliers \eqn{\kappa_j}{kappa_j} weigh the constraints, and
-#' moves them at the end of each epoch of \eqn{S} = `epoch` rounds, along the average \eqn{\bar g_j}{gbar_j} of the constraint values that the epoch
-#' has shown. `$observe(id, reward, constraints = )` takes them with the reward.
+#' Rules for maximising \eqn{\sum_t f(x_t)}{sum f(x_t)} subject to
+#' \eqn{\frac1T\sum_t g_j(x_t) \le 0}{mean over t of g_j(x_t) <= 0} for every \eqn{j} (Shi and Eryilmaz 2022). The
+#' bandit plays on a target in which multipliers \eqn{\kappa_j}{kappa_j} weigh the constraints, and moves them at the
+#' end of each epoch of \eqn{S} = `epoch` rounds, along the average \eqn{\bar g_j}{gbar_j} of the constraint values that
+#' the epoch has shown. `$observe(id, reward, constraints = )` takes them with the reward.
 #'
 #' * `constraints_noiseless()` (Algorithm 2; \eqn{g} is seen exactly): target
-#'   \eqn{f(x) - \sum_j\kappa_j(\psi(g_j(x)) - 1)}{f(x) - sum_j kappa_j (psi(g_j(x)) - 1)}, \eqn{\kappa_j = 1}{kappa_j = 1} at first, then
+#'   \eqn{f(x) - \sum_j\kappa_j(\psi(g_j(x)) - 1)}{f(x) - sum_j kappa_j (psi(g_j(x)) - 1)},
+#'   \eqn{\kappa_j = 1}{kappa_j = 1} at first, then
 #'   \eqn{\kappa_j \leftarrow \kappa_j\psi(\bar g_j)}{kappa_j <- kappa_j psi(gbar_j)}: it never decreases.
-#' * `constraints_noisy()` (Algorithm 3; \eqn{g} is seen with noise): target \eqn{f(x) - \sum_j\kappa_j g_j(x)}{f(x) - sum_j kappa_j g_j(x)},
-#'   \eqn{\kappa_j = 0}{kappa_j = 0} at first, then \eqn{\kappa_j\leftarrow\max(0, \kappa_j + \mathrm{step}\cdot\bar g_j)}{kappa_j <- max(0, kappa_j + step * gbar_j)}. Widths that know the noise
-#'   level \eqn{R} take \eqn{R\sqrt{1+\sum\kappa_j^2}}{R sqrt(1 + sum kappa_j^2)} for it; the regulariser stays `noise_var`.
+#' * `constraints_noisy()` (Algorithm 3; \eqn{g} is seen with noise): target
+#'   \eqn{f(x) - \sum_j\kappa_j g_j(x)}{f(x) - sum_j kappa_j g_j(x)}, \eqn{\kappa_j = 0}{kappa_j = 0} at first, then
+#'   \eqn{\kappa_j\leftarrow\max(0, \kappa_j + \mathrm{step}\cdot\bar g_j)}{kappa_j <- max(0, kappa_j + step * gbar_j)}.
+#'   Widths that know the noise level \eqn{R} take \eqn{R\sqrt{1+\sum\kappa_j^2}}{R sqrt(1 + sum kappa_j^2)} for it; the
+#'   regulariser stays `noise_var`.
 #'
-#' The penalty is \eqn{\psi(x) = 1}{psi(x) = 1} for \eqn{x\le 0}{x <= 0}. Above 0 it is \eqn{e^{cx}}{exp(c x)} (`"exponential"`) or
-#' \eqn{(cx+1)^n}{(c x + 1)^n} (`"polynomial"`), with \eqn{c} = `penalty_scale` and \eqn{n} = `penalty_power`.
+#' The penalty is \eqn{\psi(x) = 1}{psi(x) = 1} for \eqn{x\le 0}{x <= 0}. Above 0 it is \eqn{e^{cx}}{exp(c x)}
+#' (`"exponential"`) or \eqn{(cx+1)^n}{(c x + 1)^n} (`"polynomial"`), with \eqn{c} = `penalty_scale` and \eqn{n} =
+#' `penalty_power`.
 #'
-#' With `reuse = TRUE` the data of earlier epochs are kept: reward and constraint values are stored apart, so the new target is
-#' known at every past point. `reuse = FALSE` is the paper's letter, a fresh posterior in each epoch; a small feasible region is
-#' then seldom found in one epoch, and the multipliers run away.
+#' With `reuse = TRUE` the data of earlier epochs are kept: reward and constraint values are stored apart, so the new
+#' target is known at every past point. `reuse = FALSE` is the paper's letter, a fresh posterior in each epoch; a small
+#' feasible region is then seldom found in one epoch, and the multipliers run away.
 #'
 #' @param count number of constraints \eqn{m}, at most 1000.
 #' @param epoch rounds in an epoch, \eqn{S}.
@@ -30,8 +35,8 @@
 #' @param reuse keep the data of earlier epochs?
 #' @param epochs number of epochs \eqn{L}, which the presets need for the failure probability of each.
 #' @return An object of class `bandit_constraints`.
-#' @section Errors: a `gpbandits_error` that names the argument. An exponential penalty that leaves the range of numbers ends
-#'   the call in a `gpbandits_error` and leaves the bandit as it was.
+#' @section Errors: a `gpbandits_error` that names the argument. An exponential penalty that leaves the range of numbers
+#'   ends the call in a `gpbandits_error` and leaves the bandit as it was.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
 #'   constraints, AISTATS.
 #' @seealso [gp_ucb_noisy_constraints()].
@@ -93,25 +98,30 @@ inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) el
 #' Whether the constraints leave the room that Theorem 2 of Shi and Eryilmaz (2022) asks for: a point \eqn{y} with
 #' \eqn{g_j(y)\le-\epsilon}{g_j(y) <= -epsilon} for every \eqn{j}, and
 #' \deqn{\epsilon > 4R\sqrt{2\tilde\gamma_S+2+2\log(2L/\delta)}\,\frac{\sqrt{(S+2)\tilde\gamma_S}}{S}
-#'   + 2R\Bigl(\sqrt{4m/S}+\sqrt{\log(2L/\delta)/S}\Bigr)}{epsilon > 4 R sqrt(2 gamma + 2 + 2 log(2 L / delta)) sqrt((S + 2) gamma) / S + 2 R (sqrt(4 m / S) + sqrt(log(2 L / delta) / S))}
-#' with \eqn{S} rounds in each of \eqn{L} epochs, \eqn{m} constraints and \eqn{\tilde\gamma_S}{gamma} the information gain of \eqn{S} observations. The
-#' first term is what an epoch needs to learn its target, the second the noise of the constraints' average. Of the paper's two experiments with noisy
-#' constraints it holds on the data rates (E.2.2: \eqn{\epsilon = 2}{epsilon = 2} where all rates are 0; at most 1.652 is needed, whatever the kernel) and not on the small
-#' feasible region (E.1.2: there is no more room than .05). It is one of the theorem's conditions: the experiments' regulariser and their reuse of data are outside it. The theorem takes \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}, in
-#' \eqn{\tilde\gamma_S}{gamma} too: another `noise_var` warns.
+#'   + 2R\Bigl(\sqrt{4m/S}+\sqrt{\log(2L/\delta)/S}\Bigr)}{epsilon > 4 R sqrt(2 gamma + 2 + 2 log(2 L / delta)) sqrt((S
+#' + 2) gamma) / S + 2 R (sqrt(4 m / S) + sqrt(log(2 L / delta) / S))} with \eqn{S} rounds in each of \eqn{L} epochs,
+#' \eqn{m} constraints and \eqn{\tilde\gamma_S}{gamma} the information gain of \eqn{S} observations. The first term is
+#' what an epoch needs to learn its target, the second the noise of the constraints' average. Of the paper's two
+#' experiments with noisy constraints it holds on the data rates (E.2.2: \eqn{\epsilon = 2}{epsilon = 2} where all rates
+#' are 0; at most 1.652 is needed, whatever the kernel) and not on the small feasible region (E.1.2: there is no more
+#' room than .05). It is one of the theorem's conditions: the experiments' regulariser and their reuse of data are
+#' outside it. The theorem takes \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}, in \eqn{\tilde\gamma_S}{gamma} too: another
+#' `noise_var` warns.
 #'
 #' @param epsilon the room \eqn{\epsilon}{epsilon}, a number > 0 (units of the constraints).
 #' @param R all noise is R-sub-Gaussian, >= 0.
-#' @param gain \eqn{\tilde\gamma_S}{gamma}, a number >= 0; for example the last value of [information_gain()] over `epoch` rounds.
+#' @param gain \eqn{\tilde\gamma_S}{gamma}, a number >= 0; for example the last value of [information_gain()] over
+#'   `epoch` rounds.
 #' @param epoch,epochs rounds in an epoch \eqn{S} and number of epochs \eqn{L}.
 #' @param delta failure probability, in (0, 1).
 #' @param count number of constraints \eqn{m}.
 #' @param noise_var the regulariser \eqn{\lambda}{lambda} of the run, if it is to be compared with the theorem's.
-#' @return A data.frame of one row: `epsilon`, `needed` (the right-hand side), its terms `learning` and `noise`, and `holds`.
-#' @section Errors: a `gpbandits_error` that names the argument; a warning of class `gpbandits_outside_theorem` if `noise_var` is not the
-#'   theorem's.
-#' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term constraints,
-#'   AISTATS, Theorem 2.
+#' @return A data.frame of one row: `epsilon`, `needed` (the right-hand side), its terms `learning` and `noise`, and
+#'   `holds`.
+#' @section Errors: a `gpbandits_error` that names the argument; a warning of class `gpbandits_outside_theorem` if
+#'   `noise_var` is not the theorem's.
+#' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
+#'   constraints, AISTATS, Theorem 2.
 #' @seealso [gp_ucb_noisy_constraints()].
 #' @examples
 #' x <- seq(0, 6, length.out = 41)

@@ -2,54 +2,72 @@
 
 #' When to stop: rules with and without a certificate
 #'
-#' Rules for `stop_when` of [run_bandit()] and [maximize_bandit()], asked after every round, and for `$certificate()`, which says by
-#' hand what is certified now. With posterior mean \eqn{\mu}{mu} and sd \eqn{\sigma}{sd} from the rewards that are really known
-#' (pending queries do not narrow them):
+#' Rules for `stop_when` of [run_bandit()] and [maximize_bandit()], asked after every round, and for `$certificate()`,
+#' which says by hand what is certified now. With posterior mean \eqn{\mu}{mu} and sd \eqn{\sigma}{sd} from the rewards
+#' that are really known (pending queries do not narrow them):
 #'
-#' * `stop_gap(tolerance, width)`: when \eqn{\max_x(\mu + w\sigma) - \max_x(\mu - w\sigma)}{max(mu + w sd) - max(mu - w sd)} is at most `tolerance`. The point with
-#'   the largest lower bound (`point` of the certificate) then has at most that much regret, if the intervals hold: with the width's
-#'   probability, whenever one stops. ([width_fixed()] is the exception: see What is assumed.) GP-UCB reaches every tolerance \eqn{\epsilon}{e}, at the latest when
-#'   \eqn{4 w_T^2 c\gamma_T/T \le \epsilon^2}{4 w_T^2 c gamma_T / T <= e^2}, \eqn{c = 2/\log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}. With `at` it is asked after these rounds only: what
+#' * `stop_gap(tolerance, width)`: when
+#'   \eqn{\max_x(\mu + w\sigma) - \max_x(\mu - w\sigma)}{max(mu + w sd) - max(mu - w sd)} is at most `tolerance`. The
+#'   point with the largest lower bound (`point` of the certificate) then has at most that much regret, if the intervals
+#'   hold: with the width's probability, whenever one stops. ([width_fixed()] is the exception: see What is assumed.)
+#'   GP-UCB reaches every tolerance \eqn{\epsilon}{e}, at the latest when
+#'   \eqn{4 w_T^2 c\gamma_T/T \le \epsilon^2}{4 w_T^2 c gamma_T / T <= e^2},
+#'   \eqn{c = 2/\log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}. With `at` it is asked after these rounds only: what
 #'   [width_fixed()] needs, `looks` of them.
-#' * `stop_prb(tolerance, delta)`: when the recommended point (`$best()`) has, given the data, regret at most `tolerance` with
-#'   probability \eqn{1 - \delta}{1 - delta} (Wilson's probabilistic regret bound, the practical default). Joint draws of \eqn{f} (exact over arms; up to
-#'   1,000 of them from one factor of the covariance of those that can be best with a probability of \eqn{10^{-9}}{1e-9} or more, by
-#'   normals of a stream that R's generator begins; paths with maximised values on a box) are added in samples of \eqn{16 \cdot 1.5^{j-1}}{16 * 1.5^(j - 1)} until a Clopper-Pearson interval of the share that
-#'   fails is on one side of \eqn{\delta/2}{delta / 2}. All intervals of all rounds hold together with probability \eqn{1 - \delta/2}{1 - delta / 2}: the one
-#'   of sample \eqn{j} in round \eqn{t} may fail with probability \eqn{\frac\delta2 \frac{(tj)^{-1.1}}{11^2}}{(delta / 2) (t j)^-1.1 / 11^2}.
-#' * `stop_emsr(tolerance, width)`: when the last observation has changed the expected minimum simple regret by at most `tolerance` (Ishibashi et al. 2023):
-#'   \eqn{|\Delta\max\mu| + E(f(\hat x_t) - f(\hat x_{t-1}))_+ + \mathrm{gap}_{t-1}\sqrt{\mathrm{KL}/2}}{|change of max mu| + E max(f(x^_t) - f(x^_{t-1}), 0) + gap_{t-1} sqrt(KL / 2)} with the recommended points
-#'   \eqn{\hat x}{x^}, the gap as above, and \eqn{\mathrm{KL} = \frac12(\log(1+v/\lambda) - v/(v+\lambda) + v(y-\mu)^2/(v+\lambda)^2)}{KL = (log(1 + v / lambda) - v / (v + lambda) + v (y - mu)^2 /
-#'   (v + lambda)^2) / 2}, \eqn{v = \sigma^2_{t-1}(x_t)}{v = sd_{t-1}(x_t)^2}. It bounds a change, not the regret: no certificate. Costs \eqn{O(t^3)}.
+#' * `stop_prb(tolerance, delta)`: when the recommended point (`$best()`) has, given the data, regret at most
+#'   `tolerance` with probability \eqn{1 - \delta}{1 - delta} (Wilson's probabilistic regret bound, the practical
+#'   default). Joint draws of \eqn{f} (exact over arms; up to 1,000 of them from one factor of the covariance of those
+#'   that can be best with a probability of \eqn{10^{-9}}{1e-9} or more, by normals of a stream that R's generator
+#'   begins; paths with maximised values on a box) are added in samples of \eqn{16 \cdot 1.5^{j-1}}{16 * 1.5^(j - 1)}
+#'   until a Clopper-Pearson interval of the share that fails is on one side of \eqn{\delta/2}{delta / 2}. All intervals
+#'   of all rounds hold together with probability \eqn{1 - \delta/2}{1 - delta / 2}: the one of sample \eqn{j} in round
+#'   \eqn{t} may fail with probability \eqn{\frac\delta2 \frac{(tj)^{-1.1}}{11^2}}{(delta / 2) (t j)^-1.1 / 11^2}.
+#' * `stop_emsr(tolerance, width)`: when the last observation has changed the expected minimum simple regret by at most
+#'   `tolerance` (Ishibashi et al. 2023): \eqn{|\Delta\max\mu| + E(f(\hat x_t) - f(\hat x_{t-1}))_+ +
+#'   \mathrm{gap}_{t-1}\sqrt{\mathrm{KL}/2}}{|change of max mu| + E max(f(x^_t) - f(x^_{t-1}), 0) + gap_{t-1} sqrt(KL /
+#'   2)} with the recommended points \eqn{\hat x}{x^}, the gap as above, and \eqn{\mathrm{KL} =
+#'   \frac12(\log(1+v/\lambda) - v/(v+\lambda) + v(y-\mu)^2/(v+\lambda)^2)}{KL = (log(1 + v / lambda) - v / (v + lambda)
+#'   + v (y - mu)^2 / (v + lambda)^2) / 2}, \eqn{v = \sigma^2_{t-1}(x_t)}{v = sd_{t-1}(x_t)^2}. It bounds a change, not
+#'   the regret: no certificate. Costs \eqn{O(t^3)}.
 #' * `stop_levels()`: when no place of [gp_lse()] is left without a label. The certificate's `gap` is the `accuracy`.
 #' * `stop_stalled(n)`: when the largest reward has not grown for `n` rewards. No certificate.
 #'
 #' @section What is assumed:
-#' A certificate is a list with `gap` (in units of the reward), `probability` (at least so probable that the regret of `point` is no more
-#' than the gap; `NA` where no theorem says), `assumptions` (in words), `certified` (does the rule stop here?) and `point`.
-#' For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all rounds together. These widths do:
-#' * \eqn{f} drawn from the prior, Gaussian noise: [width_srinivas_finite()] on arms at `scale = 1`, and [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more;
-#' * RKHS norm at most `B`, `R`-sub-Gaussian noise: [width_realized()] and [width_amm()]; [width_igp()] and [width_gp_ts()] with the gain
-#'   `"realized"` or `"spectral"`, `noise_var` at least 1 and no reward with a noise variance of its own;
-#' * the same, for points that do not depend on rewards: [width_fixed()], at `looks` rounds that are fixed in advance. A run needs `at` for it. By hand, call
-#'   `$certificate()` at these rounds only: if it is asked after every round, the probability does not hold;
-#' * rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width; the gap is of the latent \eqn{f};
+#' A certificate is a list with `gap` (in units of the reward), `probability` (at least so probable that the regret of
+#' `point` is no more than the gap; `NA` where no theorem says), `assumptions` (in words), `certified` (does the rule
+#' stop here?) and `point`. For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all
+#' rounds together. These widths do:
+#' * \eqn{f} drawn from the prior, Gaussian noise: [width_srinivas_finite()] on arms at `scale = 1`, and
+#'   [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more;
+#' * RKHS norm at most `B`, `R`-sub-Gaussian noise: [width_realized()] and [width_amm()]; [width_igp()] and
+#'   [width_gp_ts()] with the gain `"realized"` or `"spectral"`, `noise_var` at least 1 and no reward with a noise
+#'   variance of its own;
+#' * the same, for points that do not depend on rewards: [width_fixed()], at `looks` rounds that are fixed in advance. A
+#'   run needs `at` for it. By hand, call `$certificate()` at these rounds only: if it is asked after every round, the
+#'   probability does not hold;
+#' * rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width; the
+#'   gap is of the latent \eqn{f};
 #' * rewards clipped by [rewards_clip()]: [width_clip()];
-#' * a wrong model or wrong rewards: [width_ec()] and [width_corrupt()], if their base is one of the above. The gap of [width_ec()] is \eqn{2\epsilon}{2 epsilon} more.
+#' * a wrong model or wrong rewards: [width_ec()] and [width_corrupt()], if their base is one of the above. The gap of
+#'   [width_ec()] is \eqn{2\epsilon}{2 epsilon} more.
 #'
-#' [width_dmm()] has intervals that hold in all rounds, but they are no multiple of the sd, and `stop_gap()` does not accept it.
-#' The probability is `NA` for constants and functions, [width_srinivas_compact()], hyperparameters that were fitted, rewards that are scaled by a map fitted to them ([scale_outputs()]), with censored
-#' rewards, failures that count (`failures = "avoid"`, `"doubt"`), change rules and constraints. On a box the largest upper bound is found by search. `stop_prb()` is Bayesian: \eqn{f} is
-#' drawn from the prior (with fitted hyperparameters, or fitted scales: from the fitted one, as if it were given; with several models, see [refit_every()], from one of
-#' these, chosen by its weight), the noise Gaussian of variance `noise_var`. Under several models all rules go by the average: gaps by its two moments, `stop_emsr()` by the
-#' average of each model's gain and divergence (which is no less than the average's own, weights as they are). What is said of all rounds
-#' allows rewards that come late, fail or are withdrawn only where that does not depend on their values: where there are such, `assumptions` says so.
+#' [width_dmm()] has intervals that hold in all rounds, but they are no multiple of the sd, and `stop_gap()` does not
+#' accept it. The probability is `NA` for constants and functions, [width_srinivas_compact()], hyperparameters that were
+#' fitted, rewards that are scaled by a map fitted to them ([scale_outputs()]), with censored rewards, failures that
+#' count (`failures = "avoid"`, `"doubt"`), change rules and constraints. On a box the largest upper bound is found by
+#' search. `stop_prb()` is Bayesian: \eqn{f} is drawn from the prior (with fitted hyperparameters, or fitted scales:
+#' from the fitted one, as if it were given; with several models, see [refit_every()], from one of these, chosen by its
+#' weight), the noise Gaussian of variance `noise_var`. Under several models all rules go by the average: gaps by its
+#' two moments, `stop_emsr()` by the average of each model's gain and divergence (which is no less than the average's
+#' own, weights as they are). What is said of all rounds allows rewards that come late, fail or are withdrawn only where
+#' that does not depend on their values: where there are such, `assumptions` says so.
 #'
 #' @section Units: gaps, tolerances and regrets are in units of the reward.
 #'   With `outputs` ([scale_outputs()]) they are differences of expected rewards, as `$posterior()` has them.
-#'   With `rewards` ([rewards]) they are differences of probabilities, of mean counts or of mean numbers of levels: bounds and
-#'   draws of the latent \eqn{f}{f} are converted one by one, which is exact as the expected reward rises with \eqn{f}{f}.
-#'   With comparisons ([rewards_duels()]) they are differences of \eqn{f}{f} itself. `width` is always about \eqn{f}{f}.
+#'   With `rewards` ([rewards]) they are differences of probabilities, of mean counts or of mean numbers of levels:
+#'   bounds and draws of the latent \eqn{f}{f} are converted one by one, which is exact as the expected reward rises
+#'   with \eqn{f}{f}. With comparisons ([rewards_duels()]) they are differences of \eqn{f}{f} itself. `width` is always
+#'   about \eqn{f}{f}.
 #' @param tolerance the regret that one is content with, a number > 0 in units of the reward; see the section Units.
 #' @param width a [width][widths]; `NULL`: the policy's own.
 #' @param delta failure probability, in (0, 1).
@@ -61,9 +79,11 @@
 #'   certified, and `decided` of the certificate is `FALSE`.
 #' @param n a whole number >= 1.
 #' @return An object of class `bandit_stop`.
-#' @section Errors: a `gpbandits_error` for a bad argument, or for `stop_gap()` without `width` where the policy has none.
-#' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the gap of expected minimum simple regrets, AISTATS;
-#'   Makarova et al. (2022) <https://arxiv.org/abs/2104.08166>; Wilson (2024) <https://arxiv.org/abs/2402.16811>.
+#' @section Errors: a `gpbandits_error` for a bad argument, or for `stop_gap()` without `width` where the policy has
+#'   none.
+#' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the
+#'   gap of expected minimum simple regrets, AISTATS; Makarova et al. (2022) <https://arxiv.org/abs/2104.08166>; Wilson
+#'   (2024) <https://arxiv.org/abs/2402.16811>.
 #' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()]; [honest].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)

@@ -9,7 +9,8 @@
 #' not depend on which others are compared, nor on the number of processes. Replications run through
 #' `future.apply` where the user has set a [future::plan()], else one after the other: the numbers are the same.
 #'
-#' @param bandits a named list of functions `function(problem)` that each make a new bandit, or an agent of your own, see below.
+#' @param bandits a named list of functions `function(problem)` that each make a new bandit, or an agent of your own,
+#'   see below.
 #' @param problems a `function(replication)` that makes the problem of that replication (or one [bandit_problem()]
 #'   for all of them).
 #' @param rounds number of rounds, a whole number >= 1.
@@ -19,14 +20,15 @@
 #' @param every keep every `every`-th round (and the last): sums and simple regrets are not affected, memory is.
 #' @return An object of class `bandit_comparison`. `as.data.frame()` is long: `bandit`, `replication`, `round`,
 #'   `reward`, `f`, `regret`, `cumulative_regret`, `average_regret` (cumulative over round), `simple_regret`,
-#'   `period`, `segment`, `action` and, over arms, `arm`, with the meanings of [run_bandit()]. `summary()` gives mean and standard error over
-#'   replications; `plot()` draws mean curves with bands of one standard error.
+#'   `period`, `segment`, `action` and, over arms, `arm`, with the meanings of [run_bandit()]. `summary()` gives mean
+#'   and standard error over replications; `plot()` draws mean curves with bands of one standard error.
 #' @section Agents: an agent is any list, environment or object (R6, reference class) with functions `suggest()` and
-#'   `observe(id, reward)`. `suggest()` (with contexts: `suggest(context = )`, one row) returns a list with `arm`, a number, or `x`, a point, and if
-#'   it likes an `id` (else the round), which `observe()` gets back with the reward, when that arrives (under constraints with
-#'   `constraints = `). Its noise, delays and contexts are those that the bandits meet.
-#' @section Errors: a `gpbandits_error` for a bad argument, a bandit function that returns neither bandit nor agent, an agent that suggests no
-#'   place, or a problem function that returns no problem.
+#'   `observe(id, reward)`. `suggest()` (with contexts: `suggest(context = )`, one row) returns a list with `arm`, a
+#'   number, or `x`, a point, and if it likes an `id` (else the round), which `observe()` gets back with the reward,
+#'   when that arrives (under constraints with `constraints = `). Its noise, delays and contexts are those that the
+#'   bandits meet.
+#' @section Errors: a `gpbandits_error` for a bad argument, a bandit function that returns neither bandit nor agent, an
+#'   agent that suggests no place, or a problem function that returns no problem.
 #' @seealso [run_bandit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)

@@ -6,17 +6,20 @@
 #' contexts \eqn{x_i}, arms
 #' \eqn{a_i}, rewards \eqn{r_i} and the probabilities \eqn{p_i} with which the arms were chosen.
 #'
-#' * `"ips"` (inverse propensity scores): \eqn{\frac1n\sum_i w_i r_i}{mean(w_i r_i)}, \eqn{w_i = \pi(a_i\mid x_i)/p_i}{w_i = pi(a_i | x_i) / p_i}.
+#' * `"ips"` (inverse propensity scores): \eqn{\frac1n\sum_i w_i r_i}{mean(w_i r_i)},
+#'   \eqn{w_i = \pi(a_i\mid x_i)/p_i}{w_i = pi(a_i | x_i) / p_i}.
 #' * `"snips"` (self-normalised): \eqn{\sum_i w_i r_i/\sum_i w_i}{sum(w_i r_i) / sum(w_i)}; within the rewards' range,
 #'   whatever the number of matches.
 #' * `"dm"` (direct method): \eqn{\frac1n\sum_i\sum_a\pi(a\mid x_i)\hat r(x_i, a)}{mean(sum_a pi(a | x_i) rhat(x_i,
 #'   a))}: what a Gaussian-process regression with the
-#'   bandit's kernel on the log (at most 1000 rows of it) says; needs no propensities to be right, but the model. A bandit
-#'   that averages over several ([refit_every()]) has the mixture's moments here, too.
-#' * `"dr"` (doubly robust): \eqn{\frac1n\sum_i \big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\big)}{mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i)))}.
-#'   \eqn{\hat r}{rhat} is such a regression on the other half of the log, so that it has not seen \eqn{r_i}.
-#' * `"replay"`: a copy of the bandit learns as it goes through the log. Where its choice is the logged one it sees the reward, else the
-#'   query is withdrawn; the mean over the matches. Where the \eqn{p_i} differ, a match counts with probability \eqn{\min_j p_j/p_i}{min(p) / p_i}.
+#'   bandit's kernel on the log (at most 1000 rows of it) says; needs no propensities to be right, but the model. A
+#'   bandit that averages over several ([refit_every()]) has the mixture's moments here, too.
+#' * `"dr"` (doubly robust): \eqn{\frac1n\sum_i \big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i,
+#'   a_i))\big)}{mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i)))}. \eqn{\hat r}{rhat} is such a
+#'   regression on the other half of the log, so that it has not seen \eqn{r_i}.
+#' * `"replay"`: a copy of the bandit learns as it goes through the log. Where its choice is the logged one it sees the
+#'   reward, else the query is withdrawn; the mean over the matches. Where the \eqn{p_i} differ, a match counts with
+#'   probability \eqn{\min_j p_j/p_i}{min(p) / p_i}.
 #'
 #' In all but `"replay"` \eqn{\pi} is what the bandit would choose now, in each context, and it learns nothing; a
 #' randomised bandit's
@@ -37,11 +40,10 @@
 #'   capital of those who bet
 #'   that it is more nor that of those who bet that it is less, averaged over a fixed grid of \eqn{c}, exceeds 2/(1 -
 #'   `level`).
-#'   It is about 1.8 times as wide as the normal one (from `se`) where that is right. An estimate of `"ips"` outside of it
-#'   is one
-#'   that the log contradicts. For `"dm"` it is mean \eqn{\pm z} `se`, where `se` adds up the model's sd over
-#'   the places (as if all its errors had one sign) and the spread over contexts. If `range` is given, the model's
-#'   means and this interval are clipped to it; the range of the log is not used.
+#'   It is about 1.8 times as wide as the normal one (from `se`) where that is right. An estimate of `"ips"` outside of
+#'   it is one that the log contradicts. For `"dm"` it is mean \eqn{\pm z} `se`, where `se` adds up the model's sd over
+#'   the places (as if all its errors had one sign) and the spread over contexts. If `range` is given, the model's means
+#'   and this interval are clipped to it; the range of the log is not used.
 #' @section Guarantee: `"ips"` and `"dr"` are unbiased if the \eqn{p_i} are right, and positive wherever \eqn{\pi} is;
 #'   `"snips"` is up to a bias of order 1/`effective`. Their
 #'   intervals then hold with probability `level`, for any \eqn{n}, if contexts are independent and rewards stay within
@@ -50,10 +52,9 @@
 #'   as the log's
 #'   extremes are. `"replay"` is what the policy would have earned in as many rounds as there were matches, if
 #'   contexts are independent; its interval takes the rewards for independent. `"dm"`: none without the model.
-#' @param log a data.frame with a column per input of the contexts, `arm` (or a column per input of the arms), `reward` and
-#'   `propensity`: such as `$history(draws = 200)` of a randomised bandit; or such a bandit, or a [run][run_bandit] of
-#'   one. Rows without a reward are
-#'   left out, as are points that were given by hand.
+#' @param log a data.frame with a column per input of the contexts, `arm` (or a column per input of the arms), `reward`
+#'   and `propensity`: such as `$history(draws = 200)` of a randomised bandit; or such a bandit, or a [run][run_bandit]
+#'   of one. Rows without a reward are left out, as are points that were given by hand.
 #' @param bandit a bandit over the log's arms and contexts.
 #' @param method `"ips"`, `"snips"`, `"dm"`, `"dr"` or `"replay"`.
 #' @param level the interval's level, in (0, 1).

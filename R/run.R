@@ -7,31 +7,36 @@
 #' context; among the feasible points where there are constraints), \eqn{r_t = f^*_t - f(x_t)}{r_t = f*_t - f(x_t)}.
 #'
 #' Noise, delays and contexts of all rounds are drawn before the first choice, from R's generator: with the
-#' same seed every bandit meets the same ones (delays that depend on the input: the same at the same input). A delay of \eqn{d} makes the reward of round \eqn{s} usable
-#' from round \eqn{t} on iff \eqn{d \le t - s}{d <= t - s}; rewards still under way when the run ends stay pending.
-#' An interrupt keeps the rounds that were played.
+#' same seed every bandit meets the same ones (delays that depend on the input: the same at the same input). A delay of
+#' \eqn{d} makes the reward of round \eqn{s} usable from round \eqn{t} on iff \eqn{d \le t - s}{d <= t - s}; rewards
+#' still under way when the run ends stay pending. An interrupt keeps the rounds that were played.
 #'
-#' A bandit in a [store][bandit_store] asks and tells in transactions of its own, beside others who work on it: rows are this run's rounds, `id` tells
-#' which queries they were. Its leases do not run out; the run ends early where the store's budget is spent.
+#' A bandit in a [store][bandit_store] asks and tells in transactions of its own, beside others who work on it: rows are
+#' this run's rounds, `id` tells which queries they were. Its leases do not run out; the run ends early where the
+#' store's budget is spent.
 #'
-#' @param bandit a [GPBandit][gp_bandit] or a [baseline under constraints][baseline_constrained()]; it is changed in place and may have been played
-#'   before.
+#' @param bandit a [GPBandit][gp_bandit] or a [baseline under constraints][baseline_constrained()]; it is changed in
+#'   place and may have been played before.
 #' @param problem a [bandit_problem()] over the same domain.
 #' @param rounds number of rounds, a whole number >= 1.
 #' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
 #'   user has set no handler).
-#' @param stop_when `NULL`, a [stop rule][stopping], or a function of the bandit that returns `TRUE` to stop: asked after every round. For
-#'   algorithms that are rules over several posteriors (baselines, [safe_opt()], [gp_ucb_lengthscale()], ...) [stop_stalled()] or a function.
+#' @param stop_when `NULL`, a [stop rule][stopping], or a function of the bandit that returns `TRUE` to stop: asked
+#'   after every round. For algorithms that are rules over several posteriors (baselines, [safe_opt()],
+#'   [gp_ucb_lengthscale()], ...) [stop_stalled()] or a function.
 #' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
-#'   history (`propensity` too), `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and `optimum`; with constraints also
-#'   `violation1..` (the true constraint values, sign kept), `cumulative_violation` (soft: the norm of the positive part of their sum, in which rounds may make good for
-#'   others) and `hard_violation` (\eqn{\sum_s\sum_j\max(g_j(x_s), 0)}{the sum of max(g_j(x_s), 0) over rounds and constraints}: what is violated once is not made good).
-#'   With a problem of several [outcomes] and one objective likewise, each `violation` what a limit is exceeded by (at most 0: it holds), and `simple_regret` counts queries that
-#'   kept all limits; with several objectives `f` is the hypervolume of the true values played and known so far, limits kept, and `regret` what it is short of the true front's
-#'   (`hypervolume_regret`, `simple_regret` too).
-#'   `simple_regret` in round \eqn{t} is the smallest regret among the queries whose reward the learner knows by then: those with
-#'   \eqn{s + d_s \le t}{s + d_s <= t} and, where the pending rule is [pending_censor()], \eqn{d_s \le m}{d_s <= m}, for a reward
-#'   that takes longer is lost and its query never counts. NA before the first. `$rounds` is how many were played.
+#'   history (`propensity` too), `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and
+#'   `optimum`; with constraints also `violation1..` (the true constraint values, sign kept), `cumulative_violation`
+#'   (soft: the norm of the positive part of their sum, in which rounds may make good for others) and `hard_violation`
+#'   (\eqn{\sum_s\sum_j\max(g_j(x_s), 0)}{the sum of max(g_j(x_s), 0) over rounds and constraints}: what is violated
+#'   once is not made good). With a problem of several [outcomes] and one objective likewise, each `violation` what a
+#'   limit is exceeded by (at most 0: it holds), and `simple_regret` counts queries that kept all limits; with several
+#'   objectives `f` is the hypervolume of the true values played and known so far, limits kept, and `regret` what it is
+#'   short of the true front's (`hypervolume_regret`, `simple_regret` too). `simple_regret` in round \eqn{t} is the
+#'   smallest regret among the queries whose reward the learner knows by then: those with
+#'   \eqn{s + d_s \le t}{s + d_s <= t} and, where the pending rule is [pending_censor()], \eqn{d_s \le m}{d_s <= m}, for
+#'   a reward that takes longer is lost and its query never counts. NA before the first. `$rounds` is how many were
+#'   played.
 #' @section Errors: a `gpbandits_error` if an argument is no such object or the two domains differ.
 #' @seealso [compare_bandits()], [regret_bound()].
 #' @examples
@@ -262,7 +267,8 @@ run_entry <- list(settings = alist(
 #' @rdname run_bandit
 #' @param x a `bandit_run`.
 #' @param row.names,optional not used.
-#' @param draws of the column `propensity`, which randomised bandits have: as in `$history()`, see [gp_bandit()]; 0 leaves out its cost.
+#' @param draws of the column `propensity`, which randomised bandits have: as in `$history()`, see [gp_bandit()]; 0
+#'   leaves out its cost.
 #' @param ... not used.
 #' @export
 as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draws = NULL, ...) {

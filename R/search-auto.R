@@ -2,15 +2,17 @@
 
 #' A bandit with good defaults, to ask and tell
 #'
-#' For the person with a spreadsheet: experiments are made by hand, results come days later. A [gp_bandit()] with the defaults of
-#' [maximize_bandit()]: rewards scaled and, where it pays, transformed ([scale_outputs()]), a Matern 5/2 kernel with a lengthscale per input,
-#' priors, refits. All that goes in or comes out is in the reward's own units and sign.
+#' For the person with a spreadsheet: experiments are made by hand, results come days later. A [gp_bandit()] with the
+#' defaults of [maximize_bandit()]: rewards scaled and, where it pays, transformed ([scale_outputs()]), a Matern 5/2
+#' kernel with a lengthscale per input, priors, refits. All that goes in or comes out is in the reward's own units and
+#' sign.
 #'
-#' The first suggestions are points of a space-filling design (action `"explore"` in the history), fewer by the rows of `data`; they are chosen when the bandit
-#' is made, with R's generator. Then the policy is asked.
+#' The first suggestions are points of a space-filling design (action `"explore"` in the history), fewer by the rows of
+#' `data`; they are chosen when the bandit is made, with R's generator. Then the policy is asked.
 #'
-#' An experiment that came to nothing (`$fail(id)`) counts as the worst reward so far, with the doubt of [gp_bandit()]'s `failures = "doubt"`, as in [maximize_bandit()]; its `reward`
-#' stays `NA`. What the first rewards mean (one has no scale, none says nothing) is on the page of [scale_outputs()].
+#' An experiment that came to nothing (`$fail(id)`) counts as the worst reward so far, with the doubt of [gp_bandit()]'s
+#' `failures = "doubt"`, as in [maximize_bandit()]; its `reward` stays `NA`. What the first rewards mean (one has no
+#' scale, none says nothing) is on the page of [scale_outputs()].
 #'
 #' @inheritParams maximize_bandit
 #' @param data a data.frame of experiments that were made already: a column per input (and context) and `reward`, in
@@ -22,8 +24,10 @@
 #'   (with several outcomes `NAME_noise_var`). A history has it where any was given, and `size` and `spread` of
 #'   rewards that are means of several readings.
 #' @param ... further arguments of [gp_bandit()].
-#' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
-#' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), with `related` 3 of them and what is needed of the others. As many fewer are asked as `data` has rows.
+#' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of
+#'   points.
+#' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), with
+#'   `related` 3 of them and what is needed of the others. As many fewer are asked as `data` has rows.
 #' @param failures `"doubt"`, `"avoid"` or `"forget"`: see [gp_bandit()].
 #' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
 #'   in [gp_bandit()]: `$suggest(context = )`.
@@ -32,24 +36,25 @@
 #'   units in which they differ by about one.
 #' @param related `NULL`, or earlier campaigns, a named list such as `list(may = old_data)`: see [related].
 #' @param journal,store,trust as in [gp_bandit()].
-#' @param outcomes,limits what the numbers of an experiment are for, as in [maximize_bandit()]: `data` has a column for each instead of `reward`
-#'   (with `limits`, beside it). What is `NA` there, or has no column, is under way: an outcome that is added later
-#'   is awaited of all old rows (status `"partial"`), and `$observe()` or `$withdraw()` settles it.
+#' @param outcomes,limits what the numbers of an experiment are for, as in [maximize_bandit()]: `data` has a column for
+#'   each instead of `reward` (with `limits`, beside it). What is `NA` there, or has no column, is under way: an outcome
+#'   that is added later is awaited of all old rows (status `"partial"`), and `$observe()` or `$withdraw()` settles it.
 #' @return A `GPBandit`, see [gp_bandit()].
 #' @section Editing a space midway: `auto_bandit(new_space, data = old$history())` goes on in other bounds, or with a
 #'   further input. Rows of `data` whose numbers are outside of the bounds of a box, of a [product_domain()]'s box or of
 #'   a [search_space()] (also of its shares, as long as they add up) are observations like any others: they stand in
-#'   `$history()`, the posterior and refits know them, and so does the scale of the rewards. But none of them counts for `design`, is the place that
-#'   expected improvement is measured from, or comes out of `$best()`, `$front()`, `$suggest()`; a message names them.
-#'   An added input is a further column of `data`, with the value that it had in the old rows:
-#'   `cbind(old$history(), stir = 3)`. Columns of inputs that are no more are to be left out.
-#'   Errors: levels that the new space has not, fractions of whole numbers, numbers <= 0 of a logarithmic input, rows
-#'   within the bounds that break `where` or have more shares above 0 than `most`, rows that are none of finitely many
-#'   arms or of a product's rows, and any rows
-#'   outside where a policy or rewards choose among the places that were played ([policy_duel()], for one).
-#' @section Before the first refit: a refit is made before a query (see [refit_every()]), and none before the design has been asked for. Until the first one `$best()`,
-#'   `$posterior()` and all that is made of them go by the refit that is due, from as many rewards on as `refit` wants (5), made on a copy,
-#'   once until there is news; with fewer they go by what the bandit begins with, and say little.
+#'   `$history()`, the posterior and refits know them, and so does the scale of the rewards. But none of them counts for
+#'   `design`, is the place that expected improvement is measured from, or comes out of `$best()`, `$front()`,
+#'   `$suggest()`; a message names them. An added input is a further column of `data`, with the value that it had in the
+#'   old rows: `cbind(old$history(), stir = 3)`. Columns of inputs that are no more are to be left out. Errors: levels
+#'   that the new space has not, fractions of whole numbers, numbers <= 0 of a logarithmic input, rows within the bounds
+#'   that break `where` or have more shares above 0 than `most`, rows that are none of finitely many arms or of a
+#'   product's rows, and any rows outside where a policy or rewards choose among the places that were played
+#'   ([policy_duel()], for one).
+#' @section Before the first refit: a refit is made before a query (see [refit_every()]), and none before the design has
+#'   been asked for. Until the first one `$best()`, `$posterior()` and all that is made of them go by the refit that is
+#'   due, from as many rewards on as `refit` wants (5), made on a copy, once until there is news; with fewer they go by
+#'   what the bandit begins with, and say little.
 #' @section Repeats: a point whose reward is pending is not suggested again while the space has other points. If
 #'   possible no point lies within 1% of all inputs' ranges of a pending one. (Under [pending_ignore()] neither holds.)
 #'   Points with observed rewards are suggested again only if the noise matters. It counts as negligible if the noise

@@ -3,20 +3,20 @@
 #' Maximise or minimise a noisy function in one call
 #'
 #' For the person who just has a function whose every evaluation is noisy and costly. An initial design (a Latin
-#' hypercube; random arms on a finite domain; both on a product) is followed by a bandit whose hyperparameters are refitted as it goes.
-#' `minimize_bandit()` is `maximize_bandit(direction = "minimize")`; all that it takes and reports has the objective's own sign.
+#' hypercube; random arms on a finite domain; both on a product) is followed by a bandit whose hyperparameters are
+#' refitted as it goes. `minimize_bandit()` is `maximize_bandit(direction = "minimize")`; all that it takes and reports
+#' has the objective's own sign.
 #'
-#' The model sees rewards as [scale_outputs()] says: centred and scaled by median and median absolute deviation, bad outliers drawn
-#' in, and bent by a power transform where that pays; all is chosen anew at every refit, and undone in every result. An evaluation
-#' that stops with an error, or returns `NA` or something that is not one
-#' finite number, is recorded (column `status` of the history) and avoided: the bandit takes it for the worst reward seen so far,
-#' with the noise of a value that may lie anywhere between the worst and the best (`failures = "doubt"` of [gp_bandit()]): one failure among good points is taken for
-#' an accident, several together for a bad region. With several outcomes: for the worst of each.
-#' An objective that cannot take one point (it wants more arguments, or none) stops the search at its first call.
-#' If no evaluation succeeded, the search ends with a warning of class `gpbandits_no_success` that quotes the first
-#' failure. It ends early if the first ten evaluations fail for one reason, or for several reasons as many as the
-#' design has.
-#' An interrupt (Esc, Ctrl-C) ends the search and returns what there is.
+#' The model sees rewards as [scale_outputs()] says: centred and scaled by median and median absolute deviation, bad
+#' outliers drawn in, and bent by a power transform where that pays; all is chosen anew at every refit, and undone in
+#' every result. An evaluation that stops with an error, or returns `NA` or something that is not one finite number, is
+#' recorded (column `status` of the history) and avoided: the bandit takes it for the worst reward seen so far, with the
+#' noise of a value that may lie anywhere between the worst and the best (`failures = "doubt"` of [gp_bandit()]): one
+#' failure among good points is taken for an accident, several together for a bad region. With several outcomes: for the
+#' worst of each. An objective that cannot take one point (it wants more arguments, or none) stops the search at its
+#' first call. If no evaluation succeeded, the search ends with a warning of class `gpbandits_no_success` that quotes
+#' the first failure. It ends early if the first ten evaluations fail for one reason, or for several reasons as many as
+#' the design has. An interrupt (Esc, Ctrl-C) ends the search and returns what there is.
 #'
 #' @section Objectives:
 #' `objective` is a function of one point, or a function whose argument names are the inputs, such as `function(x, y)`.
@@ -27,55 +27,61 @@
 #' not name are used for the bandit. Any other name is an error.
 #'
 #' @section Several workers:
-#' With `workers` > 1 evaluations run on the workers of the user's future plan: `future::plan("multisession", workers = 2)` on one
-#' machine, `"cluster"` or future.batchtools on many. Every worker is kept busy: when one is free, the next point is
-#' suggested while others are pending (see `pending`), and results are taken as they come; `history` is in the order in which
-#' they came. Each evaluation has a random stream of its own. A query whose worker dies, or takes longer than `timeout`,
-#' is given back and evaluated again, `attempts` times in all, and then recorded as failed; a plan whose workers have all died is set
-#' up anew if it can be. Time limits end R code wherever it runs; an evaluation on this
-#' machine is also interrupted as by Ctrl-C, which ends `Sys.sleep()`. One that heeds neither (another program, a long call of
-#' compiled code) is given up, and its worker is free again when it ends. Evaluations still running at an interrupt are not waited for.
+#' With `workers` > 1 evaluations run on the workers of the user's future plan:
+#' `future::plan("multisession", workers = 2)` on one machine, `"cluster"` or future.batchtools on many. Every worker is
+#' kept busy: when one is free, the next point is suggested while others are pending (see `pending`), and results are
+#' taken as they come; `history` is in the order in which they came. Each evaluation has a random stream of its own. A
+#' query whose worker dies, or takes longer than `timeout`, is given back and evaluated again, `attempts` times in all,
+#' and then recorded as failed; a plan whose workers have all died is set up anew if it can be. Time limits end R code
+#' wherever it runs; an evaluation on this machine is also interrupted as by Ctrl-C, which ends `Sys.sleep()`. One that
+#' heeds neither (another program, a long call of compiled code) is given up, and its worker is free again when it ends.
+#' Evaluations still running at an interrupt are not waited for.
 #'
 #' @section Journal:
 #' With `journal = "file"` every evaluation and every event of the bandit is on the disk before anything else happens
 #' ([open_bandit()]). The same call with the same file, after a crash or to spend more `evaluations`, goes on
 #' where it ended: nothing is evaluated again but what was running. With one worker it goes on exactly as it would have
-#' (R's random generator is put back into its state). The design is that of the file; other settings or other `data` are refused.
-#' The objective itself is not compared.
+#' (R's random generator is put back into its state). The design is that of the file; other settings or other `data` are
+#' refused. The objective itself is not compared.
 #'
 #' @section Store:
-#' With `store =` [bandit_store()] the search is kept in a database, and its workers run [work_on()] there: this process with one
-#' worker, else mirai daemons (those that the user has set with `mirai::daemons()`: local, over SSH, on a cluster; or local ones of its
-#' own, replaced when they die) or, without package mirai or with a future plan, the plan's workers. Further workers may join with [work_on()]
-#' from anywhere. The same call again, after a crash of this process or beside it, goes on with the same search; `evaluations` counts all
-#' that were begun. `stop_when` and `time_limit` are not for stores.
+#' With `store =` [bandit_store()] the search is kept in a database, and its workers run [work_on()] there: this process
+#' with one worker, else mirai daemons (those that the user has set with `mirai::daemons()`: local, over SSH, on a
+#' cluster; or local ones of its own, replaced when they die) or, without package mirai or with a future plan, the
+#' plan's workers. Further workers may join with [work_on()] from anywhere. The same call again, after a crash of this
+#' process or beside it, goes on with the same search; `evaluations` counts all that were begun. `stop_when` and
+#' `time_limit` are not for stores.
 #'
 #' @param objective a function that returns one number, of one point or with the inputs as arguments (`function(x, y)`),
 #'   see *Objectives*.
-#' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], a [search_space()], or what stands for one, such as
-#'   `list(x = c(1, 3), y = c(-1, 1))`.
-#' @param evaluations how often `objective` may be called, the initial design included: an integer >= 1. It may be left out if there is a
-#'   `time_limit` (not with `store` or `fidelity`).
+#' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], a [search_space()], or what stands for
+#'   one, such as `list(x = c(1, 3), y = c(-1, 1))`.
+#' @param evaluations how often `objective` may be called, the initial design included: an integer >= 1. It may be left
+#'   out if there is a `time_limit` (not with `store` or `fidelity`).
 #' @param ... further arguments of `objective`, and of [gp_bandit()].
-#' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), one more for each further worker, and at most
-#'   half of the evaluations (but one for each worker). With `related` 3 (one more for each further worker) and what is needed of the others.
+#' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on),
+#'   one more for each further worker, and at most half of the evaluations (but one for each worker). With `related` 3
+#'   (one more for each further worker) and what is needed of the others.
 #' @param direction `"maximize"` or `"minimize"`.
 #' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first
 #'   (\eqn{d} inputs: in more inputs points are further apart), variance 1 (of the scaled rewards).
 #' @param noise_var noise variance of the scaled rewards to begin with.
-#' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of points.
+#' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of
+#'   points.
 #' @param related `NULL`, or earlier campaigns, a named list such as `list(may = old_data)`: see [related].
-#' @param policy default: expected improvement. On the 24 BBOB functions in 2, 5 and 10 inputs (60, 100, 150 evaluations) it came first
-#'   in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search 0.9, 2.1, 2.7 (`bench/results/optimisation.md`
-#'   in the sources). A rule such as [stop_gap()] then needs a `width` of its own.
-#' @param refit [refit_every()], by default every 2 rounds with a fitted mean, averaging over up to 10 models (from 15 inputs on: see
-#'   *Many inputs* of [maximize_bandit()]); or `NULL` for a fixed kernel.
-#' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for each
-#'   lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, two such rows (a mixture in equal shares), or `NULL` for none. `"auto"`: with our
-#'   kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior
-#'   `c(log(2), 1)`, correlations of levels a Beta(4, 2) one, the noise by default a mixture: half `c(log(1e-5), 2.5)`, next to none, half `c(log(0.3), 1.2)`, much of all that is
-#'   seen. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the noise is fitted away, and the
-#'   search promises what it does not keep. Priors in `refit` go before these.
+#' @param policy default: expected improvement. On the 24 BBOB functions in 2, 5 and 10 inputs (60, 100, 150
+#'   evaluations) it came first in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search
+#'   0.9, 2.1, 2.7 (`bench/results/optimisation.md` in the sources). A rule such as [stop_gap()] then needs a `width` of
+#'   its own.
+#' @param refit [refit_every()], by default every 2 rounds with a fitted mean, averaging over up to 10 models (from 15
+#'   inputs on: see *Many inputs* of [maximize_bandit()]); or `NULL` for a fixed kernel.
+#' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for
+#'   each lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, two such rows (a mixture
+#'   in equal shares), or `NULL` for none. `"auto"`: with our kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and
+#'   `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior `c(log(2), 1)`, correlations of levels
+#'   a Beta(4, 2) one, the noise by default a mixture: half `c(log(1e-5), 2.5)`, next to none, half `c(log(0.3), 1.2)`,
+#'   much of all that is seen. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the
+#'   noise is fitted away, and the search promises what it does not keep. Priors in `refit` go before these.
 #' @param transform `"auto"`, `"none"` or `"power"`, see [scale_outputs()].
 #' @param data a data.frame of experiments that were made already: a column per input and `reward` (or a column per
 #'   outcome), optionally `status` and `noise_var` (noise variances of single rewards, `NA` for the model's). Rows
@@ -83,53 +89,63 @@
 #' @param pending one of the [pending] rules, for points that are suggested while others are being evaluated.
 #' @param workers how many evaluations may run at once: 1 is in this process, more on the workers of the future plan,
 #'   `Inf` on all of them.
-#' @param timeout seconds that one evaluation may take, a number > 0; `Inf` for no limit. With one worker it is R's own time limit
-#'   ([setTimeLimit()]), which ends R code but neither sleep nor compiled code, and takes the place of one that you have set (R cannot tell it; with
-#'   `Inf` yours is kept, and ends the search).
+#' @param timeout seconds that one evaluation may take, a number > 0; `Inf` for no limit. With one worker it is R's own
+#'   time limit ([setTimeLimit()]), which ends R code but neither sleep nor compiled code, and takes the place of one
+#'   that you have set (R cannot tell it; with `Inf` yours is kept, and ends the search).
 #' @param attempts how often a point is evaluated whose worker dies or whose time runs out, a whole number >= 1.
 #' @param journal `NULL`, or the path of a file to write, and to go on from if it exists.
 #' @param store `NULL`, or a [bandit_store()] in which to begin the search, or to go on with it.
-#' @param stop_when `NULL`, a [stop rule][stopping] (its tolerance in units of the reward), or a `function(search)` that returns `TRUE` to
-#'   stop, `search` a list with `history` and `bandit`. Asked before each evaluation that follows the design; evaluations under way
-#'   are waited for. The answer of a rule is the result's `certificate`.
-#' @param time_limit seconds for the whole search, a number > 0: later no evaluation is begun; those under way are waited for. With it
-#'   `evaluations` may be left out.
-#' @param race `NULL`, or [race_folds()]: `objective` is a function of a point and the number of a fold, `evaluations` counts folds (at least those of one
-#'   point), and points that cannot win are not evaluated on all of them.
-#' @param fidelity `NULL`, or [fidelity_range()]: `objective` is a function of a point and a fidelity, and `evaluations` is a budget in evaluations at the target's cost.
-#' @param outcomes `NULL`, or what each number is for that an experiment gives, see [outcomes]: `objective` returns a named vector, one number
-#'   for each. What of it is `NA` is unknown and counts as failed (the worst of that outcome so far); nothing else is lost. Default policies:
-#'   [policy_ei()] with one objective, [policy_ehvi()] with two, `policy_hypervolume(width_constant(2))` with more. Not with `direction` (each says its own;
-#'   `minimize_bandit()` wants [to_minimize()] only), stop rules other than functions, `race`, `fidelity`.
-#' @param limits a formula such as `~ impurity <= 2 & ph >= 5`: `objective` returns a named vector, and its one number that has no limit is the reward
-#'   (called `reward` in all results).
+#' @param stop_when `NULL`, a [stop rule][stopping] (its tolerance in units of the reward), or a `function(search)` that
+#'   returns `TRUE` to stop, `search` a list with `history` and `bandit`. Asked before each evaluation that follows the
+#'   design; evaluations under way are waited for. The answer of a rule is the result's `certificate`.
+#' @param time_limit seconds for the whole search, a number > 0: later no evaluation is begun; those under way are
+#'   waited for. With it `evaluations` may be left out.
+#' @param race `NULL`, or [race_folds()]: `objective` is a function of a point and the number of a fold, `evaluations`
+#'   counts folds (at least those of one point), and points that cannot win are not evaluated on all of them.
+#' @param fidelity `NULL`, or [fidelity_range()]: `objective` is a function of a point and a fidelity, and `evaluations`
+#'   is a budget in evaluations at the target's cost.
+#' @param outcomes `NULL`, or what each number is for that an experiment gives, see [outcomes]: `objective` returns a
+#'   named vector, one number for each. What of it is `NA` is unknown and counts as failed (the worst of that outcome so
+#'   far); nothing else is lost. Default policies: [policy_ei()] with one objective, [policy_ehvi()] with two,
+#'   `policy_hypervolume(width_constant(2))` with more. Not with `direction` (each says its own; `minimize_bandit()`
+#'   wants [to_minimize()] only), stop rules other than functions, `race`, `fidelity`.
+#' @param limits a formula such as `~ impurity <= 2 & ph >= 5`: `objective` returns a named vector, and its one number
+#'   that has no limit is the reward (called `reward` in all results).
 #' @param verbose a message for each evaluation?
 #' @param progress show a progress bar: through package progressr where it has a handler, else R's own.
-#' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended point, see
-#'   below), `value` and `sd` (what reward is expected there, and its posterior sd), `best_seen` (the row of the history with the best reward), `history` (a data.frame: inputs,
-#'   `reward`, `status`), `bandit` (a `GPBandit` to go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search ended early),
-#'   `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it ended early without a success, or `NULL`), `race` and `fidelity` (`NULL`, or what
-#'   [race_folds()] and [fidelity_range()] say).
+#' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended
+#'   point, see below), `value` and `sd` (what reward is expected there, and its posterior sd), `best_seen` (the row of
+#'   the history with the best reward), `history` (a data.frame: inputs, `reward`, `status`), `bandit` (a `GPBandit` to
+#'   go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search
+#'   ended early), `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it ended early
+#'   without a success, or `NULL`), `race` and `fidelity` (`NULL`, or what [race_folds()] and [fidelity_range()] say).
 #' @section The recommended point: `bandit$best()`, as of [auto_bandit()] and in stores: the point with the best
 #'   posterior mean or, if the fitted noise is negligible, as a rule the evaluated point with the best reward. The page
 #'   of [auto_bandit()] has the exact rule. Under a single model
-#'   (`refit = refit_every(2, mean = "fit", average = 1)`) there is more to it: what a fit cannot follow it calls noise, and some
-#'   of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is therefore worth
-#'   \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the
-#'   fitted prior variance of a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits
-#'   leave the noise alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way. Averages
-#'   over models need none of this, and promise less: of 64 searches with 25 evaluations in 4 inputs (flat, a bowl, one input that matters, with noise and without) the truth was
-#'   beyond 3 `sd` of `value` in none, under one model in 31 (`bench/results/promise.md` in the sources).
-#' @section Several outcomes: with `outcomes` or `limits` the history has a column for each, `value` and `sd` are named vectors (the outcomes' expected values at `par`), `feasible` is the
-#'   probability that all limits hold there, `best_seen` the best evaluation whose own numbers kept the limits. `par` is `bandit$best()`: the best expected objective where the limits hold with
-#'   probability 0.95, or the most probably feasible place. With several objectives there is no best place: `par`, `value` and `sd` are `NULL`, and `front` is `bandit$front()`, with one
-#'   objective `NULL`.
-#' @section Many inputs: from 15 inputs on refits come every quarter as many rounds as there are inputs (10 at most) and average over up to 4 models, from one
-#'   start besides those of the models of before; the design has `2 * inputs` points. (Refits every 2 rounds with ten models took .37 s for each of 300
-#'   evaluations of the sphere in 20 inputs; now it is .14.) One model alone (`refit = refit_every(5, mean = "fit")`) is three times as quick and finds as much or more,
-#'   but in 20 searches with 60 evaluations in 20 inputs (flat, or one that matters, with noise) the truth was beyond 3 `sd` of its `value` in 19, with four models in 1.
-#'   On BBOB functions in 20 inputs a trust region (TuRBO's rules), candidates that differ from the best point in few inputs, and the longer lengthscales of
-#'   `prior_lengthscale = c(sqrt(2) + log(inputs) / 2, sqrt(3))` found less, and are not used (`bench/results/many_inputs.md` in the sources).
+#'   (`refit = refit_every(2, mean = "fit", average = 1)`) there is more to it: what a fit cannot follow it calls noise,
+#'   and some of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is
+#'   therefore worth \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there,
+#'   \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the fitted prior variance of a reward;
+#'   if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits leave the noise
+#'   alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way.
+#'   Averages over models need none of this, and promise less: of 64 searches with 25 evaluations in 4 inputs (flat, a
+#'   bowl, one input that matters, with noise and without) the truth was beyond 3 `sd` of `value` in none, under one
+#'   model in 31 (`bench/results/promise.md` in the sources).
+#' @section Several outcomes: with `outcomes` or `limits` the history has a column for each, `value` and `sd` are named
+#'   vectors (the outcomes' expected values at `par`), `feasible` is the probability that all limits hold there,
+#'   `best_seen` the best evaluation whose own numbers kept the limits. `par` is `bandit$best()`: the best expected
+#'   objective where the limits hold with probability 0.95, or the most probably feasible place. With several objectives
+#'   there is no best place: `par`, `value` and `sd` are `NULL`, and `front` is `bandit$front()`, with one objective
+#'   `NULL`.
+#' @section Many inputs: from 15 inputs on refits come every quarter as many rounds as there are inputs (10 at most) and
+#'   average over up to 4 models, from one start besides those of the models of before; the design has `2 * inputs`
+#'   points. (Refits every 2 rounds with ten models took .37 s for each of 300 evaluations of the sphere in 20 inputs;
+#'   now it is .14.) One model alone (`refit = refit_every(5, mean = "fit")`) is three times as quick and finds as much
+#'   or more, but in 20 searches with 60 evaluations in 20 inputs (flat, or one that matters, with noise) the truth was
+#'   beyond 3 `sd` of its `value` in 19, with four models in 1. On BBOB functions in 20 inputs a trust region (TuRBO's
+#'   rules), candidates that differ from the best point in few inputs, and the longer lengthscales of
+#'   `prior_lengthscale = c(sqrt(2) + log(inputs) / 2, sqrt(3))` found less, and are not used
+#'   (`bench/results/many_inputs.md` in the sources).
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
 #' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()]; [honest] for what `value` and `sd` mean.

@@ -68,18 +68,20 @@ noise_share <- function(bandit) {
 
 #' What a search found
 #'
-#' Methods for the result of [maximize_bandit()] and [minimize_bandit()]. All are in the objective's own units and sign, all inputs in the
-#' user's.
+#' Methods for the result of [maximize_bandit()] and [minimize_bandit()]. All are in the objective's own units and sign,
+#' all inputs in the user's.
 #'
 #' @param x,object the result.
 #' @param newdata points: a data.frame or matrix with a column per input; `NULL` for the points that were evaluated.
 #' @param row.names,optional as in [as.data.frame()].
 #' @param ... must be empty.
-#' @return `predict()`: a data.frame with `mean` and `sd` of the expected reward, a row per point (with several [outcomes] `NAME_mean`, `NAME_sd` of each, and
-#'   `feasible`). `as.data.frame()`: the history with
-#'   `best`, the best reward so far (under limits of those evaluations that kept them; with several objectives instead `hypervolume`, what the evaluations that
-#'   kept the limits dominate so far, above the reference point of all of them: the worst value of each objective less a tenth of its range). `summary()`: an object that prints the recommended point, the five best evaluations, what became of
-#'   all of them and the fitted model; a list with `best`, `top`, `counts`, `model`.
+#' @return `predict()`: a data.frame with `mean` and `sd` of the expected reward, a row per point (with several
+#'   [outcomes] `NAME_mean`, `NAME_sd` of each, and `feasible`). `as.data.frame()`: the history with `best`, the best
+#'   reward so far (under limits of those evaluations that kept them; with several objectives instead `hypervolume`,
+#'   what the evaluations that kept the limits dominate so far, above the reference point of all of them: the worst
+#'   value of each objective less a tenth of its range). `summary()`: an object that prints the recommended point, the
+#'   five best evaluations, what became of all of them and the fitted model; a list with `best`, `top`, `counts`,
+#'   `model`.
 #' @section Errors: a `gpbandits_error` for points that are none.
 #' @seealso [input_importance()], [plot.bandit_maximum()].
 #' @examples

@@ -6,24 +6,26 @@
 #' browser; programs in any language use the JSON interface, whose OpenAPI 3 schema is at `GET /openapi.json`. The
 #' service needs package httpuv. Several services, workers and R sessions can use the same store.
 #'
-#' | request | body or query | answer |
-#' |---|---|---|
-#' | `POST /suggest` | all optional: `n`, `worker`, `lease`, `context`, `arms`, `fixed` | `{"queries": [..]}`, and `"message"` if the budget is spent |
-#' | `POST /add` | `{"point": {..}}` or `{"arm": 3}`, and optionally a result | `{"id", "status"}` |
-#' | `POST /observe` | `{"id": 1, "reward": 0.5, "token": ".."}` | `{"id", "status"}` |
-#' | `POST /amend` | `{"id": 1, "reward": 0.6, "token": ".."}` | `{"id", "status"}` |
-#' | `POST /fail` | `{"id": 1, "reason": "..", "token": ".."}` | `{"id", "status"}` |
-#' | `POST /withdraw` | `{"id": 1, "reason": "..", "token": ".."}` | `{"id", "status"}` |
-#' | `POST /heartbeat` | `{"token": ".."}` | `{"renewed": 1}` |
-#' | `GET /best` | context | `{"point": {..}, "mean", "sd"}` |
-#' | `GET /front` | context | `{"front": [{"point", "outcomes", "feasible"}]}` |
-#' | `GET /history` | `?after=0&limit=1000&draws=..` | `{"rows": [..], "total", "version"}` |
-#' | `GET /export` | `?format=csv` or `?format=json` | a file |
-#' | `GET /model` | | inputs, contexts, constraints, comparisons, outcomes |
-#' | `GET /slices` | context | predictions along each input, or of the best arms |
-#' | `GET /certificate` | context | `{"gap", "probability", "assumptions": [..], "point": {..}}` |
-#' | `GET /check` | | `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}` |
-#' | `GET /health` | | `{"status": "ok"}`, without a token |
+#' \tabular{lll}{
+#'   request \tab body or query \tab answer \cr
+#'   `POST /suggest` \tab all optional: `n`, `worker`, `lease`, `context`, `arms`, `fixed` \tab `{"queries": [..]}`, and
+#'     `"message"` if the budget is spent \cr
+#'   `POST /add` \tab `{"point": {..}}` or `{"arm": 3}`, and optionally a result \tab `{"id", "status"}` \cr
+#'   `POST /observe` \tab `{"id": 1, "reward": 0.5, "token": ".."}` \tab `{"id", "status"}` \cr
+#'   `POST /amend` \tab `{"id": 1, "reward": 0.6, "token": ".."}` \tab `{"id", "status"}` \cr
+#'   `POST /fail` \tab `{"id": 1, "reason": "..", "token": ".."}` \tab `{"id", "status"}` \cr
+#'   `POST /withdraw` \tab `{"id": 1, "reason": "..", "token": ".."}` \tab `{"id", "status"}` \cr
+#'   `POST /heartbeat` \tab `{"token": ".."}` \tab `{"renewed": 1}` \cr
+#'   `GET /best` \tab context \tab `{"point": {..}, "mean", "sd"}` \cr
+#'   `GET /front` \tab context \tab `{"front": [{"point", "outcomes", "feasible"}]}` \cr
+#'   `GET /history` \tab `?after=0&limit=1000&draws=..` \tab `{"rows": [..], "total", "version"}` \cr
+#'   `GET /export` \tab `?format=csv` or `?format=json` \tab a file \cr
+#'   `GET /model` \tab \tab inputs, contexts, constraints, comparisons, outcomes \cr
+#'   `GET /slices` \tab context \tab predictions along each input, or of the best arms \cr
+#'   `GET /certificate` \tab context \tab `{"gap", "probability", "assumptions": [..], "point": {..}}` \cr
+#'   `GET /check` \tab \tab `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}` \cr
+#'   `GET /health` \tab \tab `{"status": "ok"}`, without a token \cr
+#' }
 #'
 #' * **Suggestions**: each has `id`, `token`, `attempt` and `point`. `arms` are numbers or labels of the eligible
 #'   arms. `fixed` is an object with values of inputs that are not to be chosen. `lease` is in seconds.

@@ -268,8 +268,8 @@ check_tokens <- function(bandit, id, token) {
 #' A worker that is still evaluating says so, best every third of its lease. [work_on()] does it by itself.
 #' @param store a [bandit_store()].
 #' @param token the token that `$suggest()` gave with the query (or several).
-#' @return The number of leases that were renewed: 0 tells that the query has been answered, given up, given to somebody else,
-#'   or never had a lease.
+#' @return The number of leases that were renewed: 0 tells that the query has been answered, given up, given to somebody
+#'   else, or never had a lease.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @seealso [bandit_store()].
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)

@@ -2,20 +2,22 @@
 
 #' Watch a bandit in a store
 #'
-#' `summary()` and `plot()` of a [bandit_store()] ask the database, so they show what goes on while other processes work on it.
+#' `summary()` and `plot()` of a [bandit_store()] ask the database, so they show what goes on while other processes work
+#' on it.
 #'
-#' `plot()` draws two pictures: above, rewards by the time at which they came and the best so far; below, a line per worker with its
-#' leases: answered, under way, lost.
+#' `plot()` draws two pictures: above, rewards by the time at which they came and the best so far; below, a line per
+#' worker with its leases: answered, under way, lost.
 #'
 #' @param object,x a `bandit_store` in which a bandit has been begun.
 #' @param workers the largest number of workers to draw, the latest ones.
 #' @param main title; `NULL` for ours.
 #' @param ... must be empty.
-#' @return `summary()`: an object of class `summary_bandit_store`, a list with `name`, `kind`, `queries`, `events`, `status` (numbers of queries by status),
-#'   `working` (a data.frame of queries under way: `worker`, `id`, `attempt`, `since` and `expires` in seconds from now, `Inf` without
-#'   a lease), `workers` (a data.frame:
-#'   `worker`, `answered`, `lost`, `failed`, `latest`, seconds ago), `per_minute` (answers in a minute, over the last five minutes in which there
-#'   were any), `best` (the row of the view `gpb_history` with the largest reward). `plot()`: that summary, invisibly.
+#' @return `summary()`: an object of class `summary_bandit_store`, a list with `name`, `kind`, `queries`, `events`,
+#'   `status` (numbers of queries by status), `working` (a data.frame of queries under way: `worker`, `id`, `attempt`,
+#'   `since` and `expires` in seconds from now, `Inf` without a lease), `workers` (a data.frame: `worker`, `answered`,
+#'   `lost`, `failed`, `latest`, seconds ago), `per_minute` (answers in a minute, over the last five minutes in which
+#'   there were any), `best` (the row of the view `gpb_history` with the largest reward). `plot()`: that summary,
+#'   invisibly.
 #' @section Errors: a `gpbandits_error` if the store has no such bandit.
 #' @seealso [bandit_store()].
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)

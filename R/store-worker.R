@@ -2,40 +2,43 @@
 
 #' Work on a bandit in a store
 #'
-#' The loop of a worker: lease a query, evaluate it, tell its reward, and again. Any process on any machine that reaches the
-#' store may run it, join and leave at any time. [maximize_bandit()] with `store` and `workers` starts such loops by itself.
+#' The loop of a worker: lease a query, evaluate it, tell its reward, and again. Any process on any machine that reaches
+#' the store may run it, join and leave at any time. [maximize_bandit()] with `store` and `workers` starts such loops by
+#' itself.
 #'
-#' While an evaluation runs its lease is renewed every third of `lease`, by a second R process, so also during long compiled code. A
-#' worker that dies stops renewing, and so does one that is stopped (Ctrl-Z, SIGSTOP); after three missed heartbeats its query is offered again. If
-#' it comes back, its reward counts only if nobody else has told one. An interrupt (Ctrl-C) gives the query
-#' back at once. If the database cannot be reached (server restarted, connection dropped) the worker tries again for `patience` seconds; a reward
-#' is not lost meanwhile, and not counted twice.
+#' While an evaluation runs its lease is renewed every third of `lease`, by a second R process, so also during long
+#' compiled code. A worker that dies stops renewing, and so does one that is stopped (Ctrl-Z, SIGSTOP); after three
+#' missed heartbeats its query is offered again. If it comes back, its reward counts only if nobody else has told one.
+#' An interrupt (Ctrl-C) gives the query back at once. If the database cannot be reached (server restarted, connection
+#' dropped) the worker tries again for `patience` seconds; a reward is not lost meanwhile, and not counted twice.
 #'
-#' `objective` draws its random numbers from a substream of its query's stream (see [bandit_store()]): the same for the same query,
-#' whoever evaluates it.
+#' `objective` draws its random numbers from a substream of its query's stream (see [bandit_store()]): the same for the
+#' same query, whoever evaluates it.
 #'
-#' An evaluation that stops with an error, or returns something that is not a finite number, is failed (`$fail()`, with the reason), and
-#' its point is added with the worst reward known so far (the prior mean if there is none), so that it is avoided (a result that
-#' is told of it after all, `$observe(id, reward)`, takes the place of that reward: there is one reading, and the query stays failed). A
-#' worker whose first ten
-#' evaluations fail for one reason, while nobody has succeeded in any, ends early. If a worker ends, all of its
-#' evaluations failed and nobody else has succeeded, there is a warning of class `gpbandits_no_success` that quotes
-#' the first failure.
+#' An evaluation that stops with an error, or returns something that is not a finite number, is failed (`$fail()`, with
+#' the reason), and its point is added with the worst reward known so far (the prior mean if there is none), so that it
+#' is avoided (a result that is told of it after all, `$observe(id, reward)`, takes the place of that reward: there is
+#' one reading, and the query stays failed). A worker whose first ten evaluations fail for one reason, while nobody has
+#' succeeded in any, ends early. If a worker ends, all of its evaluations failed and nobody else has succeeded, there is
+#' a warning of class `gpbandits_no_success` that quotes the first failure.
 #'
-#' In a search with [race_folds()] a worker takes a setting and evaluates its folds, `objective(point, fold)`, one after the other, against the complete
-#' settings that all workers share; what each fold gave is in the store at once, and whoever takes the setting over goes on from there.
+#' In a search with [race_folds()] a worker takes a setting and evaluates its folds, `objective(point, fold)`, one after
+#' the other, against the complete settings that all workers share; what each fold gave is in the store at once, and
+#' whoever takes the setting over goes on from there.
 #'
-#' @param store a [bandit_store()] made with a path or a function (a connection that the user gave serves for a worker without
-#'   heartbeats from a second process).
+#' @param store a [bandit_store()] made with a path or a function (a connection that the user gave serves for a worker
+#'   without heartbeats from a second process).
 #' @param objective a function of one point or of the inputs by their names (in a race: and of a fold), as for
-#'   [maximize_bandit()]. It returns the reward; where the bandit has constraints, a list with `reward` and `constraints`.
-#' @param until `NULL`, or a function of this worker's replica (a [GPBandit][gp_bandit], up to date): `TRUE` ends the loop.
-#'   With `NULL` it ends when the store's budget of evaluations is spent ([maximize_bandit()] sets one), or not at all.
+#'   [maximize_bandit()]. It returns the reward; where the bandit has constraints, a list with `reward` and
+#'   `constraints`.
+#' @param until `NULL`, or a function of this worker's replica (a [GPBandit][gp_bandit], up to date): `TRUE` ends the
+#'   loop. With `NULL` it ends when the store's budget of evaluations is spent ([maximize_bandit()] sets one), or not at
+#'   all.
 #' @param worker the worker's name, `NULL` for one made of machine and process. Two workers must not share a name.
 #' @param lease seconds without a heartbeat after which a query is offered to somebody else, a number > 0.
-#' @param timeout seconds that one evaluation may take, by R's own time limit ([setTimeLimit()]): a finite one takes the place of a
-#'   limit that you have set, which R cannot tell (that of [setSessionTimeLimit()] stays). With `Inf` yours is kept: where it strikes, `work_on()`
-#'   gives its query back and stops with R's error.
+#' @param timeout seconds that one evaluation may take, by R's own time limit ([setTimeLimit()]): a finite one takes the
+#'   place of a limit that you have set, which R cannot tell (that of [setSessionTimeLimit()] stays). With `Inf` yours
+#'   is kept: where it strikes, `work_on()` gives its query back and stops with R's error.
 #' @param heartbeat renew leases from a second process? `FALSE` where every evaluation is much shorter than `lease`.
 #' @param patience seconds for which a database that does not answer is tried again.
 #' @return The number of evaluations that this worker has answered, invisibly.

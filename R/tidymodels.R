@@ -9,14 +9,16 @@
 #'
 #' A setting that was tried is not evaluated again: the bandit is told its result once more and asked for another.
 #' One for which all models failed counts as the worst so far, with a failure's doubt as in [maximize_bandit()]. If all
-#' models of all settings failed, there is a warning of class `gpbandits_no_success` that quotes the first note. Of `control`, `no_improve`, `time_limit` and
-#' `verbose_iter` mean what they mean there, `uncertain` and `seed` nothing (R's generator is used, as everywhere
-#' here); the rest goes to `tune_grid()`. An interrupt, or the time limit, ends the search and returns what there is.
+#' models of all settings failed, there is a warning of class `gpbandits_no_success` that quotes the first note. Of
+#' `control`, `no_improve`, `time_limit` and `verbose_iter` mean what they mean there, `uncertain` and `seed` nothing
+#' (R's generator is used, as everywhere here); the rest goes to `tune_grid()`. An interrupt, or the time limit, ends
+#' the search and returns what there is.
 #'
-#' With `race =` [race_folds()] a resample is a fold, and each of the `iter` settings is evaluated on one after the other, in random order, until it has no chance any
-#' more against the best of those that were evaluated on all (the first settings are). Settings that were stopped are known to the bandit, with their
-#' own noise, and are not in the result, where a mean over a few resamples would be taken for one over all: attribute `race` tells of them, a list as in
-#' [race_folds()] (`folds` with `cost` and without `status`; `spent` counts the first settings too).
+#' With `race =` [race_folds()] a resample is a fold, and each of the `iter` settings is evaluated on one after the
+#' other, in random order, until it has no chance any more against the best of those that were evaluated on all (the
+#' first settings are). Settings that were stopped are known to the bandit, with their own noise, and are not in the
+#' result, where a mean over a few resamples would be taken for one over all: attribute `race` tells of them, a list as
+#' in [race_folds()] (`folds` with `cost` and without `status`; `spent` counts the first settings too).
 #'
 #' @param object a parsnip model specification, or a workflow.
 #' @param preprocessor with a model specification: a formula or a recipe.
