@@ -449,7 +449,7 @@ test_that("bad arguments are named", {
   k <- kernel_se(0.3)
   bad(x[1], y[1], k, argument = "y")
   bad(x, c(1, NA, 2), k, argument = "y")
-  bad(x, y, "se", argument = "kernel")
+  bad(x, y, "none", argument = "kernel")
   bad(x, y, k, noise_var = -1, argument = "noise_var")
   bad(x, y, k, fix_noise = TRUE, argument = "noise_var")
   bad(x, y, k, mean = "mean", argument = "mean")

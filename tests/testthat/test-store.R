@@ -247,7 +247,7 @@ test_that("rows that are no bandit's are refused, and leave a replica as it was"
     for (change in c(leases, if (place$kind == "sqlite") "UPDATE gpb_lease SET expires = 'soon' WHERE query = 3")) {
       saved <- tamper(place, "SELECT * FROM gpb_lease WHERE query = 3")
       if (inherits(try(tamper(place, change), silent = TRUE), "try-error")) next
-      expect_match(refused(behind$suggest()), "gpb_lease", info = change)
+      expect_match(refused(behind$suggest(lease = 60)), "gpb_lease", info = change)
       tamper(place, "DELETE FROM gpb_lease WHERE worker = 'w'")
       con <- place$connect()
       DBI::dbAppendTable(con, "gpb_lease", saved)
