@@ -7,7 +7,7 @@ bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level
   config <- bandit$config
   scale <- check_choice(or_else(scale, c("reward", "latent")), c("reward", "latent"), "scale")
   level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
-  if (is.data.frame(x) && is.null(arm)) {
+  if (is.null(arm) && is_own_frame(config, x)) {
     check_data_frame(x, arg)
     if (is.null(context)) context <- contexts_in_frame(config, x)
     places <- places_in_frame(config, x, arg)
@@ -15,6 +15,11 @@ bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level
   if (!has_likelihood(config)) return(posterior_at(bandit, places, context))
   if (compares_queries(config) && scale == "reward") return(chances_against_best(bandit, places, context, level))
   in_scale_of_rewards(scaled_posterior_at(bandit, places, context), current_config(bandit), scale, level)
+}
+
+# Is this a data.frame that `$suggest()`, `$best()` or `$history()` gave? (It has more columns than the inputs.)
+is_own_frame <- function(config, x) {
+  is.data.frame(x) && any(c("id", "arm", "mean", "sd", "feasible") %in% setdiff(names(x), given_names(config)))
 }
 
 # Where a posterior is asked for: unlike places that are played these may lie outside the domain.

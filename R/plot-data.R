@@ -188,7 +188,7 @@ view_title <- function(bandit, view) {
 is_line <- function(view) view$type == "curve" && length(view$x) > 1
 
 # Arms of two inputs without every combination of their values.
-is_scattered <- function(domain) identical(domain$type, "finite") && ncol(domain$x) == 2 && !is_full_grid(domain$x)
+is_scattered <- function(domain) is_plain_set_of_arms(domain) && ncol(domain$x) == 2 && !is_full_grid(domain$x)
 
 # A map of scattered arms: a row each.
 scatter_view <- function(view) {

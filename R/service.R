@@ -275,6 +275,23 @@ serve_suggest <- function(service, body) {
   reply(c(list(queries = queries), if (!is.null(message)) list(message = message)))
 }
 
+# An experiment that was not suggested: with its result, or open.
+serve_add <- function(service, body) {
+  check_fields(body, c("point", "arm", "context", "reward", "outcomes", "constraints", "size"))
+  point <- values_field(body, "point")
+  arm <- arms_field(body, "arm")
+  if (length(arm) > 1) stop_argument("arm", in_json_words(body[["arm"]]), "one arm: an experiment for each request")
+  given <- list(x = if (!is.null(point)) data.frame(point, check.names = FALSE), arm = arm,
+                context = context_field(service, body[["context"]]),
+                reward = if ("outcomes" %in% names(body)) outcomes_field(service, body, 1)
+                         else numbers_field(body, "reward"),
+                constraints = numbers_field(body, "constraints"), size = numbers_field(body, "size"))
+  do.call(service$bandit$add, given[!vapply(given, is.null, NA)])
+  bandit <- as.environment(service$bandit)
+  id <- table_size(bandit$queries)
+  reply(list(id = id, status = status_of(bandit, id)))
+}
+
 # Left out, or `null`, is no lease at all.
 lease_field <- function(body) {
   lease <- body[["lease"]]

@@ -207,9 +207,9 @@ test_that("stores and the service take them; a lease is only taken over within t
   q <- b$suggest(fixed = list(solvent = "water"), worker = "w", lease = 1e-3)
   expect_identical(q$solvent, "water")
   Sys.sleep(0.05)
-  r <- b$suggest(fixed = list(solvent = "hexane"))
+  r <- b$suggest(fixed = list(solvent = "hexane"), lease = 60)
   expect_false(r$id == q$id)
-  expect_identical(b$suggest(fixed = list(solvent = "water"))$id, q$id)
+  expect_identical(b$suggest(fixed = list(solvent = "water"), lease = 60)$id, q$id)
   service <- list(bandit = b, store = store)
   said <- gpbandits:::serve_suggest(service, list(fixed = list(temp = 45, stir = TRUE)))
   point <- jsonlite::fromJSON(said$body)$queries$point

@@ -23,7 +23,7 @@ test_that("errors say what to try, and which column is missing", {
   expect_match(said_by(open_bandit(tempfile())), "Try: a bandit begun with `journal = `", fixed = TRUE)
   expect_match(said_by(gp_ucb(1:3, kernel_se(1), 0.1, contexts = "age")$suggest()), "Try: context = c(age = 1)", fixed = TRUE)
   expect_match(said_by(evaluate_policy(data.frame(arm = 1), b)), "without `reward`, `propensity`.*Try: `.history\\(draws = 200\\)`")
-  two <- function(x, y) x + y
+  two <- function(u, v) u + v
   expect_match(said_by(maximize_bandit(two, list(x = c(0, 1), y = c(0, 1)), evaluations = 5)), "Try: function(point) f(point[[1]]", fixed = TRUE)
   several <- auto_bandit(list(x = c(0, 1)), outcomes = list(yield = to_maximize(), ph = at_most(7)))
   several$suggest()

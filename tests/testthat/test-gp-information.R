@@ -141,7 +141,7 @@ test_that("large and small scales are handled", {
 test_that("bad input is refused", {
   refuse <- function(...) expect_error(information_gain(...), class = "gpbandits_error")
   k <- kernel_se(0.2)
-  refuse("se", grid101, 1, rounds = 5)
+  refuse("none", grid101, 1, rounds = 5)
   refuse(k, rounds = 5, noise_var = 1)
   refuse(k, c(0, NA), 1, rounds = 5)
   refuse(k, numeric(), 1, rounds = 5)

@@ -228,7 +228,7 @@ test_that("bad input is named, and nothing changes", {
   bad(gp_regression(c(1, NA), 1:2, kernel_se(), 1), "x")
   bad(gp_regression("a", 1, kernel_se(), 1), "x")
   bad(gp_regression(1:2, c(1, Inf), kernel_se(), 1), "y")
-  bad(gp_regression(1:2, 1:2, "se", 1), "kernel")
+  bad(gp_regression(1:2, 1:2, "none", 1), "kernel")
   bad(gp_regression(1:2, 1:2, noise_var = 1), "kernel")
   bad(gp_regression(1:2, 1:2, kernel_se(), 0), "noise_var")
   bad(gp_regression(1:2, 1:2, kernel_se(), -1), "noise_var")

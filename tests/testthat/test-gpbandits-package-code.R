@@ -175,7 +175,8 @@ test_that("the pictures of the front page name functions that there are", {
   for (picture in c("cheatsheet", "decision")) {
     text <- readLines(file.path(sources, "man", "figures", paste0(picture, ".svg")))
     named <- unlist(regmatches(text, gregexpr("(?<![$:A-Za-z_.])[a-z][a-z_0-9.]*(?=\\()", text, perl = TRUE)))
-    known <- c(getNamespaceExports("gpbandits"), ls(baseenv()), "predict", "simulate", "tnr", "opt", "f", "plot")
+    known <- c(getNamespaceExports("gpbandits"), ls(baseenv()), "predict", "simulate", "rpois", "tnr", "opt", "f",
+               "plot")
     expect_identical(setdiff(named, known), character(), info = picture)
     methods <- unlist(regmatches(text, gregexpr("(?<=[$])[a-z_]+(?=\\()", text, perl = TRUE)))
     expect_identical(setdiff(methods, gpbandits:::bandit_methods()), character(), info = picture)

@@ -203,7 +203,7 @@ test_that("width_glm(): the specification's numbers, over arms and on a box", {
     expect_identical(certificate$probability, 0.9)
     if (identical(domain, duel_x)) {
       mean <- b2$posterior(scale = "latent")$mean
-      expect_equal(certificate$gap, max(mean + r * sd) - max(mean - r * sd), tolerance = 1e-4)
+      expect_equal(certificate$gap, stats::plogis(max(mean + r * sd)) - stats::plogis(max(mean - r * sd)), tolerance = 1e-4)
       expect_equal(stats::plogis(mean[2] + c(-1, 1) * r * sd[2]), c(.2425, .9438), tolerance = 1e-3)
     }
   }

@@ -157,7 +157,10 @@ test_that("a bandit that averages over models has their mixture in the direct me
   set.seed(31)
   b <- auto_bandit(arms, transform = "none", policy = policy_mean(), design = 0)
   b$add(arm = c(1:10, 4:8), reward = 70 + 9 * sin(5 * arms$x[c(1:10, 4:8)]) + rnorm(15))
-  chosen <- b$suggest()$arm
+  # (While it is pending it is not suggested again.)
+  asked <- b$suggest()
+  chosen <- asked$arm
+  b$withdraw(asked$id)
   config <- gpbandits:::current_config(as.environment(b))
   expect_gt(length(config$models), 2)
   log <- data.frame(arm = sample(10, 40, TRUE), propensity = 0.1)
