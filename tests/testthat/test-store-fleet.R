@@ -215,7 +215,8 @@ test_that("a search in a store says what it does, and a budget that is spent say
   expect_identical(as.integer(sub(" of.*", "", lines)), 1:8)
   expect_identical(grepl("error: too far", lines), is.na(found$history$reward))
   # Only what is new is said by who goes on.
-  expect_match(testthat::capture_messages(search_in(place, 9, objective, verbose = TRUE)), "^9 of 9: ")
+  more <- testthat::capture_messages(search_in(place, 9, objective, verbose = TRUE))
+  expect_match(more, "^9 of 9: ")
   bar <- utils::capture.output(found <- search_in(place, 10, objective, progress = TRUE), type = "message")
   expect_match(paste(bar, collapse = ""), "100%")
   bandit <- open_bandit(store_at(place))
