@@ -25,7 +25,6 @@ fi
 
 # The clock and CRAN's pages cannot be asked offline: neither is about the package.
 export _R_CHECK_SYSTEM_CLOCK_=false _R_CHECK_CRAN_INCOMING_REMOTE_=false _R_CHECK_CRAN_INCOMING_=false
-export _R_CHECK_ORPHANED_=false
 # A suggested package that could not be installed is not an error, nor one that this package enhances.
 export _R_CHECK_FORCE_SUGGESTS_=false _R_CHECK_PACKAGE_DEPENDS_IGNORE_MISSING_ENHANCES_=true
 

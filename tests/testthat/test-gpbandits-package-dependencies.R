@@ -83,6 +83,6 @@ test_that("optional packages whose interface has changed have the version from w
   skip_if_not(file.exists(file.path(sources, "Makefile")), "the sources are not here")
   d <- read.dcf(file.path(sources, "DESCRIPTION"))
   for (package in c("bbotk", "mlr3tuning", "paradox", "mirai", "future", "tune", "rsample")) {
-    expect_match(d[, "Suggests"], sprintf("\\b%s\\s+\\(>= [0-9.]+\\)", package))
+    expect_match(paste(d[, c("Suggests", "Enhances")], collapse = ", "), sprintf("\\b%s\\s+\\(>= [0-9.]+\\)", package))
   }
 })
