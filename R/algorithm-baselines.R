@@ -105,18 +105,22 @@
 #' problem <- benchmark_problem("small_feasible", grid = 21)
 #' kernel <- kernel_matern(2.5, 1)
 #' set.seed(1)
-#' run_bandit(baseline_constrained("ckb", problem$domain, kernel, 0.01, step = 0.5, bound = 10), problem, 30)
+#' ckb <- baseline_constrained("ckb", problem$domain, kernel, 0.01, step = 0.5, bound = 10)
+#' run_bandit(ckb, problem, 30)
 #' optimist <- gp_ucb(problem$domain, kernel, 0.01, width = 2,
 #'                    outcomes = list(reward = to_maximize(), g1 = at_most(0)))
 #' run_bandit(optimist, problem, 30)
 #' optimist$best()
 #' root <- baseline_constrained("epbo", problem$domain, kernel, 0.01, penalty = function(t) sqrt(t))
 #' run_bandit(root, problem, 30)
-#' baseline_constrained("epbo", problem$domain, kernel, 0.01, penalty = 3, pending = pending_hallucinate(),
-#'                      outcomes = list(reward = to_maximize(), g1 = at_most(0)))$suggest(2)
+#' batch <- baseline_constrained("epbo", problem$domain, kernel, 0.01, penalty = 3,
+#'                               pending = pending_hallucinate(),
+#'                               outcomes = list(reward = to_maximize(), g1 = at_most(0)))
+#' batch$suggest(2)
 #' oco <- baseline_constrained("oco", list(u = c(0, 6), v = c(0, 6)), epsilon = 0.1, step = 0.05)
 #' run_bandit(oco, benchmark_problem("small_feasible", grid = NULL), 60)
-#' admmbo <- baseline_constrained("admmbo", problem$domain, kernel, 0.01, constraint_evaluations = c(20, 5))
+#' admmbo <- baseline_constrained("admmbo", problem$domain, kernel, 0.01,
+#'                                constraint_evaluations = c(20, 5))
 #' run_bandit(admmbo, problem, 40)
 #' table(admmbo$history()$phase)
 #' @export

@@ -410,7 +410,7 @@ each_constraint <- function(given, default, count, class, arg, hint) {
 # Each has an entry among the policies, which only its bandits have.
 register_script <- function(name, script) {
   assign(name, script, envir = scripts)
-  register_part("bandit_policy", name, settings = alist(width = if (!is.null(width)) check_one_multiplier(width)),
+  register_part("bandit_policy", name, settings = list(width = quote(if (!is.null(width)) check_one_multiplier(width))),
                 traits = list(title = script$title, short = script$title, random = !isFALSE(script$random), rule = name))
 }
 

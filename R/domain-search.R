@@ -125,7 +125,8 @@
 #' found$par
 #' blend <- search_space(blend = param_shares(c("sand", "lime", "clay"), most = 2), temp = c(20, 80))
 #' gp_bandit(blend, kernel_se(0.4), 0.01, policy_uniform())$suggest(2)
-#' search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"), prune = c(TRUE, FALSE)))
+#' search_space(list(rate = param_real(1e-4, 1, log = TRUE), rule = c("gini", "information"),
+#'                   prune = c(TRUE, FALSE)))
 #' @export
 search_space <- function(..., where = NULL, transformed = TRUE) {
   if (...length() == 1 && is.null(...names())) return(space_of(..1, where, transformed))

@@ -199,6 +199,7 @@ run_packed <- function(packed) {
   do.call(do.call, unserialize(packed$call))
 }
 environment(run_packed) <- baseenv()
+packed_task <- quote(run(packed))
 
 # A crew is a list of functions: begin(packed) gives a task; ended(task) is NULL while it runs, an error if its
 # process is gone or could not begin, else TRUE; stop().
@@ -208,7 +209,7 @@ mirai_crew <- function(workers) {
   own <- !has_daemons()
   profile <- if (own) sprintf("gpbandits%d", Sys.getpid()) else NULL
   if (own) mirai::daemons(workers, dispatcher = FALSE, .compute = profile)
-  list(begin = function(packed) mirai::mirai(run(packed), run = run_packed, packed = packed, .compute = profile),
+  list(begin = function(packed) mirai::mirai(packed_task, run = run_packed, packed = packed, .compute = profile),
        ended = function(task) {
          if (mirai::unresolved(task)) return(NULL)
          value <- task$data
@@ -229,7 +230,7 @@ future_crew <- function(workers) {
   }
   list(begin = function(packed) {
          if (free_workers() == 0) restart_plan()
-         future::future(run(packed), substitute = TRUE, globals = list(run = run_packed, packed = packed), seed = NULL)
+         future::future(packed_task, substitute = FALSE, globals = list(run = run_packed, packed = packed), seed = NULL)
        },
        ended = function(task) {
          state <- ended_future(task)

@@ -121,9 +121,15 @@ at_our_end <- function(command) {
   if (is.null(at_end_of_us$commands)) {
     # (Outside of the folder that R removes as it ends.)
     at_end_of_us$commands <- tempfile("gpb-end", tmpdir = dirname(tempdir()))
+    run_after <- function(pid) {
+      paste("sh", shQuote(normalizePath(testthat::test_path("after.sh"))), pid, shQuote(at_end_of_us$commands),
+            "</dev/null >/dev/null 2>&1")
+    }
     # (In a session of its own, so that what ends our group leaves it alone.)
-    system(paste(if (nzchar(Sys.which("setsid"))) "setsid", "sh", shQuote(normalizePath(testthat::test_path("after.sh"))),
-                 Sys.getpid(), shQuote(at_end_of_us$commands), "</dev/null >/dev/null 2>&1"), wait = FALSE)
+    system(paste(if (nzchar(Sys.which("setsid"))) "setsid", run_after(Sys.getpid())), wait = FALSE)
+    # An orderly end waits for the commands: R CMD check looks for files that are left.
+    ordered <- run_after("now")
+    reg.finalizer(at_end_of_us, function(self) system(ordered), onexit = TRUE)
   }
   cat(paste0(command, "\n"), sep = "", file = at_end_of_us$commands, append = TRUE)
 }
