@@ -314,11 +314,12 @@ rewrite_log.bandit_file_journal <- function(bandit, new) {
   if (!is.null(bandit$journal$rng)) header[3] <- paste(bandit$journal$rng, collapse = ",")
   parts <- unlist(strsplit(contents$lines[-1], ";", fixed = TRUE))
   queries <- or_else(new$queries, table_columns(bandit$queries))
+  reasons <- reasons_after(bandit, new)
   lines <- paste(c(
     rows_as_text("q", queries[names(journal_query_columns(config))]),
     rows_as_text("e", new$events[names(journal_event_columns(config))]),
     arms_as_text(new$events),
-    reasons_as_text(names(reasons <- reasons_after(bandit, new)), reasons),
+    reasons_as_text(names(reasons), reasons),
     vapply(new$refits, function(refit) paste("f", exact_text(refit, has_code(config))), ""),
     parts[substr(parts, 1, 1) == "n"]), collapse = ";")
   draft <- paste0(path, ".compact")
