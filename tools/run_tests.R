@@ -1,4 +1,4 @@
-# Runs the tests against the installed package and counts them, on up to three processes side by side.
+# Runs the tests against the installed package and counts them, on up to four processes side by side.
 #   Rscript tools/run_tests.R [FILTER]
 # Writes build/tests.rds (testthat's table) and build/tests.txt: "PASSED FAILED
 # SKIPPED", the numbers of test_that() blocks. A file that stops outside of any
@@ -74,8 +74,8 @@ if (length(arguments)) files <- files[grepl(arguments[1], sub("^test-(.*)[.]R$",
 # Long ones first, so that all end together: they are long to read too.
 files <- files[order(-file.size(file.path("tests/testthat", files)))]
 long <- c("bandit-combinations-arms", "bandit-combinations-box", "bandit-state", "domain-box-reference", "bandit-journal", "rule-stop")
-# Those that mostly wait, for processes of theirs and a browser, are one worker's, beside whom the processors are busy.
-waiting <- c("store-worker", "service", "store-fleet", "search-workers", "service-page", "store-lease")
+# Those that mostly wait, for processes of theirs and a browser, are two workers', beside whom the processors are busy.
+waiting <- c("store-worker", "store-fleet", "service-page", "search-workers", "service", "store-lease", "mlr3-async")
 queued <- function(names) intersect(sprintf("test-%s.R", names), files)
 rest <- setdiff(files, queued(c(long, waiting)))
 writeLines(c(queued(waiting), queued(long), rest), file.path(queue, "waiting_first"))
@@ -83,9 +83,9 @@ writeLines(c(queued(long), rest, queued(waiting)), file.path(queue, "waiting_las
 
 # (R's collector, begun with a larger heap, takes a third of the time.)
 Sys.setenv(R_NSIZE = "3000000", R_VSIZE = "200M")
-# (Three on two processors: one of them waits.)
-workers <- min(length(files), if (isTRUE(parallel::detectCores() > 1)) 3L else 1L)
-listings <- c("waiting_first", rep("waiting_last", 2))
+# (Four on two processors: two of them wait.)
+workers <- min(length(files), if (isTRUE(parallel::detectCores() > 1)) 4L else 1L)
+listings <- rep(c("waiting_first", "waiting_last"), 2)
 said <- file.path(queue, paste0("said", seq_len(workers)))
 pids <- function() as.integer(sub("pid-", "", list.files(queue, "^pid-")))
 # Each worker leads a group of its own, in which its processes are: when we have ended, however we went (Ctrl-C,
@@ -104,6 +104,13 @@ for (k in seq_len(workers)) system(paste0(command, " ", listings[k], " </dev/nul
 done <- function() file.exists(file.path(queue, files, "result.rds"))
 # Does a worker run? (Those of whose end nobody has asked do not.)
 alive <- function() {
+  if (dir.exists("/proc/self")) {
+    state <- vapply(pids(), function(pid) {
+      line <- tryCatch(suppressWarnings(readLines(sprintf("/proc/%d/stat", pid), 1)), error = function(e) ") Z")
+      sub("^.*[)] (.).*$", "\\1", line)
+    }, "")
+    return(any(state != "Z"))
+  }
   if (!nzchar(Sys.which("ps"))) return(any(tools::pskill(pids(), 0)))
   state <- suppressWarnings(system2("ps", c("-o", "stat=", "-p", paste(pids(), collapse = ",")), stdout = TRUE))
   any(!startsWith(state, "Z"))

@@ -361,8 +361,9 @@ fork_worker <- function(place, home, pause = 0.01, lease = 0.3, kind = "arms") {
     file.create(file.path(home, Sys.getpid()))
     store <- steadily(store_at(place))
     store$link$hold <- 2
+    rewards <- rewards_counter(place)
     fleet_work(store, kind, pause, lease, function() {
-      wait_until(function() count_rewards(place) < allowed_rewards(home), "the next blow to the fleet", pause = 0.02)
+      wait_until(function() rewards() < allowed_rewards(home), "the next blow to the fleet", pause = 0.05)
     })
   }, silent = TRUE, detached = TRUE)
   file.create(file.path(home, job$pid))
@@ -409,8 +410,29 @@ steadily <- function(code) {
   stop(value)
 }
 
-count_rewards <- function(place) {
-  as.double(steadily(tamper(place, "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1")$n))
+# On a connection of its own: nothing may be open where a process forks.
+count_rewards <- function(place) as.double(steadily(tamper(place, rewards_so_far)$n))
+rewards_so_far <- "SELECT COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1"
+
+# A function that does the same often, on one connection, which is made again where it was lost.
+rewards_counter <- function(place) {
+  con <- NULL
+  count <- function() {
+    if (is.null(con)) {
+      con <<- place$connect()
+      if (place$kind == "sqlite") DBI::dbGetQuery(con, "PRAGMA busy_timeout = 60000")
+    }
+    found <- tryCatch(
+      if (place$kind == "sqlite") DBI::dbGetQuery(con, rewards_so_far) else DBI::dbGetQuery(con, rewards_so_far, immediate = TRUE),
+      error = function(e) {
+        lost <- con
+        con <<- NULL
+        try(suppressWarnings(DBI::dbDisconnect(lost)), silent = TRUE)
+        stop(e)
+      })
+    as.double(found$n)
+  }
+  function() steadily(count())
 }
 
 # The driver, a fresh process (which is small, and forked faster than that of the tests): its number.
@@ -444,7 +466,7 @@ drive_fleet <- function(fleet) {
       begun <- begun + 1
     }
     if (begun > 10 * (fleet$workers + fleet$evaluations)) stop("workers end before they have done anything")
-    Sys.sleep(0.1)
+    Sys.sleep(0.2)
   }
 }
 
@@ -511,7 +533,7 @@ fleet_under_fire <- function(place, evaluations, workers, each, drivers = 2, kin
       killed <- killed + 1
       allow()
     }
-    Sys.sleep(0.05)
+    Sys.sleep(0.1)
   }
   took <- proc.time()[["elapsed"]] - began
   wait_for(length(alive_in(home)) == 0)                          # they see by themselves that nothing is left

@@ -54,6 +54,13 @@ wait_for_best <- function(browser) wait_in_page(browser, "!document.getElementBy
 # The page reads what others did, as it does every ten seconds.
 look_again <- function(browser) browser$js("document.dispatchEvent(new Event('visibilitychange')); ''")
 
+# The page does not read what others did until it is let: a hidden page does not.
+as_hidden <- function(browser, code) {
+  browser$js("Object.defineProperty(document, 'hidden', {value: true, configurable: true}); ''")
+  on.exit(browser$js("delete document.hidden; ''"))
+  force(code)
+}
+
 # What is typed, and not sent.
 type_into <- function(browser, id, text) {
   browser$js(sprintf("document.getElementById('%s').focus(); document.getElementById('%s').select(); ''", id, id))
@@ -201,13 +208,15 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
   press_key(browser, "Enter")
   wait_for_status(browser, "Experiment 8 is open (temperature 33.5, solvent water)")
   replica$catch_up()
-  replica$observe(8, 1)
-  enter_result(browser, 8, "2")
-  wait_in_page(browser, "document.getElementById('alert').textContent.includes('amend')")
-  replica$amend(8, 2)
-  let_go(replica)
-  enter_result(browser, 8, "2")
-  wait_for_status(browser, "2 is saved")
+  as_hidden(browser, {
+    replica$observe(8, 1)
+    enter_result(browser, 8, "2")
+    wait_in_page(browser, "document.getElementById('alert').textContent.includes('amend')")
+    replica$amend(8, 2)
+    let_go(replica)
+    enter_result(browser, 8, "2")
+    wait_for_status(browser, "2 is saved")
+  })
 
   # What is known and what the model says, in pictures with words.
   best <- replica$best()

@@ -228,7 +228,9 @@ test_that("struck at any statement, all is as before or as after", {
   fates <- character()
   with_clock(compacting, function(clock) for (way in names(strikes)) {
     k <- if (way == "error") 1 else 7
+    ends <- character()
     repeat {
+      if (k > 2000) stop("struck 2000 statements on, and it has not finished: ", toString(ends))
       unlink(file)
       set.seed(8)
       place <- sqlite_place()
