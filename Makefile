@@ -70,16 +70,15 @@ site: ## build the site into build/site, and look at it with headless Chromium
 	@$(MAKE) -s $(STAMP)
 	@Rscript tools/site.R
 
-pictures: ## the front page's: logo, badges, decision tree, cheat sheet, volcano, into man/figures
+pictures: ## the front page's: logo, decision tree, cheat sheet, volcano, into man/figures
 	@Rscript tools/setup.R demo
 	@$(MAKE) -s $(STAMP)
 	@GPBANDITS_DEMO_PICTURE=build/volcano.png Rscript inst/examples/volcano.R
 	@Rscript tools/pictures.R volcano
 
-coverage: ## share of the lines that the tests run, R and C++, and its badge (hours; QUICK=1: by CRAN's tests; build/coverage.txt)
+coverage: ## share of the lines that the tests run, R and C++ (hours; QUICK=1: by CRAN's tests; build/coverage.txt)
 	@Rscript tools/setup.R coverage
 	@NOT_CRAN=$(if $(QUICK),false,true) Rscript tools/coverage.R $(if $(FILTER),'$(FILTER)')
-	@Rscript tools/pictures.R badges
 
 document: ## regenerate NAMESPACE, man/, RcppExports and Makevars' list from the sources
 	@Rscript tools/setup.R document

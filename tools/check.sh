@@ -43,17 +43,6 @@ echo "check: R CMD build and check took $spent s of processor ($cache)"
 
 log="$name.Rcheck/00check.log"
 status=$(tail -n 5 "$log" | grep '^Status:' || echo "Status: R CMD check did not finish")
-# R still notes suggested packages that are absent: a note about nothing else is of the machine, not of the package.
-lacking=$(sed -n '/^\* checking package dependencies \.\.\. NOTE$/,/^\* /{/^\* /!p}' "$log")
-first=${lacking%%$'\n'*}
-if [ "$status" = "Status: 1 NOTE" ] && [[ $first == Package*" suggested but not available for checking:"* ]] &&
-  [ "$(grep -c '^[^ ]' <<<"$lacking")" = 1 ]; then
-  leave_out "$(echo ${lacking#*:})" "what needs them is"
-  status="Status: OK"
-fi
-# What the badge says (make pictures).
-printf 'Badge: R CMD check\nValue: %s\nOf: --as-cran\nCommit: %s\nDate: %s\n' "${status#Status: }" \
-  "$(git describe --always --dirty 2>/dev/null || echo none)" "$(date +%F)" >../badge-check.dcf
 if [ "$status" = "Status: OK" ]; then
   echo "check: OK ($PWD/${name}_${version}.tar.gz)"
 else

@@ -32,14 +32,3 @@ report <- c(sprintf("%s: %s", names(by_side), by_side), paste("all:", share(line
             vapply(names(missed), function(file) paste0("  ", file, ": ", paste(missed[[file]], collapse = " ")), ""))
 writeLines(report, "build/coverage.txt")
 writeLines(report[seq_len(length(by_side) + 1)])
-
-# What the badge says (make pictures).
-seen <- readRDS("build/tests.rds")
-commit <- suppressWarnings(tryCatch(system2("git", c("describe", "--always", "--dirty"), stdout = TRUE, stderr = FALSE),
-                                    error = function(e) "none"))
-whole <- identical(Sys.getenv("NOT_CRAN"), "true")
-of <- sprintf("%s; %d of %d test files%s", paste(names(by_side), sub("%.*", "%", by_side), collapse = ", "),
-              length(unique(seen$file)), length(list.files("tests/testthat", "^test-")),
-              if (whole) "" else "; only the tests that CRAN runs")
-write.dcf(list(Badge = "coverage", Value = paste0(floor(100 * mean(lines$value > 0)), "%"), Of = of, Commit = commit[1],
-               Date = format(Sys.Date())), "build/badge-coverage.dcf", width = 120)

@@ -1,9 +1,6 @@
-# Draws the pictures of the front page into man/figures, and puts the badges into README.md:
-#   Rscript tools/pictures.R           logo, badges, decision tree, cheat sheet
+# Draws the pictures of the front page into man/figures:
+#   Rscript tools/pictures.R           logo, decision tree, cheat sheet
 #   Rscript tools/pictures.R volcano   and build/volcano.png (of `make demo`) in few colours
-#   Rscript tools/pictures.R badges    badges alone
-# A badge says what a file says: DESCRIPTION, and tools/badges.dcf, what the last `make check` and `make coverage` found, of
-# which commit and when. (Where they have been run here since, that file is brought up to date first.)
 figures <- "man/figures"
 
 # ---- SVG -------------------------------------------------------------------------------
@@ -52,48 +49,6 @@ logo <- function() {
               paste0(Map(function(x, y) tag("circle", cx = 32 + 176 * x, cy = 190 - 125 * y, r = 6.5, fill = "#0b3c5d"), known$x, known$y),
                      collapse = ""))),
             words(120, 216, "gpbandits", 24, "#0b3c5d", text_anchor = "middle", font_weight = "bold"))
-}
-
-# ---- badges --------------------------------------------------------------------------------
-
-badge <- function(name, value, colour, of = "") {
-  wide <- function(text) 6.6 * nchar(text) + 14
-  left <- wide(name)
-  right <- wide(value)
-  write_svg(sprintf("badge-%s.svg", gsub("[^a-z]", "", tolower(name))), left + right, 20, paste0(name, ": ", value, of),
-            tag("rect", width = left + right, height = 20, rx = 3, fill = colour), tag("rect", width = left, height = 20, rx = 3, fill = "#4a4f55"),
-            tag("rect", x = left - 4, width = 4, height = 20, fill = "#4a4f55"),
-            words(left / 2, 14, name, 11, "#fff", text_anchor = "middle"), words(left + right / 2, 14, value, 11, "#fff", text_anchor = "middle"))
-}
-
-# What was measured: a data.frame `Badge`, `Value`, `Of`, `Commit`, `Date`. What lies in build/ is newer than the record.
-measured <- function() {
-  record <- "tools/badges.dcf"
-  known <- as.data.frame(read.dcf(record))
-  for (file in Sys.glob("build/badge-*.dcf")) {
-    new <- as.data.frame(read.dcf(file))
-    known <- rbind(known[known$Badge != new$Badge, ], new[names(known)])
-  }
-  known <- known[order(known$Badge, method = "radix"), ]
-  write.dcf(known, record, width = 120)
-  known
-}
-
-badges <- function() {
-  description <- read.dcf("DESCRIPTION")[1, ]
-  badge("licence", sub(" .*", "", description[["License"]]), "#0b5a92")
-  badge("R", gsub(".*R \\(>= ([0-9.]+)\\).*", ">= \\1", description[["Depends"]]), "#0b5a92")
-  for (found in split(measured(), seq_len(nrow(measured())))) {
-    good <- found$Value == "OK" || grepl("%$", found$Value)
-    badge(found$Badge, found$Value, if (good) "#2b7a3d" else "#a3260f", sprintf(" (%s, %s)", found$Commit, found$Date))
-  }
-  here <- list.files(figures, "^badge-.*[.]svg$")
-  titles <- vapply(file.path(figures, here), function(file) sub(".*<title>(.*)</title>.*", "\\1", readLines(file, 1)), "")
-  titles <- gsub("&gt;", ">", titles, fixed = TRUE)
-  shown <- sprintf("![%s](%s/%s)", titles, figures, here)
-  readme <- readLines("README.md")
-  ends <- match(c("<!-- badges: start -->", "<!-- badges: end -->"), readme)
-  if (!anyNA(ends)) writeLines(c(readme[seq_len(ends[1])], paste(shown, collapse = " "), readme[ends[2]:length(readme)]), "README.md")
 }
 
 # ---- the decision tree -----------------------------------------------------------------------
@@ -210,13 +165,10 @@ cheat_sheet <- function() {
 volcano_picture <- function() {
   source("vignettes/figures.R", local = TRUE)
   file.copy("build/volcano.png", file.path(figures, "volcano.png"), overwrite = TRUE)
-  draw_in_few_colours(file.path(figures, "volcano.png"), 32)
+  draw_in_few_colours(file.path(figures, "volcano.png"), 96)
 }
 
-if (!"badges" %in% commandArgs(TRUE)) {
-  logo()
-  decision_tree()
-  cheat_sheet()
-}
-badges()
+logo()
+decision_tree()
+cheat_sheet()
 if ("volcano" %in% commandArgs(TRUE)) volcano_picture()

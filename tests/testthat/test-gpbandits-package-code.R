@@ -183,18 +183,6 @@ test_that("the pictures of the front page name functions that there are", {
   }
 })
 
-test_that("badges say what the record says, and the front page has them all", {
-  skip_without_sources()
-  readme <- paste(readLines(file.path(sources, "README.md"), encoding = "UTF-8"), collapse = " ")
-  record <- as.data.frame(read.dcf(file.path(sources, "tools", "badges.dcf")))
-  for (k in seq_len(nrow(record))) {
-    file <- sprintf("badge-%s.svg", gsub("[^a-z]", "", tolower(record$Badge[k])))
-    title <- sprintf("%s: %s (%s, %s)", record$Badge[k], record$Value[k], record$Commit[k], record$Date[k])
-    expect_match(readLines(file.path(sources, "man", "figures", file), 1), paste0("<title>", title, "</title>"), fixed = TRUE)
-    expect_match(readme, sprintf("![%s](man/figures/%s)", title, file), fixed = TRUE)
-  }
-})
-
 test_that("the tour ends with every article", {
   skip_without_sources()
   tour <- readLines(file.path(sources, "vignettes", "gpbandits.Rmd"), encoding = "UTF-8")
