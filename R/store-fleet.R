@@ -105,7 +105,7 @@ open_search_in <- function(store, bandit, search) {
 
 # The design of a search: drawn from the store's seed, so that every driver draws the same.
 search_design <- function(domain, count, store, believed = NULL) {
-  drawn_for(store, initial_design(domain, count, believed))
+  drawn_for(store, drawn_design(domain, count, believed))
 }
 
 drawn_for <- function(store, code) {

@@ -24,7 +24,7 @@ ground <- list(x = c(10, 870), y = c(10, 610))
 began <- proc.time()[["elapsed"]]
 searches <- lapply(seq_len(replications), function(k) {
   set.seed(k)
-  maximize_bandit(read_height, ground, evaluations = 60, progress = FALSE)
+  maximize_bandit(read_height, ground, evaluations = 60, control = search_control(progress = FALSE))
 })
 took <- proc.time()[["elapsed"]] - began
 reached <- vapply(searches, function(found) height_at(found$par[["x"]], found$par[["y"]]), 0)

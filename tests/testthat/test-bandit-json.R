@@ -71,14 +71,18 @@ test_that("spaces, outcomes, likelihoods, shares, beliefs and earlier campaigns 
     product = function() {
       gp_ucb(product_domain(data.frame(k = 1:3), box_domain(0, 1, "u")), kernel_se(c(1, 0.3)), 0.01, width = width_constant(2))
     },
-    shares = function() auto_bandit(search_space(s = param_shares(c("a", "b", "c"), upper = 0.8), w = param_real(0.1, 0.4)), design = 2),
+    shares = function() auto_bandit(search_space(s = param_shares(c("a", "b", "c"), upper = 0.8),
+                                                 w = param_real(0.1, 0.4)), n_initial = 2),
     levels = function() {
       auto_bandit(search_space(oil = param_factor(row.names(oils), features = oils), n = param_integer(1, 4),
-                               w = param_real(0, 1, when = ~ n > 2), where = ~ n <= 3 | oil == "rape"), design = 2)
+                               w = param_real(0, 1, when = ~ n > 2), where = ~ n <= 3 | oil == "rape"), n_initial = 2)
     },
-    limit = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = at_most(2)), design = 2),
-    front = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = to_minimize()), design = 2),
-    belief = function() auto_bandit(list(h = c(0, 1)), belief = belief_normal(h = c(0.7, 0.1)), direction = "minimize", design = 2),
+    limit = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = at_most(2)),
+                                   n_initial = 2),
+    front = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = to_minimize()),
+                                   n_initial = 2),
+    belief = function() auto_bandit(list(h = c(0, 1)), belief = belief_normal(h = c(0.7, 0.1)), direction = "minimize",
+                                    n_initial = 2),
     related = function() {
       earlier <- data.frame(h = c(0.1, 0.5, 0.9), reward = c(1, 2, 1))
       auto_bandit(list(h = c(0, 1)), related = list(before = earlier))

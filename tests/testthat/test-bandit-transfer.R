@@ -76,7 +76,7 @@ by_hand <- function(config, x, y, newdata) {
 test_that("the posterior is that of all campaigns under each model, averaged", {
   may <- old_data(12, 1, f = f)
   may[13, ] <- may[1, ] + c(0, 0, 1)
-  b <- auto_bandit(box, related = list(may = may, june = old_data(9, 2, f = f)), transform = "none")
+  b <- auto_bandit(box, related = list(may = may, june = old_data(9, 2, f = f)), model = gp_model(transform = "none"))
   expect_lt(max(table(inside(b)$config$related$campaign)), 13)
   set.seed(3)
   play(b, 3, f)
@@ -91,7 +91,7 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
   # The same over arms, and over a search space.
   arms <- expand.grid(x = c(0, 0.3, 0.5, 1), y = c(0.2, 0.6))
   for (domain in list(arms, search_space(x = param_real(0, 1), y = param_real(0, 1)))) {
-    b <- auto_bandit(domain, related = list(may = may), transform = "none")
+    b <- auto_bandit(domain, related = list(may = may), model = gp_model(transform = "none"))
     play(b, 3, f)
     config <- gpbandits:::current_config(inside(b))
     h <- b$history()
@@ -186,7 +186,7 @@ test_that("a campaign that tells nothing leaves every choice as it is without, b
   same <- data.frame(x = runif(6), y = runif(6), reward = 3)
   play_with <- function(related) {
     set.seed(22)
-    b <- auto_bandit(box, related = related, refit = gpbandits:::default_refit(), design = 6)
+    b <- auto_bandit(box, related = related, model = gp_model(refit = gpbandits:::default_refit()), n_initial = 6)
     play(b, 6, f)
     b$suggest(2)
     b$history()[c("id", "x", "y", "reward", "action")]
@@ -194,7 +194,7 @@ test_that("a campaign that tells nothing leaves every choice as it is without, b
   expect_identical(play_with(list(old = same, older = same[1, ])), play_with(NULL))
   search_with <- function(related) {
     set.seed(23)
-    maximize_bandit(function(p) f(t(p)), box, 9, design = 6, refit = gpbandits:::default_refit(),
+    maximize_bandit(function(p) f(t(p)), box, 9, n_initial = 6, model = gp_model(refit = gpbandits:::default_refit()),
                     related = related)$history
   }
   expect_identical(search_with(list(old = same)), search_with(NULL))
@@ -207,7 +207,8 @@ test_that("while the evidence is against an earlier campaign its models are thos
   old <- data.frame(x = runif(30), y = runif(30))
   old$reward <- sin(20 * old$x) * cos(17 * old$y)
   models_of <- function(related) {
-    b <- auto_bandit(box, related = related, design = 0, transform = "none", refit = gpbandits:::default_refit())
+    b <- auto_bandit(box, related = related, n_initial = 0,
+                     model = gp_model(transform = "none", refit = gpbandits:::default_refit()))
     b$add(x, reward = y)
     b$suggest()
     lapply(gpbandits:::current_config(inside(b))$models, function(model) model[c("kernel", "noise_var", "mean",
@@ -225,7 +226,7 @@ test_that("models of this campaign by itself are weighed by what is foretold of 
   fit_with <- function(old) {
     campaigns <- list(old = data.frame(x = runif(40), y = runif(40)))
     campaigns$old$reward <- old(as.matrix(campaigns$old)) + rnorm(40, sd = 0.05)
-    b <- auto_bandit(box, related = campaigns, transform = "none", design = 0)
+    b <- auto_bandit(box, related = campaigns, model = gp_model(transform = "none"), n_initial = 0)
     b$add(x, reward = y)
     b$suggest()
     config <- gpbandits:::current_config(inside(b))
@@ -292,7 +293,7 @@ test_that("three points come first, the first where the old rows expect most; th
 test_that("the design goes on in the share of rounds that earlier campaigns leave untold", {
   actions <- function(rho, n) {
     set.seed(25)
-    b <- auto_bandit(box, related = list(may = old_data(8, 8, f = f)), refit = refit_every(100))
+    b <- auto_bandit(box, related = list(may = old_data(8, 8, f = f)), model = gp_model(refit = refit_every(100)))
     frame <- inside(b)
     frame$config$models <- lapply(frame$config$models[1], function(model) {
       model$weight <- 1
@@ -310,7 +311,7 @@ test_that("the design goes on in the share of rounds that earlier campaigns leav
   expect_identical(actions(sqrt(0.45), 8), strsplit("eeeepepe", "")[[1]])
   # A design that is asked for comes first.
   set.seed(26)
-  b <- auto_bandit(box, related = list(may = old_data(8, 8, f = f)), design = 5)
+  b <- auto_bandit(box, related = list(may = old_data(8, 8, f = f)), n_initial = 5)
   b$suggest(6)
   expect_identical(b$history()$action, rep(c("explore", "policy"), c(5, 1)))
   # Several campaigns tell together what R^-1 says.
@@ -384,7 +385,8 @@ test_that("an interrupted search goes on from its journal as if nothing had been
       if (calls == stops) signalCondition(structure(class = c("interrupt", "condition"),
                                                     list(message = "", call = NULL)))
       f(t(p))
-    }, box, evaluations, related = related, journal = path, refit = refit_every(2, minimum = 2, mean = "fit"))
+    }, box, evaluations, related = related, journal = path, model = gp_model(refit = refit_every(2, minimum = 2,
+                                                                                                 mean = "fit")))
   }
   whole <- search(27, tempfile())
   expect_identical(whole$bandit$history()$action[1:4] == "given", c(TRUE, TRUE, TRUE, FALSE))

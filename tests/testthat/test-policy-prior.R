@@ -92,7 +92,7 @@ test_that("half of the design is drawn from it, its mode first, and the search g
                         rate = param_real(1e-3, 1, log = TRUE), where = ~ temp <= 79)
   belief <- belief_normal(temp = c(75, 4), solvent = c(water = 8), hot = c("TRUE" = 20), rate = c(0.1, 0.02))
   set.seed(3)
-  b <- auto_bandit(space, belief = belief, design = 12)
+  b <- auto_bandit(space, belief = belief, n_initial = 12)
   q <- b$suggest(12)
   expect_equal(q$temp[1], 75, tolerance = 1e-3)
   expect_identical(q$solvent[1], "water")
@@ -109,7 +109,7 @@ test_that("half of the design is drawn from it, its mode first, and the search g
 test_that("a belief far off the space draws the design at the side that is nearer to it", {
   for (mean in c(-400, 500, 1e6)) for (sd in c(5, 0.05)) {
     set.seed(1)
-    b <- auto_bandit(list(temp = c(20, 80), b = c(0, 1)), belief = belief_normal(temp = c(mean, sd)), design = 8)
+    b <- auto_bandit(list(temp = c(20, 80), b = c(0, 1)), belief = belief_normal(temp = c(mean, sd)), n_initial = 8)
     expect_lt(max(abs(b$suggest(4)$temp - if (mean > 0) 80 else 20)), 2)
   }
   # Draws are those of the normal within its bounds.
