@@ -42,9 +42,9 @@
 #' @param most give up beyond so many experiments, at most 1e6.
 #' @param ... must be empty.
 #' @return An object of class `bandit_plan`: a list with `experiments` (\eqn{N}), `design` (a data.frame of the places,
-#'   in the order in which they were chosen, for `gp_bandit(initial_design = )`), `width`, `sd` (the largest left), `tolerance`,
-#'   `places` (how many there are), `between` (what the cover costs, 0 over arms), `probability`, `intervals` and
-#'   `half_width` (\eqn{h}, one per place, of the posterior mean after the design).
+#'   in the order in which they were chosen, for `gp_bandit(initial_design = )`), `width`, `sd` (the largest left),
+#'   `tolerance`, `places` (how many there are), `between` (what the cover costs, 0 over arms), `probability`,
+#'   `intervals` and `half_width` (\eqn{h}, one per place, of the posterior mean after the design).
 #' @section Errors: a `gpbandits_error` that names the argument, also where `most` experiments do not suffice.
 #' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process
 #'   bandits.

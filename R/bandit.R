@@ -122,14 +122,14 @@
 #' @section Fixed inputs: `$suggest(fixed = list(solvent = "water"))` chooses the other inputs only: candidates and
 #'   climbs lie on the slice where the named inputs have these values, and where inputs that need not exist are named
 #'   they do. EI and PI compare with the largest posterior mean at the points played, moved into the slice (those that
-#'   cannot be played there do not count); over arms those with the values are eligible. Points of `initial_design` are moved
-#'   into the slice, too. Values are a number, a level or a logical for each input; arms may be named by their labels.
-#'   What was fixed stands in the log, with journals, stores and copies. Errors: unknown inputs, values outside of their
-#'   bounds or levels, or with which no point satisfies `where`; rules of their own ([bpe()] and the like), and on boxes
-#'   policies that keep intervals. A slice that is chosen by what is known (past rewards too, not the noise to come) is
-#'   a context: with [policy_ucb()] the regret against the slice's best is at most twice width times sd in each round in
-#'   which the width's interval holds (derived here; under prior widths the slice must not depend on f but through
-#'   rewards).
+#'   cannot be played there do not count); over arms those with the values are eligible. Points of `initial_design` are
+#'   moved into the slice, too. Values are a number, a level or a logical for each input; arms may be named by their
+#'   labels. What was fixed stands in the log, with journals, stores and copies. Errors: unknown inputs, values outside
+#'   of their bounds or levels, or with which no point satisfies `where`; rules of their own ([bpe()] and the like), and
+#'   on boxes policies that keep intervals. A slice that is chosen by what is known (past rewards too, not the noise to
+#'   come) is a context: with [policy_ucb()] the regret against the slice's best is at most twice width times sd in each
+#'   round in which the width's interval holds (derived here; under prior widths the slice must not depend on f but
+#'   through rewards).
 #'
 #' @section New arms: after `$add_arms()` the bandit knows what one would that had all arms from its beginning and
 #'   could play only the
@@ -172,8 +172,8 @@
 #' @param journal `NULL`, or the path of a new file to which every event is appended, and flushed to the disk, before
 #'   anything else happens; [open_bandit()] goes on from it after a crash.
 #' @param store `NULL`, or a [bandit_store()] in which the bandit is begun: many processes then work on it.
-#' @param initial_design points that are asked first, in this order, before the policy is: queries like all others, whose
-#'   rewards may be late or lost. `NULL`: none. (`$add()` is for points with known rewards.)
+#' @param initial_design points that are asked first, in this order, before the policy is: queries like all others,
+#'   whose rewards may be late or lost. `NULL`: none. (`$add()` is for points with known rewards.)
 #' @param outcomes `NULL`: one reward, which is maximised; or a named list that says what each outcome of an experiment
 #'   is for, see [outcomes].
 #' @param limits `NULL`, or limits of further outcomes as a formula, `~ impurity <= 2 & ph >= 5`: the same as `outcomes`
@@ -245,7 +245,7 @@
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL, rewards = NULL,
                       engine = c("auto", "weights", "played", "lowrank", "dense"), outputs = NULL,
-                      outcomes = NULL, limits = NULL, belief = NULL, initial_design = NULL, journal = NULL,
+                      outcomes = NULL, limits = NULL, prior_optimum = NULL, initial_design = NULL, journal = NULL,
                       store = NULL, ...) {
   further <- further_settings(...)
   domain <- as_domain(domain)
@@ -270,8 +270,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     format = bandit_format
   )
   outcomes <- given_outcomes(outcomes, limits)
-  check_belief_alone(belief, outcomes)
-  config$policy <- with_belief(config$policy, prepared_belief(belief, domain), 10)
+  check_prior_optimum_alone(prior_optimum, outcomes)
+  config$policy <- with_prior_optimum(config$policy, prepared_prior_optimum(prior_optimum, domain), 10)
   config <- with_rules(config, constraints, changes)
   config$outputs <- check_outputs(outputs, config)
   config$failures <- check_failures(further$failures, config)

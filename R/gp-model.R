@@ -18,8 +18,8 @@
 #'   rows (an equal mixture), or `NULL` for none. `"auto"`: a mixture of nearly no noise, `c(log(1e-5), 2.5)`, and much
 #'   noise, `c(log(0.3), 1.2)`.
 #' @param lengthscale_prior prior of each lengthscale for refits, in units of its input's range: as `noise_prior`, or
-#'   `NULL` for none. `"auto"`: a log-normal distribution with median \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1 for the
-#'   default kernel; none for a kernel that is given.
+#'   `NULL` for none. `"auto"`: a log-normal distribution with median \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1 for
+#'   the default kernel; none for a kernel that is given.
 #' @param transform `"auto"`: a power transform of the rewards if it improves the likelihood; `"none"`: only centred and
 #'   scaled; `"power"`: always transformed. See [scale_outputs()].
 #' @param refit [refit_every()], or `NULL` for a fixed kernel and noise variance. `"auto"`: every 2 rounds with a fitted
@@ -90,7 +90,7 @@ model_setting_words <- function(value, name) {
   }
   if (identical(value, "auto")) {
     return(switch(name, noise_prior = "default: an equal mixture of nearly no noise and much noise",
-                  lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) times the range; none for own kernels",
+                  lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) ranges; none for kernels given",
                   transform = "auto: a power transform of rewards if it improves the likelihood",
                   refit = "default: every 2 rounds, averaging over up to 10 models; rarer from 15 inputs on"))
   }

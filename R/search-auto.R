@@ -57,8 +57,8 @@
 #'   ([policy_duel()], for one).
 #' @section Before the first refit: a refit is made before a query (see [refit_every()]), and none before the design has
 #'   been asked for. Until the first one `$best()`, `$posterior()` and all that is made of them go by the refit that is
-#'   due, from as many rewards on as the model's `refit` wants (5), made on a copy, once until there is news; with fewer they go by
-#'   what the bandit begins with, and say little.
+#'   due, from as many rewards on as the model's `refit` wants (5), made on a copy, once until there is news; with fewer
+#'   they go by what the bandit begins with, and say little.
 #' @section Repeats: a point whose reward is pending is not suggested again while the space has other points. If
 #'   possible no point lies within 1% of all inputs' ranges of a pending one. (Under [pending_ignore()] neither holds.)
 #'   Points with observed rewards are suggested again only if the noise matters. It counts as negligible if the noise
@@ -86,7 +86,8 @@
 auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., n_initial = NULL,
                         initial_design = NULL, model = gp_model(), policy = default_policy(outcomes),
                         failures = c("doubt", "avoid", "forget"), contexts = NULL, outcomes = NULL, limits = NULL,
-                        belief = NULL, related = NULL, control = search_control(), journal = NULL, store = NULL) {
+                        prior_optimum = NULL, transfer = NULL, control = search_control(), journal = NULL,
+                        store = NULL) {
   check_not_moved(...names())
   domain <- as_domain(domain)
   control <- check_control(control, c("pending", "trust"), "auto_bandit()")
@@ -95,27 +96,27 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   outcomes <- outcomes_of_search(outcomes, limits, direction)
   known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes,
                          find = places_anywhere)
-  believed <- prepared_belief(belief, domain)
-  check_belief_alone(belief, outcomes)
-  if (!is.null(believed)) policy <- with_belief(policy, believed, 10)
-  campaigns <- check_related(related, domain, given$names)
-  check_related_alone(related, list(limits = limits, outcomes = outcomes))
+  prior <- prepared_prior_optimum(prior_optimum, domain)
+  check_prior_optimum_alone(prior_optimum, outcomes)
+  if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, 10)
+  campaigns <- check_transfer(transfer, domain, given$names)
+  check_transfer_alone(transfer, list(limits = limits, outcomes = outcomes))
   rows <- length(known$failed) - sum(known$outside)
   first <- given_design(initial_design, n_initial, domain)
-  certain <- max(0, if (is.null(n_initial)) related_design_size - rows else Inf)
+  certain <- max(0, if (is.null(n_initial)) transfer_design_size - rows else Inf)
   count <- if (is.null(n_initial)) default_design(domain) else check_count(n_initial, lower = 0)
   count <- if (is.null(first)) max(0, count - rows) else 0
   check_alone_with_store(store, list(journal = journal))
   bandit <- scaled_bandit(domain, direction, model, policy, control$pending, ...,
                           failures = check_choice(failures, c("doubt", "avoid", "forget")), contexts = contexts,
-                          outcomes = outcomes, transfer = !is.null(related),
+                          outcomes = outcomes, transfer = !is.null(transfer),
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
   check_outside_is_data(inside, known$outside)
-  if (!is.null(campaigns)) relate(inside, campaigns)
-  if (count > 0) first <- believed_design(domain, count, believed, related_first(inside))
+  if (!is.null(campaigns)) start_transfer(inside, campaigns)
+  if (count > 0) first <- design_from_prior(domain, count, prior, transfer_first(inside))
   inside$config$design <- first
-  if (!is.null(campaigns)) inside$config$related$optional <- as.integer(max(0, count - certain))
+  if (!is.null(campaigns)) inside$config$transfer$optional <- as.integer(max(0, count - certain))
   if (!is.null(journal)) start_journal(inside, journal, control$trust)
   if (!is.null(store)) start_store(inside, store)
   add_in_order(bandit, known)

@@ -113,7 +113,7 @@ context_sides <- function(given, seen = NULL) {
 }
 
 # Points to evaluate first, a column per input.
-drawn_design <- function(domain, count, believed = NULL) user_inputs(domain, believed_design(domain, count, believed))
+drawn_design <- function(domain, count, prior = NULL) user_inputs(domain, design_from_prior(domain, count, prior))
 
 # The places of `initial_design`, NULL if it is not given. `most`: as many as there are evaluations.
 given_design <- function(initial_design, n_initial, domain, most = Inf) {

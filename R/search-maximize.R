@@ -33,10 +33,10 @@
 #' [search_control()]), and results are
 #' taken as they come; `history` is in the order in which they came. Each evaluation has a random stream of its own. A
 #' query whose worker dies, or takes longer than `timeout` of [search_control()], is evaluated again. After `attempts`
-#' evaluations it is recorded as failed; a plan whose workers have all died is set up anew if it can be. Time limits end R code
-#' wherever it runs; an evaluation on this machine is also interrupted as by Ctrl-C, which ends `Sys.sleep()`. One that
-#' heeds neither (another program, a long call of compiled code) is given up, and its worker is free again when it ends.
-#' Evaluations still running at an interrupt are not waited for.
+#' evaluations it is recorded as failed; a plan whose workers have all died is set up anew if it can be. Time limits end
+#' R code wherever it runs; an evaluation on this machine is also interrupted as by Ctrl-C, which ends `Sys.sleep()`.
+#' One that heeds neither (another program, a long call of compiled code) is given up, and its worker is free again when
+#' it ends. Evaluations still running at an interrupt are not waited for.
 #'
 #' @section Journal:
 #' With `journal = "file"` every evaluation and every event of the bandit is on the disk before anything else happens
@@ -60,8 +60,8 @@
 #' @param evaluations how often `objective` may be called, the initial design included: an integer >= 1. It may be left
 #'   out if there is a `time_limit` (not with `store` or `fidelity`).
 #' @param ... named arguments of `objective`, and of [gp_bandit()] if `objective` has none of that name. In addition:
-#'   * `prior_optimum`: a prior over the optimum's location, [prior_normal()] or a function that returns log densities of
-#'     points. `NULL`, the default: none.
+#'   * `prior_optimum`: a prior over the optimum's location, [prior_normal()] or a function that returns log densities
+#'     of points. `NULL`, the default: none.
 #'   * `initial_design`: points that are evaluated first, in the form of `domain`'s inputs, instead of `n_initial` drawn
 #'     ones. `NULL`, the default: they are drawn.
 #' @param direction `"maximize"` or `"minimize"`.
@@ -79,8 +79,8 @@
 #' @param data a data.frame of experiments that were made already: a column per input and `reward` (or a column per
 #'   outcome), optionally `status` and `noise_var` (noise variances of single rewards, `NA` for the model's). Rows
 #'   outside of the space are used for fitting and never suggested or recommended.
-#' @param workers number of evaluations that run at the same time, an integer >= 1. 1, the default: in this process. More
-#'   run on the workers of the future plan; `Inf` uses all of them.
+#' @param workers number of evaluations that run at the same time, an integer >= 1. 1, the default: in this process.
+#'   More run on the workers of the future plan; `Inf` uses all of them.
 #' @param control how evaluations are run, [search_control()]: pending rule, time limit and attempts of an evaluation,
 #'   messages, progress bar. By default no time limit, two attempts, no messages.
 #' @param journal `NULL`, or the path of a file to write, and to go on from if it exists.
@@ -110,12 +110,12 @@
 #' @section The recommended point: `bandit$best()`, as of [auto_bandit()] and in stores: the point with the best
 #'   posterior mean or, if the fitted noise is negligible, as a rule the evaluated point with the best reward. The page
 #'   of [auto_bandit()] has the exact rule. Under a single model
-#'   (`model = gp_model(refit = refit_every(2, mean = "fit", average = 1))`) there is more to it: what a fit cannot follow it calls noise,
-#'   and some of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is
-#'   therefore worth \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there,
-#'   \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the fitted prior variance of a reward;
-#'   if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits leave the noise
-#'   alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way.
+#'   (`model = gp_model(refit = refit_every(2, mean = "fit", average = 1))`) there is more to it: what a fit cannot
+#'   follow it calls noise, and some of that is the objective's: a rugged function's, or one without noise. A point that
+#'   was evaluated is therefore worth \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior
+#'   mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the fitted prior variance of
+#'   a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits leave the
+#'   noise alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way.
 #'   Averages over models need none of this, and promise less: of 64 searches with 25 evaluations in 4 inputs (flat, a
 #'   bowl, one input that matters, with noise and without) the truth was beyond 3 `sd` of `value` in none, under one
 #'   model in 31 (`bench/results/promise.md` in the sources).
@@ -128,15 +128,16 @@
 #' @section Many inputs: from 15 inputs on refits come every quarter as many rounds as there are inputs (10 at most) and
 #'   average over up to 4 models, from one start besides those of the models of before; the design has `2 * inputs`
 #'   points. (Refits every 2 rounds with ten models took .37 s for each of 300 evaluations of the sphere in 20 inputs;
-#'   now it is .14.) One model alone (`model = gp_model(refit = refit_every(5, mean = "fit"))`) is three times as quick and finds as much
-#'   or more, but in 20 searches with 60 evaluations in 20 inputs (flat, or one that matters, with noise) the truth was
-#'   beyond 3 `sd` of its `value` in 19, with four models in 1. On BBOB functions in 20 inputs a trust region (TuRBO's
-#'   rules), candidates that differ from the best point in few inputs, and the longer lengthscales of
-#'   `lengthscale_prior = c(sqrt(2) + log(inputs) / 2, sqrt(3))` found less, and are not used
+#'   now it is .14.) One model alone (`model = gp_model(refit = refit_every(5, mean = "fit"))`) is three times as quick
+#'   and finds as much or more, but in 20 searches with 60 evaluations in 20 inputs (flat, or one that matters, with
+#'   noise) the truth was beyond 3 `sd` of its `value` in 19, with four models in 1. On BBOB functions in 20 inputs a
+#'   trust region (TuRBO's rules), candidates that differ from the best point in few inputs, and the longer lengthscales
+#'   of `lengthscale_prior = c(sqrt(2) + log(inputs) / 2, sqrt(3))` found less, and are not used
 #'   (`bench/results/many_inputs.md` in the sources).
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [gp_model()], [search_control()]; [gp_bandit()] for asking and telling by yourself; [honest] for what `value` and `sd` mean.
+#' @seealso [gp_model()], [search_control()]; [gp_bandit()] for asking and telling by yourself; [honest] for what
+#'   `value` and `sd` mean.
 #' @examples
 #' set.seed(1)
 #' found <- maximize_bandit(function(p) -(p$x - 2)^2 + rnorm(1, sd = 0.05),
@@ -146,15 +147,15 @@
 #' @export
 maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), data = NULL,
                             n_initial = NULL, model = gp_model(), policy = default_policy(outcomes), outcomes = NULL,
-                            limits = NULL, related = NULL, race = NULL, fidelity = NULL, stop_when = NULL,
+                            limits = NULL, transfer = NULL, race = NULL, fidelity = NULL, stop_when = NULL,
                             time_limit = Inf, workers = 1, control = search_control(), journal = NULL, store = NULL) {
   check_function(objective)
   domain <- as_domain(domain)
   dots <- split_dots(objective, list(...), names(formals(sys.function())))
   objective <- as_objective(objective, domain$names, dots$objective)
-  belief <- dots$bandit$belief
+  prior_optimum <- dots$bandit$prior_optimum
   initial_design <- dots$bandit$initial_design
-  dots$bandit[c("belief", "initial_design")] <- NULL
+  dots$bandit[c("prior_optimum", "initial_design")] <- NULL
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   timed <- is.finite(time_limit) && is.null(fidelity) && is.null(store)
   if (missing(evaluations)) {
@@ -168,41 +169,41 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
-  check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, belief, workers, time_limit)
+  check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers, time_limit)
   check_alone_with_fidelity(fidelity, list(initial_design = initial_design))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
-  campaigns <- check_related(related, domain)
-  check_related_alone(related, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
-  certain <- if (!is.null(campaigns) && is.null(n_initial)) related_design_size + workers - 1 else Inf
+  campaigns <- check_transfer(transfer, domain)
+  check_transfer_alone(transfer, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
+  certain <- if (!is.null(campaigns) && is.null(n_initial)) transfer_design_size + workers - 1 else Inf
   first <- given_design(initial_design, n_initial, domain, settings_within_budget(evaluations, race))
   design <- if (!is.null(first)) user_inputs(domain, first)
             else design_size(n_initial, domain, settings_within_budget(evaluations, race), workers)
   known <- check_experiments(data, domain, outcomes = outcomes, find = places_anywhere)
-  believed <- prepared_belief(belief, domain)
-  check_belief_alone(belief, outcomes)
-  if (!is.null(believed)) policy <- with_belief(policy, believed, if (is.finite(evaluations)) evaluations / 10 else 10)
+  prior <- prepared_prior_optimum(prior_optimum, domain)
+  check_prior_optimum_alone(prior_optimum, outcomes)
+  if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
   settings <- list(domain, direction, model, policy, control$pending)
-  beyond <- list(outcomes = outcomes, contexts = cheaper, transfer = !is.null(related),
+  beyond <- list(outcomes = outcomes, contexts = cheaper, transfer = !is.null(transfer),
                  context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
   bandit <- do.call("scaled_bandit", c(settings, dots$bandit, beyond), quote = TRUE)
   check_outside_is_data(as.environment(bandit), known$outside)
   if (!is.null(campaigns)) {
-    relate(as.environment(bandit), campaigns)
-    if (is.null(first)) design <- related_design(as.environment(bandit), design, certain, believed, store)
+    start_transfer(as.environment(bandit), campaigns)
+    if (is.null(first)) design <- transfer_design(as.environment(bandit), design, certain, prior, store)
   }
   if (!is.null(fidelity)) {
     rules <- mget(c("evaluations", "design", "stop_when", "time_limit"))
     return(maximize_over_fidelities(objective, bandit, fidelity, c(rules, control[c("timeout", "verbose")])))
   }
   if (!is.null(store)) {
-    points <- if (is.null(dim(design))) search_design(domain, design, store, believed) else design
+    points <- if (is.null(dim(design))) search_design(domain, design, store, prior) else design
     search <- list(points = points, known = known, evaluations = evaluations, race = race, verbose = control$verbose)
     return(with_bar(shows_progress(control), evaluations, 0, function(bar) {
       maximize_in_store(objective, bandit, search, store, workers, control$timeout, control$attempts, bar)
     }))
   }
-  search <- open_search(bandit, known, design, journal, race, believed, control$trust)
+  search <- open_search(bandit, known, design, journal, race, prior, control$trust)
   list2env(list(objective = objective, evaluations = evaluations, stop_when = stop_when, attempts = control$attempts,
                 time_limit = time_limit, verbose = control$verbose), search)
   pool <- if (workers == 1) local_pool(objective, control$timeout)
@@ -214,7 +215,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   maximum_of_search(search)
 }
 
-check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, data, belief, workers,
+check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers,
                                   time_limit) {
   if (!is.null(store)) check_no_waiting(race, "in a store")
   if (length(outcomes) > 1) {
@@ -222,7 +223,7 @@ check_search_together <- function(outcomes, store, fidelity, race, stop_when, jo
                                stop_when = if (!is.function(stop_when)) stop_when))
   }
   check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, data = data,
-                                           belief = belief,
+                                           prior_optimum = prior_optimum,
                                            workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
                                      time_limit = if (time_limit < Inf) time_limit))

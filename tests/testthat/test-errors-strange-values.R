@@ -262,7 +262,7 @@ test_that("objects that only call themselves tables, times or series are refused
     refused(maximize_bandit(function(p) 1, list(u = c(0, 1)), evaluations = 2, data = table))
     refused(param_factor(c("a", "b"), features = table))
     refused(evaluate_policy(table, gp_ts(x, kernel_se(0.25), 0.1, width = 1)))
-    refused(auto_bandit(list(u = c(0, 1)), related = list(old = table)))
+    refused(auto_bandit(list(u = c(0, 1)), transfer = list(old = table)))
   }
   for (times in list(only_called(1, "POSIXlt"), only_called(list(1), "POSIXlt"), only_called(mean, "POSIXlt"))) {
     refused(box$posterior(times))

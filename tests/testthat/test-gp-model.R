@@ -11,7 +11,7 @@ test_that("defaults are resolved where the model is used", {
   expect_identical(auto_bandit(many)$config$refit$rounds, 4)
   expect_identical(auto_bandit(list(x = c(0, 10)))$config$kernel$lengthscale, 4)
   earlier <- data.frame(x = c(0.1, 0.5, 0.9), reward = c(1, 3, 2))
-  expect_identical(auto_bandit(line, related = list(may = earlier))$config$refit$rounds, 1)
+  expect_identical(auto_bandit(line, transfer = list(may = earlier))$config$refit$rounds, 1)
   expect_null(auto_bandit(line, model = gp_model(refit = NULL))$config$refit)
   expect_identical(auto_bandit(line, model = gp_model(refit = refit_every(7)))$config$refit$rounds, 7)
 })
