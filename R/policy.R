@@ -148,7 +148,8 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
   takes_prior = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE,
-  blind = FALSE, of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL, phases = character(),
+  blind = FALSE, of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL,
+  phases = character(),
   declares = FALSE, rule = NULL,
   # Does it know limits of other outcomes? How many objectives does it trade (0: it knows one, Inf: any number)? Is it
   # given all outcomes, whatever they are for?
