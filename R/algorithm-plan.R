@@ -42,9 +42,9 @@
 #' @param most give up beyond so many experiments, at most 1e6.
 #' @param ... must be empty.
 #' @return An object of class `bandit_plan`: a list with `experiments` (\eqn{N}), `design` (a data.frame of the places,
-#'   in the order in which they were chosen, for `gp_bandit(design = )`), `width`, `sd` (the largest left), `tolerance`,
-#'   `places` (how many there are), `between` (what the cover costs, 0 over arms), `probability`, `intervals` and
-#'   `half_width` (\eqn{h}, one per place, of the posterior mean after the design).
+#'   in the order in which they were chosen, for `gp_bandit(initial_design = )`), `width`, `sd` (the largest left),
+#'   `tolerance`, `places` (how many there are), `between` (what the cover costs, 0 over arms), `probability`,
+#'   `intervals` and `half_width` (\eqn{h}, one per place, of the posterior mean after the design).
 #' @section Errors: a `gpbandits_error` that names the argument, also where `most` experiments do not suffice.
 #' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process
 #'   bandits.
@@ -53,7 +53,7 @@
 #' x <- seq(0, 1, length.out = 60)
 #' plan <- plan_experiments(x, kernel_se(0.2), noise_var = 0.01, tolerance = 0.3, B = 1, R = 0.1)
 #' plan
-#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_variance(), design = plan$design["x1"])
+#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_variance(), initial_design = plan$design["x1"])
 #' set.seed(1)
 #' problem <- bandit_problem(x, exp(-(x - 0.3)^2 / 0.08), noise = 0.1)
 #' run <- run_bandit(b, problem, plan$experiments)

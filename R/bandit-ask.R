@@ -41,7 +41,7 @@ not_ordinary <- function(bandit, why) {
 # Are a bandit's queries and rewards, by its settings, such that the core can do all that there is to do? (What is due
 # after so many rounds, several outcomes, clocks and rules are R's matter; so are queries in contexts of a table.)
 is_ordinary <- function(config) {
-  parts <- c("rule", "refit", "outputs", "design", "outcomes", "rewards", "constraints", "related")
+  parts <- c("rule", "refit", "outputs", "design", "outcomes", "rewards", "constraints", "transfer")
   all(vapply(parts, function(part) is.null(config[[part]]), NA)) && !goes_by_clock(config) &&
     is.double(config$mean) && is.double(config$noise_var)
 }
@@ -98,7 +98,7 @@ design_left <- function(bandit, contexts, certain = FALSE) {
   design <- bandit$config$design
   if (is.null(design) || !is.null(contexts$eligible)) return(0)
   left <- max(0, place_total(design) - explored_queries(bandit))
-  if (left > 0 && is_related(bandit$config)) related_design_left(bandit, left, certain) else left
+  if (left > 0 && has_transfer(bandit$config)) transfer_design_left(bandit, left, certain) else left
 }
 
 explored_queries <- function(bandit) {

@@ -56,7 +56,7 @@ check_config <- function(config) {
     if (!is.null(config$failures)) check_failures(config$failures, config)
     if (!is.null(config$fresh)) check_flag(config$fresh, "fresh")
     check_outcomes_again(config)
-    check_related_again(config)
+    check_transfer_again(config)
     check_design(config$design)
   } else {
     check_script_config(config)

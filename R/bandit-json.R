@@ -90,9 +90,9 @@ json_format <- "gpbandits bandit"
 json_version <- 1L
 
 check_plain_settings <- function(config) {
-  # (A belief is kept with the policy that goes by it.)
-  settings <- c(config, list(belief = config$policy$belief))
-  settings$policy$belief <- NULL
+  # (A prior over the optimum is kept with the policy that uses it.)
+  settings <- c(config, list(prior_optimum = config$policy$prior_optimum))
+  settings$policy$prior_optimum <- NULL
   code <- Filter(function(name) has_code(settings[[name]]), names(settings))
   if (length(code)) {
     stop_argument("bandit", sprintf("one with functions or formulas of the user's among its settings (`%s`)", code[1]),

@@ -31,7 +31,7 @@ bandit_story <- function(bandit) {
   }
   if (!is.null(config$rewards)) lines <- c(lines, sprintf("  rewards    %s", trait(config$rewards, "title")))
   if (has_rule(bandit)) lines <- c(lines, script_story(bandit))
-  if (is_related(config)) lines <- c(lines, paste0("  ", related_words(related_beliefs(config))))
+  if (has_transfer(config)) lines <- c(lines, paste0("  ", transfer_words(transfer_table(config))))
   if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))
   lines
 }
@@ -76,10 +76,10 @@ describe_place <- function(place, bandit) {
 #' Print, summarise and convert bandits and runs
 #'
 #' `summary()` of a bandit says which `engine` serves it, the `rank` of its factor and its `error_bound` (see
-#' [gp_bandit()], 0 for exact engines), how many rounds were played, the information gained, the best points, `related`:
-#' what is believed of [earlier campaigns][related], and `check`: what [check_model()] says. `as.data.frame()` of a
-#' bandit is its history. `predict()` gives posterior mean and sd, as `$posterior()`. `summary()` of a run gives its
-#' regret, `summary()` of a comparison mean and standard error over replications at some rounds.
+#' [gp_bandit()], 0 for exact engines), how many rounds were played, the information gained, the best points,
+#' `transfer`: what is believed of [earlier campaigns][transfer], and `check`: what [check_model()] says.
+#' `as.data.frame()` of a bandit is its history. `predict()` gives posterior mean and sd, as `$posterior()`. `summary()`
+#' of a run gives its regret, `summary()` of a comparison mean and standard error over replications at some rounds.
 #'
 #' @param object,x a `GPBandit`, a `bandit_run` or a `bandit_comparison`.
 #' @param newdata points to predict at (all arms if `NULL`).
@@ -138,7 +138,7 @@ summary.GPBandit <- function(object, ...) {
                  reward = if (any(!is.na(history$reward))) summary(history$reward),
                  best = if (length(object$config$context_names) == 0) likely_best(object),
                  check = if (!has_outcomes(object$config)) check_line(as.environment(object)),
-                 limits = limits_in_words(object), related = related_beliefs(current_config(as.environment(object)))),
+                 limits = limits_in_words(object), transfer = transfer_table(current_config(as.environment(object)))),
             class = "summary_gp_bandit")
 }
 

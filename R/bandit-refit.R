@@ -192,7 +192,7 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   outputs <- config$outputs
   # (What stands for a reward that is not known has no say in what a reward is to the model.)
   maps <- maps_to_compare(outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
-                          current$output_map, is_related(config))
+                          current$output_map, has_transfer(config))
   known <- each_reading(known)
   x <- x[known$row, , drop = FALSE]
   prior_mean <- if (!identical(prior, "fit")) known_prior_mean(bandit, known$id, current$mean)
@@ -210,7 +210,7 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
     fit_to <- function(data) {
       y <- data$question$y
       own <- data$question$own_noise
-      found <- if (is_related(config)) related_fit(config, current, x, y, own, if (!fits_mean) 0,
+      found <- if (has_transfer(config)) transfer_fit(config, current, x, y, own, if (!fits_mean) 0,
                                                    middle_slope(data$map, known$value))
                else preserve_rng(refitted(data$question, config$refit, current, fits_mean))
       if (identical(config$refit$noise, "varying")) {

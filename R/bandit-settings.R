@@ -62,7 +62,7 @@ is_noise_negligible <- function(config) {
 # Settings that a space and a posterior are made from, with those of each of several models.
 with_models <- function(config, common) {
   # Rows of earlier campaigns that no model goes by are none: the bandit is as without them, bit by bit.
-  if (is_related(config) && share_told(config) == 0) config$related <- NULL
+  if (has_transfer(config) && share_told(config) == 0) config$transfer <- NULL
   if (!is.null(config$models)) common$models <- lapply(configs_of_models(config), core_model, common)
   common
 }
@@ -74,18 +74,18 @@ core_model <- function(config, common) {
   common$weight <- config$weight
   means <- common$space$prior_mean
   if (length(config$mean) == 1) common$space$prior_mean <- rep(config$mean, length(means))
-  common$related <- core_related(config)
+  common$transfer <- core_transfer(config)
   common
 }
 
 # Rows of earlier campaigns as the core takes them: the inputs that the kernel sees, the arm's number where the space
 # has them numbered (it means nothing here), the campaign's.
-core_related <- function(config) {
-  related <- config$related
-  if (is.null(related)) return(NULL)
-  list(inputs = unname(cbind(related$inputs, if (has_numbers(config$domain)) 0, related$campaign)),
-       values = related$values, noise_var = related$noise_var, mean = config$campaigns$mean,
-       covariance = campaigns_covariance(related, config$campaigns))
+core_transfer <- function(config) {
+  transfer <- config$transfer
+  if (is.null(transfer)) return(NULL)
+  list(inputs = unname(cbind(transfer$inputs, if (has_numbers(config$domain)) 0, transfer$campaign)),
+       values = transfer$values, noise_var = transfer$noise_var, mean = config$campaigns$mean,
+       covariance = campaigns_covariance(transfer, config$campaigns))
 }
 
 check_keeps_intervals <- function(bandit, arg) {
@@ -254,10 +254,10 @@ core_noise_field <- function(config) {
 }
 
 # The covariance of all campaigns, this one first.
-campaigns_covariance <- function(related, campaigns) {
+campaigns_covariance <- function(transfer, campaigns) {
   s <- campaigns$scale
   r <- campaigns$correlation
-  rbind(c(s^2, s * r), cbind(s * r, related$correlation))
+  rbind(c(s^2, s * r), cbind(s * r, transfer$correlation))
 }
 
 # Limits of an outcome as the model sees its values, under the map that is in force. `config`: outcome_config().

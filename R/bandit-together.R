@@ -98,62 +98,62 @@ check_start_within <- function(start, settings) {
 }
 
 # What the models ask for.
-check_can_be_related <- function(config) {
+check_can_transfer <- function(config) {
   if (has_matrix(config$kernel) || has_function(config$kernel)) {
-    stop_argument("related", "given with a kernel that is a matrix, or a function",
+    stop_argument("transfer", "given with a kernel that is a matrix, or a function",
                   "NULL, or given with a kernel of the inputs")
   }
   if (is.null(config$refit)) {
-    stop_argument("related", "given with `refit` NULL",
+    stop_argument("transfer", "given with `refit` NULL",
                   "NULL, or given with `refit`: refits find how campaigns are related")
   }
   if (identical(config$refit$noise, "varying")) {
-    stop_argument("related", "given with refit_every(noise = \"varying\")", "NULL, or given with a constant noise")
+    stop_argument("transfer", "given with refit_every(noise = \"varying\")", "NULL, or given with a constant noise")
   }
   if (length(config$mean) != 1) {
-    stop_argument("related", "given with a prior mean for each arm", "NULL, or given with one mean")
+    stop_argument("transfer", "given with a prior mean for each arm", "NULL, or given with one mean")
   }
 }
 
-check_related_again <- function(config) {
-  related <- config$related
-  if (is.null(related)) return(invisible())
+check_transfer_again <- function(config) {
+  transfer <- config$transfer
+  if (is.null(transfer)) return(invisible())
   fields <- c("name", "rows", "inputs", "campaign", "values", "noise_var", "kernel", "noise", "slope",
               "correlation")
   # (Bandits of before knew no optional points.)
-  if (!is.list(related) || !identical(setdiff(names(related), "optional"), fields)) {
+  if (!is.list(transfer) || !identical(setdiff(names(transfer), "optional"), fields)) {
     damaged("its earlier campaigns are none")
   }
-  if (!is.null(related$optional) && !is_optional_count(related$optional, config$design)) {
+  if (!is.null(transfer$optional) && !is_optional_count(transfer$optional, config$design)) {
     damaged("its earlier campaigns leave another design")
   }
   for (part in c("outcomes", "changes", "constraints", "rewards")) {
     if (!is.null(config[[part]])) damaged("it has earlier campaigns beside `", part, "`")
   }
-  check_can_be_related(config)
-  count <- length(check_names(related$name, "related"))
-  n <- length(related$values)
-  check_numbers(related$values, "related", lengths = n)
-  if (n == 0 || any(check_numbers(related$noise_var, "related",
+  check_can_transfer(config)
+  count <- length(check_names(transfer$name, "transfer"))
+  n <- length(transfer$values)
+  check_numbers(transfer$values, "transfer", lengths = n)
+  if (n == 0 || any(check_numbers(transfer$noise_var, "transfer",
                                   lengths = n) <= 0)) damaged("an earlier campaign has no noise")
-  check_matrix(related$inputs, "related", columns = length(input_names(config)), rows = n)
-  if (!identical(colnames(related$inputs), input_names(config))) damaged("its earlier campaigns have other inputs")
-  if (!is.integer(related$campaign) || length(related$campaign) != n || !all(related$campaign %in% seq_len(count))) {
+  check_matrix(transfer$inputs, "transfer", columns = length(input_names(config)), rows = n)
+  if (!identical(colnames(transfer$inputs), input_names(config))) damaged("its earlier campaigns have other inputs")
+  if (!is.integer(transfer$campaign) || length(transfer$campaign) != n || !all(transfer$campaign %in% seq_len(count))) {
     damaged("its earlier campaigns have no numbers")
   }
-  check_matrix(related$correlation, "related", columns = count, rows = count)
+  check_matrix(transfer$correlation, "transfer", columns = count, rows = count)
   if (is.null(config$models)) damaged("it has earlier campaigns and no models of them")
 }
 
 check_model_of_campaigns <- function(campaigns, config) {
-  if (is.null(config$related) != is.null(campaigns)) damaged("a model knows other campaigns than its bandit")
+  if (is.null(config$transfer) != is.null(campaigns)) damaged("a model knows other campaigns than its bandit")
   if (is.null(campaigns)) return(invisible())
-  count <- length(config$related$name)
-  check_numbers(campaigns$correlation, "related", lengths = count)
-  check_numbers(campaigns$mean, "related", lengths = count)
+  count <- length(config$transfer$name)
+  check_numbers(campaigns$correlation, "transfer", lengths = count)
+  check_numbers(campaigns$mean, "transfer", lengths = count)
   check_positive(campaigns$scale, "scale")
-  C <- campaigns_covariance(config$related, campaigns)
-  check_semidefinite(C, "related", 1e-10)
+  C <- campaigns_covariance(config$transfer, campaigns)
+  check_semidefinite(C, "transfer", 1e-10)
 }
 
 # NULL where they are forgotten.

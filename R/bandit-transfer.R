@@ -2,7 +2,7 @@
 
 #' Earlier campaigns
 #'
-#' `related = list(may = old_data)` of [auto_bandit()] and [maximize_bandit()]: results of earlier campaigns with the
+#' `transfer = list(may = old_data)` of [auto_bandit()] and [maximize_bandit()]: results of earlier campaigns with the
 #' same inputs, which may or may not tell something about this one (last year's batch, another machine, another data
 #' set). Each is a data.frame with a column per input (and context) and `reward`, such as the `$history()` of an
 #' earlier bandit; points may lie outside of the present space, rows without a reward are left out.
@@ -24,7 +24,7 @@
 #' rewards on as there are hyperparameters the odds are at most those of the densities with which both kinds foretell
 #' each reward from all the others: one kernel for all campaigns is a burden where they differ in more than a scale.
 #' While the odds are against the earlier campaigns they are left out, and the posterior is what it is without them; the
-#' next refit asks again. `summary()` says what is believed: in `related` the mean `correlation`, an interval of at
+#' next refit asks again. `summary()` says what is believed: in `transfer` the mean `correlation`, an interval of at
 #' least 90% (`lower`, `upper`), the probability that it is `positive`, and the weight of models in which the earlier
 #' campaign tells nothing (`zero`; also since this campaign has become enough by itself).
 #'
@@ -43,21 +43,21 @@
 #'
 #' On Hartmann's function in three inputs a campaign with correlation .9 is ahead of none by 1.1 in log10 of the gap
 #' after 8 evaluations. One that is upside down costs: after 2 and 3 evaluations the gap was 1.35 and 1.15 times that
-#' without it, since the first point is then the worst there is (18 searches; `bench/results/related.md` in the
+#' without it, since the first point is then the worst there is (18 searches; `bench/results/transfer.md` in the
 #' sources).
 #' @section Guarantee: none: correlations and hyperparameters are fitted.
-#' @name related
+#' @name transfer
 #' @examples
 #' set.seed(1)
 #' f <- function(x) -(x - 0.7)^2
 #' x <- runif(15)
 #' may <- data.frame(x = x, reward = 60 + 8 * f(x - 0.05) + rnorm(15, sd = 0.05))
-#' b <- auto_bandit(list(x = c(0, 1)), related = list(may = may))
+#' b <- auto_bandit(list(x = c(0, 1)), transfer = list(may = may))
 #' for (round in 1:3) {
 #'   q <- b$suggest()
 #'   b$observe(q$id, f(q$x))
 #' }
-#' summary(b)$related
+#' summary(b)$transfer
 #' @seealso [auto_bandit()] with `data` for results of the same campaign.
 NULL
 
@@ -66,12 +66,12 @@ NULL
 # of it by how well they foretell this campaign's rewards, and the bandit averages over the models that result.
 
 # So many rows of earlier campaigns are known to the posterior, those that say most.
-most_related_rows <- 300
+most_transfer_rows <- 300
 # Values of a correlation, and their weights before anything is seen: three quarters of it are not negative.
-related_grid <- seq(-14, 14, by = 2) / 15
-related_prior <- ifelse(related_grid < 0, 0.25 / sum(related_grid < 0), 0.75 / sum(related_grid >= 0))
+transfer_grid <- seq(-14, 14, by = 2) / 15
+transfer_prior <- ifelse(transfer_grid < 0, 0.25 / sum(transfer_grid < 0), 0.75 / sum(transfer_grid >= 0))
 # So many models are averaged over at most.
-most_related_models <- 16
+most_transfer_models <- 16
 
 # From so many rewards on this campaign is fitted by itself, as without earlier ones.
 least_alone <- 5
@@ -79,20 +79,20 @@ least_alone <- 5
 # ---- what was given ---------------------------------------------------------------------------
 
 # A list of campaigns, each `inputs` (as the kernel sees them) and `reward`.
-check_related <- function(related, domain, contexts = character()) {
-  if (is.null(related)) return(NULL)
+check_transfer <- function(transfer, domain, contexts = character()) {
+  if (is.null(transfer)) return(NULL)
   allowed <- "a named list of data.frames, one for each earlier campaign"
-  if (!is.list(related) || is.data.frame(related) || !length(related) || is.null(names(related))) {
-    stop_argument("related", describe(related), allowed)
+  if (!is.list(transfer) || is.data.frame(transfer) || !length(transfer) || is.null(names(transfer))) {
+    stop_argument("transfer", describe(transfer), allowed)
   }
-  names <- names(related)
+  names <- names(transfer)
   if (anyNA(names) || any(!nzchar(names)) || anyDuplicated(names)) {
-    stop_argument("related", paste("one with the names", quoted(names)),
+    stop_argument("transfer", paste("one with the names", quoted(names)),
                   "a list with a name of its own for each campaign")
   }
-  if (length(related) > 20) stop_argument("related", sprintf("%d campaigns", length(related)), "at most 20")
+  if (length(transfer) > 20) stop_argument("transfer", sprintf("%d campaigns", length(transfer)), "at most 20")
   stats::setNames(lapply(names, function(name) {
-    read_campaign(related[[name]], domain, contexts, paste0("related$", name))
+    read_campaign(transfer[[name]], domain, contexts, paste0("transfer$", name))
   }), names)
 }
 
@@ -115,19 +115,19 @@ read_campaign <- function(data, domain, contexts, arg) {
   list(inputs = inputs, reward = reward[known])
 }
 
-check_related_alone <- function(related, others) {
-  if (is.null(related)) return(invisible())
+check_transfer_alone <- function(transfer, others) {
+  if (is.null(transfer)) return(invisible())
   given <- names(Filter(Negate(is.null), others))
-  if (length(given)) stop_argument("related", sprintf("given together with `%s`", given[1]), "NULL there")
+  if (length(given)) stop_argument("transfer", sprintf("given together with `%s`", given[1]), "NULL there")
 }
 
 # ---- what is kept of it -------------------------------------------------------------------------
 
-# The settings `related` of a bandit with these others: `inputs`, `campaign` (from 1), `values` and `noise_var` (to the
+# The settings `transfer` of a bandit with these others: `inputs`, `campaign` (from 1), `values` and `noise_var` (to the
 # model) of the rows that are kept, of each campaign its `name` and number of `rows`; `kernel`, `noise`, `slope` of the
 # largest; `correlation` of the campaigns among themselves.
 prepared_campaigns <- function(campaigns, config) {
-  most <- max(10, most_related_rows %/% length(campaigns))
+  most <- max(10, most_transfer_rows %/% length(campaigns))
   kept <- lapply(names(campaigns), function(name) prepared_campaign(campaigns[[name]], config, most))
   said <- lengths(lapply(kept, `[[`, "values"))
   out <- list(name = names(campaigns), rows = vapply(campaigns, function(one) length(one$reward), 0, USE.NAMES = FALSE),
@@ -207,13 +207,13 @@ prior_variance <- function(kernel, point) kernel_gram(kernel, point)[1, 1]
 # ---- how well correlations foretell ---------------------------------------------------------------
 
 # What the earlier rows say under a kernel: their root, centred values through it, means.
-known_campaigns <- function(related, kernel, correlation = related$correlation) {
-  task <- related$campaign
-  K <- kernel_gram(kernel, related$inputs) * correlation[task, task]
-  root <- chol(K + diag(related$noise_var, length(task)))
+known_campaigns <- function(transfer, kernel, correlation = transfer$correlation) {
+  task <- transfer$campaign
+  K <- kernel_gram(kernel, transfer$inputs) * correlation[task, task]
+  root <- chol(K + diag(transfer$noise_var, length(task)))
   through <- function(v) backsolve(root, v, transpose = TRUE)
-  H <- through(outer(task, seq_along(related$name), `==`) + 0)
-  y <- through(related$values)
+  H <- through(outer(task, seq_along(transfer$name), `==`) + 0)
+  y <- through(transfer$values)
   # (A campaign's mean is its own; a weak prior, of sd 3, holds it where rows are few.)
   mean <- solve(crossprod(H) + diag(1 / 9, ncol(H)), crossprod(H, y))
   list(root = root, centred = drop(y - H %*% mean), mean = drop(mean), log_det = 2 * sum(log(diag(root))),
@@ -221,43 +221,43 @@ known_campaigns <- function(related, kernel, correlation = related$correlation) 
 }
 
 # The correlations of earlier campaigns: for each pair the mode over the grid.
-campaigns_correlation <- function(related) {
-  count <- length(related$name)
+campaigns_correlation <- function(transfer) {
+  count <- length(transfer$name)
   R <- diag(count)
   if (count == 1) return(R)
-  for (i in seq_len(count - 1)) for (j in (i + 1):count) R[i, j] <- R[j, i] <- pair_correlation(related, i, j)
+  for (i in seq_len(count - 1)) for (j in (i + 1):count) R[i, j] <- R[j, i] <- pair_correlation(transfer, i, j)
   # Each pair for itself need not make a covariance of all.
   least <- min(eigen(R, symmetric = TRUE, only.values = TRUE)$values)
   if (least < 0.02) R <- (R + (0.02 - least) * diag(count)) / (1 + 0.02 - least)
   R
 }
 
-pair_correlation <- function(related, i, j) {
-  rows <- related$campaign %in% c(i, j)
-  if (!any(related$campaign == i) || !any(related$campaign == j)) return(0)
-  pair <- list(name = related$name[c(i, j)], inputs = related$inputs[rows, , drop = FALSE],
-               campaign = match(related$campaign[rows], c(i, j)), values = related$values[rows],
-               noise_var = related$noise_var[rows])
-  score <- vapply(related_grid, function(rho) {
-    known_campaigns(pair, related$kernel, matrix(c(1, rho, rho, 1), 2))$evidence
-  }, 0) + log(related_prior)
-  related_grid[which.max(score)]
+pair_correlation <- function(transfer, i, j) {
+  rows <- transfer$campaign %in% c(i, j)
+  if (!any(transfer$campaign == i) || !any(transfer$campaign == j)) return(0)
+  pair <- list(name = transfer$name[c(i, j)], inputs = transfer$inputs[rows, , drop = FALSE],
+               campaign = match(transfer$campaign[rows], c(i, j)), values = transfer$values[rows],
+               noise_var = transfer$noise_var[rows])
+  score <- vapply(transfer_grid, function(rho) {
+    known_campaigns(pair, transfer$kernel, matrix(c(1, rho, rho, 1), 2))$evidence
+  }, 0) + log(transfer_prior)
+  transfer_grid[which.max(score)]
 }
 
 # This campaign's points: their covariance, and what of it the rows of each earlier campaign know.
-given_campaigns <- function(related, kernel, known, x) {
-  colnames(x) <- colnames(related$inputs)
-  cross <- kernel_gram(kernel, related$inputs, x)
-  list(own = kernel_gram(kernel, x), by_task = lapply(seq_along(related$name), function(t) {
-    backsolve(known$root, cross * (related$campaign == t), transpose = TRUE)
+given_campaigns <- function(transfer, kernel, known, x) {
+  colnames(x) <- colnames(transfer$inputs)
+  cross <- kernel_gram(kernel, transfer$inputs, x)
+  list(own = kernel_gram(kernel, x), by_task = lapply(seq_along(transfer$name), function(t) {
+    backsolve(known$root, cross * (transfer$campaign == t), transpose = TRUE)
   }))
 }
 
 # This campaign's values `y` at `x` (noise variances `noise`): the logarithm of their density given the earlier rows,
 # the mean integrated out (`mean` NULL) or given, for correlations (a row of `rho` each) and scales; and the mean.
-foretold <- function(related, kernel, known, x, y, noise, rho, scale, mean) {
+foretold <- function(transfer, kernel, known, x, y, noise, rho, scale, mean) {
   n <- length(y)
-  seen <- given_campaigns(related, kernel, known, x)
+  seen <- given_campaigns(transfer, kernel, known, x)
   out <- matrix(-Inf, length(scale), 2)
   for (k in seq_along(scale)) {
     Z <- Reduce(`+`, Map(`*`, seen$by_task, rho[k, ]))
@@ -277,8 +277,8 @@ foretold <- function(related, kernel, known, x, y, noise, rho, scale, mean) {
 # This campaign's scales among the others', and their weights before anything is seen. Half of it is that rewards have
 # the same units here and there, so that the fitted maps tell it; the other half that the maps have made them alike. (A
 # map knows the rewards that there are, and a search's crowd about its best.)
-tried_scales <- function(related, slope) {
-  same <- if (is.null(slope)) 0 else log(slope / related$slope)
+tried_scales <- function(transfer, slope) {
+  same <- if (is.null(slope)) 0 else log(slope / transfer$slope)
   at <- sort(unique(c(seq(-1.5, 1.5, by = 0.5), same + seq(-0.8, 0.8, by = 0.4))))
   ends <- c(at[1] - 0.25, (at[-1] + at[-length(at)]) / 2, at[length(at)] + 0.25)
   density <- 0.5 * stats::dnorm(at, same, 0.4) + 0.5 * stats::dcauchy(at, 0, 0.5)
@@ -287,46 +287,46 @@ tried_scales <- function(related, slope) {
 
 # Correlations that are tried, a row each: the same with all earlier campaigns; of several, besides, those of each with
 # the others where they are likeliest.
-tried_correlations <- function(related, likeliest = NULL) {
-  count <- length(related$name)
-  all <- matrix(related_grid, length(related_grid), count)
+tried_correlations <- function(transfer, likeliest = NULL) {
+  count <- length(transfer$name)
+  all <- matrix(transfer_grid, length(transfer_grid), count)
   for (j in seq_len(if (is.null(likeliest)) 0 else count)) {
-    one <- matrix(likeliest, length(related_grid), count, byrow = TRUE)
-    one[, j] <- related_grid
+    one <- matrix(likeliest, length(transfer_grid), count, byrow = TRUE)
+    one[, j] <- transfer_grid
     all <- rbind(all, one)
   }
   all <- unique(all)
   # (Of those that make a covariance.)
-  all[share_of(related, all) < 1 - 1e-3, , drop = FALSE]
+  all[share_of(transfer, all) < 1 - 1e-3, , drop = FALSE]
 }
 
 log_prior_of_correlations <- function(rho) {
-  rowSums(matrix(log(related_prior)[match(round(rho, 9), round(related_grid, 9))], nrow(rho)))
+  rowSums(matrix(log(transfer_prior)[match(round(rho, 9), round(transfer_grid, 9))], nrow(rho)))
 }
 
 # ---- models ---------------------------------------------------------------------------------------
 
 # What is averaged over: kernels and noises (`parts`, with weights) times correlations times scales.
-related_models <- function(related, parts, x, y, own_noise, mean, slope) {
-  scales <- tried_scales(related, slope)
+transfer_models <- function(transfer, parts, x, y, own_noise, mean, slope) {
+  scales <- tried_scales(transfer, slope)
   n <- length(y)
-  known <- lapply(parts, function(part) known_campaigns(related, part$kernel))
+  known <- lapply(parts, function(part) known_campaigns(transfer, part$kernel))
   sweep <- function(rho) {
     tried <- expand.grid(rho = seq_len(nrow(rho)), scale = seq_along(scales$scale))
     before <- log_prior_of_correlations(rho)[tried$rho] + log(scales$prior)[tried$scale]
     do.call(rbind, lapply(seq_along(parts), function(p) {
       part <- parts[[p]]
       noise <- filled_noise(own_noise, part$noise_var)
-      found <- if (n > 0) foretold(related, part$kernel, known[[p]], x, y, noise, rho[tried$rho, , drop = FALSE],
+      found <- if (n > 0) foretold(transfer, part$kernel, known[[p]], x, y, noise, rho[tried$rho, , drop = FALSE],
                                    scales$scale[tried$scale], mean)
                else cbind(0, rep(if (is.null(mean)) 0 else mean, nrow(tried)))
       data.frame(part = p, tried, score = found[, 1] + before, level = found[, 2])
     }))
   }
-  rho <- tried_correlations(related)
+  rho <- tried_correlations(transfer)
   all <- sweep(rho)
-  for (again in seq_len(if (length(related$name) > 1 && n > 0) 2 else 0)) {
-    rho <- tried_correlations(related, rho[all$rho[which.max(all$score)], ])
+  for (again in seq_len(if (length(transfer$name) > 1 && n > 0) 2 else 0)) {
+    rho <- tried_correlations(transfer, rho[all$rho[which.max(all$score)], ])
     all <- sweep(rho)
   }
   # A part's own weight tells how likely it is with its best correlation so far, so only shares within a part count.
@@ -376,10 +376,10 @@ mixed_kinds <- function(models, alone, evidence) {
 
 # By how much the logarithm of what models foretell of each of this campaign's values from all else that is known is
 # more, summed, than that of others.
-foretold_better <- function(related, models, others, x, y, own_noise) {
+foretold_better <- function(transfer, models, others, x, y, own_noise) {
   of <- function(models) {
     each <- vapply(models, function(model) {
-      log(model$weight) + each_foretold(related, model, x, y, own_noise)
+      log(model$weight) + each_foretold(transfer, model, x, y, own_noise)
     }, numeric(length(y)))
     top <- apply(each, 1, max)
     sum(top + log(rowSums(exp(each - top))))
@@ -391,9 +391,9 @@ likeliest <- function(models) models[[which.max(vapply(models, `[[`, 0, "weight"
 
 # Of each of this campaign's values, the logarithm of its density given all else that is known. (A model without a mean
 # is of values less theirs.)
-each_foretold <- function(related, model, x, y, own_noise) {
-  known <- known_campaigns(related, model$kernel)
-  seen <- given_campaigns(related, model$kernel, known, x)
+each_foretold <- function(transfer, model, x, y, own_noise) {
+  known <- known_campaigns(transfer, model$kernel)
+  seen <- given_campaigns(transfer, model$kernel, known, x)
   s <- model$campaigns$scale
   Z <- Reduce(`+`, Map(`*`, seen$by_task, model$campaigns$correlation))
   V <- s^2 * (seen$own - crossprod(Z)) + diag(filled_noise(own_noise, model$noise_var), length(y))
@@ -407,28 +407,28 @@ each_foretold <- function(related, model, x, y, own_noise) {
 # In this order, one at the middle of each part of the weight.
 middle_models <- function(weight, order) {
   passed <- cumsum(weight[order]) / sum(weight)
-  middles <- (seq_len(most_related_models) - 0.5) / most_related_models
+  middles <- (seq_len(most_transfer_models) - 0.5) / most_transfer_models
   taken <- order[findInterval(middles, c(0, passed), rightmost.closed = TRUE)]
   times <- table(factor(taken, unique(taken)))
-  list(at = unique(taken), weight = as.vector(times) / most_related_models)
+  list(at = unique(taken), weight = as.vector(times) / most_transfer_models)
 }
 
 # Kernels and noises that all campaigns together speak for, with weights: of fewer rows more of them.
-related_parts <- function(config, current, x, y, own_noise, mean) {
-  related <- config$related
-  now <- related_now(related, current)
-  C <- campaigns_covariance(related, now)
-  known <- known_campaigns(related, current$kernel)
+transfer_parts <- function(config, current, x, y, own_noise, mean) {
+  transfer <- config$transfer
+  now <- transfer_now(transfer, current)
+  C <- campaigns_covariance(transfer, now)
+  known <- known_campaigns(transfer, current$kernel)
   level <- if (!is.null(mean)) mean else if (!length(y)) 0
-           else foretold(related, current$kernel, known, x, y, filled_noise(own_noise, current$noise_var),
+           else foretold(transfer, current$kernel, known, x, y, filled_noise(own_noise, current$noise_var),
                          matrix(now$correlation, 1),
                          now$scale, NULL)[1, 2]
-  all_x <- cbind(rbind(unname(x), unname(related$inputs)), c(rep(1, length(y)), related$campaign + 1))
-  colnames(all_x) <- c(colnames(related$inputs), "arm")
+  all_x <- cbind(rbind(unname(x), unname(transfer$inputs)), c(rep(1, length(y)), transfer$campaign + 1))
+  colnames(all_x) <- c(colnames(transfer$inputs), "arm")
   kernel <- current$kernel * kernel_matrix(C)
-  question <- c(list(all_x, c(y - level, related$values - known$mean[related$campaign]), kernel,
+  question <- c(list(all_x, c(y - level, transfer$values - known$mean[transfer$campaign]), kernel,
                      noise_var = current$noise_var,
-                     mean = 0, own_noise = c(own_noise, related$noise_var)),
+                     mean = 0, own_noise = c(own_noise, transfer$noise_var)),
                 renamed_settings(config$refit$settings, current$kernel, kernel))
   of_inputs <- function(fit, weight) {
     values <- kernel_parameters(fit$kernel)
@@ -444,8 +444,8 @@ related_parts <- function(config, current, x, y, own_noise, mean) {
 }
 
 # What is believed of correlations and scale, on average.
-related_now <- function(related, current) {
-  if (is.null(current$models)) return(list(scale = 1, correlation = first_correlation(related)))
+transfer_now <- function(transfer, current) {
+  if (is.null(current$models)) return(list(scale = 1, correlation = first_correlation(transfer)))
   weight <- vapply(current$models, `[[`, 0, "weight")
   over <- function(of) drop(matrix(unlist(lapply(current$models, of)), ncol = length(weight)) %*% weight)
   list(scale = exp(over(function(model) log(model$campaigns$scale))),
@@ -453,9 +453,9 @@ related_now <- function(related, current) {
 }
 
 # Before anything is known: .5 with each, or as much of that as campaigns that contradict each other leave room for.
-first_correlation <- function(related) {
-  rho <- rep(0.5, length(related$name))
-  rho * min(1, sqrt(0.9 / share_of(related, rho)))
+first_correlation <- function(transfer) {
+  rho <- rep(0.5, length(transfer$name))
+  rho * min(1, sqrt(0.9 / share_of(transfer, rho)))
 }
 
 filled_noise <- function(own_noise, noise_var) ifelse(is.na(own_noise), noise_var, own_noise)
@@ -474,12 +474,12 @@ renamed_settings <- function(settings, kernel, product) {
 # The beliefs of a bandit with earlier campaigns after these rewards: as a refit has them. `mean`: NULL where it is
 # fitted. While the evidence is against earlier campaigns they are left out: models of them that share a kernel with
 # this one foretell worse than none, though their correlations are small.
-related_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = NULL) {
-  related <- config$related
+transfer_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = NULL) {
+  transfer <- config$transfer
   without <- function() preserve_rng(fit_without(config, current, x, y, own_noise, mean))
-  if (tells_nothing(related)) return(without())
-  parts <- preserve_rng(related_parts(config, current, x, y, own_noise, mean))
-  found <- related_models(related, parts, x, y, own_noise, mean, slope)
+  if (tells_nothing(transfer)) return(without())
+  parts <- preserve_rng(transfer_parts(config, current, x, y, own_noise, mean))
+  found <- transfer_models(transfer, parts, x, y, own_noise, mean, slope)
   models <- found$models
   if (length(y) >= least_alone && stats::sd(y) > 0) {
     evidence <- found$evidence
@@ -487,7 +487,7 @@ related_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = N
     alone <- without()
     # (What few rewards foretell of each other says more of the fits than of the campaigns.)
     if (length(y) >= 2 * (length(kernel_parameters(current$kernel)) + 2)) {
-      better <- foretold_better(related, models, alone$models, x, y, own_noise)
+      better <- foretold_better(transfer, models, alone$models, x, y, own_noise)
       evidence <- min(evidence, better)
     }
     if (evidence < 0) return(alone)
@@ -500,8 +500,8 @@ related_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = N
 }
 
 # Of rewards that are all equal nothing is learnt.
-tells_nothing <- function(related) {
-  all(vapply(split(related$values, related$campaign), function(values) all(values == values[1]), NA))
+tells_nothing <- function(transfer) {
+  all(vapply(split(transfer$values, transfer$campaign), function(values) all(values == values[1]), NA))
 }
 
 # As without earlier campaigns.
@@ -514,7 +514,7 @@ fit_without <- function(config, current, x, y, own_noise, mean) {
                      own_noise = own_noise), config$refit$settings)
   found <- if (length(y)) refitted(question, config$refit["average"], now, is.null(mean)) else now
   if (is.null(found$models)) found$models <- list(c(found[c("kernel", "noise_var", "mean")], list(weight = 1)))
-  found$models <- lapply(found$models, alone_model, related = config$related)
+  found$models <- lapply(found$models, alone_model, transfer = config$transfer)
   found
 }
 
@@ -523,33 +523,33 @@ is_alone <- function(models) {
 }
 
 # A model in which earlier campaigns tell nothing.
-alone_model <- function(model, related) {
-  model$campaigns <- list(correlation = rep(0, length(related$name)), scale = 1,
-                          mean = known_campaigns(related, model$kernel)$mean)
+alone_model <- function(model, transfer) {
+  model$campaigns <- list(correlation = rep(0, length(transfer$name)), scale = 1,
+                          mean = known_campaigns(transfer, model$kernel)$mean)
   model
 }
 
 # ---- at the doors -----------------------------------------------------------------------------------
 
 # A bandit that was just made, with what it believes of earlier campaigns before its first reward.
-relate <- function(bandit, campaigns) {
+start_transfer <- function(bandit, campaigns) {
   config <- bandit$config
-  check_can_be_related(config)
-  config$related <- prepared_campaigns(campaigns, config)
-  told <- if (tells_nothing(config$related)) config else config$related
+  check_can_transfer(config)
+  config$transfer <- prepared_campaigns(campaigns, config)
+  told <- if (tells_nothing(config$transfer)) config else config$transfer
   start <- list(kernel = told$kernel, noise_var = or_else(told$noise, config$noise_var), mean = config$mean)
   none <- matrix(0, 0, length(input_names(config)))
   fits <- identical(config$refit$mean, "fit")
-  fit <- related_fit(config, start, none, numeric(), numeric(), if (!fits) 0)
+  fit <- transfer_fit(config, start, none, numeric(), numeric(), if (!fits) 0)
   bandit$config <- refitted_config(config, fit)
   make_ready(bandit)
   invisible(bandit)
 }
 
 # The place where most is expected before the first reward; NULL in contexts, where there is none for all of them.
-related_first <- function(bandit) {
+transfer_first <- function(bandit) {
   config <- bandit$config
-  if (!is_related(config) || tells_nothing(config$related) || length(config$context_names)) return(NULL)
+  if (!has_transfer(config) || tells_nothing(config$transfer) || length(config$context_names)) return(NULL)
   heal(bandit)
   found <- core(cpp_bandit_best(bandit$handle, contexts_for(bandit, NULL, 1L), NaN))
   if (is_tabulated_space(config)) subset_places(all_places(config$domain), found$arm + 1L) else places_found(config,
@@ -561,15 +561,15 @@ related_first <- function(bandit) {
 # So many points of the design are a check of what earlier campaigns say. The others are optional: so long as a search
 # without earlier campaigns would be in its design, of the further rounds that share is the design's which earlier
 # campaigns leave untold. (Three points alone were no design: where nothing was told, half of the searches of a function
-# with several hills stayed on a lesser one; bench/results/related.md.)
-related_design_size <- 3
+# with several hills stayed on a lesser one; bench/results/transfer.md.)
+transfer_design_size <- 3
 
 # Of `left` places: how many are to be played before the policy is asked. `certain`: whatever is believed.
-related_design_left <- function(bandit, left, certain) {
+transfer_design_left <- function(bandit, left, certain) {
   config <- bandit$config
-  optional <- or_else(config$related$optional, 0L)
+  optional <- or_else(config$transfer$optional, 0L)
   if (left > optional) return(left - optional)
-  if (tells_nothing(config$related)) return(left)
+  if (tells_nothing(config$transfer)) return(left)
   if (certain) return(0)
   told <- share_told(current_config(bandit))
   played <- optional - left
@@ -582,22 +582,22 @@ related_design_left <- function(bandit, left, certain) {
 
 # What is believed of earlier campaigns: a data.frame with a row each, `campaign`, `rows` (that were given),
 # `correlation` (mean), `lower`, `upper` (an interval of at least 90%), `positive`, `zero` (probabilities).
-related_beliefs <- function(config) {
-  related <- config$related
-  if (is.null(related)) return(NULL)
+transfer_table <- function(config) {
+  transfer <- config$transfer
+  if (is.null(transfer)) return(NULL)
   weight <- model_weights(config)
   rho <- matrix(unlist(lapply(config$models, function(model) model$campaigns$correlation)), ncol = length(weight))
   quantile_of <- function(values, p) {
     order <- order(values)
     values[order][which(cumsum(weight[order]) >= p - 1e-12)[1]]
   }
-  data.frame(campaign = related$name, rows = related$rows, correlation = drop(rho %*% weight),
+  data.frame(campaign = transfer$name, rows = transfer$rows, correlation = drop(rho %*% weight),
              lower = apply(rho, 1, quantile_of, 0.05), upper = apply(rho, 1, quantile_of, 0.95),
              positive = drop((rho > 0) %*% weight), zero = drop((rho == 0) %*% weight))
 }
 
-related_words <- function(beliefs) {
-  sprintf(paste("related    %s (%d rows): correlation %.2f, from %.2f to %.2f, positive with probability %.2f,",
+transfer_words <- function(beliefs) {
+  sprintf(paste("transfer   %s (%d rows): correlation %.2f, from %.2f to %.2f, positive with probability %.2f,",
                 "none with %.2f"),
           beliefs$campaign, as.integer(beliefs$rows), beliefs$correlation, beliefs$lower, beliefs$upper,
           beliefs$positive, beliefs$zero)

@@ -122,14 +122,14 @@
 #' @section Fixed inputs: `$suggest(fixed = list(solvent = "water"))` chooses the other inputs only: candidates and
 #'   climbs lie on the slice where the named inputs have these values, and where inputs that need not exist are named
 #'   they do. EI and PI compare with the largest posterior mean at the points played, moved into the slice (those that
-#'   cannot be played there do not count); over arms those with the values are eligible. Points of a `design` are moved
-#'   into the slice, too. Values are a number, a level or a logical for each input; arms may be named by their labels.
-#'   What was fixed stands in the log, with journals, stores and copies. Errors: unknown inputs, values outside of their
-#'   bounds or levels, or with which no point satisfies `where`; rules of their own ([bpe()] and the like), and on boxes
-#'   policies that keep intervals. A slice that is chosen by what is known (past rewards too, not the noise to come) is
-#'   a context: with [policy_ucb()] the regret against the slice's best is at most twice width times sd in each round in
-#'   which the width's interval holds (derived here; under prior widths the slice must not depend on f but through
-#'   rewards).
+#'   cannot be played there do not count); over arms those with the values are eligible. Points of `initial_design` are
+#'   moved into the slice, too. Values are a number, a level or a logical for each input; arms may be named by their
+#'   labels. What was fixed stands in the log, with journals, stores and copies. Errors: unknown inputs, values outside
+#'   of their bounds or levels, or with which no point satisfies `where`; rules of their own ([bpe()] and the like), and
+#'   on boxes policies that keep intervals. A slice that is chosen by what is known (past rewards too, not the noise to
+#'   come) is a context: with [policy_ucb()] the regret against the slice's best is at most twice width times sd in each
+#'   round in which the width's interval holds (derived here; under prior widths the slice must not depend on f but
+#'   through rewards).
 #'
 #' @section New arms: after `$add_arms()` the bandit knows what one would that had all arms from its beginning and
 #'   could play only the
@@ -168,32 +168,36 @@
 #'   sees the actions followed by the context.
 #' @param engine `"auto"`; over arms also `"weights"` or `"played"`; where there are no known contexts `"lowrank"` or
 #'   `"dense"`, see Engines.
-#' @param accuracy the largest certified error \eqn{a} of the low-rank engine, in units of the posterior sd, in (0, 1].
 #' @param outputs `NULL`: rewards are seen as they are, and maximised; or [scale_outputs()].
 #' @param journal `NULL`, or the path of a new file to which every event is appended, and flushed to the disk, before
 #'   anything else happens; [open_bandit()] goes on from it after a crash.
 #' @param store `NULL`, or a [bandit_store()] in which the bandit is begun: many processes then work on it.
-#' @param trust `TRUE`: the journal may hold the functions among the settings (a width's, a threshold's), which
-#'   [open_bandit()] then runs. (For a store see [bandit_store()].)
-#' @param design `NULL`, or points that are asked first, in their order, before the policy is: queries like all others,
-#'   whose rewards may be late or lost. (Points whose rewards are known beforehand are told by `$add()`.)
-#' @param failures what `$fail()` teaches: `"forget"`, nothing (the same place may be asked again); `"avoid"`: the query
-#'   counts as the worst reward that is known, whatever that comes to be (nothing as long as none is, neither in the
-#'   mean nor in the variance), in the posterior and in refits; `"doubt"`: the same, with the noise variance of a value
-#'   that may lie anywhere between the worst and the best that are known
-#'   (\eqn{\lambda + (v_{max} - v_{min})^2 / 12}{lambda + (v_max - v_min)^2 / 12}, \eqn{v} the rewards as the model has
-#'   them, see [scale_outputs()]), so that one failure among good neighbours is taken for an accident and several
-#'   together for a bad place; `$best()` (without `fixed`) is then no place that the kernel correlates more with a
-#'   failure than with all that succeeded, but the best mean among these. No theorem covers the last two. Not with
-#'   `constraints`.
+#' @param initial_design points that are asked first, in this order, before the policy is: queries like all others,
+#'   whose rewards may be late or lost. `NULL`: none. (`$add()` is for points with known rewards.)
 #' @param outcomes `NULL`: one reward, which is maximised; or a named list that says what each outcome of an experiment
 #'   is for, see [outcomes].
 #' @param limits `NULL`, or limits of further outcomes as a formula, `~ impurity <= 2 & ph >= 5`: the same as `outcomes`
 #'   with an objective named `reward` besides.
-#' @param belief `NULL`, or where the optimum is expected to lie: [belief_normal()], or a function that returns log
-#'   densities of points.
-#' @param ... must be empty: misspelt arguments are refused.
+#' @param prior_optimum prior over the optimum's location: [prior_normal()], or a function that returns log densities of
+#'   points. `NULL`: none.
+#' @param ... further settings, by their full names. Others are an error.
+#'   * `accuracy`: the largest certified error \eqn{a} of the low-rank engine, in units of the posterior sd, in (0, 1];
+#'     by default 1e-3.
+#'   * `failures`: how `$fail()` counts, `"forget"` (the default), `"avoid"` or `"doubt"`, see *Failures*.
+#'   * `trust`: `TRUE` if the journal may hold functions among the settings (a width's, a threshold's), which
+#'     [open_bandit()] then runs; by default `FALSE`. For a store see [bandit_store()].
 #' @return An object of class `GPBandit`.
+#' @section Failures: `failures` says what a query teaches that `$fail()` has ended.
+#'   * `"forget"`: nothing; the same point may be asked again.
+#'   * `"avoid"`: it counts as the worst observed reward, whatever that becomes, in the posterior and in refits. Without
+#'     observed rewards it has no effect on mean and variance.
+#'   * `"doubt"`: the same, with the noise variance of a value that may lie anywhere between the worst and the best
+#'     observed reward, \eqn{\lambda + (v_{max} - v_{min})^2 / 12}{lambda + (v_max - v_min)^2 / 12}, with \eqn{v} the
+#'     scaled rewards, see [scale_outputs()]. One failure among good neighbours has little effect, several together mark
+#'     a bad region. `$best()` (without `fixed`) excludes points that the kernel correlates more with a failure than
+#'     with all observed rewards, if others are left.
+#'
+#'   No theorem covers the last two, and they are an error with `constraints`.
 #' @section Errors: a `gpbandits_error` that names the argument, what was given and what is allowed; the
 #'   object is left as it was.
 #' @section Guarantee: that of the policy's width; see [widths] and the presets. No theorem covers a
@@ -240,11 +244,10 @@
 #' @export
 gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pending_ignore(),
                       changes = NULL, constraints = NULL, contexts = NULL, refit = NULL, rewards = NULL,
-                      engine = c("auto", "weights", "played", "lowrank", "dense"), accuracy = 1e-3, outputs = NULL,
-                      journal = NULL, store = NULL, trust = FALSE, design = NULL,
-                      failures = c("forget", "avoid", "doubt"),
-                      outcomes = NULL, limits = NULL, belief = NULL, ...) {
-  check_dots_empty(..., allowed = names(formals(gp_bandit)))
+                      engine = c("auto", "weights", "played", "lowrank", "dense"), outputs = NULL,
+                      outcomes = NULL, limits = NULL, prior_optimum = NULL, initial_design = NULL, journal = NULL,
+                      store = NULL, ...) {
+  further <- further_settings(...)
   domain <- as_domain(domain)
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", hint = "rewards_clip(), rewards_binary(), ...")
   if (missing(kernel)) {
@@ -263,15 +266,15 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
     mean = mean,
     pending = as_part(pending, "bandit_pending", hint = "pending_ignore(), ..."),
     engine = check_choice(engine, c("auto", "weights", "played", "lowrank", "dense")),
-    accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1),
+    accuracy = further$accuracy,
     format = bandit_format
   )
   outcomes <- given_outcomes(outcomes, limits)
-  check_belief_alone(belief, outcomes)
-  config$policy <- with_belief(config$policy, prepared_belief(belief, domain), 10)
+  check_prior_optimum_alone(prior_optimum, outcomes)
+  config$policy <- with_prior_optimum(config$policy, prepared_prior_optimum(prior_optimum, domain), 10)
   config <- with_rules(config, constraints, changes)
   config$outputs <- check_outputs(outputs, config)
-  config$failures <- check_failures(failures, config)
+  config$failures <- check_failures(further$failures, config)
   if (!is.null(rewards)) config$rewards <- rewards_alone(rewards, outputs)
   check_free_names(names_in_domain(config$domain), "domain")
   config$refit <- check_refit(refit, config)
@@ -280,7 +283,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$context_names <- contexts$names
   config$domain <- labels_beside(config$domain, contexts$names)
   config$mean <- check_prior_mean(mean, config$domain)
-  config$design <- start_places(design, config)
+  config$design <- start_places(initial_design, config)
   config <- with_outcomes(config, outcomes)
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
     stop_argument("engine", dQuote(config$engine, FALSE),
@@ -292,7 +295,18 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   check_cost_here(config)
   bandit <- new_bandit(config)
   make_ready(as.environment(bandit))
-  keep_from_now_on(bandit, journal, store, trust)
+  keep_from_now_on(bandit, journal, store, further$trust)
+}
+
+# Settings that few bandits need: in `...`, by their full names.
+further_settings <- function(..., accuracy = 1e-3, failures = c("forget", "avoid", "doubt"), trust = FALSE) {
+  check_dots_empty(..., allowed = gp_bandit_arguments())
+  list(accuracy = check_number(accuracy, lower = 0, open_lower = TRUE, upper = 1), failures = failures,
+       trust = check_flag(trust))
+}
+
+gp_bandit_arguments <- function() {
+  setdiff(c(names(formals(gp_bandit)), names(formals(further_settings))), "...")
 }
 
 rewards_alone <- function(rewards, outputs) {
@@ -317,7 +331,6 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
   if (!is.null(journal) && !is.null(store)) {
     stop_argument("journal", "given together with `store`", "NULL where `store` is given")
   }
-  check_flag(trust)
   if (!is.null(journal)) start_journal(bandit, journal, trust)
   if (!is.null(store)) begin_in(store, bandit)
   bandit
@@ -325,12 +338,12 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
 
 # The points to begin with, as places. Rounds at random are counted as the design's are: a rule that plays some has
 # none.
-start_places <- function(design, config) {
-  if (is.null(design)) return(NULL)
+start_places <- function(initial_design, config) {
+  if (is.null(initial_design)) return(NULL)
   if (!is.null(config$changes)) {
-    stop_argument("design", "given together with `changes`", "NULL where `changes` plays rounds at random")
+    stop_argument("initial_design", "given together with `changes`", "NULL where `changes` plays rounds at random")
   }
-  places <- find_places(config$domain, design, NULL, "design")
+  places <- find_places(config$domain, initial_design, NULL, "initial_design")
   if (place_total(places)) places
 }
 

@@ -33,7 +33,8 @@
 #'   as if only one of these could be. Means, sds, draws, expected improvement, importance, checks and certificates are
 #'   of the average. `summary()` prints the ranges of the models' parameters. Priors stand for what a new user does not
 #'   say: noise next to none or nearly all, lengthscales about those of the inputs' ranges, levels of a factor neither
-#'   equal nor strangers. Who knows better says so (`prior_noise`, `prior_lengthscale`, `noise_var`). A bandit made by
+#'   equal nor strangers. If you know more, say so by `noise_prior`,
+#'   `lengthscale_prior` and `noise_var` of [gp_model()]. A bandit made by
 #'   [gp_bandit()] or a preset without `refit` has the one model that it was given: its numbers are right if that is,
 #'   and some have theorems ([guarantees]).
 #'
@@ -79,7 +80,8 @@
 #'     assumes that when a reward comes does not depend on it.
 #'   * Many inputs, few evaluations: in nine inputs that all matter 25 evaluations promised too much in 7 searches
 #'     of 88. So few points are as likely under a smooth function without any noise; then the luckiest reading is
-#'     believed. Who knows the noise says so (`prior_noise`), or repeats the recommended point.
+#'     believed. If you know the noise, give `noise_prior` of [gp_model()], or repeat the recommended
+#'     point.
 #'   * Ten models are ten models: what none of them can be, the average cannot be either. [check_model()] is the way to
 #'     find out, and its one line stands in `summary()` and `$certificate()`.
 #'

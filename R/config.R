@@ -83,18 +83,18 @@ is_tabulated_space <- function(config) core_space_kind(config$domain, config) ==
 
 status_of <- function(bandit, id) status_names[bandit$queries$status[id]]
 
-is_related <- function(config) !is.null(config$related)
+has_transfer <- function(config) !is.null(config$transfer)
 
 # The share of this campaign's prior variance that the others, were they known everywhere, would tell; together they
 # make a covariance where it is below 1. For correlations, or several rows of them.
-share_of <- function(related, rho) {
-  rho <- matrix(rho, ncol = ncol(related$correlation))
-  rowSums((rho %*% solve(related$correlation)) * rho)
+share_of <- function(transfer, rho) {
+  rho <- matrix(rho, ncol = ncol(transfer$correlation))
+  rowSums((rho %*% solve(transfer$correlation)) * rho)
 }
 
 # share_of(), averaged over the models.
 share_told <- function(config) {
-  each <- vapply(config$models, function(model) share_of(config$related, model$campaigns$correlation), 0)
+  each <- vapply(config$models, function(model) share_of(config$transfer, model$campaigns$correlation), 0)
   sum(model_weights(config) * each)
 }
 

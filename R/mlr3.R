@@ -21,14 +21,18 @@
 #' [policy_ehvi()] for two and [policy_hypervolume()] for more, and bbotk's result is the evaluated points
 #' that no other beats; the bandit's `$front()` is that of the posterior means.
 #'
-#' Parameters: `batch_size` (points asked for together, 1), `design` (size of the first design; by default 5 per
-#' parameter and at most
-#' half of the evaluations, where the terminator counts these), `policy` (default: that of [maximize_bandit()]),
-#' `kernel`
-#' (default: that of [search_space()]), `refit` (rounds between refits: 2, from 15 inputs on a quarter of their number,
-#' 10 at most), `fixed` (`NULL`, or a named list of values, on the scale that is searched, of parameters that are not to
-#' be chosen: as of `$suggest(fixed = )`, of a [gp_bandit()]; the first design lies there, too, and evaluations
-#' elsewhere that the instance has are known). After a run the field `bandit`, of the optimiser and of the tuner, holds
+#' Parameters:
+#' * `batch_size`: the number of points that are suggested together, by default 1.
+#' * `n_initial`: the number of points of the initial design. By default it is 5 per parameter, and at most half of the
+#'   evaluations if the terminator counts these.
+#' * `policy`: a [policy][policies]; by default that of [maximize_bandit()].
+#' * `model`: the Gaussian process, [gp_model()] by default.
+#' * `control`: [search_control()], of which `pending` has an effect; the rest is an error.
+#' * `fixed`: a named list of values of parameters that are not chosen, on the scale of the search space, as in
+#'   `$suggest(fixed = )` of a [gp_bandit()]. The initial design has these values too. Evaluations of the instance with
+#'   other values are used for fitting. By default nothing is fixed.
+#'
+#' After a run the field `bandit`, of the optimiser and of the tuner, holds
 #' the `GPBandit` that knows all evaluations; clones (`$clone(deep = TRUE)`, and those of `mlr3::resample()`) have one
 #' of their own (its rewards are costs: what is maximised, with the other sign; of several targets its `outcomes` have
 #' the targets' names, with a dot in front where `$history()` has such a column already, and their own signs).
@@ -103,8 +107,22 @@ copied_with_bandit <- function(name, value) {
 }
 
 optimizer_settings <- function() {
-  paradox::ps(design = paradox::p_int(1L), policy = paradox::p_uty(), kernel = paradox::p_uty(),
-              refit = paradox::p_int(1L), fixed = paradox::p_uty())
+  paradox::ps(n_initial = paradox::p_int(1L), policy = paradox::p_uty(),
+              model = paradox::p_uty(custom_check = is_model_setting),
+              control = paradox::p_uty(custom_check = is_control_setting), fixed = paradox::p_uty())
+}
+
+# Checks as paradox has them: TRUE, or what is wrong.
+is_model_setting <- function(x) setting_fault(check_class(x, "gp_model", "model", hint = "gp_model()"))
+
+is_control_setting <- function(x) setting_fault(check_control(x, "pending",
+                                                              "opt(\"gp_bandit\") and tnr(\"gp_bandit\")"))
+
+setting_fault <- function(check) {
+  catch_error({
+    check
+    TRUE
+  }, message_of)
 }
 
 bandit_tuner <- function() {
@@ -176,8 +194,8 @@ tell_rest <- function(bandit, domain, inst) {
 instance_bandit <- function(domain, settings, inst) {
   outcomes <- instance_outcomes(inst, domain)
   policy <- if (is.null(settings$policy)) default_policy(outcomes) else settings$policy
-  scaled_bandit(domain, "minimize", settings$kernel, 0.01, policy, pending_hallucinate(),
-                default_refit(domain, settings$refit), default_prior_noise, "auto", "auto", outcomes = outcomes)
+  scaled_bandit(domain, "minimize", or_else(settings$model, gp_model()), policy,
+                or_else(settings$control, search_control())$pending, outcomes = outcomes)
 }
 
 # Of several targets; NULL for one.
@@ -191,7 +209,7 @@ instance_outcomes <- function(inst, domain) {
 }
 
 instance_design <- function(inst, domain, settings) {
-  if (is.null(settings$design)) design_size(NULL, domain, most_evaluations(inst), 1) else settings$design
+  if (is.null(settings$n_initial)) design_size(NULL, domain, most_evaluations(inst), 1) else settings$n_initial
 }
 
 # The first design, where nothing or something is fixed.

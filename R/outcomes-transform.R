@@ -21,14 +21,14 @@
 #' of a model that sees noise (its variance above 1e-4), where the log density of the rewards under it, the map's slopes
 #' counted, is larger by 2 at least with it than without (each with its own hyperparameters; those of the other map are
 #' climbed to from those of the one in force); before the first one, where there is no noise to be bent, and beside
-#' [related] campaigns, where the normal likelihood is. \eqn{b} is the spread of what it gives, measured like \eqn{s}.
-#' Where most rewards are of points near each other (at the optimum, late in a search), \eqn{c} and \eqn{s} are median
-#' and spread (the 80% quantile of the absolute deviations over 1.28) of some points far apart, \eqn{5(d+1)}{5 (d + 1)}
-#' at most: used where that spread is more than 1.5 times the other. So the scale is that of the whole space, and does
-#' not shrink with evaluations in one place. From 8 rewards on \eqn{\tau}{tau} leaves \eqn{r \ge -4}{r >= -4} as it is
-#' and draws worse ones into \eqn{(-6, -4)}{(-6, -4)}, \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}: a failed run
-#' does not flatten the rest. \eqn{m} and \eqn{d} are mean and standard deviation of what comes out (of those points far
-#' apart, where these are used).
+#' earlier campaigns (see [transfer]), where the normal likelihood is. \eqn{b} is the spread of what it gives, measured
+#' like \eqn{s}. Where most rewards are of points near each other (at the optimum, late in a search), \eqn{c} and
+#' \eqn{s} are median and spread (the 80% quantile of the absolute deviations over 1.28) of some points far apart,
+#' \eqn{5(d+1)}{5 (d + 1)} at most: used where that spread is more than 1.5 times the other. So the scale is that of the
+#' whole space, and does not shrink with evaluations in one place. From 8 rewards on \eqn{\tau}{tau} leaves
+#' \eqn{r \ge -4}{r >= -4} as it is and draws worse ones into \eqn{(-6, -4)}{(-6, -4)},
+#' \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}: a failed run does not flatten the rest. \eqn{m} and \eqn{d} are
+#' mean and standard deviation of what comes out (of those points far apart, where these are used).
 #'
 #' Of two or three rewards \eqn{c} is the mean and \eqn{s} their range divided by 1.12838 or 1.69257, which is \eqn{s}
 #' on average where rewards are normal; \eqn{m = 0}, \eqn{d = 1}. One reward (or several that are equal) has no scale:
@@ -253,12 +253,12 @@ are_mostly_unlike <- function(reward) {
 
 # The map that a refit begins with and, with `transform = "auto"`, the one that it is held against: one is bent, the
 # other is not. The first is of the kind in force; `is_usual`: is it the one that the rewards' distribution would have?
-maps_to_compare <- function(outputs, reward, apart, current, is_related) {
+maps_to_compare <- function(outputs, reward, apart, current, has_transfer) {
   if (is.null(outputs)) return(list(list(map = NULL)))
   usual <- list(map = fit_output_map(outputs, reward, apart), is_usual = TRUE)
   map <- usual$map
   # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
-  if (outputs$transform != "auto" || is.infinite(map$tail) || is_related) return(list(usual))
+  if (outputs$transform != "auto" || is.infinite(map$tail) || has_transfer) return(list(usual))
   other <- list(map = fit_output_map(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward,
                                      apart),
                 is_usual = FALSE)

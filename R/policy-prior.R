@@ -1,63 +1,63 @@
 # Priors over the location of the optimum (piBO). Layer: strategy.
 
-#' Beliefs about where the optimum lies
+#' Priors over the location of the optimum
 #'
-#' What somebody expects before anything is measured, for `belief =` of [gp_bandit()] (and its presets),
-#' [auto_bandit()], [maximize_bandit()] and [minimize_bandit()]: a density \eqn{\pi}{pi} over the space. It draws the
-#' search there at first, and fades as evaluations come in.
+#' `prior_normal()` describes where the optimum is expected, for `prior_optimum =` of searches and bandits. These are
+#' [gp_bandit()] and its presets, [auto_bandit()], [maximize_bandit()] and [minimize_bandit()]. The prior is a density
+#' \eqn{\pi}{pi} over the space. It directs the first evaluations, and its weight decreases with their number.
 #'
-#' `belief_normal(temp = c(60, 10), solvent = c(water = 3))`: numbers by mean and standard deviation, in the input's own
-#' unit and independent of each other; levels and logicals by weights (those not named have 1). Inputs that are not
-#' named are flat, and so is an input where it does not exist. A function gets points as vectorised objectives do (a
-#' matrix with a column per input; with types a data.frame), and returns the logarithm of a density for each, up to a
-#' constant; `-Inf` is allowed.
+#' `prior_normal(temp = c(60, 10), solvent = c(water = 3))` gives a mean and a standard deviation for numbers, in the
+#' input's own unit. Levels and logicals have weights; levels without one have weight 1. Inputs are independent. The
+#' density is constant in inputs that are not named, and in inputs where they do not exist.
 #'
-#' The score of a place gets \eqn{(\beta/n)\log\max(\pi(x)/\max\pi,10^{-12})}{(beta / n) log max(pi(x) / max pi, 1e-12)}
-#' added, with \eqn{n} the larger of 1 and the number of queries made before, whether or not their rewards are in:
-#' * [policy_ei()]: to log EI, with \eqn{\beta}{beta} a tenth of the `evaluations`, and 10 in [gp_bandit()] and
-#'   [auto_bandit()] (piBO, Hvarfner et al. 2022);
-#' * [policy_ucb()] and [policy_ts()]: \eqn{s}{s} times it, with \eqn{s} the prior standard deviation and
-#'   \eqn{\beta = 1}{beta = 1}.
+#' A function gets points as vectorised objectives do: a matrix with a column per input, or a data.frame if inputs have
+#' types. It returns the logarithm of a density for each point, up to a constant; `-Inf` is allowed.
 #'
-#' Half of the points of the design that a search or [auto_bandit()] makes are drawn from the belief, its mode first;
-#' `max` is over the whole space, with its constraints. A belief that is equally large everywhere is as none, to the
-#' bit.
+#' @section Acquisition values: with \eqn{n} the larger of 1 and the number of earlier queries, observed or not, the
+#'   acquisition value of a point is increased by
+#'   \deqn{\frac{\beta}{n}\log\max\left(\frac{\pi(x)}{\max\pi}, 10^{-12}\right).}{(beta / n) log max(pi(x) / max pi,
+#'   1e-12).}
+#'   * [policy_ei()]: this is added to log EI. \eqn{\beta}{beta} is a tenth of the `evaluations`, and 10 in
+#'     [gp_bandit()] and [auto_bandit()] (piBO, Hvarfner et al. 2022).
+#'   * [policy_ucb()] and [policy_ts()]: \eqn{s}{s} times this is added, with \eqn{s} the prior standard deviation and
+#'     \eqn{\beta = 1}{beta = 1}.
 #'
-#' @section Guarantee: with [policy_ucb()], where the width's interval holds in all rounds, the belief adds at most
+#'   Other policies are an error. Half of the initial design of a search or of [auto_bandit()] is drawn from the prior,
+#'   its mode first. The maximum is over the whole space with its constraints. A prior with a constant density has no
+#'   effect.
+#' @section Guarantee: with [policy_ucb()], if the width's interval holds in all rounds, the prior adds at most
 #'   \eqn{s\beta\,(2+\log T)\log(\max\pi/\max(\pi(x^*), 10^{-12}\max\pi))}{s beta (2 + log T) log(max pi / max(pi(x*),
-#'   1e-12 max pi))} to the regret of \eqn{T} rounds: what is added is never above 0, so that the optimum's upper bound
-#'   loses what is added at \eqn{x^*}, and \eqn{\sum 1/n}{sum 1 / n} over the rounds is at most
-#'   \eqn{2+\log T}{2 + log T} (derived here, not in the paper). With [policy_ei()] the paper has a theorem for its own
-#'   rule, with hyperparameters that are known; it is not restated here, and does not cover what differs:
-#'   hyperparameters that are fitted, rewards that are scaled, \eqn{n} that counts what was asked. With [policy_ts()]:
-#'   none.
-#' @param ... `c(mean, sd)` for numbers, named weights for levels (`c("TRUE" = 4)` for logicals), by the names of
-#'   inputs.
-#' @return An object of class `bandit_belief`.
+#'   1e-12 max pi))} to the regret of \eqn{T} rounds (original result, not peer-reviewed). The added term is never above
+#'   0, so the optimum's upper bound decreases by the term at \eqn{x^*}; \eqn{\sum 1/n}{sum 1 / n} over the rounds is at
+#'   most \eqn{2+\log T}{2 + log T}. The paper's theorem for EI has known hyperparameters and its own rule; it does not
+#'   cover fitted hyperparameters, scaled rewards or this \eqn{n}. With [policy_ts()]: none.
+#' @param ... for each input, by its name: `c(mean, sd)` for numbers with `sd` > 0, or named weights > 0 of levels
+#'   (`c("TRUE" = 4)` for logicals).
+#' @return An object of class `bandit_prior`.
 #' @section Errors: a `gpbandits_error` that names the argument: unknown inputs or levels, standard deviations and
-#'   weights that are not above 0, functions that return something else than a number per point, policies other than the
-#'   three.
+#'   weights that are not above 0, functions that do not return a number per point, other policies.
 #' @source Hvarfner, Stoll, Souza, Lindauer, Hutter and Nardi (2022), "piBO: augmenting acquisition functions with user
 #'   beliefs for Bayesian optimization", ICLR, <https://arxiv.org/abs/2204.11051>.
 #' @seealso [maximize_bandit()], [policy_function()].
 #' @examples
-#' f <- function(x) -(x[["temp"]] - 57)^2
 #' set.seed(1)
-#' found <- minimize_bandit(function(x) -f(x), list(temp = c(20, 80)), evaluations = 6,
-#'                          belief = belief_normal(temp = c(60, 5)))
+#' found <- minimize_bandit(function(p) (p$temp - 57)^2, list(temp = c(20, 80)), evaluations = 6,
+#'                          prior_optimum = prior_normal(temp = c(60, 5)))
 #' found$history$temp
+#' @concept expert knowledge
+#' @concept piBO
 #' @export
-belief_normal <- function(...) {
+prior_normal <- function(...) {
   parts <- list(...)
-  new_part("bandit_belief", "normal")
+  new_part("bandit_prior", "normal")
 }
 
-belief_entries <- list(
-  normal = list(settings = alist(parts = check_belief_parts(parts))),
+prior_optimum_entries <- list(
+  normal = list(settings = alist(parts = check_prior_optimum_parts(parts))),
   "function" = list(settings = alist(f = check_function(f)))
 )
 
-check_belief_parts <- function(parts) {
+check_prior_optimum_parts <- function(parts) {
   if (length(parts) && (is.null(names(parts)) || !all(nzchar(names(parts))) || anyDuplicated(names(parts)))) {
     stop_argument("...", "without names of their own", "one argument by the name of each input, temp = c(60, 10)")
   }
@@ -77,39 +77,39 @@ check_belief_parts <- function(parts) {
 }
 
 #' @export
-print.bandit_belief <- function(x, ...) {
-  check_class(x, "bandit_belief")
-  cat(sprintf("<belief: %s>\n", if (is.null(x$parts)) "a function"
+print.bandit_prior <- function(x, ...) {
+  check_class(x, "bandit_prior")
+  cat(sprintf("<prior over the optimum: %s>\n", if (is.null(x$parts)) "a function"
               else if (length(x$parts)) paste(names(x$parts), collapse = ", ") else "flat"))
   invisible(x)
 }
 
-as_belief <- function(belief, arg = "belief") {
-  if (is.function(belief)) {
-    f <- belief
-    return(new_part("bandit_belief", "function"))
+as_prior_optimum <- function(prior, arg = "prior_optimum") {
+  if (is.function(prior)) {
+    f <- prior
+    return(new_part("bandit_prior", "function"))
   }
-  check_class(belief, "bandit_belief", arg, hint = "belief_normal(), or a function that returns log densities")
+  check_class(prior, "bandit_prior", arg, hint = "prior_normal(), or a function that returns log densities")
 }
 
 # ---- densities ---------------------------------------------------------------------
 
 # A function of places: logarithms of the density, up to a constant.
-log_belief <- function(belief, domain) {
-  if (is.null(belief$parts)) {
+log_prior_optimum <- function(prior, domain) {
+  if (is.null(prior$parts)) {
     return(function(places) {
       x <- user_inputs(domain, places)
       n <- place_total(places)
-      found <- call_user(belief$f(x), "belief", sprintf("for %d points", n))
+      found <- call_user(prior$f(x), "prior_optimum", sprintf("for %d points", n))
       if (!is.numeric(found) || length(found) != n || anyNA(found) || any(found == Inf)) {
-        stop_argument("belief", paste("a function that returned", describe(found)),
+        stop_argument("prior_optimum", paste("a function that returned", describe(found)),
                       sprintf("a logarithm of a density for each of %d points", n))
       }
       as.double(found)
     })
   }
-  one <- lapply(stats::setNames(names(belief$parts), names(belief$parts)),
-                function(name) belief_of_input(belief, domain, name))
+  one <- lapply(stats::setNames(names(prior$parts), names(prior$parts)),
+                function(name) prior_of_input(prior, domain, name))
   function(places) {
     x <- user_inputs(domain, places)
     out <- numeric(place_total(places))
@@ -118,32 +118,32 @@ log_belief <- function(belief, domain) {
   }
 }
 
-belief_of_input <- function(belief, domain, name) {
-  part <- belief$parts[[name]]
+prior_of_input <- function(prior, domain, name) {
+  part <- prior$parts[[name]]
   at <- match(name, domain$names)
   if (is.na(at)) {
-    stop_argument("belief", sprintf("one about %s", dQuote(name, FALSE)),
-                  paste("one about inputs:", quoted(domain$names)))
+    stop_argument("prior_optimum", sprintf("a prior of %s", dQuote(name, FALSE)),
+                  paste("a prior of inputs:", quoted(domain$names)))
   }
   levels <- input_levels(domain, at)
   if (is.null(names(part))) {
     if (!is.null(levels)) {
-      stop_argument("belief", sprintf("a mean and an sd for %s", name),
+      stop_argument("prior_optimum", sprintf("a mean and an sd for %s", name),
                     sprintf("weights of its levels: %s", quoted(levels)))
     }
     return(function(x) ifelse(is.na(x), 0, -((x - part[[1]]) / part[[2]])^2 / 2))
   }
   strange <- setdiff(names(part), levels)
   if (length(strange)) {
-    stop_argument("belief", sprintf("a weight for %s = %s", name, strange[1]),
+    stop_argument("prior_optimum", sprintf("a weight for %s = %s", name, strange[1]),
                   if (is.null(levels)) "c(mean, sd): it is a number" else paste("weights of its levels:",
                                                                                 quoted(levels)))
   }
-  weight <- belief_weights(part, levels)
+  weight <- prior_level_weights(part, levels)
   function(x) ifelse(is.na(x), 0, log(weight / max(weight))[match(level_words(x), levels)])
 }
 
-belief_weights <- function(part, levels) {
+prior_level_weights <- function(part, levels) {
   weight <- rep(1, length(levels))
   weight[match(names(part), levels)] <- part
   weight
@@ -151,68 +151,71 @@ belief_weights <- function(part, levels) {
 
 # ---- for a bandit --------------------------------------------------------------------
 
-least_belief <- log(1e-12)
+least_prior_optimum <- log(1e-12)
 
-# A belief with the logarithm of its largest density over the space, and where that is; NULL where it is flat.
-prepared_belief <- function(belief, domain) {
-  if (is.null(belief)) return(NULL)
-  belief <- as_belief(belief)
-  density <- log_belief(belief, domain)
+# A prior with the logarithm of its largest density over the space, and where that is; NULL where it is flat.
+prepared_prior_optimum <- function(prior, domain) {
+  if (is.null(prior)) return(NULL)
+  prior <- as_prior_optimum(prior)
+  density <- log_prior_optimum(prior, domain)
   spread <- density(spread_places(domain, 512))
-  if (!any(is.finite(spread))) stop_argument("belief", "one that is 0 at all of 512 points", "a density over the space")
+  if (!any(is.finite(spread))) stop_argument("prior_optimum", "one that is 0 at all of 512 points",
+                                             "a density over the space")
   if (all(spread == spread[1])) return(NULL)
   floored <- function(places) pmax(density(places), max(spread) - 1e6)
   mode <- maximise_over(domain, floored)
-  list(belief = belief, top = max(mode$value, spread), mode = mode$places, density = density)
+  list(prior = prior, top = max(mode$value, spread), mode = mode$places, density = density)
 }
 
-check_belief_alone <- function(belief, outcomes) {
-  if (!is.null(belief) && length(outcomes)) {
-    stop_argument("belief", "given together with `outcomes` or `limits`", "NULL where there are several outcomes")
+check_prior_optimum_alone <- function(prior, outcomes) {
+  if (!is.null(prior) && length(outcomes)) {
+    stop_argument("prior_optimum", "given together with `outcomes` or `limits`",
+                  "NULL where there are several outcomes")
   }
 }
 
-# The policy with this belief.
-with_belief <- function(policy, found, strength) {
+# The policy with this prior over the optimum.
+with_prior_optimum <- function(policy, found, strength) {
   if (is.null(found)) return(policy)
   policy <- as_part(policy, "bandit_policy", "policy", hint = "policy_ei(), policy_ucb(), ...")
-  kind <- trait(policy, "believes")
+  kind <- trait(policy, "takes_prior")
   if (!kind) stop_argument("policy", trait(policy, "title"),
-                           "policy_ei(), policy_ucb() or policy_ts(), where there is a belief")
-  policy$belief <- list(of = found$belief, top = found$top,
+                           "policy_ei(), policy_ucb() or policy_ts() where `prior_optimum` is given")
+  policy$prior_optimum <- list(of = found$prior, top = found$top,
                         strength = if (trait(policy, "bound") || trait(policy, "draws")) 1 else strength)
   policy
 }
 
-check_policy_belief <- function(belief) {
+check_policy_prior_optimum <- function(prior) {
   fields <- c("of", "top", "strength")
-  if (!is.list(belief) || !identical(names(belief), fields)) stop_argument("belief", describe(belief),
-                                                                           "as a search makes it")
-  list(of = check_class(belief$of, "bandit_belief", "belief"), top = check_number(belief$top, "belief"),
-       strength = check_number(belief$strength, "belief", lower = 0))
+  if (!is.list(prior) || !identical(names(prior), fields)) {
+    stop_argument("prior_optimum", describe(prior), "as a search makes it")
+  }
+  list(of = check_class(prior$of, "bandit_prior", "prior_optimum"), top = check_number(prior$top, "prior_optimum"),
+       strength = check_number(prior$strength, "prior_optimum", lower = 0))
 }
 
 # As the core takes it.
-resolve_belief <- function(belief, config) {
+resolve_prior_optimum <- function(prior, config) {
   domain <- config$domain
   d <- length(model_names(domain))
-  density <- log_belief(belief$of, domain)
-  list(at = function(inputs) pmax(density(unnumbered(unname(inputs[, seq_len(d), drop = FALSE]))) - belief$top,
-                                  least_belief),
-       actions = d, strength = belief$strength)
+  density <- log_prior_optimum(prior$of, domain)
+  list(at = function(inputs) pmax(density(unnumbered(unname(inputs[, seq_len(d), drop = FALSE]))) - prior$top,
+                                  least_prior_optimum),
+       actions = d, strength = prior$strength)
 }
 
-# `count` places to begin with, half of them drawn from the belief, its mode first. `first`, if there is one, comes
+# `count` places to begin with, half of them drawn from the prior, its mode first. `first`, if there is one, comes
 # before them, in the stead of the one that is nearest.
-believed_design <- function(domain, count, found, first = NULL) {
+design_from_prior <- function(domain, count, found, first = NULL) {
   if (!is.null(first) && count > 0) {
-    all <- believed_design(domain, count, found)
+    all <- design_from_prior(domain, count, found)
     rest <- subset_places(all, -nearest_of_design(domain, all, first))
     return(list(arm = c(first$arm, rest$arm), inputs = rbind(unname(first$inputs), unname(rest$inputs))))
   }
   if (is.null(found) || count < 2) return(design_places(domain, count))
   half <- count %/% 2
-  drawn <- if (half > 1) belief_draws(domain, half - 1, found) else no_places(domain)
+  drawn <- if (half > 1) draws_from_prior(domain, half - 1, found) else no_places(domain)
   rest <- design_places(domain, count - half)
   parts <- list(found$mode, drawn, rest)
   list(arm = unlist(lapply(parts, `[[`, "arm")),
@@ -224,13 +227,13 @@ nearest_of_design <- function(domain, places, one) {
   which.min(colSums((away / input_sides(domain))^2))
 }
 
-# Resampled by weights: uniform places; those that a normal belief draws by itself have weight 1 where they can be
+# Resampled by weights: uniform places; those that a normal prior draws by itself have weight 1 where they can be
 # played.
-belief_draws <- function(domain, count, found) {
+draws_from_prior <- function(domain, count, found) {
   places <- sample_places(domain, 4096)
-  parts <- found$belief$parts
+  parts <- found$prior$parts
   if (!is.null(parts) && !can_count(domain)) {
-    places <- moved_by_belief(domain, places, parts)
+    places <- moved_by_prior(domain, places, parts)
     return(subset_places(places, seq_len(count)))
   }
   weight <- exp(found$density(places) - found$top)
@@ -238,8 +241,8 @@ belief_draws <- function(domain, count, found) {
   subset_places(places, sample.int(length(weight), count, replace = TRUE, prob = weight))
 }
 
-# Inputs that the belief is about drawn anew, each within its bounds; what cannot be played goes to the nearest place.
-moved_by_belief <- function(domain, places, parts) {
+# Inputs that the prior names are drawn again, each within its bounds; what cannot be played goes to the nearest place.
+moved_by_prior <- function(domain, places, parts) {
   inputs <- places$inputs
   ranges <- unname(input_ranges(domain))
   log <- log_inputs(domain)
@@ -254,7 +257,7 @@ moved_by_belief <- function(domain, places, parts) {
       inputs[, at] <- if (log[at]) log(x) else x
     } else {
       codes <- seq(ranges[1, at], ranges[2, at], length.out = length(levels))
-      inputs[, at] <- sample(codes, n, replace = TRUE, prob = belief_weights(parts[[name]], levels))
+      inputs[, at] <- sample(codes, n, replace = TRUE, prob = prior_level_weights(parts[[name]], levels))
     }
   }
   nearest_places(domain, utils::head(inputs, 256))
@@ -274,4 +277,4 @@ normal_between <- function(n, mean, sd, bounds) {
   clamped(mean + sd * (if (turned) -z else z), bounds[1], bounds[2])
 }
 
-register_family("bandit_belief", belief_entries, tag = "type")
+register_family("bandit_prior", prior_optimum_entries, tag = "type")

@@ -127,7 +127,7 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 #   title, short    for people;
 #   random          can the next choice not be foretold (but for ties)?
 #   uniform         is every place as probable as any other?
-#   believes        can a belief be added to its score, which is a logarithm or in units of the reward?
+#   takes_prior     can a prior over the optimum be added to its score, which is a logarithm or in units of the reward?
 #   draws           does it need exact joint draws over arms (and functions drawn from the prior where these cannot be
 #                   counted)?
 #   draws_choice    is its choice the maximiser of one draw, whose spread is the width times the posterior's?
@@ -147,8 +147,9 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 #   resolved        a function that completes its settings for the core.
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
-  believes = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE, blind = FALSE,
-  of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL, phases = character(),
+  takes_prior = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE,
+  blind = FALSE, of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL,
+  phases = character(),
   declares = FALSE, rule = NULL,
   # Does it know limits of other outcomes? How many objectives does it trade (0: it knows one, Inf: any number)? Is it
   # given all outcomes, whatever they are for?
@@ -158,26 +159,26 @@ policy_traits <- list(
 
 # Each choice is played again until its sd has shrunk up to so many times.
 policy_options <- alist(repeats = check_number(repeats, lower = 1, open_lower = TRUE),
-                        belief = check_policy_belief(belief))
+                        prior_optimum = check_policy_prior_optimum(prior_optimum))
 
 policy_entries <- list(
   ucb = list(
     settings = alist(width = as_width(width)),
-    traits = list(title = "upper confidence bound", short = "GP-UCB", bound = TRUE, believes = TRUE, curved = TRUE,
+    traits = list(title = "upper confidence bound", short = "GP-UCB", bound = TRUE, takes_prior = TRUE, curved = TRUE,
                   declares = TRUE,
                   limits = function(policy) trait(policy$width, "one_multiplier"),
                   rises = function(policy) trait(policy$width, "one_multiplier"))
   ),
   ts = list(
     settings = alist(width = check_one_multiplier(width)),
-    traits = list(title = "Thompson sampling", random = TRUE, believes = TRUE, draws = TRUE, draws_choice = TRUE,
+    traits = list(title = "Thompson sampling", random = TRUE, takes_prior = TRUE, draws = TRUE, draws_choice = TRUE,
                   limits = TRUE)
   ),
   ei = list(
     settings = alist(xi = check_number(xi, lower = 0), cost = if (!is.null(cost)) check_function(cost)),
     traits = list(title = function(policy) paste0("expected improvement", if (!is.null(policy$cost)) " per cost"),
                   rises = function(policy) is.null(policy$cost), limits = function(policy) is.null(policy$cost),
-                  believes = function(policy) is.null(policy$cost),
+                  takes_prior = function(policy) is.null(policy$cost),
                   resolved = function(policy) function(settings, config) {
                     settings <- resolve_improvement(settings, config)
                     if (is.null(settings$cost)) return(settings)
@@ -467,8 +468,8 @@ resolve_policy <- function(policy, config) {
   for (name in c("draws", "rises", "takes_all")) {
     out[[name]] <- trait(policy, name) && !(name == "rises" && has_outcomes(config))
   }
-  if (!is.null(policy$belief)) {
-    out$belief <- resolve_belief(policy$belief, config)
+  if (!is.null(policy$prior_optimum)) {
+    out$prior_optimum <- resolve_prior_optimum(policy$prior_optimum, config)
     out$rises <- FALSE
   }
   trait(policy, "resolved")(out, config)

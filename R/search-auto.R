@@ -24,18 +24,22 @@
 #'   (with several outcomes `NAME_noise_var`). A history has it where any was given, and `size` and `spread` of
 #'   rewards that are means of several readings.
 #' @param ... further arguments of [gp_bandit()].
-#' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of
-#'   points.
-#' @param design number of points of the design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on), with
-#'   `related` 3 of them and what is needed of the others. As many fewer are asked as `data` has rows.
+#' @param n_initial number of points of the design, an integer >= 0; each row of `data` replaces one. `NULL`:
+#'   `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on); with `transfer` 3, and further ones if earlier campaigns
+#'   explain little.
+#' @param initial_design points that are suggested first, in the form of `domain`'s inputs, instead of `n_initial` drawn
+#'   ones. `NULL`: they are drawn.
+#' @param prior_optimum prior over the optimum's location: [prior_normal()], or a function that returns log densities of
+#'   points. `NULL`: none.
 #' @param failures `"doubt"`, `"avoid"` or `"forget"`: see [gp_bandit()].
 #' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
 #'   in [gp_bandit()]: `$suggest(context = )`.
 #'   Lengthscales begin at the ranges of those that are listed, else of those in `data`, else at 1: contexts not known
 #'   beforehand are best given in
 #'   units in which they differ by about one.
-#' @param related `NULL`, or earlier campaigns, a named list such as `list(may = old_data)`: see [related].
-#' @param journal,store,trust as in [gp_bandit()].
+#' @param control [search_control()], of which `pending` and `trust` have an effect. By default pending points are
+#'   hallucinated and no functions are written to a journal.
+#' @param journal,store as in [gp_bandit()].
 #' @param outcomes,limits what the numbers of an experiment are for, as in [maximize_bandit()]: `data` has a column for
 #'   each instead of `reward` (with `limits`, beside it). What is `NA` there, or has no column, is under way: an outcome
 #'   that is added later is awaited of all old rows (status `"partial"`), and `$observe()` or `$withdraw()` settles it.
@@ -44,7 +48,7 @@
 #'   further input. Rows of `data` whose numbers are outside of the bounds of a box, of a [product_domain()]'s box or of
 #'   a [search_space()] (also of its shares, as long as they add up) are observations like any others: they stand in
 #'   `$history()`, the posterior and refits know them, and so does the scale of the rewards. But none of them counts for
-#'   `design`, is the place that expected improvement is measured from, or comes out of `$best()`, `$front()`,
+#'   `n_initial`, is the place that expected improvement is measured from, or comes out of `$best()`, `$front()`,
 #'   `$suggest()`; a message names them. An added input is a further column of `data`, with the value that it had in the
 #'   old rows: `cbind(old$history(), stir = 3)`. Columns of inputs that are no more are to be left out. Errors: levels
 #'   that the new space has not, fractions of whole numbers, numbers <= 0 of a logarithmic input, rows within the bounds
@@ -53,8 +57,8 @@
 #'   ([policy_duel()], for one).
 #' @section Before the first refit: a refit is made before a query (see [refit_every()]), and none before the design has
 #'   been asked for. Until the first one `$best()`, `$posterior()` and all that is made of them go by the refit that is
-#'   due, from as many rewards on as `refit` wants (5), made on a copy, once until there is news; with fewer they go by
-#'   what the bandit begins with, and say little.
+#'   due, from as many rewards on as the model's `refit` wants (5), made on a copy, once until there is news; with fewer
+#'   they go by what the bandit begins with, and say little.
 #' @section Repeats: a point whose reward is pending is not suggested again while the space has other points. If
 #'   possible no point lies within 1% of all inputs' ranges of a pending one. (Under [pending_ignore()] neither holds.)
 #'   Points with observed rewards are suggested again only if the noise matters. It counts as negligible if the noise
@@ -79,40 +83,41 @@
 #' b$observe(data.frame(id = four$id, reward = c(75, 64, 81, 58)))
 #' b$best()
 #' @export
-auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., design = NULL, kernel = NULL,
-                        noise_var = 0.01, policy = default_policy(outcomes), pending = pending_hallucinate(),
-                        refit = if (is.null(related)) default_refit(domain) else related_refit(),
-                        prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                        transform = c("auto", "none", "power"),
-                        failures = c("doubt", "avoid", "forget"), contexts = NULL,
-                        belief = NULL, related = NULL, journal = NULL, store = NULL, trust = FALSE, outcomes = NULL,
-                        limits = NULL) {
+auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize"), ..., n_initial = NULL,
+                        initial_design = NULL, model = gp_model(), policy = default_policy(outcomes),
+                        failures = c("doubt", "avoid", "forget"), contexts = NULL, outcomes = NULL, limits = NULL,
+                        prior_optimum = NULL, transfer = NULL, control = search_control(), journal = NULL,
+                        store = NULL) {
+  check_not_moved(...names())
   domain <- as_domain(domain)
+  control <- check_control(control, c("pending", "trust"), "auto_bandit()")
   given <- check_contexts(contexts, domain)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
   known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes,
                          find = places_anywhere)
-  believed <- prepared_belief(belief, domain)
-  check_belief_alone(belief, outcomes)
-  if (!is.null(believed)) policy <- with_belief(policy, believed, 10)
-  campaigns <- check_related(related, domain, given$names)
-  check_related_alone(related, list(limits = limits, outcomes = outcomes))
+  prior <- prepared_prior_optimum(prior_optimum, domain)
+  check_prior_optimum_alone(prior_optimum, outcomes)
+  if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, 10)
+  campaigns <- check_transfer(transfer, domain, given$names)
+  check_transfer_alone(transfer, list(limits = limits, outcomes = outcomes))
   rows <- length(known$failed) - sum(known$outside)
-  certain <- max(0, if (is.null(design)) related_design_size - rows else Inf)
-  if (is.null(design)) design <- default_design(domain)
-  design <- max(0, check_count(design, lower = 0) - rows)
+  first <- given_design(initial_design, n_initial, domain)
+  certain <- max(0, if (is.null(n_initial)) transfer_design_size - rows else Inf)
+  count <- if (is.null(n_initial)) default_design(domain) else check_count(n_initial, lower = 0)
+  count <- if (is.null(first)) max(0, count - rows) else 0
   check_alone_with_store(store, list(journal = journal))
-  bandit <- scaled_bandit(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, failures = check_choice(failures, c("doubt", "avoid", "forget")), ...,
-                          contexts = contexts, outcomes = outcomes,
+  bandit <- scaled_bandit(domain, direction, model, policy, control$pending, ...,
+                          failures = check_choice(failures, c("doubt", "avoid", "forget")), contexts = contexts,
+                          outcomes = outcomes, transfer = !is.null(transfer),
                           context_sides = if (!is.null(contexts)) context_sides(given, known$contexts))
   inside <- as.environment(bandit)
   check_outside_is_data(inside, known$outside)
-  if (!is.null(campaigns)) relate(inside, campaigns)
-  if (design > 0) inside$config$design <- believed_design(domain, design, believed, related_first(inside))
-  if (!is.null(campaigns)) inside$config$related$optional <- as.integer(max(0, design - certain))
-  if (!is.null(journal)) start_journal(inside, journal, check_flag(trust))
+  if (!is.null(campaigns)) start_transfer(inside, campaigns)
+  if (count > 0) first <- design_from_prior(domain, count, prior, transfer_first(inside))
+  inside$config$design <- first
+  if (!is.null(campaigns)) inside$config$transfer$optional <- as.integer(max(0, count - certain))
+  if (!is.null(journal)) start_journal(inside, journal, control$trust)
   if (!is.null(store)) start_store(inside, store)
   add_in_order(bandit, known)
   bandit

@@ -10,11 +10,11 @@ default_policy <- function(outcomes = NULL) {
 
 # Every so often by bench/optimisation.R on instances 1 and 2 of the BBOB functions; averages and priors by
 # bench/promise.R.
-default_refit <- function(domain = NULL, rounds = NULL) {
-  if (!has_many_inputs(domain)) return(refit_every(or_else(rounds, 2), mean = "fit", average = 10))
+default_refit <- function(domain = NULL) {
+  if (!has_many_inputs(domain)) return(refit_every(2, mean = "fit", average = 10))
   # (One model alone finds as much in a third of the time, and promises what it does not keep; refits twice as rare find
   # less.)
-  refit_every(or_else(rounds, min(10, ceiling(length(domain$names) / 4))), mean = "fit", average = 4, starts = 1)
+  refit_every(min(10, ceiling(length(domain$names) / 4)), mean = "fit", average = 4, starts = 1)
 }
 
 # From here on the search has defaults of its own, by bench/many_inputs.R on instances 1 and 2.
@@ -29,47 +29,50 @@ default_design <- function(domain) {
 }
 
 # With earlier campaigns a few rewards say already how they are related.
-related_refit <- function() refit_every(1, minimum = 2, mean = "fit", average = 10)
+transfer_refit <- function() refit_every(1, minimum = 2, mean = "fit", average = 10)
 
 # Next to none, or nearly all: one log-normal prior cannot be both.
-default_prior_noise <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
+default_noise_prior <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
 default_prior_variance <- c(meanlog = log(2), sdlog = 1)
 default_prior_own <- c(meanlog = log(0.1), sdlog = 1)
 # Below 1: equal levels are not taken for granted.
 default_prior_correlation <- c(shape1 = 4, shape2 = 2)
 
-# `refit` with priors for what it has none for: those of our own kernel, and those that the user wants.
-with_priors <- function(refit, domain, kernel, prior_noise, prior_lengthscale, contexts = NULL) {
-  prior_noise <- check_prior(prior_noise, "prior_noise")
+# The model (gp_model()) with what depends on the domain and on earlier campaigns (`transfer`: are there any?).
+resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE) {
+  check_class(model, "gp_model", "model", hint = "gp_model()")
+  if (identical(model$refit, "auto")) model["refit"] <- list(if (transfer) transfer_refit() else default_refit(domain))
+  model["refit"] <- list(with_priors(model, domain, contexts))
+  if (is.null(model$kernel)) model$kernel <- default_kernel(domain, contexts)
+  model
+}
+
+# The model's refits with priors for what they have none for: those of the default kernel, and those that were given.
+with_priors <- function(model, domain, contexts) {
+  refit <- model$refit
+  kernel <- model$kernel
+  noise_prior <- if (identical(model$noise_prior, "auto")) default_noise_prior else model$noise_prior
+  lengthscale_prior <- model$lengthscale_prior
   ours <- is.null(kernel)
   if (ours) kernel <- default_kernel(domain, contexts)
   parameters <- if (ours) names(kernel_parameters(kernel))
-  if (identical(prior_lengthscale, "auto")) {
+  if (identical(lengthscale_prior, "auto")) {
     count <- sum(grepl("lengthscale", parameters))
-    prior_lengthscale <- if (ours && count > 0) c(meanlog = log(0.4 * sqrt(count)), sdlog = 1)
+    lengthscale_prior <- if (ours && count > 0) c(meanlog = log(0.4 * sqrt(count)), sdlog = 1)
   }
-  prior_lengthscale <- check_prior(prior_lengthscale, "prior_lengthscale")
   if (is.null(refit)) return(NULL)
-  check_class(refit, "bandit_refit", hint = "refit_every()")
   of_ours <- function(field, prior) {
     names <- if (ours) grep(field, parameters, value = TRUE)
     stats::setNames(rep(list(prior), length(names)), names)
   }
-  priors <- c(lengthscale_priors(kernel, domain, prior_lengthscale, contexts),
+  priors <- c(lengthscale_priors(kernel, domain, lengthscale_prior, contexts),
               of_ours("variance$", default_prior_variance),
               of_ours("correlation", default_prior_correlation),
               of_ours("own$", default_prior_own),
-              if (!is.null(prior_noise)) list(noise_var = prior_noise))
+              if (!is.null(noise_prior)) list(noise_var = noise_prior))
   refit$settings$priors <- utils::modifyList(priors, as.list(refit$settings$priors))
   if (length(refit$settings$priors) == 0) refit$settings$priors <- NULL
   refit
-}
-
-check_prior <- function(prior, arg) {
-  if (is.null(prior)) return(NULL)
-  if (identical(prior, "auto")) stop_argument(arg, "\"auto\"", "NULL or c(meanlog, sdlog)")
-  made <- check_parameter_prior(prior, arg)
-  if (is.matrix(prior)) unname(prior) else c(meanlog = made[["mean"]], sdlog = made[["sd"]])
 }
 
 # A prior for every lengthscale of a kernel, given in units of the range of its input (of several: the
@@ -110,7 +113,24 @@ context_sides <- function(given, seen = NULL) {
 }
 
 # Points to evaluate first, a column per input.
-initial_design <- function(domain, count, believed = NULL) user_inputs(domain, believed_design(domain, count, believed))
+drawn_design <- function(domain, count, prior = NULL) user_inputs(domain, design_from_prior(domain, count, prior))
+
+# The places of `initial_design`, NULL if it is not given. `most`: as many as there are evaluations.
+given_design <- function(initial_design, n_initial, domain, most = Inf) {
+  if (is.null(initial_design)) return(NULL)
+  if (!is.null(n_initial)) {
+    stop_gpbandits("`n_initial` and `initial_design` are both given. Leave out `n_initial`: the points of ",
+                   "`initial_design` are the initial design.", argument = "n_initial")
+  }
+  places <- find_places(domain, initial_design, NULL, "initial_design")
+  count <- place_total(places)
+  if (count > most) {
+    stop_argument("initial_design", sprintf("one of %d points", as.integer(count)),
+                  sprintf("at most as many points as there are evaluations (%s)", exact_words(most)))
+  }
+  if (count == 0) stop_argument("initial_design", "one without points", "at least one point (`n_initial = 0` for none)")
+  places
+}
 
 #' @export
 default_kernel.search_domain <- function(domain, contexts = NULL) {
@@ -147,12 +167,11 @@ check_alone_with_store <- function(store, others) {
 }
 
 # The bandit behind maximize_bandit() and auto_bandit().
-scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                          transform, ..., failures = "doubt", outcomes = NULL,
-                          context_sides = NULL) {
+scaled_bandit <- function(domain, direction, model, policy, pending, ..., failures = "doubt", outcomes = NULL,
+                          context_sides = NULL, transfer = FALSE) {
   if ("outputs" %in% ...names()) {
     stop_argument("outputs", "given to maximize_bandit() or auto_bandit()",
-                  "left out: `direction` and `transform` say it")
+                  "left out: `direction` and `model = gp_model(transform = )` say it")
   }
   if ("constraints" %in% ...names()) {
     stop_argument("constraints", "given to maximize_bandit() or auto_bandit()",
@@ -160,7 +179,6 @@ scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending,
   }
   rewards <- list(...)$rewards
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")
-  if (!is.null(kernel)) kernel <- as_kernel(kernel)
   if (has_likelihood(list(rewards = rewards))) {
     stop_argument("rewards", sprintf("rewards that are %s, given to maximize_bandit() or auto_bandit()",
                                      trait(rewards, "title")),
@@ -169,12 +187,10 @@ scaled_bandit <- function(domain, direction, kernel, noise_var, policy, pending,
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
     stop_argument("contexts", "given to maximize_bandit()", "left out: an objective has none (see auto_bandit())")
   }
-  refit <- with_priors(refit, domain, kernel, prior_noise, prior_lengthscale, context_sides)
-  outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")),
-                           check_choice(transform, c("auto", "none", "power")))
-  if (is.null(kernel)) kernel <- default_kernel(domain, context_sides)
-  bandit <- gp_bandit(domain, kernel, noise_var, policy, pending = pending, refit = refit, outputs = outputs,
-                      failures = failures, outcomes = outcomes, ...)
+  model <- resolved_model(model, domain, context_sides, transfer)
+  outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")), model$transform)
+  bandit <- gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,
+                      outputs = outputs, failures = failures, outcomes = outcomes, ...)
   inside <- as.environment(bandit)
   if (has_rule(inside)) return(bandit)
   inside$config$fresh <- TRUE

@@ -162,7 +162,7 @@ search_fidelities <- function(search) {
   bandit <- search$bandit
   domain <- bandit$config$domain
   fidelity <- search$fidelity
-  points <- initial_design(domain, search$design)
+  points <- drawn_design(domain, search$design)
   levels <- sample(user_fidelity(fidelity, seq(0, 1, length.out = max(2, search$design))))
   for (k in seq_len(nrow(points))) {
     z <- levels[(k - 1) %% length(levels) + 1]
@@ -171,7 +171,7 @@ search_fidelities <- function(search) {
   }
   while (all(is.na(search$history$reward))) {
     if (must_end(search, fidelity$lower)) return(invisible())
-    evaluate_at(search, initial_design(domain, 1), fidelity$lower)
+    evaluate_at(search, drawn_design(domain, 1), fidelity$lower)
   }
   add_fidelities(search, seq_len(nrow(search$history)))
   repeat {

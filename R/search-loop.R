@@ -5,13 +5,13 @@
 # tells what each was: 0 known, -k point k of the design, otherwise the bandit's query. What the bandit
 # has not been told yet is seen by comparing the two. `todo`: points of the design; `redo`: tasks given back.
 
-# `design`: how many points, or (with earlier campaigns) which.
-open_search <- function(bandit, known, design, journal, race = NULL, believed = NULL) {
+# `design`: how many points, or which.
+open_search <- function(bandit, known, design, journal, race = NULL, prior = NULL, trust = FALSE) {
   found <- list(notes = list())
   if (!is.null(journal)) {
     path <- journal_path(journal)
     if (file.exists(path) && file.size(path) > 0) {
-      found <- read_journal(journal, "journal", trust = has_code(bandit$config))
+      found <- read_journal(journal, "journal", trust = trust || has_code(bandit$config))
       check_same_search(found$bandit$config, bandit$config, journal, "journal")
       bandit <- found$bandit
     } else {
@@ -26,7 +26,7 @@ open_search <- function(bandit, known, design, journal, race = NULL, believed = 
     stop_argument("journal", sprintf("%s, of a bandit that was not made here", dQuote(journal, FALSE)),
                   "a journal of maximize_bandit()")
   }
-  points <- if (!is.null(dim(design))) design else initial_design(bandit$config$domain, design, believed)
+  points <- if (!is.null(dim(design))) design else drawn_design(bandit$config$domain, design, prior)
   journal_note(bandit, "start", c(list(design = points, known = known), if (!is.null(race)) list(race = race)))
   new_search(bandit, known, points, race)
 }
@@ -35,7 +35,7 @@ open_search <- function(bandit, known, design, journal, race = NULL, believed = 
 check_same_search <- function(theirs, ours, file, arg) {
   without_design <- function(config) {
     config$design <- NULL
-    if (is_related(config)) config$related$optional <- NULL
+    if (has_transfer(config)) config$transfer$optional <- NULL
     config
   }
   check_same_settings(without_design(theirs), without_design(ours), file, arg)

@@ -29,13 +29,14 @@
 #' @section Several workers:
 #' With `workers` > 1 evaluations run on the workers of the user's future plan:
 #' `future::plan("multisession", workers = 2)` on one machine, `"cluster"` or future.batchtools on many. Every worker is
-#' kept busy: when one is free, the next point is suggested while others are pending (see `pending`), and results are
+#' kept busy: when one is free, the next point is suggested while others are pending (rule `pending` of
+#' [search_control()]), and results are
 #' taken as they come; `history` is in the order in which they came. Each evaluation has a random stream of its own. A
-#' query whose worker dies, or takes longer than `timeout`, is given back and evaluated again, `attempts` times in all,
-#' and then recorded as failed; a plan whose workers have all died is set up anew if it can be. Time limits end R code
-#' wherever it runs; an evaluation on this machine is also interrupted as by Ctrl-C, which ends `Sys.sleep()`. One that
-#' heeds neither (another program, a long call of compiled code) is given up, and its worker is free again when it ends.
-#' Evaluations still running at an interrupt are not waited for.
+#' query whose worker dies, or takes longer than `timeout` of [search_control()], is evaluated again. After `attempts`
+#' evaluations it is recorded as failed; a plan whose workers have all died is set up anew if it can be. Time limits end
+#' R code wherever it runs; an evaluation on this machine is also interrupted as by Ctrl-C, which ends `Sys.sleep()`.
+#' One that heeds neither (another program, a long call of compiled code) is given up, and its worker is free again when
+#' it ends. Evaluations still running at an interrupt are not waited for.
 #'
 #' @section Journal:
 #' With `journal = "file"` every evaluation and every event of the bandit is on the disk before anything else happens
@@ -58,41 +59,30 @@
 #'   one, such as `list(x = c(1, 3), y = c(-1, 1))`.
 #' @param evaluations how often `objective` may be called, the initial design included: an integer >= 1. It may be left
 #'   out if there is a `time_limit` (not with `store` or `fidelity`).
-#' @param ... further arguments of `objective`, and of [gp_bandit()].
-#' @param design number of points of the initial design; `NULL`: `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on),
-#'   one more for each further worker, and at most half of the evaluations (but one for each worker). With `related` 3
-#'   (one more for each further worker) and what is needed of the others.
+#' @param ... named arguments of `objective`, and of [gp_bandit()] if `objective` has none of that name. In addition:
+#'   * `prior_optimum`: a prior over the optimum's location, [prior_normal()] or a function that returns log densities
+#'     of points. `NULL`, the default: none.
+#'   * `initial_design`: points that are evaluated first, in the form of `domain`'s inputs, instead of `n_initial` drawn
+#'     ones. `NULL`, the default: they are drawn.
 #' @param direction `"maximize"` or `"minimize"`.
-#' @param kernel `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first
-#'   (\eqn{d} inputs: in more inputs points are further apart), variance 1 (of the scaled rewards).
-#' @param noise_var noise variance of the scaled rewards to begin with.
-#' @param belief where the optimum is expected to lie: [belief_normal()], or a function that returns log densities of
-#'   points.
-#' @param related `NULL`, or earlier campaigns, a named list such as `list(may = old_data)`: see [related].
+#' @param n_initial number of points of the initial design, an integer >= 0. `NULL`: `max(4, 5 * inputs)` (`2 * inputs`
+#'   from 15 inputs on), one more for each further worker, and at most half of the evaluations (but one for each
+#'   worker). With `transfer`: 3, and further ones if earlier campaigns explain little.
+#' @param model the Gaussian process, [gp_model()]: kernel, noise, priors, transform and refits. Its defaults depend on
+#'   the domain and on `transfer`.
+#' @param transfer earlier campaigns, a named list of data.frames such as `list(may = old_data)`, see [transfer].
+#'   `NULL`: none.
 #' @param policy default: expected improvement. On the 24 BBOB functions in 2, 5 and 10 inputs (60, 100, 150
 #'   evaluations) it came first in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search
 #'   0.9, 2.1, 2.7 (`bench/results/optimisation.md` in the sources). A rule such as [stop_gap()] then needs a `width` of
 #'   its own.
-#' @param refit [refit_every()], by default every 2 rounds with a fitted mean, averaging over up to 10 models (from 15
-#'   inputs on: see *Many inputs* of [maximize_bandit()]); or `NULL` for a fixed kernel.
-#' @param prior_noise,prior_lengthscale priors of the refits, for the noise variance (of the scaled rewards) and for
-#'   each lengthscale (in units of its input's range): `c(meanlog, sdlog)` of a log-normal one, two such rows (a mixture
-#'   in equal shares), or `NULL` for none. `"auto"`: with our kernel a median of \eqn{0.4\sqrt d}{0.4 sqrt(d)} and
-#'   `sdlog` 1; none with a kernel of yours. Our kernel's variance has the prior `c(log(2), 1)`, correlations of levels
-#'   a Beta(4, 2) one, the noise by default a mixture: half `c(log(1e-5), 2.5)`, next to none, half `c(log(0.3), 1.2)`,
-#'   much of all that is seen. Without priors, in many inputs, a lengthscale for each is fitted to too few points, the
-#'   noise is fitted away, and the search promises what it does not keep. Priors in `refit` go before these.
-#' @param transform `"auto"`, `"none"` or `"power"`, see [scale_outputs()].
 #' @param data a data.frame of experiments that were made already: a column per input and `reward` (or a column per
 #'   outcome), optionally `status` and `noise_var` (noise variances of single rewards, `NA` for the model's). Rows
 #'   outside of the space are used for fitting and never suggested or recommended.
-#' @param pending one of the [pending] rules, for points that are suggested while others are being evaluated.
-#' @param workers how many evaluations may run at once: 1 is in this process, more on the workers of the future plan,
-#'   `Inf` on all of them.
-#' @param timeout seconds that one evaluation may take, a number > 0; `Inf` for no limit. With one worker it is R's own
-#'   time limit ([setTimeLimit()]), which ends R code but neither sleep nor compiled code, and takes the place of one
-#'   that you have set (R cannot tell it; with `Inf` yours is kept, and ends the search).
-#' @param attempts how often a point is evaluated whose worker dies or whose time runs out, a whole number >= 1.
+#' @param workers number of evaluations that run at the same time, an integer >= 1. 1, the default: in this process.
+#'   More run on the workers of the future plan; `Inf` uses all of them.
+#' @param control how evaluations are run, [search_control()]: pending rule, time limit and attempts of an evaluation,
+#'   messages, progress bar. By default no time limit, two attempts, no messages.
 #' @param journal `NULL`, or the path of a file to write, and to go on from if it exists.
 #' @param store `NULL`, or a [bandit_store()] in which to begin the search, or to go on with it.
 #' @param stop_when `NULL`, a [stop rule][stopping] (its tolerance in units of the reward), or a `function(search)` that
@@ -111,8 +101,6 @@
 #'   wants [to_minimize()] only), stop rules other than functions, `race`, `fidelity`.
 #' @param limits a formula such as `~ impurity <= 2 & ph >= 5`: `objective` returns a named vector, and its one number
 #'   that has no limit is the reward (called `reward` in all results).
-#' @param verbose a message for each evaluation?
-#' @param progress show a progress bar: through package progressr where it has a handler, else R's own.
 #' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended
 #'   point, see below), `value` and `sd` (what reward is expected there, and its posterior sd), `best_seen` (the row of
 #'   the history with the best reward), `history` (a data.frame: inputs, `reward`, `status`), `bandit` (a `GPBandit` to
@@ -122,12 +110,12 @@
 #' @section The recommended point: `bandit$best()`, as of [auto_bandit()] and in stores: the point with the best
 #'   posterior mean or, if the fitted noise is negligible, as a rule the evaluated point with the best reward. The page
 #'   of [auto_bandit()] has the exact rule. Under a single model
-#'   (`refit = refit_every(2, mean = "fit", average = 1)`) there is more to it: what a fit cannot follow it calls noise,
-#'   and some of that is the objective's: a rugged function's, or one without noise. A point that was evaluated is
-#'   therefore worth \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior mean there,
-#'   \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the fitted prior variance of a reward;
-#'   if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits leave the noise
-#'   alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way.
+#'   (`model = gp_model(refit = refit_every(2, mean = "fit", average = 1))`) there is more to it: what a fit cannot
+#'   follow it calls noise, and some of that is the objective's: a rugged function's, or one without noise. A point that
+#'   was evaluated is therefore worth \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior
+#'   mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the fitted prior variance of
+#'   a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits leave the
+#'   noise alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way.
 #'   Averages over models need none of this, and promise less: of 64 searches with 25 evaluations in 4 inputs (flat, a
 #'   bowl, one input that matters, with noise and without) the truth was beyond 3 `sd` of `value` in none, under one
 #'   model in 31 (`bench/results/promise.md` in the sources).
@@ -140,15 +128,16 @@
 #' @section Many inputs: from 15 inputs on refits come every quarter as many rounds as there are inputs (10 at most) and
 #'   average over up to 4 models, from one start besides those of the models of before; the design has `2 * inputs`
 #'   points. (Refits every 2 rounds with ten models took .37 s for each of 300 evaluations of the sphere in 20 inputs;
-#'   now it is .14.) One model alone (`refit = refit_every(5, mean = "fit")`) is three times as quick and finds as much
-#'   or more, but in 20 searches with 60 evaluations in 20 inputs (flat, or one that matters, with noise) the truth was
-#'   beyond 3 `sd` of its `value` in 19, with four models in 1. On BBOB functions in 20 inputs a trust region (TuRBO's
-#'   rules), candidates that differ from the best point in few inputs, and the longer lengthscales of
-#'   `prior_lengthscale = c(sqrt(2) + log(inputs) / 2, sqrt(3))` found less, and are not used
+#'   now it is .14.) One model alone (`model = gp_model(refit = refit_every(5, mean = "fit"))`) is three times as quick
+#'   and finds as much or more, but in 20 searches with 60 evaluations in 20 inputs (flat, or one that matters, with
+#'   noise) the truth was beyond 3 `sd` of its `value` in 19, with four models in 1. On BBOB functions in 20 inputs a
+#'   trust region (TuRBO's rules), candidates that differ from the best point in few inputs, and the longer lengthscales
+#'   of `lengthscale_prior = c(sqrt(2) + log(inputs) / 2, sqrt(3))` found less, and are not used
 #'   (`bench/results/many_inputs.md` in the sources).
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()]; [honest] for what `value` and `sd` mean.
+#' @seealso [gp_model()], [search_control()]; [gp_bandit()] for asking and telling by yourself; [honest] for what
+#'   `value` and `sd` mean.
 #' @examples
 #' set.seed(1)
 #' found <- maximize_bandit(function(p) -(p$x - 2)^2 + rnorm(1, sd = 0.05),
@@ -156,19 +145,17 @@
 #' found
 #' minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 10)$par
 #' @export
-maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), design = NULL,
-                            kernel = NULL, noise_var = 0.01, policy = default_policy(outcomes),
-                            pending = pending_hallucinate(),
-                            refit = if (is.null(related)) default_refit(domain) else related_refit(),
-                            prior_noise = default_prior_noise, prior_lengthscale = "auto",
-                            transform = c("auto", "none", "power"), data = NULL, workers = 1, timeout = Inf,
-                            attempts = 2, journal = NULL, store = NULL, stop_when = NULL,
-                            time_limit = Inf, race = NULL, fidelity = NULL, outcomes = NULL, limits = NULL,
-                            belief = NULL, related = NULL, verbose = FALSE, progress = interactive()) {
+maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("maximize", "minimize"), data = NULL,
+                            n_initial = NULL, model = gp_model(), policy = default_policy(outcomes), outcomes = NULL,
+                            limits = NULL, transfer = NULL, race = NULL, fidelity = NULL, stop_when = NULL,
+                            time_limit = Inf, workers = 1, control = search_control(), journal = NULL, store = NULL) {
   check_function(objective)
   domain <- as_domain(domain)
   dots <- split_dots(objective, list(...), names(formals(sys.function())))
   objective <- as_objective(objective, domain$names, dots$objective)
+  prior_optimum <- dots$bandit$prior_optimum
+  initial_design <- dots$bandit$initial_design
+  dots$bandit[c("prior_optimum", "initial_design")] <- NULL
   time_limit <- check_number(time_limit, lower = 0, open_lower = TRUE, infinite = TRUE)
   timed <- is.finite(time_limit) && is.null(fidelity) && is.null(store)
   if (missing(evaluations)) {
@@ -176,59 +163,59 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
     if (timed) evaluations <- Inf
   }
   evaluations <- check_count(evaluations, infinite = timed)
-  check_flag(progress)
-  check_flag(verbose)
+  check_control(control)
   stop_when <- check_stop(stop_when)
   race <- check_race(race)
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
-  check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, belief, workers, time_limit)
+  check_search_together(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers, time_limit)
+  check_alone_with_fidelity(fidelity, list(initial_design = initial_design))
   workers <- if (is.null(store)) check_workers(workers) else check_count(workers)
-  timeout <- check_number(timeout, lower = 0, open_lower = TRUE, infinite = TRUE)
-  attempts <- check_count(attempts)
-  campaigns <- check_related(related, domain)
-  check_related_alone(related, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
-  certain <- if (!is.null(campaigns) && is.null(design)) related_design_size + workers - 1 else Inf
-  design <- design_size(design, domain, settings_within_budget(evaluations, race), workers)
+  campaigns <- check_transfer(transfer, domain)
+  check_transfer_alone(transfer, list(limits = limits, outcomes = outcomes, race = race, fidelity = fidelity))
+  certain <- if (!is.null(campaigns) && is.null(n_initial)) transfer_design_size + workers - 1 else Inf
+  first <- given_design(initial_design, n_initial, domain, settings_within_budget(evaluations, race))
+  design <- if (!is.null(first)) user_inputs(domain, first)
+            else design_size(n_initial, domain, settings_within_budget(evaluations, race), workers)
   known <- check_experiments(data, domain, outcomes = outcomes, find = places_anywhere)
-  believed <- prepared_belief(belief, domain)
-  check_belief_alone(belief, outcomes)
-  if (!is.null(believed)) policy <- with_belief(policy, believed, if (is.finite(evaluations)) evaluations / 10 else 10)
+  prior <- prepared_prior_optimum(prior_optimum, domain)
+  check_prior_optimum_alone(prior_optimum, outcomes)
+  if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)
   cheaper <- if (!is.null(fidelity)) beside("fidelity", domain$names)
-  settings <- list(domain, direction, kernel, noise_var, policy, pending, refit, prior_noise, prior_lengthscale,
-                   transform)
-  beyond <- list(outcomes = outcomes, contexts = cheaper,
+  settings <- list(domain, direction, model, policy, control$pending)
+  beyond <- list(outcomes = outcomes, contexts = cheaper, transfer = !is.null(transfer),
                  context_sides = if (!is.null(fidelity)) stats::setNames(1, cheaper))
   bandit <- do.call("scaled_bandit", c(settings, dots$bandit, beyond), quote = TRUE)
   check_outside_is_data(as.environment(bandit), known$outside)
   if (!is.null(campaigns)) {
-    relate(as.environment(bandit), campaigns)
-    design <- related_design(as.environment(bandit), design, certain, believed, store)
+    start_transfer(as.environment(bandit), campaigns)
+    if (is.null(first)) design <- transfer_design(as.environment(bandit), design, certain, prior, store)
   }
   if (!is.null(fidelity)) {
-    rules <- mget(c("evaluations", "design", "stop_when", "time_limit", "timeout", "verbose"))
-    return(maximize_over_fidelities(objective, bandit, fidelity, rules))
+    rules <- mget(c("evaluations", "design", "stop_when", "time_limit"))
+    return(maximize_over_fidelities(objective, bandit, fidelity, c(rules, control[c("timeout", "verbose")])))
   }
   if (!is.null(store)) {
-    points <- if (is.null(campaigns)) search_design(domain, design, store, believed) else design
-    search <- list(points = points, known = known, evaluations = evaluations, race = race, verbose = verbose)
-    return(with_bar(progress, evaluations, 0, function(bar) {
-      maximize_in_store(objective, bandit, search, store, workers, timeout, attempts, bar)
+    points <- if (is.null(dim(design))) search_design(domain, design, store, prior) else design
+    search <- list(points = points, known = known, evaluations = evaluations, race = race, verbose = control$verbose)
+    return(with_bar(shows_progress(control), evaluations, 0, function(bar) {
+      maximize_in_store(objective, bandit, search, store, workers, control$timeout, control$attempts, bar)
     }))
   }
-  search <- open_search(bandit, known, design, journal, race, believed)
-  list2env(list(objective = objective, evaluations = evaluations, stop_when = stop_when, attempts = attempts,
-                time_limit = time_limit, verbose = verbose), search)
-  pool <- if (workers == 1) local_pool(objective, timeout) else future_pool(objective, workers, timeout)
-  with_bar(progress && is.finite(evaluations), evaluations, evaluated(search), function(bar) {
+  search <- open_search(bandit, known, design, journal, race, prior, control$trust)
+  list2env(list(objective = objective, evaluations = evaluations, stop_when = stop_when, attempts = control$attempts,
+                time_limit = time_limit, verbose = control$verbose), search)
+  pool <- if (workers == 1) local_pool(objective, control$timeout)
+          else future_pool(objective, workers, control$timeout)
+  with_bar(shows_progress(control) && is.finite(evaluations), evaluations, evaluated(search), function(bar) {
     tryCatch(work_through(search, pool, bar), interrupt = function(i) search$interrupted <- TRUE)
     close_search(search, pool, bar)
   })
   maximum_of_search(search)
 }
 
-check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, data, belief, workers,
+check_search_together <- function(outcomes, store, fidelity, race, stop_when, journal, data, prior_optimum, workers,
                                   time_limit) {
   if (!is.null(store)) check_no_waiting(race, "in a store")
   if (length(outcomes) > 1) {
@@ -236,7 +223,7 @@ check_search_together <- function(outcomes, store, fidelity, race, stop_when, jo
                                stop_when = if (!is.function(stop_when)) stop_when))
   }
   check_alone_with_fidelity(fidelity, list(race = race, store = store, journal = journal, data = data,
-                                           belief = belief,
+                                           prior_optimum = prior_optimum,
                                            workers = if (!identical(workers, 1) && !identical(workers, 1L)) workers))
   check_alone_with_store(store, list(stop_when = stop_when, journal = journal,
                                      time_limit = if (time_limit < Inf) time_limit))
@@ -287,8 +274,8 @@ settings_within_budget <- function(evaluations, race) {
   floor(evaluations / race$folds)
 }
 
-design_size <- function(design, domain, evaluations, workers) {
-  if (!is.null(design)) return(check_count(design, lower = 0, upper = evaluations))
+design_size <- function(n_initial, domain, evaluations, workers) {
+  if (!is.null(n_initial)) return(check_count(n_initial, lower = 0, upper = evaluations))
   # With several workers the bandit begins while the last points of the design are under way.
   size <- default_design(domain) + workers - 1
   min(size, max(ceiling(evaluations / 2), min(workers, evaluations)))

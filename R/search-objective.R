@@ -36,7 +36,7 @@ takes_inputs <- function(objective, names, extra) {
 split_dots <- function(objective, dots, search) {
   given <- or_else(names(dots), rep("", length(dots)))
   theirs <- argument_names(objective)
-  ours <- names(formals(gp_bandit))
+  ours <- setdiff(gp_bandit_arguments(), names(moved_arguments()))
   of_objective <- given %in% setdiff(theirs, "...") | ("..." %in% theirs & nzchar(given) & !given %in% ours)
   unknown <- given[!of_objective & nzchar(given) & !given %in% ours]
   if (length(unknown)) stop_unknown_argument(unknown[1], setdiff(c(search, ours, theirs), "..."))
@@ -50,7 +50,24 @@ words_of_others <- c(maximize = "direction", maximise = "direction", minimize = 
                      iters.n = "evaluations", budget = "evaluations", bounds = "domain", space = "domain",
                      fn = "objective")
 
+# Arguments of objects that are given to a search: how each is given there.
+moved_arguments <- function() {
+  of <- function(f, form) vapply(names(formals(f)), function(name) sprintf(form, name), "")
+  c(of(gp_model, "`model = gp_model(%s = )`"), of(search_control, "`control = search_control(%s = )`"),
+    design = "`n_initial` (a number) or `initial_design` (points)")
+}
+
+# `given`: names in `...` that nobody has taken.
+check_not_moved <- function(given) {
+  moved <- intersect(given, names(moved_arguments()))
+  if (length(moved)) stop_unknown_argument(moved[1], character())
+}
+
 stop_unknown_argument <- function(name, allowed) {
+  moved <- moved_arguments()
+  if (name %in% names(moved)) {
+    stop_gpbandits(sprintf("Unknown argument `%s`. Use %s.", name, moved[[name]]), argument = name)
+  }
   distance <- utils::adist(name, allowed, ignore.case = TRUE)
   near <- if (name %in% names(words_of_others)) words_of_others[[name]]
           else if (min(distance) <= 2) allowed[which.min(distance)]

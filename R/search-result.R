@@ -144,7 +144,7 @@ summary.bandit_maximum <- function(object, ...) {
                    top = history[utils::head(order, 5), ], counts = counts,
                    reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
                    model = model_in_force(config), certificate = object$certificate, race = object$race,
-                   related = related_beliefs(config)), class = "summary_bandit_maximum")
+                   transfer = transfer_table(config)), class = "summary_bandit_maximum")
   })
 }
 
@@ -162,7 +162,7 @@ print.summary_bandit_maximum <- function(x, ...) {
       cat(sprintf("  outputs      %s\n", x$model$outputs))
       cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_words(x$model)))
     }
-    if (!is.null(x$related)) cat(paste0("  ", related_words(x$related)), sep = "\n")
+    if (!is.null(x$transfer)) cat(paste0("  ", transfer_words(x$transfer)), sep = "\n")
     if (!is.null(x$certificate)) {
       cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
     }

@@ -104,8 +104,8 @@ open_search_in <- function(store, bandit, search) {
 }
 
 # The design of a search: drawn from the store's seed, so that every driver draws the same.
-search_design <- function(domain, count, store, believed = NULL) {
-  drawn_for(store, initial_design(domain, count, believed))
+search_design <- function(domain, count, store, prior = NULL) {
+  drawn_for(store, drawn_design(domain, count, prior))
 }
 
 drawn_for <- function(store, code) {
@@ -278,13 +278,13 @@ new_store_maximum <- function(bandit, store, interrupted) {
 }
 
 # The design of a search, which plays the first points by itself: these. The others are left to the bandit.
-related_design <- function(bandit, count, certain, believed, store = NULL) {
+transfer_design <- function(bandit, count, certain, prior, store = NULL) {
   config <- bandit$config
-  draw <- function() believed_design(config$domain, count, believed, related_first(bandit))
+  draw <- function() design_from_prior(config$domain, count, prior, transfer_first(bandit))
   places <- if (is.null(store)) draw() else drawn_for(store, draw())
-  if (count > certain && !tells_nothing(config$related)) {
+  if (count > certain && !tells_nothing(config$transfer)) {
     bandit$config$design <- subset_places(places, seq(certain + 1, count))
-    bandit$config$related$optional <- as.integer(count - certain)
+    bandit$config$transfer$optional <- as.integer(count - certain)
     places <- subset_places(places, seq_len(certain))
   }
   user_inputs(config$domain, places)

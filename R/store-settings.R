@@ -10,7 +10,7 @@ check_stored_settings <- function(config) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
   }
   strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map",
-                                      "models", "related", "fresh"))
+                                      "models", "transfer", "fresh"))
   if (length(strange)) {
     stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",
                    dQuote(strange[1], FALSE), ".", argument = "store")
@@ -26,7 +26,7 @@ check_stored_settings <- function(config) {
   }
   catch_error({
     do.call(gp_bandit, arguments, quote = TRUE)
-    check_related_again(config)
+    check_transfer_again(config)
     if (!is.null(config$fresh)) check_flag(config$fresh, "fresh")
   }, function(e) {
     stop_gpbandits("The settings in this store are not a bandit's: ", message_of(e), argument = "store", parent = e)

@@ -23,8 +23,7 @@
 #' @param object a parsnip model specification, or a workflow.
 #' @param preprocessor with a model specification: a formula or a recipe.
 #' @param resamples resamples of package rsample.
-#' @param ... further arguments of [gp_bandit()], and `kernel`, `refit`, `prior_noise`, `prior_lengthscale`,
-#'   `transform` as in [maximize_bandit()].
+#' @param ... further arguments of [gp_bandit()].
 #' @param iter how many settings to try after the first ones: a whole number >= 0.
 #' @param param_info dials parameters, finalised; `NULL`: those of `object`.
 #' @param metrics a `yardstick::metric_set()`, or `NULL` for the usual ones.
@@ -32,7 +31,9 @@
 #' @param objective `NULL` for the default policy, a [policy][policies], or tune's `exp_improve()`, `prob_improve()`
 #'   (number `trade_off`: `xi`) or `conf_bound()` (number `kappa`: the width).
 #' @param initial how many settings to begin with, or earlier results of `tune_grid()` and its like.
-#' @param control `tune::control_bayes()`; `NULL` for its defaults.
+#' @param model the Gaussian process, [gp_model()]; its defaults depend on the number of inputs.
+#' @param control `tune::control_bayes()`, or [search_control()], of which `verbose` has an effect; `NULL`: the defaults
+#'   of `control_bayes()`.
 #' @param race `NULL`, or [race_folds()] with as many folds as there are resamples.
 #' @return As of `tune_bayes()`, of class `"iteration_results"`: `tune::collect_metrics()`, `tune::show_best()`,
 #'   `tune::select_best()` and `autoplot()` know what to do. Attribute `bandit`: the `GPBandit` (its rewards are costs:
@@ -60,29 +61,32 @@ tune_gp_bandit.default <- function(object, ...) {
 #' @export
 tune_gp_bandit.model_spec <- function(object, preprocessor, resamples, ..., iter = 10, param_info = NULL,
                                       metrics = NULL, eval_time = NULL, objective = NULL, initial = 5,
-                                      control = NULL, race = NULL) {
+                                      model = gp_model(), control = NULL, race = NULL) {
   if (missing(preprocessor) || !inherits(preprocessor, c("formula", "recipe"))) {
     stop_argument("preprocessor", if (missing(preprocessor)) "missing" else describe(preprocessor),
                   "a formula or a recipe")
   }
-  check_tuning(iter, objective, initial, control, race)
+  check_tuning(iter, objective, initial, control, model, race, ...names())
   needs_package("tune", "object")
   flow <- getExportedValue("workflows", "workflow")(preprocessor, object)
   tune_gp_bandit(flow, resamples, ..., iter = iter, param_info = param_info, metrics = metrics, eval_time = eval_time,
-                 objective = objective, initial = initial, control = control, race = race)
+                 objective = objective, initial = initial, model = model, control = control, race = race)
 }
 
 #' @rdname tune_gp_bandit
 #' @export
 tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_info = NULL, metrics = NULL,
-                                    eval_time = NULL, objective = NULL, initial = 5, control = NULL, race = NULL) {
-  policy <- check_tuning(iter, objective, initial, control, race)
+                                    eval_time = NULL, objective = NULL, initial = 5, model = gp_model(),
+                                    control = NULL, race = NULL) {
+  policy <- check_tuning(iter, objective, initial, control, model, race, ...names())
   needs_package("tune", "object")
   if (missing(resamples)) stop_argument("resamples", "missing", "resamples of package rsample")
   check_race_of(resamples, race)
-  if (is.null(control)) control <- from_tune("control_bayes")()
+  if (!inherits(control, "control_bayes")) {
+    control <- from_tune("control_bayes")(verbose_iter = isTRUE(control$verbose))
+  }
   if (is.null(param_info)) param_info <- from_tune("extract_parameter_set_dials")(object)
-  bandit <- tuning_bandit(search_space(param_info), policy, ...)
+  bandit <- tuning_bandit(search_space(param_info), policy, model, ...)
   begun <- Sys.time()
   # The time limit ends this search; tune_bayes() would give up what there is.
   untimed <- utils::modifyList(control, list(time_limit = NA))
@@ -108,16 +112,19 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
 
 # ---- arguments -------------------------------------------------------------------------
 
-# Those that can be checked without package tune. The policy that `objective` stands for.
-check_tuning <- function(iter, objective, initial, control, race = NULL) {
+# Those that can be checked without package tune. The policy that `objective` stands for. `others`: names in `...`.
+check_tuning <- function(iter, objective, initial, control, model, race, others) {
+  check_not_moved(setdiff(others, "design"))
   check_race(race)
+  check_class(model, "gp_model", hint = "gp_model()")
   check_count(iter, lower = 0)
   if (!inherits(initial, "tune_results")) {
     allowed <- "a whole number >= 1, or results of tune_grid()"
     if (!is_number(initial)) stop_argument("initial", describe(initial), allowed)
     check_count(initial)
   }
-  if (!is.null(control)) check_class(control, "control_bayes", hint = "tune::control_bayes()")
+  if (inherits(control, "search_control")) check_control(control, "verbose", "tune_gp_bandit()")
+  else if (!is.null(control)) check_class(control, "control_bayes", hint = "tune::control_bayes()")
   tuning_policy(objective)
 }
 
@@ -141,10 +148,8 @@ tuning_policy <- function(objective) {
 }
 
 # Over costs: metrics of either direction.
-tuning_bandit <- function(domain, policy, ..., kernel = NULL, refit = default_refit(domain),
-                          prior_noise = default_prior_noise, prior_lengthscale = "auto", transform = "auto") {
-  scaled_bandit(domain, "minimize", kernel, 0.01, policy, pending_hallucinate(), refit, prior_noise, prior_lengthscale,
-                transform, ...)
+tuning_bandit <- function(domain, policy, model, ...) {
+  scaled_bandit(domain, "minimize", model, policy, pending_hallucinate(), ...)
 }
 
 # ---- the search --------------------------------------------------------------------------

@@ -12,7 +12,8 @@ value <- function(x) -rowSums((x - 0.4)^2) - sin(5 * x[, 1]) * x[, 2]
 measure <- function(d, n, average) {
   set.seed(1)
   domain <- box_domain(rep(0, d), rep(1, d))
-  bandit <- auto_bandit(domain, design = 2, refit = refit_every(2, mean = "fit", average = average))
+  bandit <- auto_bandit(domain, n_initial = 2,
+                        model = gp_model(refit = refit_every(2, mean = "fit", average = average)))
   x <- matrix(stats::runif(n * d), n)
   bandit$add(x = x, reward = value(x) + stats::rnorm(n, sd = 0.05))
   q <- NULL

@@ -54,7 +54,7 @@ free <- function(problem, evaluations, design) {
   out <- vapply(seeds, function(seed) {
     set.seed(seed)
     found <- NULL
-    spent <- seconds(function() found <<- maximize_bandit(f, problem$domain, evaluations, design = design))
+    spent <- seconds(function() found <<- maximize_bandit(f, problem$domain, evaluations, n_initial = design))
     c(spent, problem$optimum - max(found$history$reward))
   }, numeric(2))
   data.frame(seconds = median(out[1, ]), slowest = max(out[1, ]), simple_regret = median(out[2, ]), worst = max(out[2, ]))

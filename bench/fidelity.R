@@ -49,7 +49,7 @@ rows <- do.call(rbind, lapply(names(problems), function(name) do.call(rbind, lap
   at_target <- function(found) f(as.list(found$par), 1)
   run <- function(...) {
     set.seed(1000 + seed)
-    maximize_bandit(..., domain = problem$domain, evaluations = args$budget, progress = FALSE)
+    maximize_bandit(..., domain = problem$domain, evaluations = args$budget)
   }
   given <- run(f, fidelity = fidelity_range(problem$lower, 1, cost = problem$cost))
   learnt <- run(function(p, z) list(value = f(p, z), cost = problem$cost(z)), fidelity = fidelity_range(problem$lower, 1))

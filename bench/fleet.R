@@ -84,7 +84,8 @@ throughput <- function(place, workers, crew) {
   }), envir = globalenv())
   if (crew == "mirai") mirai::daemons(workers) else future::plan("multisession", workers = workers)
   on.exit(if (crew == "mirai") mirai::daemons(0) else future::plan("sequential"))
-  maximize_bandit(objective, finite_domain(x), count, kernel = kernel_se(0.1), refit = NULL, store = store, workers = workers)
+  maximize_bandit(objective, finite_domain(x), count, model = gp_model(kernel = kernel_se(0.1), refit = NULL),
+                  store = store, workers = workers)
   done <- tamper(place, "SELECT MIN(since) AS began, MAX(ended) AS ended FROM gpb_lease l JOIN gpb_bandit b ON b.bandit = l.bandit ",
                  "WHERE attempt > 0 AND b.name = '", name, "'")
   count / (done$ended - done$began)

@@ -56,7 +56,7 @@ problems <- list(bbob20 = bbob(20, 300), bbob40 = bbob(40, 500), hidden60 = hidd
 
 ours <- function(...) {
   settings <- list(...)
-  function(f, d, n) do.call(minimize_bandit, c(list(f, box_domain(rep(0, d), rep(1, d)), n, progress = FALSE), settings))
+  function(f, d, n) do.call(minimize_bandit, c(list(f, box_domain(rep(0, d), rep(1, d)), n), settings))
 }
 
 random_search <- function(f, d, n) for (k in seq_len(n)) f(stats::runif(d))

@@ -20,7 +20,7 @@ ours <- function(...) {
   settings <- list(...)
   function(f, d, n) {
     domain <- box_domain(rep(-5, d), rep(5, d))
-    do.call(minimize_bandit, c(list(f, domain, n, progress = FALSE), settings))$par
+    do.call(minimize_bandit, c(list(f, domain, n), settings))$par
   }
 }
 

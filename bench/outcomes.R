@@ -99,8 +99,8 @@ play_gpbandits <- function(problem, n) {
     reference <- stats::setNames(problem$reference, names)
     policy <- if (length(names) == 2) policy_ehvi(reference) else policy_hypervolume(width_constant(2), reference)
   }
-  found <- maximize_bandit(objective, problem$space, n, outcomes = outcomes, policy = policy, progress = FALSE,
-                           design = design_of(problem))
+  found <- maximize_bandit(objective, problem$space, n, outcomes = outcomes, policy = policy,
+                           n_initial = design_of(problem))
   as.matrix(found$history[names(problem$space)])
 }
 

@@ -198,7 +198,7 @@ groups$suite <- c(groups$all, groups$learners, groups$bbob, groups$sizes)
 searched <- function(...) {
   settings <- list(...)
   function(case, reading, evaluations) {
-    found <- do.call(minimize_bandit, c(list(reading, case$space, evaluations, progress = FALSE), settings))
+    found <- do.call(minimize_bandit, c(list(reading, case$space, evaluations), settings))
     list(value = found$value, sd = found$sd, par = found$par, predict = function(frame) predict(found, frame), bandit = found$bandit)
   }
 }
@@ -217,7 +217,7 @@ asked <- function(case, reading, evaluations) {
 # mlr3mbo's default surrogate (a Kriging model with a fitted nugget where there is noise; of factors a random forest) of the very evaluations that `default`
 # makes, without the logarithm that it takes of rewards. Its sd is of a reading where it fits a nugget, and is scored as that; its `value` is at our recommended point.
 mlr3mbo_surrogate <- function(case, reading, evaluations) {
-  found <- minimize_bandit(reading, case$space, evaluations, progress = FALSE)
+  found <- minimize_bandit(reading, case$space, evaluations)
   names <- case$space$names
   noisy <- !identical(case$noise, 0)
   typed <- function(frame) as.data.frame(lapply(frame[names], function(x) if (is.numeric(x)) x else factor(x, letters)))

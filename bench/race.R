@@ -77,14 +77,14 @@ fits_until <- function(fits, best, target) fits[which(best <= target)[1]]
 
 plain_search <- function(task, seed) {
   set.seed(seed)
-  found <- minimize_bandit(task$mean_loss, task$space, args$settings, progress = FALSE)
+  found <- minimize_bandit(task$mean_loss, task$space, args$settings)
   list(fits = folds * seq_len(args$settings), best = cummin(found$history$reward))
 }
 
 raced_search <- function(task, seed, fits = folds * args$settings) {
   set.seed(seed)
-  found <- minimize_bandit(function(p, fold) task$loss(p, fold), task$space, fits, race = race_folds(folds, wait = args$wait),
-                           progress = FALSE)
+  found <- minimize_bandit(function(p, fold) task$loss(p, fold), task$space, fits,
+                           race = race_folds(folds, wait = args$wait))
   looks <- found$race$folds
   complete <- which(found$history$status == "ok")
   ended <- vapply(complete, function(s) max(which(looks$setting == s)), 0)

@@ -21,7 +21,7 @@ one_search <- function(fid, iid) {
   sd <- args$noise * stats::IQR(apply(matrix(runif(1000 * args$d, -5, 5), 1000), 1, truth))
   set.seed(1 + 100 * fid + 10000 * iid)
   domain <- box_domain(rep(-5, args$d), rep(5, args$d))
-  found <- minimize_bandit(function(x) truth(as.numeric(x)) + rnorm(1, sd = sd), domain, args$evaluations, progress = FALSE)
+  found <- minimize_bandit(function(x) truth(as.numeric(x)) + rnorm(1, sd = sd), domain, args$evaluations)
   x <- as.matrix(found$history[domain$names])
   belief <- predict(found)
   fit <- found$bandit$refits[[length(found$bandit$refits)]]

@@ -55,7 +55,7 @@ one_life <- function(seed) {
 
 # ---- mutations ----------------------------------------------------------------
 
-# Those of the tests, and of what came later: outcomes, counts, duels, beliefs, shares, limits on a search space.
+# Those of the tests, and of what came later: outcomes, counts, duels, priors over the optimum, shares, limits on a search space.
 later_victims <- function() {
   set.seed(2)
   x <- seq(0, 1, length.out = 9)
@@ -81,7 +81,8 @@ later_victims <- function() {
     robust = played(gp_bandit(x, kernel_se(0.3), 0.05, policy_ei(), rewards = rewards_robust()), one),
     duels = played(gp_bandit(x, kernel_se(0.3), policy = policy_duel(1), rewards = rewards_duels()), function(b, q, t) b$observe(q$id, prefer = q$id[1]), 2),
     rankings = played(gp_bandit(x, kernel_se(0.3), policy = policy_ts(1), rewards = rewards_rankings()), function(b, q, t) b$rank(q$id[c(2, 3, 1)]), 3),
-    auto = played(auto_bandit(square, design = 2, belief = belief_normal(u = c(0.5, 0.2)), refit = refit_every(3, average = 2, starts = 1)), one),
+    auto = played(auto_bandit(square, n_initial = 2, prior_optimum = prior_normal(u = c(0.5, 0.2)),
+                              model = gp_model(refit = refit_every(3, average = 2, starts = 1))), one),
     shares = played(gp_bandit(search_space(m = param_shares(c("p", "q", "r"))), kernel_se(0.3), 0.05, policy_ei()), one),
     space = played(gp_ei(space, kernel_se(0.3, dims = "a") + kernel_categorical(dims = "b"), 0.05), one),
     batches = played(bpe(x, kernel_se(0.3), 0.05, rounds = 20, B = 1, R = 0.1), one),

@@ -235,7 +235,8 @@ play("many-arms", function() gp_ucb(many, k1, 0.02, width = width_constant(2)), 
 play("lowrank-arms", function() gp_ucb(seq(0, 1, length.out = 500), k1, 0.02, width = width_constant(2), engine = "lowrank"))
 play("by-the-clock", function() gp_ucb(arms, k1, 0.02, pending = pending_censor(4, 0, "time")), own_noise = FALSE)
 play("clipped", function() gp_ucb(arms, k1, 0.02, rewards = rewards_clip(0.5)))
-play("design", function() gp_bandit(box, k1, 0.02, policy_ei(), design = cbind(u = c(0.2, 0.8), v = c(0.3, 0.6))))
+play("design", function() gp_bandit(box, k1, 0.02, policy_ei(),
+                                    initial_design = cbind(u = c(0.2, 0.8), v = c(0.3, 0.6))))
 play("means", function() gp_ucb(arms, k1, 0.02, mean = cos(arms)))
 play("matrix", function() gp_ucb(arms, kernel_matrix(exp(-abs(outer(arms, arms, "-")))), 0.02))
 

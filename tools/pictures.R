@@ -117,8 +117,9 @@ cheat_sheet <- function() {
   blocks <- list(
     list("One call" = c("found <- maximize_bandit(f, domain, evaluations = 50)", "minimize_bandit(f, domain, 50, workers = 4)", "found$par; found$value; plot(found)",
                         "input_importance(found)", "# f may be noisy and may fail; nothing else need be known"),
-         "From before, and cheaper" = c("maximize_bandit(f, domain, 50,", "  related = list(may = old),         # campaigns before",
-                                        "  belief = belief_normal(x = c(0.7, 0.1)))      # a hunch",
+         "From before, and cheaper" = c("maximize_bandit(f, domain, 50,",
+                                        "  transfer = list(may = old),         # campaigns before",
+                                        "  prior_optimum = prior_normal(x = c(0.7, 0.1)))      # a hunch",
                                         "race = race_folds(10)                # f(x, fold)",
                                         "fidelity = fidelity_range(0.1, 1)    # f(x, fidelity)"),
          "Ask and tell" = c("b <- auto_bandit(domain, data = known)", "q <- b$suggest(4)              # four at once", "b$observe(q$id, c(2, 3, 1, 4)) # any order, any time",

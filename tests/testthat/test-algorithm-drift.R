@@ -195,7 +195,7 @@ test_that("restarts forget before the window does, and contexts are kept apart",
 
 test_that("in random order drift within a design is noise: the width for it holds, and no other order does", {
   w <- function(drift) {
-    b <- gp_bandit(1:10, kernel_se(1), 0.01, policy_ei(), design = 3)
+    b <- gp_bandit(1:10, kernel_se(1), 0.01, policy_ei(), initial_design = 3)
     b$observe(b$suggest()$id, 0)
     b$certificate(stop_gap(1, width_fixed(1, 0.1, 0.1, drift = drift)))
   }

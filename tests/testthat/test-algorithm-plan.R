@@ -44,7 +44,7 @@ test_that("the width is the specification's, and what is claimed of it", {
     expect_match(found$assumptions, "without regard to rewards, which are looked at 3 time(s)", fixed = TRUE, all = FALSE)
   }
   for (policy in list(policy_ucb(2), policy_ei(), policy_ts(1))) expect_true(is.na(claim(policy)$probability))
-  expect_equal(claim(policy_ei(), design = c(2, 4))$probability, 0.8)
+  expect_equal(claim(policy_ei(), initial_design = c(2, 4))$probability, 0.8)
   expect_equal(claim(policy_ei(), suggest = FALSE)$probability, 0.8)
   expect_true(is.na(claim(policy_variance(), refit = refit_every(3))$probability))
   expect_error(gp_ucb(box_domain(0, 1), kernel_se(1), 0.1, width = width_fixed(1, 1)), "count arms",

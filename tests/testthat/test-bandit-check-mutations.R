@@ -131,7 +131,7 @@ test_that("levels and whole numbers that there are not are named as damage", {
 })
 
 test_that("refits out of order, and maps of rewards without numbers, are named as damage", {
-  bandit <- auto_bandit(list(u = c(0, 1)), design = 2, refit = refit_every(2, starts = 1))
+  bandit <- auto_bandit(list(u = c(0, 1)), n_initial = 2, model = gp_model(refit = refit_every(2, starts = 1)))
   set.seed(3)
   for (k in 1:6) bandit$observe(bandit$suggest()$id, sin(k))
   expect_gt(length(bandit$refits), 1)

@@ -163,7 +163,7 @@ test_that("data without rows, and histories that say nothing, are as none", {
   line <- list(u = c(0, 1))
   none <- data.frame(u = numeric(), reward = numeric())
   expect_identical(nrow(auto_bandit(line, none)$history()), 0L)
-  found <- maximize_bandit(function(x) x[["u"]], line, 2, data = none, progress = FALSE)
+  found <- maximize_bandit(function(x) x[["u"]], line, 2, data = none)
   expect_identical(nrow(as.data.frame(found)), 2L)
   for (outcomes in list(NULL, list(y = to_maximize(), g = at_most(1)))) {
     old <- auto_bandit(line, outcomes = outcomes)

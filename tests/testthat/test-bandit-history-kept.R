@@ -44,12 +44,13 @@ test_that("several readings of a query count as several where they go on", {
   for (k in 1:6) b$observe(k, sin(6 * x[k]) + c(0.5, -0.5, 0.25, 0.1)[seq_len(1 + k %% 4)])
   h <- b$history()
   expect_equal(h$size[h$size %in% 2:4], (1 + 1:6 %% 4)[1 + 1:6 %% 4 > 1])
-  again <- auto_bandit(list(x1 = c(0, 1)), data = h, refit = NULL, kernel = kernel_se(0.3), noise_var = 0.25)
+  again <- auto_bandit(list(x1 = c(0, 1)), data = h,
+                       model = gp_model(refit = NULL, kernel = kernel_se(0.3), noise_var = 0.25))
   expect_equal(again$history()$size, h$size)
   expect_equal(again$history()$spread, h$spread)
   # More readings, less noise: the same data with one reading each is further from its values.
-  single <- auto_bandit(list(x1 = c(0, 1)), data = h[setdiff(names(h), c("size", "spread"))], refit = NULL,
-                        kernel = kernel_se(0.3), noise_var = 0.25)
+  single <- auto_bandit(list(x1 = c(0, 1)), data = h[setdiff(names(h), c("size", "spread"))],
+                        model = gp_model(refit = NULL, kernel = kernel_se(0.3), noise_var = 0.25))
   at <- data.frame(x1 = x[3])
   expect_lt(again$posterior(at)$sd, single$posterior(at)$sd)
 })

@@ -64,24 +64,29 @@ test_that("numbers that R reads from fifteen digits only because it rounds twice
   expect_identical(from_json(as_json(b))$history(), b$history())
 })
 
-test_that("spaces, outcomes, likelihoods, shares, beliefs and earlier campaigns go on from JSON with the same choices", {
+test_that("spaces, outcomes, likelihoods, shares, priors and earlier campaigns go on from JSON with the same choices", {
   arms <- seq(0, 1, length.out = 9)
   oils <- data.frame(fat = c(14, 7, 87), row.names = c("olive", "rape", "coconut"))
   makers <- list(
     product = function() {
       gp_ucb(product_domain(data.frame(k = 1:3), box_domain(0, 1, "u")), kernel_se(c(1, 0.3)), 0.01, width = width_constant(2))
     },
-    shares = function() auto_bandit(search_space(s = param_shares(c("a", "b", "c"), upper = 0.8), w = param_real(0.1, 0.4)), design = 2),
+    shares = function() auto_bandit(search_space(s = param_shares(c("a", "b", "c"), upper = 0.8),
+                                                 w = param_real(0.1, 0.4)), n_initial = 2),
     levels = function() {
       auto_bandit(search_space(oil = param_factor(row.names(oils), features = oils), n = param_integer(1, 4),
-                               w = param_real(0, 1, when = ~ n > 2), where = ~ n <= 3 | oil == "rape"), design = 2)
+                               w = param_real(0, 1, when = ~ n > 2), where = ~ n <= 3 | oil == "rape"), n_initial = 2)
     },
-    limit = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = at_most(2)), design = 2),
-    front = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = to_minimize()), design = 2),
-    belief = function() auto_bandit(list(h = c(0, 1)), belief = belief_normal(h = c(0.7, 0.1)), direction = "minimize", design = 2),
-    related = function() {
+    limit = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = at_most(2)),
+                                   n_initial = 2),
+    front = function() auto_bandit(list(h = c(0, 1)), outcomes = list(yield = to_maximize(), waste = to_minimize()),
+                                   n_initial = 2),
+    prior_optimum = function() auto_bandit(list(h = c(0, 1)), prior_optimum = prior_normal(h = c(0.7, 0.1)),
+                                           direction = "minimize",
+                                    n_initial = 2),
+    transfer = function() {
       earlier <- data.frame(h = c(0.1, 0.5, 0.9), reward = c(1, 2, 1))
-      auto_bandit(list(h = c(0, 1)), related = list(before = earlier))
+      auto_bandit(list(h = c(0, 1)), transfer = list(before = earlier))
     },
     chances = function() gp_bandit(arms, kernel_se(0.3, 2), policy = policy_ucb(width_constant(2)), rewards = rewards_binary()),
     duels = function() gp_bandit(arms, kernel_se(0.3, 4), policy = policy_duel(2), rewards = rewards_duels()),
@@ -136,8 +141,8 @@ test_that("functions of the user's are refused with the reason", {
                                                   where = function(d) d$a < d$b)))
   for (b in makers) expect_error(as_json(b), "carries no code.*trust = TRUE", class = "gpbandits_error")
   expect_error(as_json(makers$policy), "`policy`", class = "gpbandits_error")
-  believing <- auto_bandit(box_domain(c(a = 0), c(a = 1)), belief = function(x) -(x[, 1] - 0.3)^2)
-  expect_error(as_json(believing), "`belief`", class = "gpbandits_error")
+  own <- auto_bandit(box_domain(c(a = 0), c(a = 1)), prior_optimum = function(x) -(x[, 1] - 0.3)^2)
+  expect_error(as_json(own), "`prior_optimum`", class = "gpbandits_error")
   expect_error(as_json(1), "`bandit`", class = "gpbandits_error")
 })
 

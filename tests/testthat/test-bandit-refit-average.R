@@ -262,7 +262,7 @@ test_that("summaries tell of the average: how many models, and how far they are 
   b <- play_average(averaging(), 8)
   count <- length(weights_in_force(b))
   expect_output(print(b), sprintf("average over %d models: mean .* to .*, noise variance .* to", count))
-  found <- minimize_bandit(function(p) (p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1), list(a = c(0, 1)), 12, progress = FALSE)
+  found <- minimize_bandit(function(p) (p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1), list(a = c(0, 1)), 12)
   told <- summary(found)
   models <- models_in_force(found$bandit)
   noise <- vapply(models, function(one) one$noise_var, 0)

@@ -75,7 +75,7 @@ test_that("in a product the Matern part has the smoothness, and summaries tell i
   set.seed(24)
   mixed <- search_space(a = c(0, 1), kind = param_factor(letters[1:3]))
   found <- minimize_bandit(function(p) abs(p$a - 0.3)^0.3 + (p$kind == "b") + rnorm(1, sd = 0.01), mixed, 30,
-                           refit = averaged(), progress = FALSE)
+                           model = gp_model(refit = averaged()))
   models <- gpbandits:::current_config(found$bandit)$models
   expect_true(any(vapply(models, function(m) any(gpbandits:::smoothness_of(m$kernel) == 0.5), NA)))
   told <- summary(found)$model$average
@@ -89,7 +89,7 @@ test_that("promises at the foot of a narrow valley are kept more often than by s
     at <- runif(2, 0.25, 0.75)
     truth <- function(p) sqrt(sum(c(1, 30) * (unlist(p) - at)^2))
     found <- minimize_bandit(function(p) truth(p) + rnorm(1, sd = 0.03), list(a = c(0, 1), b = c(0, 1)), 40,
-                             refit = refit, transform = "power", progress = FALSE)
+                             model = gp_model(refit = refit, transform = "power"))
     abs(found$value - truth(found$par)) / found$sd
   }
   far <- vapply(1:8, gap, 0, refit = averaged(smoothness_prior = c(1, 0.1, 0.1)))
@@ -101,8 +101,9 @@ test_that("promises at the foot of a narrow valley are kept more often than by s
 
 test_that("copies, files, JSON and replays of averages over smoothness go on to the bit", {
   set.seed(25)
-  b <- auto_bandit(list(a = c(0, 1), b = c(0, 1)), design = 4, transform = "power",
-                   refit = refit_every(2, mean = "fit", average = 10, smoothness = c(2.5, 0.5)))
+  b <- auto_bandit(list(a = c(0, 1), b = c(0, 1)), n_initial = 4,
+                   model = gp_model(transform = "power",
+                                    refit = refit_every(2, mean = "fit", average = 10, smoothness = c(2.5, 0.5))))
   f <- function(q) abs(q$a - 0.3)^0.3 + abs(q$b - 0.6) + rnorm(nrow(q), sd = 0.01)
   play <- function(bandit, rounds) {
     for (t in seq_len(rounds)) {

@@ -46,7 +46,7 @@ copied_bandits <- list(
                                  pending = pending_hallucinate(), ...),
   fading_arms = function(...) gp_bandit(data.frame(x1 = c(0:9 / 9, 0.37)), kernel_se(0.3), 0.01, policy_ucb(2),
                                         changes = change_fade(0.05), pending = pending_hallucinate(), ...),
-  scaled = function(...) auto_bandit(list(x1 = c(0, 1)), ..., refit = refit_every(5, minimum = 5))
+  scaled = function(...) auto_bandit(list(x1 = c(0, 1)), ..., model = gp_model(refit = refit_every(5, minimum = 5)))
 )
 
 for (name in names(copied_bandits)) {

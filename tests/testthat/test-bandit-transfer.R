@@ -7,7 +7,7 @@ tiny <- function(correlation) {
   arms <- data.frame(x = 0:4 / 4)
   b <- gp_bandit(arms, kernel_se(0.3), 0.01, policy_ei(), refit = refit_every(100))
   frame <- inside(b)
-  frame$config$related <- list(name = "old", rows = 5, inputs = as.matrix(arms), campaign = rep(1L, 5),
+  frame$config$transfer <- list(name = "old", rows = 5, inputs = as.matrix(arms), campaign = rep(1L, 5),
                                values = c(-0.5, 0.9, 1.2, 0.4, -1), noise_var = rep(0.01, 5),
                                kernel = kernel_se(0.3), noise = 0.01, slope = 1, correlation = diag(1))
   frame$config$models <- list(list(kernel = kernel_se(0.3), noise_var = 0.01, mean = 0, weight = 1,
@@ -25,12 +25,12 @@ test_that("the specification's numbers", {
     b <- tiny(rho)
     expect_equal(unlist(b$posterior()[2, c("mean", "sd")], use.names = FALSE), wanted[k, ], tolerance = 1e-6)
     # (The weak prior of the old campaign's mean is left out here: its mean is 0.)
-    related <- inside(b)$config$related
-    K <- kernel_gram(kernel_se(0.3), related$inputs) + diag(0.01, 5)
+    transfer <- inside(b)$config$transfer
+    K <- kernel_gram(kernel_se(0.3), transfer$inputs) + diag(0.01, 5)
     root <- chol(K)
-    through <- backsolve(root, related$values, transpose = TRUE)
+    through <- backsolve(root, transfer$values, transpose = TRUE)
     known <- list(root = root, centred = through)
-    found <- gpbandits:::foretold(related, kernel_se(0.3), known, related$inputs[c(1, 3, 5), , drop = FALSE],
+    found <- gpbandits:::foretold(transfer, kernel_se(0.3), known, transfer$inputs[c(1, 3, 5), , drop = FALSE],
                                   c(0.2, 1, -0.3),
                                   rep(0.01, 3), matrix(rho), 1, 0)[1, 1]
     expect_equal(found - sum(log(diag(root))) - 0.5 * sum(through^2) - 4 * log(2 * pi), evidence[k], tolerance = 1e-6)
@@ -54,17 +54,17 @@ play <- function(b, rounds, f, sd = 0.02) {
 
 # Mean and sd from the settings alone, by the formulas.
 by_hand <- function(config, x, y, newdata) {
-  related <- config$related
+  transfer <- config$transfer
   z <- gpbandits:::map_outputs(config$output_map, y)
   parts <- lapply(config$models, function(model) {
     campaigns <- model$campaigns
     C <- rbind(c(campaigns$scale^2, campaigns$scale * campaigns$correlation),
-               cbind(campaigns$scale * campaigns$correlation, related$correlation))
-    X <- rbind(x, related$inputs)
-    task <- c(rep(1, nrow(x)), related$campaign + 1)
-    V <- kernel_gram(model$kernel, X) * C[task, task] + diag(c(rep(model$noise_var, nrow(x)), related$noise_var))
+               cbind(campaigns$scale * campaigns$correlation, transfer$correlation))
+    X <- rbind(x, transfer$inputs)
+    task <- c(rep(1, nrow(x)), transfer$campaign + 1)
+    V <- kernel_gram(model$kernel, X) * C[task, task] + diag(c(rep(model$noise_var, nrow(x)), transfer$noise_var))
     k <- kernel_gram(model$kernel, X, newdata) * C[task, 1]
-    mean <- model$mean + drop(t(k) %*% solve(V, c(z - model$mean, related$values - campaigns$mean[related$campaign])))
+    mean <- model$mean + drop(t(k) %*% solve(V, c(z - model$mean, transfer$values - campaigns$mean[transfer$campaign])))
     list(mean = mean, var = C[1, 1] * diag(kernel_gram(model$kernel, newdata)) - colSums(k * solve(V, k)))
   })
   w <- vapply(config$models, `[[`, 0, "weight")
@@ -76,8 +76,8 @@ by_hand <- function(config, x, y, newdata) {
 test_that("the posterior is that of all campaigns under each model, averaged", {
   may <- old_data(12, 1, f = f)
   may[13, ] <- may[1, ] + c(0, 0, 1)
-  b <- auto_bandit(box, related = list(may = may, june = old_data(9, 2, f = f)), transform = "none")
-  expect_lt(max(table(inside(b)$config$related$campaign)), 13)
+  b <- auto_bandit(box, transfer = list(may = may, june = old_data(9, 2, f = f)), model = gp_model(transform = "none"))
+  expect_lt(max(table(inside(b)$config$transfer$campaign)), 13)
   set.seed(3)
   play(b, 3, f)
   config <- gpbandits:::current_config(inside(b))
@@ -91,7 +91,7 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
   # The same over arms, and over a search space.
   arms <- expand.grid(x = c(0, 0.3, 0.5, 1), y = c(0.2, 0.6))
   for (domain in list(arms, search_space(x = param_real(0, 1), y = param_real(0, 1)))) {
-    b <- auto_bandit(domain, related = list(may = may), transform = "none")
+    b <- auto_bandit(domain, transfer = list(may = may), model = gp_model(transform = "none"))
     play(b, 3, f)
     config <- gpbandits:::current_config(inside(b))
     h <- b$history()
@@ -107,20 +107,20 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
 test_that("what is foretold is the density of this campaign's rewards given the others", {
   set.seed(4)
   x <- cbind(x = runif(4), y = runif(4))
-  related <- list(name = c("a", "b"), inputs = cbind(x = runif(7), y = runif(7)), campaign = rep(1:2, c(4L, 3L)),
+  transfer <- list(name = c("a", "b"), inputs = cbind(x = runif(7), y = runif(7)), campaign = rep(1:2, c(4L, 3L)),
                   values = rnorm(7),
                   noise_var = runif(7, 0.1, 0.2), correlation = matrix(c(1, 0.4, 0.4, 1), 2))
   kernel <- kernel_matern(2.5, c(0.4, 0.7))
-  known <- gpbandits:::known_campaigns(related, kernel)
+  known <- gpbandits:::known_campaigns(transfer, kernel)
   y <- rnorm(4)
   rho <- rbind(c(0.5, 0.1), c(-0.6, 0.2))
-  found <- gpbandits:::foretold(related, kernel, known, x, y, rep(0.05, 4), rho, c(1, 2), 0.3)
+  found <- gpbandits:::foretold(transfer, kernel, known, x, y, rep(0.05, 4), rho, c(1, 2), 0.3)
   for (k in 1:2) {
-    C <- rbind(c(k^2, k * rho[k, ]), cbind(k * rho[k, ], related$correlation))
-    task <- c(rep(1, 4), related$campaign + 1)
-    V <- kernel_gram(kernel, rbind(x, related$inputs)) * C[task, task] + diag(c(rep(0.05, 4), related$noise_var))
+    C <- rbind(c(k^2, k * rho[k, ]), cbind(k * rho[k, ], transfer$correlation))
+    task <- c(rep(1, 4), transfer$campaign + 1)
+    V <- kernel_gram(kernel, rbind(x, transfer$inputs)) * C[task, task] + diag(c(rep(0.05, 4), transfer$noise_var))
     log_density <- function(V, r) -0.5 * (sum(r * solve(V, r)) + determinant(V)$modulus[[1]])
-    r <- c(y - 0.3, related$values - known$mean[related$campaign])
+    r <- c(y - 0.3, transfer$values - known$mean[transfer$campaign])
     old <- 5:11
     expect_equal(found[k, 1], log_density(V, r) - log_density(V[old, old], r[old]), tolerance = 1e-9)
   }
@@ -129,14 +129,14 @@ test_that("what is foretold is the density of this campaign's rewards given the 
 test_that("the evidence for earlier campaigns is the Bayes factor of correlations against none", {
   set.seed(21)
   x <- cbind(x = runif(5))
-  related <- list(name = "old", inputs = cbind(x = runif(6)), campaign = rep(1L, 6), values = rnorm(6),
+  transfer <- list(name = "old", inputs = cbind(x = runif(6)), campaign = rep(1L, 6), values = rnorm(6),
                   noise_var = rep(0.1, 6), slope = 1, correlation = diag(1))
   kernel <- kernel_se(0.3)
   y <- rnorm(5)
   parts <- list(list(kernel = kernel, noise_var = 0.05, weight = 1))
-  found <- gpbandits:::related_models(related, parts, x, y, rep(NA_real_, 5), 0, NULL)
-  centred <- related$values - gpbandits:::known_campaigns(related, kernel)$mean
-  K <- kernel_gram(kernel, rbind(x, related$inputs))
+  found <- gpbandits:::transfer_models(transfer, parts, x, y, rep(NA_real_, 5), 0, NULL)
+  centred <- transfer$values - gpbandits:::known_campaigns(transfer, kernel)$mean
+  K <- kernel_gram(kernel, rbind(x, transfer$inputs))
   density <- function(rho, s) {
     C <- rbind(c(s^2, s * rho), c(s * rho, 1))
     task <- rep(1:2, c(5, 6))
@@ -145,7 +145,7 @@ test_that("the evidence for earlier campaigns is the Bayes factor of correlation
     log_of <- function(V, r) -0.5 * (sum(r * solve(V, r)) + determinant(V)$modulus[[1]])
     exp(log_of(V, r) - log_of(V[6:11, 6:11], r[6:11]))
   }
-  scales <- gpbandits:::tried_scales(related, NULL)
+  scales <- gpbandits:::tried_scales(transfer, NULL)
   rho <- seq(-14, 14, by = 2) / 15
   # A quarter of the weight is on the 7 that are negative, three quarters on the 8 others.
   prior <- ifelse(rho < 0, 0.25 / 7, 0.75 / 8)
@@ -170,7 +170,7 @@ test_that("after every refit the models have all of the weight, and a copy goes 
   old <- data.frame(x = runif(30), y = runif(30))
   old$reward <- 100 - 200 * (old$x - 0.6)^2 - 100 * (old$y - 0.3)^2 + rnorm(30, 0, 0.5)
   set.seed(1)
-  b <- auto_bandit(box, related = list(may = old))
+  b <- auto_bandit(box, transfer = list(may = old))
   expect_no_warning(for (i in 1:8) {
     q <- b$suggest()
     b$observe(q$id, -4 * (q$x - 0.6)^2 - 2 * (q$y - 0.3)^2 + rnorm(1, 0, 0.01))
@@ -184,18 +184,18 @@ test_that("after every refit the models have all of the weight, and a copy goes 
 
 test_that("a campaign that tells nothing leaves every choice as it is without, bit by bit", {
   same <- data.frame(x = runif(6), y = runif(6), reward = 3)
-  play_with <- function(related) {
+  play_with <- function(transfer) {
     set.seed(22)
-    b <- auto_bandit(box, related = related, refit = gpbandits:::default_refit(), design = 6)
+    b <- auto_bandit(box, transfer = transfer, model = gp_model(refit = gpbandits:::default_refit()), n_initial = 6)
     play(b, 6, f)
     b$suggest(2)
     b$history()[c("id", "x", "y", "reward", "action")]
   }
   expect_identical(play_with(list(old = same, older = same[1, ])), play_with(NULL))
-  search_with <- function(related) {
+  search_with <- function(transfer) {
     set.seed(23)
-    maximize_bandit(function(p) f(t(p)), box, 9, design = 6, refit = gpbandits:::default_refit(),
-                    related = related)$history
+    maximize_bandit(function(p) f(t(p)), box, 9, n_initial = 6, model = gp_model(refit = gpbandits:::default_refit()),
+                    transfer = transfer)$history
   }
   expect_identical(search_with(list(old = same)), search_with(NULL))
 })
@@ -206,8 +206,9 @@ test_that("while the evidence is against an earlier campaign its models are thos
   y <- f(x) + rnorm(9, sd = 0.02)
   old <- data.frame(x = runif(30), y = runif(30))
   old$reward <- sin(20 * old$x) * cos(17 * old$y)
-  models_of <- function(related) {
-    b <- auto_bandit(box, related = related, design = 0, transform = "none", refit = gpbandits:::default_refit())
+  models_of <- function(transfer) {
+    b <- auto_bandit(box, transfer = transfer, n_initial = 0,
+                     model = gp_model(transform = "none", refit = gpbandits:::default_refit()))
     b$add(x, reward = y)
     b$suggest()
     lapply(gpbandits:::current_config(inside(b))$models, function(model) model[c("kernel", "noise_var", "mean",
@@ -225,12 +226,12 @@ test_that("models of this campaign by itself are weighed by what is foretold of 
   fit_with <- function(old) {
     campaigns <- list(old = data.frame(x = runif(40), y = runif(40)))
     campaigns$old$reward <- old(as.matrix(campaigns$old)) + rnorm(40, sd = 0.05)
-    b <- auto_bandit(box, related = campaigns, transform = "none", design = 0)
+    b <- auto_bandit(box, transfer = campaigns, model = gp_model(transform = "none"), n_initial = 0)
     b$add(x, reward = y)
     b$suggest()
     config <- gpbandits:::current_config(inside(b))
     alone <- function(model) model$campaigns$correlation == 0 && model$campaigns$scale == 1
-    list(related = config$related, values = gpbandits:::map_outputs(config$output_map, y), models = config$models,
+    list(transfer = config$transfer, values = gpbandits:::map_outputs(config$output_map, y), models = config$models,
          alone = vapply(config$models, alone, NA))
   }
   weight <- function(models) vapply(models, `[[`, 0, "weight")
@@ -243,23 +244,23 @@ test_that("models of this campaign by itself are weighed by what is foretold of 
   model <- strange$models[[1]]
   model$campaigns[c("correlation", "scale")] <- list(0.4, 1.3)
   C <- rbind(c(1.69, 0.52), c(0.52, 1))
-  task <- c(rep(1, 16), strange$related$campaign + 1)
-  noise <- c(rep(model$noise_var, 16), strange$related$noise_var)
-  V <- kernel_gram(model$kernel, rbind(x, strange$related$inputs)) * C[task, task] + diag(noise)
-  mean <- gpbandits:::known_campaigns(strange$related, model$kernel)$mean
-  r <- c(strange$values - model$mean, strange$related$values - mean)
+  task <- c(rep(1, 16), strange$transfer$campaign + 1)
+  noise <- c(rep(model$noise_var, 16), strange$transfer$noise_var)
+  V <- kernel_gram(model$kernel, rbind(x, strange$transfer$inputs)) * C[task, task] + diag(noise)
+  mean <- gpbandits:::known_campaigns(strange$transfer, model$kernel)$mean
+  r <- c(strange$values - model$mean, strange$transfer$values - mean)
   each <- vapply(1:16, function(i) {
     back <- solve(V[-i, -i], cbind(V[-i, i], r[-i]))
     dnorm(r[i], sum(V[-i, i] * back[, 2]), sqrt(V[i, i] - sum(V[-i, i] * back[, 1])), log = TRUE)
   }, 0)
-  foretold <- gpbandits:::each_foretold(strange$related, model, x, strange$values, rep(NA_real_, 16))
+  foretold <- gpbandits:::each_foretold(strange$transfer, model, x, strange$values, rep(NA_real_, 16))
   expect_equal(foretold, each, tolerance = 1e-8)
   # Of several models what is foretold is the mixture.
   other <- strange$models[[2]]
-  too <- gpbandits:::each_foretold(strange$related, other, x, strange$values, rep(NA_real_, 16))
+  too <- gpbandits:::each_foretold(strange$transfer, other, x, strange$values, rep(NA_real_, 16))
   model$weight <- 0.3
   other$weight <- 0.7
-  better <- gpbandits:::foretold_better(strange$related, list(model, other), list(utils::modifyList(model,
+  better <- gpbandits:::foretold_better(strange$transfer, list(model, other), list(utils::modifyList(model,
                                                                                                    list(weight = 1))),
                                         x, strange$values, rep(NA_real_, 16))
   expect_equal(better, sum(log(0.3 * exp(each) + 0.7 * exp(too))) - sum(each), tolerance = 1e-8)
@@ -268,31 +269,31 @@ test_that("models of this campaign by itself are weighed by what is foretold of 
 test_that("correlations go where the data are: the same function, upside down", {
   for (sign in c(1, -1)) {
     set.seed(6)
-    b <- auto_bandit(box, related = list(may = old_data(25, 5, sign, f = f)))
+    b <- auto_bandit(box, transfer = list(may = old_data(25, 5, sign, f = f)))
     play(b, if (sign > 0) 6 else 9, f)
-    expect_gt(sign * summary(b)$related$correlation, 0.3)
+    expect_gt(sign * summary(b)$transfer$correlation, 0.3)
     expect_equal(as.numeric(b$best()[c("x", "y")]), c(0.3, 0.6), tolerance = 0.15)
   }
-  expect_output(print(b), "related    may \\(25 rows\\): correlation -0")
-  expect_output(print(summary(b)), "related    may")
+  expect_output(print(b), "transfer   may \\(25 rows\\): correlation -0")
+  expect_output(print(summary(b)), "transfer   may")
 })
 
 test_that("three points come first, the first where the old rows expect most; then as many as are needed", {
   set.seed(7)
-  b <- auto_bandit(box, related = list(may = old_data(30, 8, f = f)))
+  b <- auto_bandit(box, transfer = list(may = old_data(30, 8, f = f)))
   expect_identical(length(inside(b)$config$design$arm), 10L)
-  expect_identical(inside(b)$config$related$optional, 7L)
+  expect_identical(inside(b)$config$transfer$optional, 7L)
   expect_equal(as.numeric(b$suggest()[c("x", "y")]), c(0.3, 0.6), tolerance = 0.2)
-  found <- maximize_bandit(function(p) f(t(p)), box, 5, related = list(may = old_data(30, 8, f = f)))
+  found <- maximize_bandit(function(p) f(t(p)), box, 5, transfer = list(may = old_data(30, 8, f = f)))
   expect_identical(nrow(found$history), 5L)
   expect_equal(unname(unlist(found$history[1, c("x", "y")])), c(0.3, 0.6), tolerance = 0.2)
-  expect_output(print(summary(found)), "related    may \\(30 rows\\)")
+  expect_output(print(summary(found)), "transfer   may \\(30 rows\\)")
 })
 
 test_that("the design goes on in the share of rounds that earlier campaigns leave untold", {
   actions <- function(rho, n) {
     set.seed(25)
-    b <- auto_bandit(box, related = list(may = old_data(8, 8, f = f)), refit = refit_every(100))
+    b <- auto_bandit(box, transfer = list(may = old_data(8, 8, f = f)), model = gp_model(refit = refit_every(100)))
     frame <- inside(b)
     frame$config$models <- lapply(frame$config$models[1], function(model) {
       model$weight <- 1
@@ -310,11 +311,11 @@ test_that("the design goes on in the share of rounds that earlier campaigns leav
   expect_identical(actions(sqrt(0.45), 8), strsplit("eeeepepe", "")[[1]])
   # A design that is asked for comes first.
   set.seed(26)
-  b <- auto_bandit(box, related = list(may = old_data(8, 8, f = f)), design = 5)
+  b <- auto_bandit(box, transfer = list(may = old_data(8, 8, f = f)), n_initial = 5)
   b$suggest(6)
   expect_identical(b$history()$action, rep(c("explore", "policy"), c(5, 1)))
   # Several campaigns tell together what R^-1 says.
-  two <- list(related = list(correlation = matrix(c(1, 0.5, 0.5, 1), 2)),
+  two <- list(transfer = list(correlation = matrix(c(1, 0.5, 0.5, 1), 2)),
               models = list(list(weight = 1, campaigns = list(correlation = c(0.6, 0.3)))))
   expect_equal(gpbandits:::share_told(two), (0.36 + 0.09 - 0.18) / 0.75, tolerance = 1e-12)
 })
@@ -326,13 +327,13 @@ test_that("campaigns that contradict each other are earlier campaigns, too", {
     data$reward <- sign * (100 - 200 * (data$x - 0.6)^2 - 100 * (data$y - 0.3)^2) + rnorm(30, 0, noise)
     data
   }
-  b <- auto_bandit(box, related = list(upside = old(1, -1), right = old(2, 1)))
-  expect_lt(inside(b)$config$related$correlation[1, 2], 0)
+  b <- auto_bandit(box, transfer = list(upside = old(1, -1), right = old(2, 1)))
+  expect_lt(inside(b)$config$transfer$correlation[1, 2], 0)
   one <- old(4, 1)
-  b <- auto_bandit(box, related = list(may = one, june = transform(one, reward = -reward)))
+  b <- auto_bandit(box, transfer = list(may = one, june = transform(one, reward = -reward)))
   set.seed(1)
   expect_no_warning(play(b, 5, function(x) -4 * (x[, 1] - 0.6)^2 - 2 * (x[, 2] - 0.3)^2))
-  expect_true(all(summary(b)$related$correlation * c(1, -1) > 0))
+  expect_true(all(summary(b)$transfer$correlation * c(1, -1) > 0))
 })
 
 test_that("of thousands of rows those are kept that say most", {
@@ -354,28 +355,28 @@ test_that("of thousands of rows those are kept that say most", {
 test_that("saved, copied, replayed, from JSON and from a journal it is the same bandit", {
   path <- tempfile()
   set.seed(10)
-  b <- auto_bandit(box, related = list(may = old_data(12, 11, f = f)), journal = path)
+  b <- auto_bandit(box, transfer = list(may = old_data(12, 11, f = f)), journal = path)
   play(b, 4, f)
   at <- data.frame(x = c(0.2, 0.6), y = c(0.5, 0.1))
   p <- b$posterior(at)
-  beliefs <- summary(b)$related
+  beliefs <- summary(b)$transfer
   others <- list(b$copy(), unserialize(serialize(b$copy(), NULL)), from_json(as_json(b)), open_bandit(path))
   set.seed(13)
   wanted <- others[[1]]$suggest()
   for (other in others[-1]) {
     expect_identical(other$posterior(at), p)
-    expect_identical(summary(other)$related, beliefs)
+    expect_identical(summary(other)$transfer, beliefs)
     set.seed(13)
     expect_identical(other$suggest(), wanted)
   }
   bad <- b$copy()
   frame <- inside(bad)
-  frame$config$related$values <- 1
+  frame$config$transfer$values <- 1
   expect_error(readRDS(local({ saveRDS(bad, path); path }))$posterior(at), class = "gpbandits_error")
 })
 
 test_that("an interrupted search goes on from its journal as if nothing had been, in its own design", {
-  related <- list(may = old_data(12, 11, f = f))
+  transfer <- list(may = old_data(12, 11, f = f))
   search <- function(seed, path, stops = Inf, evaluations = 9) {
     set.seed(seed)
     calls <- 0
@@ -384,7 +385,8 @@ test_that("an interrupted search goes on from its journal as if nothing had been
       if (calls == stops) signalCondition(structure(class = c("interrupt", "condition"),
                                                     list(message = "", call = NULL)))
       f(t(p))
-    }, box, evaluations, related = related, journal = path, refit = refit_every(2, minimum = 2, mean = "fit"))
+    }, box, evaluations, transfer = transfer, journal = path, model = gp_model(refit = refit_every(2, minimum = 2,
+                                                                                                 mean = "fit")))
   }
   whole <- search(27, tempfile())
   expect_identical(whole$bandit$history()$action[1:4] == "given", c(TRUE, TRUE, TRUE, FALSE))
@@ -399,7 +401,7 @@ test_that("an interrupted search goes on from its journal as if nothing had been
 test_that("Thompson sampling and UCB go by it, batches too", {
   for (policy in list(policy_ts(1), policy_ucb(2))) {
     set.seed(14)
-    b <- auto_bandit(box, related = list(may = old_data(15, 15, f = f)), policy = policy)
+    b <- auto_bandit(box, transfer = list(may = old_data(15, 15, f = f)), policy = policy)
     q <- b$suggest(5)
     b$observe(q$id, f(as.matrix(q[c("x", "y")])))
     expect_identical(nrow(b$suggest(2)), 2L)
@@ -408,19 +410,19 @@ test_that("Thompson sampling and UCB go by it, batches too", {
 
 test_that("errors name what is wrong", {
   may <- old_data(5, 16, f = f)
-  ask <- function(related, domain = box, ...) auto_bandit(domain, related = related, ...)
+  ask <- function(transfer, domain = box, ...) auto_bandit(domain, transfer = transfer, ...)
   for (bad in list(3, list(), may, list(may), list(may = 3), list(may = may[1:2]), list(may = cbind(may, z = 1)),
                    list(may = transform(may, reward = NA_real_)), list(may = transform(may, x = NA_real_)),
                    list(may = transform(may, reward = "a")), list(a = may, a = may))) {
-    expect_error(ask(bad), "related", class = "gpbandits_error")
+    expect_error(ask(bad), "transfer", class = "gpbandits_error")
   }
   expect_error(ask(list(may = may), refit = NULL), "refit", class = "gpbandits_error")
-  expect_error(ask(list(may = may), limits = ~ g <= 1), "related", class = "gpbandits_error")
+  expect_error(ask(list(may = may), limits = ~ g <= 1), "transfer", class = "gpbandits_error")
   expect_error(ask(list(may = transform(may, x = -1)),
                    search_space(x = param_real(0.1, 1, log = TRUE), y = param_real(0, 1))), "> 0",
                class = "gpbandits_error")
-  expect_error(maximize_bandit(function(p, fold) 1, box, 40, related = list(may = may), race = race_folds(4)),
-               "related",
+  expect_error(maximize_bandit(function(p, fold) 1, box, 40, transfer = list(may = may), race = race_folds(4)),
+               "transfer",
                class = "gpbandits_error")
 })
 
@@ -436,7 +438,7 @@ test_that("Hartmann in three inputs: ahead where the old campaign resembles it, 
     x <- matrix(runif(120), 40, dimnames = list(NULL, names))
     noise <- rnorm(60, sd = 0.1)
     campaigns <- if (case != "none") list(old = data.frame(x, reward = 100 + 5 * (old[[case]](x) + noise[1:40])))
-    b <- auto_bandit(box_domain(c(x1 = 0, x2 = 0, x3 = 0), c(1, 1, 1)), related = campaigns)
+    b <- auto_bandit(box_domain(c(x1 = 0, x2 = 0, x3 = 0), c(1, 1, 1)), transfer = campaigns)
     for (t in 1:8) {
       q <- b$suggest()
       b$observe(q$id, 60 + 3 * (hartmann$f(as.matrix(q[names])) + noise[40 + t]))

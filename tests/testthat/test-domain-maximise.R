@@ -191,7 +191,7 @@ test_that("what a space excludes is excluded to the last bit, and no more", {
   # A limit of the problem beside it.
   limited <- function(places) cbind(places$inputs[, 2] - 0.25)
   expect_equal(best(disc, function(q) q$a + q$b, limits = limited), 0.25 + sqrt(0.5 - 0.25^2), tolerance = 1e-7)
-  mode <- prepared_belief(belief_normal(n = c(8, 1)), whole)
+  mode <- prepared_prior_optimum(prior_normal(n = c(8, 1)), whole)
   expect_equal(mode$mode$inputs[1], 4)
   expect_equal(mode$top, -8)
 })

@@ -186,7 +186,7 @@ test_that("at most two of five: suggestions have two, indicators tell them apart
 
 test_that("ten shares work, and start quickly", {
   space <- search_space(m = param_shares(letters[1:10], upper = 0.4))
-  b <- auto_bandit(space, design = 4)
+  b <- auto_bandit(space, n_initial = 4)
   set.seed(8)
   for (i in 1:5) {
     q <- b$suggest()
@@ -317,7 +317,7 @@ test_that("pictures and importances of shares are of mixtures that there are", {
   expect_equal(rowSums(spread), rep(1, 1e4))
   # Uniform on the triangle: each share has the distribution function 1 - (1 - s)^2.
   for (name in names(spread)) expect_gt(stats::ks.test(spread[[name]], function(s) 1 - (1 - s)^2)$p.value, 1e-4)
-  found <- maximize_bandit(function(p) -10 * ((p$a - 0.5)^2 + (p$b - 0.2)^2), space, 12, progress = FALSE)
+  found <- maximize_bandit(function(p) -10 * ((p$a - 0.5)^2 + (p$b - 0.2)^2), space, 12)
   # No share comes before another: more of `c` is less of the others.
   expect_true(all(input_importance(found)$total > 0.02))
   grDevices::pdf(NULL)
@@ -367,7 +367,7 @@ test_that("points of a linear equality with unequal coefficients lie on it, and 
 test_that("designs, suggestions, and the recommended point satisfy a linear equality, which states its optimum", {
   f <- function(q) -(q$a - 0.3)^2 - (q$b - 0.6)^2
   set.seed(2)
-  b <- auto_bandit(search_space(a = c(0, 1), b = c(0, 1), where = ~ 2 * a + b == 1), design = 6)
+  b <- auto_bandit(search_space(a = c(0, 1), b = c(0, 1), where = ~ 2 * a + b == 1), n_initial = 6)
   for (k in 1:12) {
     q <- b$suggest()
     expect_lt(abs(2 * q$a + q$b - 1), 1e-12)

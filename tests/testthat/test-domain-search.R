@@ -344,13 +344,13 @@ test_that("points come back from a file of fifteen digits, also from the bounds"
   # What makes it hard: a bound that comes back larger, and whole numbers where there were others.
   expect_gt(back$r[2], 2 / 3)
   back$k <- as.integer(back$k)
-  bandit <- auto_bandit(space, design = 0)
+  bandit <- auto_bandit(space, n_initial = 0)
   bandit$add(back, reward = 1:3)
   seen <- bandit$history()
   expect_identical(seen$r[2], 2 / 3)
   expect_equal(seen[c("r", "l", "n", "k", "flag", "e")], corners, tolerance = 1e-14, ignore_attr = TRUE)
   expect_identical(seen$k, corners$k)
-  box <- auto_bandit(list(r = c(-1 / 3, 2 / 3)), design = 0)
+  box <- auto_bandit(list(r = c(-1 / 3, 2 / 3)), n_initial = 0)
   box$add(back["r"], reward = 1:3)
   expect_identical(box$history()$r[2], 2 / 3)
   # What is outside by more than that is refused.
@@ -368,7 +368,7 @@ test_that("levels that are numbers are numbers in conditions", {
   points$big <- ifelse(points$n > 10, TRUE, NA)
   points$three <- ifelse(points$o != 1, FALSE, NA)
   allowed <- points$o + points$n <= 103
-  bandit <- auto_bandit(space, design = 0)
+  bandit <- auto_bandit(space, n_initial = 0)
   bandit$add(points[allowed, ], reward = seq_len(sum(allowed)))
   expect_error(bandit$add(points[!allowed, ][1, ], reward = 1), "where", class = "gpbandits_error")
   expect_error(bandit$add(data.frame(n = 5, o = 3, big = TRUE, three = TRUE), reward = 1), "big", class = "gpbandits_error")

@@ -39,7 +39,7 @@ test_that("names, labels, levels and paths are text: doors that refuse what is n
   b <- make(data.frame(x = x, n = letters[1:5]))
   b$suggest()
   space <- gp_ei(search_space(a = c(0, 1), b = c("u", "v")), kernel_se(0.3, dims = "a"), 0.1)
-  found <- maximize_bandit(function(p) p[["u"]], list(u = c(0, 1)), evaluations = 3, design = 3)
+  found <- maximize_bandit(function(p) p[["u"]], list(u = c(0, 1)), evaluations = 3, n_initial = 3)
   named <- function(x, name) stats::setNames(x, name)
   row_named <- function(name) matrix(x, dimnames = list(c(name, letters[2:5]), "u"))
   # Not as names, labels and levels, which may have no control characters either.
@@ -74,7 +74,8 @@ test_that("names, labels, levels and paths are text: doors that refuse what is n
   expect_identical(b$history()$status, "pending")
   expect_identical(list.files(all.files = TRUE, no.. = TRUE), character())
   # What an objective says in bytes is kept, as text.
-  said <- maximize_bandit(function(p) if (p[["u"]] > 0.5) stop(simpleError("\xff\xfe")) else 1, list(u = c(0, 1)), evaluations = 4, design = 4)
+  said <- maximize_bandit(function(p) if (p[["u"]] > 0.5) stop(simpleError("\xff\xfe")) else 1, list(u = c(0, 1)),
+                          evaluations = 4, n_initial = 4)
   expect_match(said$history$status, "^(ok|error: <ff><fe>)$")
   expect_true(any(said$history$status != "ok"))
 })
@@ -261,7 +262,7 @@ test_that("objects that only call themselves tables, times or series are refused
     refused(maximize_bandit(function(p) 1, list(u = c(0, 1)), evaluations = 2, data = table))
     refused(param_factor(c("a", "b"), features = table))
     refused(evaluate_policy(table, gp_ts(x, kernel_se(0.25), 0.1, width = 1)))
-    refused(auto_bandit(list(u = c(0, 1)), related = list(old = table)))
+    refused(auto_bandit(list(u = c(0, 1)), transfer = list(old = table)))
   }
   for (times in list(only_called(1, "POSIXlt"), only_called(list(1), "POSIXlt"), only_called(mean, "POSIXlt"))) {
     refused(box$posterior(times))
@@ -282,7 +283,7 @@ test_that("whatever an objective signals is a failed evaluation; other functions
   signals <- function(body) function(...) stop(structure(body, class = c("own", "error", "condition")))
   bodies <- list(list(message = 1, call = NULL), list(), 1, list(message = c("a", "b")))
   for (signal in lapply(bodies, signals)) {
-    found <- maximize_bandit(signal, list(u = c(0, 1)), evaluations = 2, design = 2)
+    found <- maximize_bandit(signal, list(u = c(0, 1)), evaluations = 2, n_initial = 2)
     expect_match(found$history$status, "^error: ")
     refused(gp_ucb(1:3, kernel_function(signal), 0.1))
   }
@@ -305,10 +306,11 @@ test_that("a caller's time limit ends a search in this process, whose objective 
     setTimeLimit(cpu = 0.2, transient = TRUE)
     long(p)
   }
-  late <- tryCatch(maximize_bandit(limited, list(u = c(0, 1)), evaluations = 2, design = 2), error = identity)
+  late <- tryCatch(maximize_bandit(limited, list(u = c(0, 1)), evaluations = 2, n_initial = 2), error = identity)
   expect_match(conditionMessage(late), gettext("reached CPU time limit", domain = "R"), fixed = TRUE)
   # With a limit of its own each evaluation fails, as it says.
-  found <- maximize_bandit(long, list(u = c(0, 1)), evaluations = 2, design = 2, timeout = 0.2, attempts = 1)
+  found <- maximize_bandit(long, list(u = c(0, 1)), evaluations = 2, n_initial = 2,
+                           control = search_control(timeout = 0.2, attempts = 1))
   expect_match(found$history$status, "timed out")
 })
 

@@ -3,7 +3,8 @@
 test_that("a worker's bandit knows what all workers have begun and ended, once", {
   space <- search_space(x = param_real(0, 1), k = param_factor(c("a", "b")), z = param_real(0, 2, when = ~ k == "b"))
   inst <- list(objective_multiplicator = c(y = -1), archive = list(cols_y = "y"))
-  told <- list2env(list(bandit = auto_bandit(space, direction = "minimize", design = 0), ids = integer(), open = character()))
+  told <- list2env(list(bandit = auto_bandit(space, direction = "minimize", n_initial = 0), ids = integer(),
+                        open = character()))
   archive <- data.frame(keys = c("q", "r", "s", "t"), state = c("queued", "running", "finished", "failed"),
                         x = c(0.1, 0.2, 0.3, 0.4), k = c("a", "a", "b", "b"), z = c(NA, NA, 1, 2), y = c(NA, NA, 5, NA))
   tell <- function() gpbandits:::tell_archive(told, archive, space, inst)
@@ -28,7 +29,8 @@ test_that("a worker's bandit knows what all workers have begun and ended, once",
 test_that("of several targets it knows each, with its own sign", {
   space <- search_space(x = param_real(0, 1))
   inst <- list(objective_multiplicator = c(a = -1, b = 1), archive = list(cols_y = c("a", "b")))
-  told <- list2env(list(bandit = auto_bandit(space, outcomes = list(a = to_maximize(), b = to_minimize()), design = 0),
+  told <- list2env(list(bandit = auto_bandit(space, outcomes = list(a = to_maximize(), b = to_minimize()),
+                                             n_initial = 0),
                         ids = integer(), open = character()))
   archive <- data.frame(keys = c("r", "s", "t"), state = c("running", "finished", "failed"), x = c(0.2, 0.3, 0.4),
                         a = c(NA, 5, NA), b = c(NA, 2, NA))
@@ -87,7 +89,8 @@ test_that("opt(\"async_gp_bandit\") minimises and maximises within the space", {
   for (tag in c("minimize", "maximize")) {
     set.seed(1)
     instance <- async_instance(config, tag, 16)
-    optimizer <- bbotk::opt("async_gp_bandit", design = 6L, refit = 5L)
+    optimizer <- bbotk::opt("async_gp_bandit", n_initial = 6L,
+                            model = gp_model(refit = refit_every(5, mean = "fit", average = 10)))
     optimizer$optimize(instance)
     archive <- as.data.frame(instance$archive$data)
     expect_identical(sum(optimizer$bandit$history()$status == "known"), 16L)
@@ -107,7 +110,7 @@ test_that("two workers share the work, and each learns from the other", {
   mirai::daemons(2)
   on.exit(mirai::daemons(0), add = TRUE)
   set.seed(1)
-  suppressMessages(bbotk::opt("async_gp_bandit", design = 4L)$optimize(instance))
+  suppressMessages(bbotk::opt("async_gp_bandit", n_initial = 4L)$optimize(instance))
   archive <- as.data.frame(instance$archive$data)
   expect_gte(sum(archive$state == "finished"), 14)
   expect_identical(length(unique(archive$worker_id[archive$state == "finished"])), 2L)
@@ -122,7 +125,8 @@ test_that("tnr(\"async_gp_bandit\") tunes a tree: a logarithmic scale, a conditi
   on.exit(options(old), add = TRUE)
   space <- paradox::ps(cp = paradox::p_dbl(1e-4, 0.3, logscale = TRUE), usesurrogate = paradox::p_int(0, 1),
                        maxsurrogate = paradox::p_int(1, 6, depends = quote(usesurrogate == 1L)))
-  tuner <- mlr3tuning::tnr("async_gp_bandit", design = 5L, refit = 4L)
+  tuner <- mlr3tuning::tnr("async_gp_bandit", n_initial = 5L,
+                           model = gp_model(refit = refit_every(4, mean = "fit", average = 10)))
   expect_s3_class(tuner, "TunerAsync")
   set.seed(1)
   instance <- mlr3tuning::ti_async(mlr3::tsk("sonar"), mlr3::lrn("classif.rpart"), mlr3::rsmp("cv", folds = 2),

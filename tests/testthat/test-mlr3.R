@@ -32,7 +32,8 @@ test_that("opt(\"gp_bandit\") minimises and maximises alike, within the space, t
   for (tag in c("minimize", "maximize")) {
     set.seed(1)
     instance <- instance_of(tag, 22)
-    quiet(bbotk::opt("gp_bandit", refit = 5)$optimize(instance))
+    quiet(bbotk::opt("gp_bandit",
+                     model = gp_model(refit = refit_every(5, mean = "fit", average = 10)))$optimize(instance))
     archive <- as.data.frame(instance$archive$data)
     expect_identical(nrow(archive), 22L)
     expect_identical(is.na(archive$extra), !archive$flag)
@@ -50,7 +51,8 @@ test_that("it beats random search on the same budget", {
   found <- vapply(seq_len(by_level(2, 4)), function(seed) {
     set.seed(seed)
     instance <- instance_of("minimize", 20)
-    quiet(bbotk::opt("gp_bandit", refit = 5)$optimize(instance))
+    quiet(bbotk::opt("gp_bandit",
+                     model = gp_model(refit = refit_every(5, mean = "fit", average = 10)))$optimize(instance))
     instance$result_y
   }, 0)
   # (bbotk's own random search takes seconds for it.)
@@ -67,7 +69,8 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
   set.seed(2)
   instance <- instance_of("minimize", 20)
   quiet(instance$eval_batch(paradox::generate_design_random(instance$search_space, 6)$data))
-  optimizer <- bbotk::opt("gp_bandit", batch_size = 3, design = 8, refit = 2)
+  optimizer <- bbotk::opt("gp_bandit", batch_size = 3, n_initial = 8,
+                          model = gp_model(refit = refit_every(2, mean = "fit", average = 10)))
   quiet(optimizer$optimize(instance))
   sizes <- as.vector(table(instance$archive$data$batch_nr))
   expect_identical(sizes[1:3], c(6L, 2L, 3L))
@@ -82,9 +85,12 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
   instance <- bbotk::OptimInstanceBatchSingleCrit$new(
     bbotk::ObjectiveRFun$new(function(xs) list(y = xs$u^2), paradox::ps(u = paradox::p_dbl(-1, 1)), paradox::ps(y = paradox::p_dbl(tags = "minimize"))),
     terminator = bbotk::trm("perf_reached", level = 1e-3))
-  quiet(bbotk::opt("gp_bandit", policy = policy_ei(), kernel = kernel_se(0.5))$optimize(instance))
+  quiet(bbotk::opt("gp_bandit", policy = policy_ei(), model = gp_model(kernel_se(0.5)))$optimize(instance))
   expect_lte(instance$result_y, 1e-3)
-  expect_error(quiet(bbotk::opt("gp_bandit", kernel = 3)$optimize(instance_of("minimize", 12))), "kernel", class = "gpbandits_error")
+  expect_error(bbotk::opt("gp_bandit", model = kernel_se(0.5)), "gp_model()", fixed = TRUE)
+  expect_error(bbotk::opt("gp_bandit", control = search_control(timeout = 3)),
+               "`timeout` of search_control() has no effect",
+               fixed = TRUE)
 })
 
 test_that("what is fixed stays, in the design and in batches; bad values are refused by name", {
@@ -92,7 +98,9 @@ test_that("what is fixed stays, in the design and in batches; bad values are ref
   needs_bbotk()
   set.seed(11)
   instance <- instance_of("minimize", 9)
-  optimizer <- bbotk::opt("gp_bandit", design = 6, batch_size = 3, refit = 5, fixed = list(k = "b", n = 3))
+  optimizer <- bbotk::opt("gp_bandit", n_initial = 6, batch_size = 3,
+                          model = gp_model(refit = refit_every(5, mean = "fit",
+                                                               average = 10)), fixed = list(k = "b", n = 3))
   quiet(optimizer$optimize(instance))
   archive <- as.data.frame(instance$archive$data)
   expect_identical(archive$k, rep("b", 9))
@@ -101,7 +109,7 @@ test_that("what is fixed stays, in the design and in batches; bad values are ref
   # (What was asked when bbotk ended it is withdrawn.)
   expect_identical(optimizer$bandit$history()$status, rep(c("known", "withdrawn"), c(9, 3)))
   for (bad in list(list(k = "z"), list(strange = 1), "b")) {
-    err <- expect_error(quiet(bbotk::opt("gp_bandit", design = 2, fixed = bad)$optimize(instance_of("minimize", 3))),
+    err <- expect_error(quiet(bbotk::opt("gp_bandit", n_initial = 2, fixed = bad)$optimize(instance_of("minimize", 3))),
                         class = "gpbandits_error")
     expect_identical(err$argument, "fixed")
   }
@@ -112,7 +120,7 @@ test_that("a bandit that bbotk ended within its design knows what was evaluated"
   needs_bbotk()
   set.seed(4)
   instance <- instance_of("minimize", 5)
-  optimizer <- bbotk::opt("gp_bandit", design = 12)
+  optimizer <- bbotk::opt("gp_bandit", n_initial = 12)
   quiet(optimizer$optimize(instance))
   told <- optimizer$bandit$history()
   expect_equal(told$x, instance$archive$data$x, tolerance = 1e-12)
@@ -169,7 +177,7 @@ test_that("several targets: a front, whatever is minimised or maximised, with fa
   set.seed(1)
   instance <- several(f, list(gain = "maximize", width = "minimize"), 18)
   quiet(instance$eval_batch(paradox::generate_design_random(instance$search_space, 3)$data))
-  optimizer <- bbotk::opt("gp_bandit", batch_size = 2, design = 8)
+  optimizer <- bbotk::opt("gp_bandit", batch_size = 2, n_initial = 8)
   quiet(optimizer$optimize(instance))
   expect_identical(optimizer$bandit$config$policy$kind, "ehvi")
   archive <- as.data.frame(instance$archive$data)
@@ -190,7 +198,7 @@ test_that("several targets: a front, whatever is minimised or maximised, with fa
 
   three <- several(function(xs) list(a = xs$u, b = xs$v, c = -xs$u - xs$v),
                    list(a = "minimize", b = "minimize", c = "minimize"), 7)
-  optimizer <- bbotk::opt("gp_bandit", design = 5)
+  optimizer <- bbotk::opt("gp_bandit", n_initial = 5)
   quiet(optimizer$optimize(three))
   expect_identical(optimizer$bandit$config$policy$kind, "hypervolume")
   one <- bbotk::opt("gp_bandit", policy = policy_ei())
@@ -203,7 +211,7 @@ test_that("a tuner finds the front of two measures", {
   needs_bbotk()
   for (package in c("mlr3", "mlr3tuning", "rpart")) skip_if_not_installed(package)
   set.seed(2)
-  tuner <- mlr3tuning::tnr("gp_bandit", design = 4)
+  tuner <- mlr3tuning::tnr("gp_bandit", n_initial = 4)
   instance <- quiet(mlr3tuning::tune(
     tuner = tuner, task = mlr3::tsk("sonar"), resampling = mlr3::rsmp("holdout"),
     learner = mlr3::lrn("classif.rpart", cp = paradox::to_tune(1e-4, 0.3, logscale = TRUE)),
@@ -217,7 +225,7 @@ test_that("a tuner finds the front of two measures", {
 })
 
 tuner_of_test <- function(...) {
-  mlr3tuning::auto_tuner(tuner = mlr3tuning::tnr("gp_bandit", design = 2),
+  mlr3tuning::auto_tuner(tuner = mlr3tuning::tnr("gp_bandit", n_initial = 2),
                          learner = mlr3::lrn("classif.debug", x = paradox::to_tune(0, 1)),
                          resampling = mlr3::rsmp("holdout"), measure = mlr3::msr("classif.ce"), term_evals = 4, ...)
 }
@@ -284,7 +292,7 @@ test_that("an optimiser can be cloned, saved and run again, under callbacks that
   watching <- bbotk::callback_batch("test.watch", on_optimizer_after_eval = function(callback, context) {
     seen <<- c(seen, list(context$optimizer$clone(deep = TRUE)))
   })
-  optimizer <- bbotk::opt("gp_bandit", design = 3)
+  optimizer <- bbotk::opt("gp_bandit", n_initial = 3)
   quiet(optimizer$optimize(instance_of("minimize", 5, callbacks = watching)))
   expect_identical(length(seen), 5L)
   # A clone from the middle of the run goes its own way.
@@ -294,10 +302,10 @@ test_that("an optimiser can be cloned, saved and run again, under callbacks that
   saveRDS(optimizer, path)
   for (other in list(optimizer$clone(deep = TRUE), readRDS(path))) {
     expect_true(all.equal(other$bandit, optimizer$bandit))
-    other$param_set$values$design <- 2L
+    other$param_set$values$n_initial <- 2L
     quiet(other$optimize(instance_of("minimize", 4)))
     expect_identical(sum(other$bandit$history()$status == "known"), 4L)
-    expect_identical(optimizer$param_set$values$design, 3L)
+    expect_identical(optimizer$param_set$values$n_initial, 3L)
     expect_identical(optimizer$bandit$history(), told)
   }
 })
@@ -305,14 +313,14 @@ test_that("an optimiser can be cloned, saved and run again, under callbacks that
 test_that("an asynchronous tuner and optimiser are cloned with their bandits", {
   needs_bbotk()
   skip_if_not_installed("mlr3tuning")
-  optimizer <- suppressWarnings(bbotk::opt("async_gp_bandit", design = 3L))   # (without rush it warns)
+  optimizer <- suppressWarnings(bbotk::opt("async_gp_bandit", n_initial = 3L))   # (without rush it warns)
   optimizer$bandit <- auto_bandit(list(x = c(0, 1)), data = data.frame(x = 0.5, reward = 1))
   clone <- suppressWarnings(optimizer$clone(deep = TRUE))
   expect_true(all.equal(clone$bandit, optimizer$bandit))
   clone$bandit$reset()
   expect_identical(nrow(optimizer$bandit$history()), 1L)
-  clone$param_set$values$design <- 4L
-  expect_identical(optimizer$param_set$values$design, 3L)
+  clone$param_set$values$n_initial <- 4L
+  expect_identical(optimizer$param_set$values$n_initial, 3L)
   expect_s3_class(suppressWarnings(mlr3tuning::tnr("async_gp_bandit")$clone(deep = TRUE)), "TunerAsync")
 })
 
@@ -325,7 +333,7 @@ test_that("values that are infinite have failed, what is no number bbotk refuses
                                           paradox::ps(u = paradox::p_dbl(0, 1)),
                                           paradox::ps(y = paradox::p_dbl(tags = "minimize")))
     instance <- bbotk::OptimInstanceBatchSingleCrit$new(objective, terminator = bbotk::trm("evals", n_evals = evaluations))
-    optimizer <- bbotk::opt("gp_bandit", design = 3)
+    optimizer <- bbotk::opt("gp_bandit", n_initial = 3)
     error <- tryCatch({
       quiet(optimizer$optimize(instance))
       NULL

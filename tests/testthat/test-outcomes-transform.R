@@ -534,7 +534,7 @@ test_that("a penalty of any size is mapped and fitted without a warning", {
       expect_true(all(is.finite(gpbandits:::map_outputs(map, rewards))))
     }
   }
-  b <- auto_bandit(list(x = c(0, 1)), design = 2)
+  b <- auto_bandit(list(x = c(0, 1)), n_initial = 2)
   expect_no_warning({
     for (t in 1:20) {
       q <- b$suggest()

@@ -75,7 +75,8 @@ test_that("each picture can be had alone; bad arguments are refused", {
     for (which in c("map", "importance", "dependence")) refused(plot(one, which), "which")
     for (inputs in list("lr", c("lr", "lr"), c("lr", "depth", "rate"))) refused(plot(found, "map", inputs = inputs), "inputs")
     named <- finite_domain(1:3)
-    arms <- maximize_bandit(function(p) -p[[1]], named, 4, kernel = kernel_matrix(diag(3)), refit = NULL)
+    arms <- maximize_bandit(function(p) -p[[1]], named, 4,
+                            model = gp_model(kernel = kernel_matrix(diag(3)), refit = NULL))
     expect_named(plot(arms), "progress")
     refused(plot(arms, "slices"), "which")
     grid <- maximize_bandit(function(p) p[[1]], finite_domain(expand.grid(a = 1:3, b = 1:2)), 5)
@@ -125,7 +126,7 @@ test_that("the progress of autoplot has every evaluation in its place", {
   skip_if_not_installed("ggplot2")
   set.seed(3)
   found <- minimize_bandit(function(p) if (p[["x"]] > 0.7) stop("broke") else (p[["x"]] - 0.4)^2, list(x = c(0, 1)), 12,
-                           design = 8)
+                           n_initial = 8)
   picture <- ggplot2::autoplot(found)
   points <- ggplot2::layer_data(picture, 2)
   expect_equal(points$x, 1:12)
@@ -155,7 +156,7 @@ test_that("levels have their names in slices and maps, and nothing lies between 
   space <- search_space(u = c(0, 1), rule = factor(c("gini", "entropy", "error"), c("gini", "entropy", "error")),
                         size = param_factor(c(5, 1, 25)), prune = param_logical())
   f <- function(p) p$u + (p$rule == "entropy") + p$size / 25 + p$prune
-  found <- maximize_bandit(f, space, 12, refit = NULL)
+  found <- maximize_bandit(f, space, 12, model = gp_model(refit = NULL))
   slices <- draw_on_nothing(plot(found, "slices"))$slices
   of <- function(name) slices[slices$input == name, ]
   expect_identical(of("rule")$label, c("gini", "entropy", "error"))
@@ -184,7 +185,8 @@ test_that("arms and points played stand at whole numbers, with their names", {
   b <- gp_ucb(data.frame(x = c(0.1, 0.5, 0.9), row.names = c("low", "mid", "high")), kernel_se(0.3), 0.01)
   b$add(arm = 1:3, reward = c(1, 2, 1))
   expect_true(all(c("low", "mid", "high") %in% words_of(function() plot(b, type = "arms"))))
-  s <- auto_bandit(list(u = c(0, 1), rule = c("a", "b")), data.frame(u = c(0.1, 0.5), rule = c("a", "b"), reward = c(10, 20)), design = 0)
+  s <- auto_bandit(list(u = c(0, 1), rule = c("a", "b")),
+                   data.frame(u = c(0.1, 0.5), rule = c("a", "b"), reward = c(10, 20)), n_initial = 0)
   said <- words_of(function() plot(s, ylab = ""))
   expect_true(all(c("1", "2") %in% said) && !"1.2" %in% said)
   expect_identical(named_axis(NULL, 40)$at, c(1, 10, 20, 30, 40))
@@ -196,7 +198,7 @@ test_that("a disaster at first leaves the progress within its axis", {
   found <- minimize_bandit(function(p) {
     if (first) return({first <<- FALSE; 1e4})
     (p[["x"]] - 0.3)^2
-  }, list(x = c(0, 1)), 14, refit = NULL)
+  }, list(x = c(0, 1)), 14, model = gp_model(refit = NULL))
   skip_if_not_installed("ggplot2")
   built <- ggplot2::ggplot_build(ggplot2::autoplot(found, "progress"))
   heights <- unlist(lapply(built$data, function(layer) layer$y))

@@ -461,7 +461,7 @@ test_that("inputs of a single value, one arm, one reward and equal rewards make 
   if (!second_level()) spaces <- spaces[c("whole_and_level", "one_whole")]
   for (space in spaces) for (rewards in list(1, c(1, 3, 2))) {
     set.seed(1)
-    b <- auto_bandit(space, design = 2)
+    b <- auto_bandit(space, n_initial = 2)
     for (reward in rewards) b$observe(b$suggest()$id, reward)
     drawn_of(b)
   }
@@ -490,8 +490,8 @@ test_that("a map of one column, or one row, is an image of one cell each", {
 test_that("a search makes every picture that it has, of inputs of a single value and of equal rewards", {
   skip_on_cran()
   set.seed(1)
-  found <- list(maximize_bandit(function(p) p[["n"]], search_space(m = param_integer(2, 2), n = c(0, 3)), 6, progress = FALSE),
-                maximize_bandit(function(p) 1, list(x = c(0, 1), y = c(0, 1)), 4, progress = FALSE))
+  found <- list(maximize_bandit(function(p) p[["n"]], search_space(m = param_integer(2, 2), n = c(0, 3)), 6),
+                maximize_bandit(function(p) 1, list(x = c(0, 1), y = c(0, 1)), 4))
   for (one in found) for (which in c("all", "progress", "slices", "map", "importance", "dependence")) {
     expect_identical(try_picture(draw(plot(one, which))), "drawn", info = which)
     if (which != "all" && requireNamespace("ggplot2", quietly = TRUE)) {

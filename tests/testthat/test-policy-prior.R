@@ -6,20 +6,20 @@ tiny <- function(policy) {
   b$add(arm = c(1, 3, 5), reward = c(0.2, 1.1, 0.1))
   b
 }
-with_belief <- function(policy, belief, strength = 10) {
-  gpbandits:::with_belief(policy, gpbandits:::prepared_belief(belief, finite_domain(arms)), strength)
+with_prior <- function(policy, prior, strength = 10) {
+  gpbandits:::with_prior_optimum(policy, gpbandits:::prepared_prior_optimum(prior, finite_domain(arms)), strength)
 }
 log_pi <- function(x, m, s) pmax(-((x - m) / s)^2 / 2 + min(((arms$x - m) / s)^2) / 2, log(1e-12))
 
 test_that("scores are the formula's: EI in logarithms, UCB in prior standard deviations", {
-  belief <- belief_normal(x = c(0.8, 0.1))
-  b <- tiny(with_belief(policy_ei(), belief))
+  prior <- prior_normal(x = c(0.8, 0.1))
+  b <- tiny(with_prior(policy_ei(), prior))
   p <- b$posterior()
   z <- (p$mean - max(p$mean[c(1, 3, 5)])) / p$sd
   score <- log(p$sd * (z * pnorm(z) + dnorm(z))) + 10 / 3 * log_pi(arms$x, 0.8, 0.1)
   expect_identical(b$suggest()$arm, which.max(score))
   for (mean in c(0.1, 0.3, 0.75, 1)) {
-    b <- tiny(with_belief(policy_ucb(width_constant(2)), belief_normal(x = c(mean, 0.2))))
+    b <- tiny(with_prior(policy_ucb(width_constant(2)), prior_normal(x = c(mean, 0.2))))
     p <- b$posterior()
     expect_identical(b$suggest()$arm, which.max(p$mean + 2 * p$sd + log_pi(arms$x, mean, 0.2) / 3))
   }
@@ -32,8 +32,8 @@ test_that("the extra of UCB's bound: the specification's number, and what is add
   set.seed(1)
   arms <- data.frame(x = 0:20 / 20)
   f <- sin(6 * arms$x)
-  found <- gpbandits:::prepared_belief(belief_normal(x = c(0.9, 0.1)), finite_domain(arms))
-  b <- gp_bandit(arms, kernel_se(0.2), 0.01, gpbandits:::with_belief(policy_ucb(width_constant(3)), found, 1))
+  found <- gpbandits:::prepared_prior_optimum(prior_normal(x = c(0.9, 0.1)), finite_domain(arms))
+  b <- gp_bandit(arms, kernel_se(0.2), 0.01, gpbandits:::with_prior_optimum(policy_ucb(width_constant(3)), found, 1))
   star <- which.max(f)
   density <- pmax(found$density(list(arm = 0:20, inputs = as.matrix(arms))) - found$top, log(1e-12))
   added <- 0
@@ -48,51 +48,53 @@ test_that("the extra of UCB's bound: the specification's number, and what is add
   expect_lte(added, (2 + log(40)) * -density[star])
 })
 
-test_that("gp_bandit() and its presets take a belief: the specification's moves, from arm 2 to arm 4", {
+test_that("gp_bandit() and its presets take a prior over the optimum: the specification's moves, from arm 2 to arm 4", {
   choice <- function(policy, ...) {
     b <- gp_bandit(arms, kernel_se(0.3), 0.01, policy, ...)
     b$add(arm = c(1, 3, 5), reward = c(0.2, 1, -0.3))
     b$suggest()$arm
   }
-  belief <- belief_normal(x = c(0.75, 0.2))
+  prior <- prior_normal(x = c(0.75, 0.2))
   log_density <- function(x) dnorm(x[, "x"], 0.75, 0.2, log = TRUE)
   for (policy in list(policy_ucb(width_constant(2)), policy_ei())) {
     expect_identical(choice(policy), 2L)
-    expect_identical(choice(policy, belief = belief), 4L)
-    expect_identical(choice(policy, belief = log_density), 4L)
+    expect_identical(choice(policy, prior_optimum = prior), 4L)
+    expect_identical(choice(policy, prior_optimum = log_density), 4L)
   }
-  b <- gp_ucb(arms, kernel_se(0.3), 0.01, width = width_constant(2), belief = belief)
+  b <- gp_ucb(arms, kernel_se(0.3), 0.01, width = width_constant(2), prior_optimum = prior)
   b$add(arm = c(1, 3, 5), reward = c(0.2, 1, -0.3))
   expect_identical(b$suggest()$arm, 4L)
-  expect_error(choice(policy_mean(), belief = belief), "policy", class = "gpbandits_error")
-  expect_error(choice(policy_ei(), belief = belief_normal(z = c(0, 1))), "belief", class = "gpbandits_error")
-  expect_error(choice(policy_ei(), belief = belief, limits = ~ g <= 1), "belief", class = "gpbandits_error")
+  expect_error(choice(policy_mean(), prior_optimum = prior), "policy", class = "gpbandits_error")
+  expect_error(choice(policy_ei(), prior_optimum = prior_normal(z = c(0, 1))), "prior_optimum",
+               class = "gpbandits_error")
+  expect_error(choice(policy_ei(), prior_optimum = prior, limits = ~ g <= 1), "prior_optimum",
+               class = "gpbandits_error")
 })
 
 test_that("n counts what was asked, also before rewards are in", {
-  b <- tiny(with_belief(policy_ucb(width_constant(1)), belief_normal(x = c(0.25, 0.1))))
+  b <- tiny(with_prior(policy_ucb(width_constant(1)), prior_normal(x = c(0.25, 0.1))))
   p <- b$posterior()
   asked <- suppressWarnings(b$suggest(6))$arm
   expect_identical(asked, vapply(3:8, function(n) which.max(p$mean + p$sd + log_pi(arms$x, 0.25, 0.1) / n), 1L))
 })
 
-test_that("a flat belief is as none, bit by bit", {
+test_that("a flat prior is as none, bit by bit", {
   f <- function(x) -(x[["a"]] - 0.3)^2 - x[["b"]]
   run <- function(...) {
     set.seed(2)
     maximize_bandit(f, list(a = c(0, 1), b = c(0, 1)), evaluations = 14, ...)$history
   }
   plain <- run()
-  expect_identical(run(belief = belief_normal()), plain)
-  expect_identical(run(belief = function(x) rep(-3, nrow(x))), plain)
+  expect_identical(run(prior_optimum = prior_normal()), plain)
+  expect_identical(run(prior_optimum = function(x) rep(-3, nrow(x))), plain)
 })
 
 test_that("half of the design is drawn from it, its mode first, and the search goes there", {
   space <- search_space(temp = c(20, 80), solvent = c("water", "ethanol", "hexane"), hot = c(TRUE, FALSE),
                         rate = param_real(1e-3, 1, log = TRUE), where = ~ temp <= 79)
-  belief <- belief_normal(temp = c(75, 4), solvent = c(water = 8), hot = c("TRUE" = 20), rate = c(0.1, 0.02))
+  prior <- prior_normal(temp = c(75, 4), solvent = c(water = 8), hot = c("TRUE" = 20), rate = c(0.1, 0.02))
   set.seed(3)
-  b <- auto_bandit(space, belief = belief, design = 12)
+  b <- auto_bandit(space, prior_optimum = prior, n_initial = 12)
   q <- b$suggest(12)
   expect_equal(q$temp[1], 75, tolerance = 1e-3)
   expect_identical(q$solvent[1], "water")
@@ -106,10 +108,11 @@ test_that("half of the design is drawn from it, its mode first, and the search g
   expect_identical(from_json(as_json(b))$history(), b$history())
 })
 
-test_that("a belief far off the space draws the design at the side that is nearer to it", {
+test_that("a prior far off the space draws the design at the side that is nearer to it", {
   for (mean in c(-400, 500, 1e6)) for (sd in c(5, 0.05)) {
     set.seed(1)
-    b <- auto_bandit(list(temp = c(20, 80), b = c(0, 1)), belief = belief_normal(temp = c(mean, sd)), design = 8)
+    b <- auto_bandit(list(temp = c(20, 80), b = c(0, 1)), prior_optimum = prior_normal(temp = c(mean, sd)),
+                     n_initial = 8)
     expect_lt(max(abs(b$suggest(4)$temp - if (mean > 0) 80 else 20)), 2)
   }
   # Draws are those of the normal within its bounds.
@@ -131,24 +134,26 @@ test_that("a belief far off the space draws the design at the side that is neare
 test_that("all doors take it, and say what is wrong", {
   f <- function(x) (x[["a"]] - 0.6)^2
   set.seed(4)
-  found <- minimize_bandit(f, list(a = c(0, 1)), evaluations = 8, belief = function(x) dnorm(x[, "a"], 0.6, 0.1, log = TRUE))
+  found <- minimize_bandit(f, list(a = c(0, 1)), evaluations = 8,
+                           prior_optimum = function(x) dnorm(x[, "a"], 0.6, 0.1, log = TRUE))
   expect_lt(min(found$history$reward), 0.001)
   for (policy in list(policy_ucb(width_constant(2)), policy_ts(width_constant(1)))) {
     set.seed(5)
-    h <- minimize_bandit(f, list(a = c(0, 1)), evaluations = 9, policy = policy, belief = belief_normal(a = c(0.6, 0.1)))$history
+    h <- minimize_bandit(f, list(a = c(0, 1)), evaluations = 9, policy = policy,
+                         prior_optimum = prior_normal(a = c(0.6, 0.1)))$history
     expect_lt(min(h$reward), 0.01)
   }
   refused <- function(...) {
     err <- expect_error(auto_bandit(list(a = c(0, 1), k = c("u", "v")), ...), class = "gpbandits_error")
     err$argument
   }
-  for (bad in list(3, "a", list(), belief_normal(z = c(1, 1)), belief_normal(a = c(u = 2)), belief_normal(k = c(1, 1)),
-                   belief_normal(k = c(w = 2)), function(x) "a", function(x) 1, function(x) rep(NA, nrow(x)))) {
-    expect_identical(refused(belief = bad), "belief")
+  for (bad in list(3, "a", list(), prior_normal(z = c(1, 1)), prior_normal(a = c(u = 2)), prior_normal(k = c(1, 1)),
+                   prior_normal(k = c(w = 2)), function(x) "a", function(x) 1, function(x) rep(NA, nrow(x)))) {
+    expect_identical(refused(prior_optimum = bad), "prior_optimum")
   }
-  expect_identical(refused(belief = belief_normal(a = c(0.5, 0.1)), policy = policy_pi()), "policy")
+  expect_identical(refused(prior_optimum = prior_normal(a = c(0.5, 0.1)), policy = policy_pi()), "policy")
   for (bad in list(list(a = c(1, 0)), list(a = "b"), list(c(1, 1)), list(a = c(u = -1)), list(a = numeric()), list(a = 1))) {
-    expect_error(do.call(belief_normal, bad), class = "gpbandits_error")
+    expect_error(do.call(prior_normal, bad), class = "gpbandits_error")
   }
 })
 

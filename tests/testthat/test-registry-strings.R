@@ -46,7 +46,8 @@ test_that("strings work in every call that takes a component", {
   expect_identical(two$config$outcomes, by_object$config$outcomes)
   expect_identical(safe_opt(strings_x, "se", 0.1, threshold = -2, seed = 4, width = 2, pending = "hallucinate")$config$pending,
                    pending_hallucinate())
-  found <- maximize_bandit(function(p) sin(3 * p[["u"]]), list(u = c(0, 1)), evaluations = 5, kernel = "se", policy = "ucb")
+  found <- maximize_bandit(function(p) sin(3 * p[["u"]]), list(u = c(0, 1)), evaluations = 5,
+                           model = gp_model(kernel = "se"), policy = "ucb")
   expect_identical(found$bandit$config$policy$kind, "ucb")
   expect_identical(auto_bandit(list(u = c(0, 1)), policy = "ts")$config$policy, policy_ts())
 })

@@ -155,7 +155,7 @@ test_that("they are the textbook's formulas, for randomised targets too", {
 test_that("a bandit that averages over models has their mixture in the direct method, in the rewards' units", {
   arms <- data.frame(x = 0:9 / 9)
   set.seed(31)
-  b <- auto_bandit(arms, transform = "none", policy = policy_mean(), design = 0)
+  b <- auto_bandit(arms, model = gp_model(transform = "none"), policy = policy_mean(), n_initial = 0)
   b$add(arm = c(1:10, 4:8), reward = 70 + 9 * sin(5 * arms$x[c(1:10, 4:8)]) + rnorm(15))
   # (While it is pending it is not suggested again.)
   asked <- b$suggest()

@@ -195,13 +195,12 @@ test_that("each handler of the package passes a time limit on as it is", {
     policy = function() gp_bandit(x, kernel_se(0.2), 0.01, policy_function(strike))$suggest(),
     problem = function() run_bandit(gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.01, width = 2),
                                     bandit_problem(box_domain(0, 1), strike, optimum = 1), 3),
-    search = function() maximize_bandit(strike, list(u = c(0, 1)), evaluations = 12, verbose = FALSE),
+    search = function() maximize_bandit(strike, list(u = c(0, 1)), evaluations = 12),
     rng = function() gpbandits:::preserve_rng(strike())
   )
   for (name in names(ways)) expect_identical(end_of(ways[[name]]()), limit, info = name)
   # Also where the objective has wrapped it already, and where the core has.
-  expect_identical(end_of(maximize_bandit(function(p) stop(wrapped), list(u = c(0, 1)), evaluations = 12,
-                                          verbose = FALSE)), wrapped)
+  expect_identical(end_of(maximize_bandit(function(p) stop(wrapped), list(u = c(0, 1)), evaluations = 12)), wrapped)
   expect_identical(end_of(gpbandits:::core(stop(from_core))), from_core)
   expect_identical(end_of(gpbandits:::journal_io(stop(from_core))), from_core)
 })
@@ -239,7 +238,7 @@ test_that("a time limit that strikes anywhere in a search, or in a worker of a s
   lives <- list(
     search = function() {
       set.seed(41)
-      minimize_bandit(objective, list(x = c(0, 1)), evaluations = 8, verbose = FALSE)
+      minimize_bandit(objective, list(x = c(0, 1)), evaluations = 8)
     },
     journal = function() {
       set.seed(42)
@@ -286,7 +285,7 @@ test_that("a real time limit ends a search whose refits it strikes", {
       }
       if (proc.time()[["elapsed"]] - begun > 20) break_off()
       sum((unlist(p) - 0.3)^2)
-    }, list(x = c(0, 1), y = c(0, 1)), evaluations = 400, verbose = FALSE), finally = setTimeLimit()))
+    }, list(x = c(0, 1), y = c(0, 1)), evaluations = 400), finally = setTimeLimit()))
     expect_match(if (inherits(end, "condition")) conditionMessage(end) else end, "reached elapsed time limit", info = seed)
     expect_lt(evaluations, 400)
   }

@@ -69,7 +69,7 @@ test_that("a design is asked first, in its order, and its rewards are late and l
   first <- c(9, 2, 5, 2)
   delay <- c(2, 5, 0, 1, 3, 0, 4, 2, 1, 0, 0, 2)
   problem <- bandit_problem(x, f, delay = function(n) delay[seq_len(n)])
-  start <- function(design) gp_ucb_sdf(x, kernel_se(0.2), 0.04, m = 3, value = -1, design = design)
+  start <- function(design) gp_ucb_sdf(x, kernel_se(0.2), 0.04, m = 3, value = -1, initial_design = design)
   run <- as.data.frame(run_bandit(start(x[first]), problem, 12))
   expect_identical(run$arm[1:4], as.integer(first))
   expect_identical(run$action, rep(c("explore", "policy"), c(4, 8)))
@@ -99,30 +99,33 @@ test_that("a design is asked first, in its order, and its rewards are late and l
 test_that("a design goes on in copies and journals, in contexts, over boxes and in a run with refits", {
   x <- seq(0, 1, length.out = 8)
   file <- tempfile()
-  whole <- gp_bucb(x, kernel_se(0.2), 0.04, design = x[c(3, 8, 1)])
-  begun <- gp_bucb(x, kernel_se(0.2), 0.04, design = x[c(3, 8, 1)], journal = file)
+  whole <- gp_bucb(x, kernel_se(0.2), 0.04, initial_design = x[c(3, 8, 1)])
+  begun <- gp_bucb(x, kernel_se(0.2), 0.04, initial_design = x[c(3, 8, 1)], journal = file)
   begun$suggest()
   expect_identical(whole$suggest(5)$arm[1:3], c(3L, 8L, 1L))
   expect_identical(begun$copy()$suggest(2)$arm, c(8L, 1L))
   again <- open_bandit(file)
   problem <- bandit_problem(x, sin(x))
   expect_identical(as.data.frame(run_bandit(again, problem, 3))$arm[1:2], c(8L, 1L))
-  with_context <- gp_ucb(x, kernel_se(0.2), 0.04, contexts = cbind(z = 0:1), design = x[c(6, 7)])
+  with_context <- gp_ucb(x, kernel_se(0.2), 0.04, contexts = cbind(z = 0:1), initial_design = x[c(6, 7)])
   set.seed(3)
   in_turn <- bandit_problem(x, function(u) u[, 1] * u[, 2], contexts = cbind(z = c(0, 1)), optimum = function(z) z[, 1])
   run <- as.data.frame(run_bandit(with_context, in_turn, 4))
   expect_equal(run$arm[1:2], 6:7)
   expect_equal(run$z, c(0, 1, 0, 1))
-  box <- gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.04, width = 2, design = data.frame(u = c(0.25, 0.75)), refit = refit_every(2, minimum = 2))
+  box <- gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.04, width = 2, initial_design = data.frame(u = c(0.25, 0.75)),
+                refit = refit_every(2, minimum = 2))
   run <- as.data.frame(run_bandit(box, bandit_problem(list(u = c(0, 1)), function(u) u[, 1], optimum = 1), 6))
   expect_equal(run$u[1:2], c(0.25, 0.75))
 })
 
 test_that("a design is checked", {
   x <- seq(0, 1, length.out = 8)
-  expect_error(gp_ucb(x, kernel_se(0.2), 0.04, design = 0.3), "`design`", class = "gpbandits_error")
-  expect_error(gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.04, width = 2, design = 2), "`design`", class = "gpbandits_error")
-  expect_error(gp_bandit(x, kernel_se(0.2), 0.04, policy_ei(), changes = change_every(5), design = 0), "`design`", class = "gpbandits_error")
+  expect_error(gp_ucb(x, kernel_se(0.2), 0.04, initial_design = 0.3), "`initial_design`", class = "gpbandits_error")
+  expect_error(gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.04, width = 2, initial_design = 2), "`initial_design`",
+               class = "gpbandits_error")
+  expect_error(gp_bandit(x, kernel_se(0.2), 0.04, policy_ei(), changes = change_every(5), initial_design = 0),
+               "`initial_design`", class = "gpbandits_error")
 })
 
 test_that("delays that depend on the input: the round's own random numbers, at the query's place", {

@@ -40,11 +40,11 @@ test_that("minimising is the mirror of maximising, and any units give the same e
 test_that("experiments under way stand in the data as NA, and their results come later", {
   set.seed(3)
   known <- data.frame(temp = c(50, 60, 70, 80), acid = c(1, 2, 3, 4), reward = c(70, NA, NA, 74))
-  bandit <- auto_bandit(bench_domain, known, design = 2)
+  bandit <- auto_bandit(bench_domain, known, n_initial = 2)
   expect_equal(bandit$history()$status, c("known", "pending", "pending", "known"))
   expect_equal(bandit$suggest()$id, 5)
   expect_equal(bandit$history()$action[5], "policy")
-  unknown <- auto_bandit(bench_domain, data.frame(temp = 50, acid = 1, reward = NA), design = 1)
+  unknown <- auto_bandit(bench_domain, data.frame(temp = 50, acid = 1, reward = NA), n_initial = 1)
   expect_equal(unknown$history()$status, "pending")
   bandit$observe(2:3, c(85, 88))
   expect_equal(bandit$history()$reward[1:4], c(70, 85, 88, 74))
@@ -53,7 +53,7 @@ test_that("experiments under way stand in the data as NA, and their results come
 test_that("copies, files, journals and stores go on within the design and after it", {
   file <- tempfile()
   set.seed(4)
-  bandit <- auto_bandit(bench_domain, direction = "minimize", design = 5, journal = file)
+  bandit <- auto_bandit(bench_domain, direction = "minimize", n_initial = 5, journal = file)
   asked <- bandit$suggest(3)
   answer(bandit, asked)
   copy <- unserialize(serialize(bandit$copy(), NULL))
@@ -68,7 +68,7 @@ test_that("copies, files, journals and stores go on within the design and after 
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- bandit_store(tempfile(fileext = ".sqlite"), "auto")
   set.seed(6)
-  ours <- auto_bandit(bench_domain, data.frame(temp = 50, acid = 1, reward = 61), store = place, design = 3)
+  ours <- auto_bandit(bench_domain, data.frame(temp = 50, acid = 1, reward = 61), store = place, n_initial = 3)
   answer(ours, ours$suggest(2))
   answer(ours, ours$suggest(2))
   theirs <- open_bandit(place)
@@ -109,7 +109,7 @@ test_that("failures are avoided: no two experiments are the same failed one, and
     expect_true(all(is.na(history$reward[history$status == "failed"])))
   }
   set.seed(9)
-  forgetful <- auto_bandit(bench_domain, failures = "forget", design = 4)
+  forgetful <- auto_bandit(bench_domain, failures = "forget", n_initial = 4)
   for (k in 1:4) answer(forgetful, forgetful$suggest())
   again <- forgetful$suggest()
   forgetful$fail(again$id)
@@ -171,8 +171,8 @@ test_that("a failure's doubt is the range of the rewards as the model has them, 
   for (direction in c("maximize", "minimize")) for (average in c(1, 3)) {
     data <- data.frame(x = x, reward = reward, status = ifelse(is.na(reward), "failed", "ok"))
     set.seed(4)
-    asked <- auto_bandit(list(x = c(0, 1)), data, direction, design = 0, kernel = kernel_matern(2.5, 0.3),
-                         refit = refit_every(12, average = average))
+    asked <- auto_bandit(list(x = c(0, 1)), data, direction, n_initial = 0,
+                         model = gp_model(kernel = kernel_matern(2.5, 0.3), refit = refit_every(12, average = average)))
     asked$suggest()
     asked$withdraw(13)
     b <- as.environment(asked)
@@ -203,7 +203,7 @@ test_that("a search's bandit knows what failed, and has its doubts", {
   calls <- 0
   failing <- function(p) if ((calls <<- calls + 1) %in% c(1, 4, 14)) stop("an accident") else 10 * (p[["x"]] - 0.3)^2
   set.seed(1)
-  found <- minimize_bandit(failing, list(x = c(0, 1)), 16, progress = FALSE)
+  found <- minimize_bandit(failing, list(x = c(0, 1)), 16)
   expect_equal(which(is.na(found$history$reward)), c(1, 4, 14))
   told <- found$bandit$history()
   expect_equal(told$status, ifelse(is.na(found$history$reward), "failed", "known"))
@@ -223,7 +223,8 @@ test_that("where failures are doubted, what is recommended is no neighbour of th
     set.seed(seed)
     x <- c(stats::runif(7, 0, 0.7), 0.72, stats::runif(2, 0.72, 1))
     data <- data.frame(x = x, reward = ifelse(x > 0.7, NA, x^2), status = ifelse(x > 0.7, "failed", "known"))
-    b <- auto_bandit(list(x = c(0, 1)), data, design = 0, kernel = kernel_se(0.3), noise_var = 1e-4, refit = NULL)
+    b <- auto_bandit(list(x = c(0, 1)), data, n_initial = 0,
+                     model = gp_model(kernel = kernel_se(0.3), noise_var = 1e-4, refit = NULL))
     grid <- seq(0, 1, length.out = 1001)
     beside <- beside + (nearest(b, grid[which.max(b$posterior(matrix(grid))$mean)]) == "failed")
     best <- b$best()
@@ -298,7 +299,7 @@ test_that("contexts are taken: listed, open, over boxes, arms and search spaces,
     data <- seen
     if (identical(domain, mixed)) data$rule <- "a"
     set.seed(1)
-    b <- auto_bandit(domain, data, contexts = contexts, design = 5)
+    b <- auto_bandit(domain, data, contexts = contexts, n_initial = 5)
     expect_equal(b$history()$batch, c(0, 50, 100))
     expect_equal(b$history()$status, c("known", "known", "pending"))
     for (t in 1:6) {
@@ -326,17 +327,17 @@ test_that("the history of a bandit begins another, whatever became of its querie
   for (domain in list(bench_domain, search_space(temp = c(40, 100), acid = c(0, 5), stir = param_logical()),
                       finite_domain(data.frame(temp = c(40, 60, 80), acid = c(1, 2, 3), row.names = c("a", "b", "c"))))) {
     set.seed(8)
-    b <- auto_bandit(domain, design = 4)
+    b <- auto_bandit(domain, n_initial = 4)
     b$suggest(7)
     b$observe(c(1, 3, 4), c(61, 64, 60))
     b$withdraw(2)
     b$fail(c(5, 6))
-    again <- auto_bandit(domain, b$history(), design = 0)
+    again <- auto_bandit(domain, b$history(), n_initial = 0)
     kept <- b$history()[-2, ]
     expect_equal(again$history()[c(domain$names, "reward", "status")], kept[c(domain$names, "reward", "status")], ignore_attr = TRUE)
     expect_equal(again$history()$status, c("known", "known", "known", "failed", "failed", "pending"))
     # A search takes what is known of it, and what has failed as bad.
-    found <- maximize_bandit(function(p) p[["temp"]], domain, 2, data = b$history(), refit = NULL)
+    found <- maximize_bandit(function(p) p[["temp"]], domain, 2, data = b$history(), model = gp_model(refit = NULL))
     expect_equal(found$history$reward[1:5], c(61, 64, 60, NA, NA))
     expect_equal(found$bandit$history()$reward[1:5], c(61, 64, 60, NA, NA))
     expect_equal(found$bandit$history()$status[1:5], rep(c("known", "failed"), 3:2))
@@ -351,7 +352,7 @@ test_that("the history of a bandit begins another, whatever became of its querie
   expect_equal(late$history()$status, c("lost", "lost", "known"))
   told <- late$history()
   told$reward[1:2] <- NA
-  expect_equal(auto_bandit(bench_domain, told, design = 0)$history()$reward, 62)
+  expect_equal(auto_bandit(bench_domain, told, n_initial = 0)$history()$reward, 62)
 })
 
 # ---- a space edited midway ------------------------------------------------------------------------
@@ -362,8 +363,9 @@ test_that("rows outside a new space are observations, never the incumbent, and w
   # The old optimum lies outside; EI is over the best place inside.
   data <- data.frame(x = c(1, 2, 5, 6, 7, 10), reward = c(2, 2.5, 0.2, 0.6, 0.4, -0.6))
   make <- function(lower) {
-    auto_bandit(list(x = c(lower, 10)), data, design = 0, kernel = kernel_matern(2.5, lengthscale = 1.5),
-                noise_var = 0.01, policy = policy_ei(), refit = NULL, transform = "none")
+    auto_bandit(list(x = c(lower, 10)), data, n_initial = 0,
+                model = gp_model(kernel = kernel_matern(2.5, lengthscale = 1.5), noise_var = 0.01, refit = NULL,
+                                 transform = "none"), policy = policy_ei())
   }
   expect_message(bandit <- make(5), "known, and never chosen: row 1, 2[.]")
   expect_equal(bandit$history()$x, data$x)
@@ -386,7 +388,7 @@ test_that("rows outside a new space are observations, never the incumbent, and w
 
 test_that("an edited space goes on in copies, files and journals, and its history begins the next one", {
   set.seed(20)
-  old <- auto_bandit(bench_domain, design = 5)
+  old <- auto_bandit(bench_domain, n_initial = 5)
   for (k in 1:6) answer(old, old$suggest())
   old$suggest()
   space <- list(temp = c(75, 95), acid = c(0, 5), stir = c(1, 10))
@@ -394,7 +396,7 @@ test_that("an edited space goes on in copies, files and journals, and its histor
   expect_error(auto_bandit(space, rows), "not one without `stir`", class = "gpbandits_error")
   rows$stir <- 3
   file <- tempfile()
-  bandit <- edited(space, rows, design = 8, journal = file)
+  bandit <- edited(space, rows, n_initial = 8, journal = file)
   history <- bandit$history()
   columns <- c("temp", "acid", "stir", "reward", "status")
   expect_equal(history[columns], rows[columns])
@@ -421,7 +423,7 @@ test_that("an edited space goes on in copies, files and journals, and its histor
   chosen <- said[[3]][-(1:7), ]
   expect_true(all(chosen$temp >= 75 & chosen$temp <= 95))
   expect_true(said[[2]]$temp >= 75)
-  third <- edited(list(temp = c(40, 60), acid = c(2, 3), stir = c(1, 2)), said[[3]], design = 0)
+  third <- edited(list(temp = c(40, 60), acid = c(2, 3), stir = c(1, 2)), said[[3]], n_initial = 0)
   expect_equal(third$history()[1:10, c("temp", "acid", "stir")], said[[3]][1:10, c("temp", "acid", "stir")])
 })
 
@@ -429,16 +431,16 @@ test_that("stores, fixed inputs, contexts and earlier campaigns take rows outsid
   data <- data.frame(temp = c(20, 60, 80, 130), acid = c(1, 2, 3, 2), reward = c(5, 6, 7, 9))
   is_inside <- function(asked) all(asked$temp >= 40 & asked$temp <= 100)
   set.seed(24)
-  fixed <- edited(bench_domain, data, design = 0)
+  fixed <- edited(bench_domain, data, n_initial = 0)
   expect_true(is_inside(fixed$suggest(2, fixed = list(acid = 2))))
-  open <- edited(bench_domain, cbind(data, mood = 1:4), design = 0, contexts = "mood")
+  open <- edited(bench_domain, cbind(data, mood = 1:4), n_initial = 0, contexts = "mood")
   expect_true(is_inside(open$suggest(context = c(mood = 2))))
   expect_equal(open$history()$temp[1:4], data$temp)
-  related <- edited(bench_domain, data, design = 0, related = list(may = data))
-  expect_true(is_inside(related$suggest()))
+  transfer <- edited(bench_domain, data, n_initial = 0, transfer = list(may = data))
+  expect_true(is_inside(transfer$suggest()))
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   place <- bandit_store(tempfile(fileext = ".sqlite"), "edited")
-  ours <- edited(bench_domain, data, design = 0, store = place)
+  ours <- edited(bench_domain, data, n_initial = 0, store = place)
   theirs <- open_bandit(place)
   expect_identical(theirs$history(), ours$history())
   expect_identical(theirs$best(), ours$best())
@@ -447,10 +449,10 @@ test_that("stores, fixed inputs, contexts and earlier campaigns take rows outsid
 
 test_that("a product's rows stay, and its box may be another", {
   rows <- data.frame(kind = 1:3)
-  old <- auto_bandit(product_domain(rows, list(x = c(0, 1))), design = 0)
+  old <- auto_bandit(product_domain(rows, list(x = c(0, 1))), n_initial = 0)
   old$add(data.frame(kind = c(1, 2, 3, 1), x = c(0.1, 0.7, 0.9, 0.3)), reward = c(5, 2, 1, 4))
   upper <- product_domain(rows, list(x = c(0.5, 1)))
-  expect_message(bandit <- auto_bandit(upper, old$history(), design = 0), "row 1, 4[.]")
+  expect_message(bandit <- auto_bandit(upper, old$history(), n_initial = 0), "row 1, 4[.]")
   expect_equal(bandit$history()[c("arm", "kind", "x", "reward")], old$history()[c("arm", "kind", "x", "reward")])
   expect_true(all(bandit$suggest(3)$x >= 0.5))
   expect_gte(bandit$best()$x, 0.5)
@@ -467,19 +469,19 @@ test_that("search spaces and logarithms: numbers may lie outside, and come back 
   data <- data.frame(rate = c(1e-4, 30, 0.1, 0.2), trees = c(12L, 15L, 300L, 11L),
                      solvent = c("oil", "water", "oil", "water"), acid = c(NA, 0.5, NA, 2), reward = c(9, 1, 2, 3))
   set.seed(22)
-  bandit <- edited(space, data, design = 0)
+  bandit <- edited(space, data, n_initial = 0)
   expect_equal(bandit$history()[names(data)], data)
   asked <- bandit$suggest(3)
   expect_true(all(asked$rate >= 0.01 & asked$rate <= 0.5 & asked$trees %in% 10:20))
   expect_true(all(is.na(asked$acid) | asked$acid <= 1))
   expect_true(bandit$best()$rate >= 0.01)
   box <- edited(box_domain(c(0.1, 1), c(10, 9), names = c("a", "n"), integer = c(FALSE, TRUE), log = "a"),
-                     data.frame(a = c(0.1, 10, 1e-3, 200 / 3), n = c(1, 9, 3, 30), reward = 1:4), design = 0)
+                     data.frame(a = c(0.1, 10, 1e-3, 200 / 3), n = c(1, 9, 3, 30), reward = 1:4), n_initial = 0)
   expect_equal(box$history()$a, c(0.1, 10, 1e-3, 200 / 3), tolerance = 1e-13)
   expect_equal(box$history()$n, c(1, 9, 3, 30))
   mix <- search_space(blend = param_shares(c("sand", "lime"), lower = c(0.4, 0)))
   blends <- data.frame(sand = c(0.2, 0.5), lime = c(0.8, 0.5), reward = 1:2)
-  expect_equal(edited(mix, blends, design = 0)$history()$sand, c(0.2, 0.5))
+  expect_equal(edited(mix, blends, n_initial = 0)$history()$sand, c(0.2, 0.5))
 })
 
 test_that("what no number can be is refused, by name", {
@@ -508,7 +510,7 @@ test_that("what no number can be is refused, by name", {
 test_that("several outcomes: rows outside are known, and on no front", {
   data <- data.frame(x = c(0.2, 0.6, 1.4, 1.8), a = c(0, 1, 5, 6), b = c(0, -1, 5, NA))
   set.seed(23)
-  bandit <- edited(list(x = c(0, 1)), data, design = 0,
+  bandit <- edited(list(x = c(0, 1)), data, n_initial = 0,
                    outcomes = list(a = to_maximize(), b = to_maximize()))
   expect_equal(bandit$history()$x, data$x)
   expect_equal(bandit$history()$a, data$a)
@@ -595,12 +597,14 @@ test_that("with one reward, or equal ones, an evaluated point is recommended", {
   arms <- auto_bandit(finite_domain(1:9), data.frame(x1 = 4, reward = 3))
   expect_identical(arms$best()$arm, 4L)
   set.seed(1)
-  found <- maximize_bandit(function(p) -p[["x"]]^2, list(x = c(2, 4)), 1, progress = FALSE)
+  found <- maximize_bandit(function(p) -p[["x"]]^2, list(x = c(2, 4)), 1)
   expect_equal(found$par[["x"]], found$history$x)
 })
 
 # Known up to 1e-6 of their variance, and never refitted.
-without_noise <- function(domain, data, ...) auto_bandit(domain, data, ..., noise_var = 1e-6, refit = NULL, design = 0)
+without_noise <- function(domain, data, ..., kernel = NULL) {
+  auto_bandit(domain, data, ..., model = gp_model(kernel, noise_var = 1e-6, refit = NULL), n_initial = 0)
+}
 
 test_that("without noise no point is evaluated twice before a finite space is used up", {
   spaces <- list(search_space(a = param_integer(1, 4), k = c("u", "v", "w")),
@@ -623,7 +627,8 @@ test_that("without noise no point is evaluated twice before a finite space is us
 test_that("no point of a batch is another's copy, with noise too", {
   data <- data.frame(x = c(20, 60, 90, 120, 170, 199), reward = c(1, 4, 2, 3, 2, 1))
   for (noise_var in c(1e-6, 0.1)) {
-    b <- auto_bandit(search_space(x = param_integer(1, 200)), data, noise_var = noise_var, refit = NULL, design = 0)
+    b <- auto_bandit(search_space(x = param_integer(1, 200)), data,
+                     model = gp_model(noise_var = noise_var, refit = NULL), n_initial = 0)
     batch <- b$suggest(35)
     expect_identical(anyDuplicated(batch$x), 0L)
     if (noise_var < 1e-4) expect_false(any(batch$x %in% data$x))
@@ -644,8 +649,9 @@ test_that("without noise the best evaluated point is recommended, unless another
   grid <- data.frame(x = seq(0, 1, 0.01))
   expect_gt(max(b$posterior(grid)$mean), 3)
   expect_equal(b$best()$x, 0.5)
-  noisy <- auto_bandit(list(x = c(0, 1)), rough, kernel = kernel_matern(2.5, 0.06), noise_var = 0.1, refit = NULL,
-                       design = 0)
+  noisy <- auto_bandit(list(x = c(0, 1)), rough,
+                       model = gp_model(kernel = kernel_matern(2.5, 0.06), noise_var = 0.1, refit = NULL),
+                       n_initial = 0)
   expect_gte(noisy$best()$mean, max(noisy$posterior(grid)$mean) - 1e-6)
   smooth <- data.frame(x = c(0, 0.2, 0.35, 0.65, 0.8, 1))
   smooth$reward <- -(smooth$x - 0.5)^2

@@ -50,8 +50,9 @@ test_that("a search spends its budget in evaluations at the target, most of them
 
 test_that("the chosen fidelity follows the rule, recomputed in plain R", {
   set.seed(2)
-  bandit <- gpbandits:::scaled_bandit(box_domain(c(x = 1), c(x = 3)), "maximize", kernel_se(0.5), 0.01, policy_ei(),
-                                      pending_hallucinate(), NULL, NULL, NULL, "none", contexts = "fidelity",
+  bandit <- gpbandits:::scaled_bandit(box_domain(c(x = 1), c(x = 3)), "maximize",
+                                      gp_model(kernel_se(0.5), transform = "none", refit = NULL), policy_ei(),
+                                      pending_hallucinate(), contexts = "fidelity",
                                       context_sides = c(fidelity = 1))
   bandit$add(x = matrix(c(1.2, 1.9, 2.6)), reward = c(0, 1, 0.5), context = matrix(c(0, 0.5, 1)))
   fidelity <- share(threshold = 0.7)
@@ -68,8 +69,9 @@ test_that("the chosen fidelity follows the rule, recomputed in plain R", {
     expect_equal(gpbandits:::worthwhile_fidelity(search, data.frame(x = x)), expected)
   }
   # Of two models: the moments and the covariance of their mixture.
-  bandit <- gpbandits:::scaled_bandit(box_domain(c(x = 1), c(x = 3)), "maximize", kernel_se(0.5), 0.01, policy_ei(),
-                                      pending_hallucinate(), NULL, NULL, NULL, "none", contexts = "fidelity",
+  bandit <- gpbandits:::scaled_bandit(box_domain(c(x = 1), c(x = 3)), "maximize",
+                                      gp_model(kernel_se(0.5), transform = "none", refit = NULL), policy_ei(),
+                                      pending_hallucinate(), contexts = "fidelity",
                                       context_sides = c(fidelity = 1))
   inside <- as.environment(bandit)
   model <- function(lengthscale, weight) list(kernel = kernel_se(lengthscale), noise_var = 0.01, weight = weight)
@@ -122,7 +124,7 @@ test_that("failures, rules, time and interrupts end it with what there is; nonse
   failed <- is.na(found$history$reward)
   expect_true(all(grepl("too far", found$history$status[failed])))
   expect_lt(abs(found$par[["x"]] - 2.2), 0.3)
-  ruled <- maximize_bandit(biased, list(x = c(1, 3)), 50, fidelity = share(), design = 4,
+  ruled <- maximize_bandit(biased, list(x = c(1, 3)), 50, fidelity = share(), n_initial = 4,
                            stop_when = function(search) nrow(search$history) >= 7)
   expect_true(ruled$stopped)
   expect_identical(nrow(ruled$history), 7L)

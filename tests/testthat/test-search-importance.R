@@ -45,7 +45,7 @@ test_that("arms count as often as their values occur; a constant mean has no sha
 # One input that matters, in noise: few and many rewards, averaged over models.
 searched_in_noise <- function(evaluations, f, d = 3, ...) {
   inputs <- stats::setNames(rep(list(c(0, 1)), d), letters[seq_len(d)])
-  minimize_bandit(f, inputs, evaluations, progress = FALSE, ...)
+  minimize_bandit(f, inputs, evaluations, ...)
 }
 
 test_that("of pure noise nothing can be said, whatever the mean's own shares are", {
@@ -104,7 +104,8 @@ test_that("over a full grid of arms draws are those of the arms; other arms have
 
 test_that("the dependence on an input is the average over the others, with the sd of that average", {
   set.seed(5)
-  found <- searched_in_noise(14, function(p) 100 + 10 * (p[["a"]] - 0.4)^2 + rnorm(1), 2, transform = "none")
+  found <- searched_in_noise(14, function(p) 100 + 10 * (p[["a"]] - 0.4)^2 + rnorm(1), 2,
+                             model = gp_model(transform = "none"))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   view <- plot(found, "dependence", width = 1.5, resolution = 5)$dependence

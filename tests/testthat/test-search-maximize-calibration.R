@@ -12,16 +12,16 @@ beyond_three <- function(search, truth, seeds = 1:6) {
 }
 
 test_that("of a flat function of noise alone the truth is kept", {
-  flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), four_inputs, 20, progress = FALSE, ...)
+  flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), four_inputs, 20, ...)
   expect_lte(beyond_three(flat, function(p) 0.25), 1)
   # One model, by the priors of before, promises what no reading ever kept.
-  alone <- function() flat(refit = refit_every(2, mean = "fit", priors = list(matern.variance = c(log(2), 2))),
-                           prior_noise = c(log(1e-3), 2))
+  alone <- function() flat(model = gp_model(noise_prior = c(log(1e-3), 2), refit = refit_every(
+    2, mean = "fit", priors = list(matern.variance = c(log(2), 2)))))
   expect_gte(beyond_three(alone, function(p) 0.25, 1:3), 2)
 })
 
 test_that("one input that matters among four, in noise", {
-  one <- function() minimize_bandit(function(p) 6 * (p[["a"]] - 0.4)^2 + rnorm(1, sd = 0.4), four_inputs, 25, progress = FALSE)
+  one <- function() minimize_bandit(function(p) 6 * (p[["a"]] - 0.4)^2 + rnorm(1, sd = 0.4), four_inputs, 25)
   expect_lte(beyond_three(one, function(p) 6 * (p[["a"]] - 0.4)^2), 1)
 })
 
@@ -30,7 +30,7 @@ test_that("levels of a factor are not taken for equal before there is evidence",
   effect <- c(a = -0.6, b = -0.2, c = 0.2, d = 0.6)
   for (seed in 1:4) {
     set.seed(seed)
-    b <- auto_bandit(space, design = 5)
+    b <- auto_bandit(space, n_initial = 5)
     for (k in 1:7) {
       q <- b$suggest()
       b$observe(q$id, 4 * (q$x - 0.5)^2 + effect[[q$kind]] + rnorm(1, sd = 0.15))
@@ -48,7 +48,7 @@ test_that("levels of a factor are not taken for equal before there is evidence",
 test_that("indicators of inputs that need not exist are not taken for equal either", {
   space <- search_space(x = c(0, 1), on = param_logical(), size = param_real(0, 1, when = ~ on))
   set.seed(1)
-  b <- auto_bandit(space, design = 4)
+  b <- auto_bandit(space, n_initial = 4)
   for (k in 1:6) {
     q <- b$suggest()
     b$observe(q$id, q$x + rnorm(1, sd = 0.1))
@@ -77,7 +77,7 @@ test_that("what auto_bandit() promises of a flat function is kept, asked and tol
   set.seed(1)
   missed <- vapply(1:4, function(seed) {
     set.seed(seed)
-    b <- auto_bandit(four_inputs, direction = "minimize", design = 12)
+    b <- auto_bandit(four_inputs, direction = "minimize", n_initial = 12)
     for (k in 1:18) {
       q <- b$suggest()
       b$observe(q$id, rnorm(1, 60.7, 3))
@@ -91,7 +91,7 @@ test_that("what auto_bandit() promises of a flat function is kept, asked and tol
 test_that("what auto_bandit() recommends, and promises, is what maximize_bandit() does: in a store and a journal too", {
   f <- function(p) -(p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1)
   set.seed(3)
-  found <- maximize_bandit(f, list(a = c(0, 1)), 14, progress = FALSE)
+  found <- maximize_bandit(f, list(a = c(0, 1)), 14)
   recommended <- c(unname(found$par), found$value, found$sd)
   said <- function(bandit) unlist(bandit$best()[c("a", "mean", "sd")], use.names = FALSE)
   expect_identical(said(found$bandit), recommended)
@@ -129,9 +129,9 @@ test_that("what auto_bandit() recommends, and promises, is what maximize_bandit(
 
 test_that("of a flat function of twenty inputs the truth is kept, too", {
   twenty <- box_domain(stats::setNames(rep(0, 20), paste0("x", 1:20)), rep(1, 20))
-  flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), twenty, 60, progress = FALSE, ...)
+  flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), twenty, 60, ...)
   expect_identical(beyond_three(flat, function(p) 0.25, 1:2), 0L)
   # One model does not.
-  alone <- function() flat(refit = refit_every(5, mean = "fit", starts = 1))
+  alone <- function() flat(model = gp_model(refit = refit_every(5, mean = "fit", starts = 1)))
   expect_identical(beyond_three(alone, function(p) 0.25, 1:2), 2L)
 })

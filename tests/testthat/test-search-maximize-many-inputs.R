@@ -15,13 +15,13 @@ test_that("from 15 inputs on four models are refitted, the rarer the more inputs
   points <- function(bandit) nrow(as.environment(bandit)$config$design$inputs)
   expect_equal(c(points(few), points(many)), c(70, 30))
   expect_equal(c(design_size(NULL, cube(15), 100, 1), design_size(NULL, cube(15), 40, 1)), c(30, 20))
-  expect_equal(auto_bandit(cube(15), refit = refit_every(3), design = 4)$config$refit$rounds, 3)
+  expect_equal(auto_bandit(cube(15), model = gp_model(refit = refit_every(3)), n_initial = 4)$config$refit$rounds, 3)
 })
 
 test_that("copies, files, JSON and the journal of a bandit in 20 inputs play on as it does", {
   set.seed(2)
   x <- matrix(stats::runif(45 * 20), 45, dimnames = list(NULL, paste0("x", 1:20)))
-  made <- function(...) auto_bandit(cube(20), data = data.frame(x, reward = bowl(x)), design = 0, ...)
+  made <- function(...) auto_bandit(cube(20), data = data.frame(x, reward = bowl(x)), n_initial = 0, ...)
   play <- function(bandit, rounds) {
     for (k in seq_len(rounds)) {
       asked <- bandit$suggest()

@@ -4,7 +4,7 @@ test_that("a smooth function's maximum is found, in one and two inputs and on ar
   expect_lt(abs(one$par[["x"]] - 2.2), 0.02)
   branin <- benchmark_function("branin")
   f <- function(p) branin$f(matrix(p, 1))
-  two <- maximize_bandit(f, branin$domain, 55, design = 10)
+  two <- maximize_bandit(f, branin$domain, 55, n_initial = 10)
   expect_lt(branin$optimum - f(two$par), 0.05)
   expect_equal(nrow(two$history), 55)
   arms <- maximize_bandit(function(p) -abs(p[["x1"]] - 7), 1:20, 15)
@@ -50,7 +50,7 @@ test_that("an objective that fails or returns nonsense is recorded, avoided, nev
 test_that("known points count, constant rewards and single evaluations are no trouble", {
   set.seed(4)
   known <- data.frame(x = c(0.1, 0.5, 0.9), reward = c(-0.16, 0, -0.16))
-  found <- maximize_bandit(function(p) -(p[["x"]] - 0.5)^2, list(x = c(0, 1)), 5, design = 0, data = known)
+  found <- maximize_bandit(function(p) -(p[["x"]] - 0.5)^2, list(x = c(0, 1)), 5, n_initial = 0, data = known)
   expect_equal(found$history$status, c(rep("given", 3), rep("ok", 5)))
   expect_lt(abs(found$par[["x"]] - 0.5), 0.1)
   flat <- maximize_bandit(function(p) 7, list(x = c(0, 1)), 8)
@@ -90,20 +90,20 @@ test_that("bad arguments are refused", {
 })
 
 test_that("lengthscales, variance and noise get priors, in units of the inputs' ranges; those of a refit go first", {
-  refit_of <- function(...) {
+  refit_of <- function(domain, ...) {
     set.seed(7)
-    maximize_bandit(function(p) 1, ..., evaluations = 4)$bandit$config$refit
+    maximize_bandit(function(p) 1, domain, evaluations = 4, model = gp_model(...))$bandit$config$refit
   }
   priors <- refit_of(box_domain(c(a = 0, b = 1), c(a = 2, b = 1e6), log = "b"))$settings$priors
   expect_named(priors, c("matern.lengthscale1", "matern.lengthscale2", "matern.variance", "noise_var"))
   expect_equal(exp(priors[[1]][["meanlog"]] - priors[[2]][["meanlog"]]), 2 / log(1e6))
-  own <- refit_of(1:5, prior_lengthscale = c(meanlog = log(0.3), sdlog = 0.5), prior_noise = NULL)$settings$priors
+  own <- refit_of(1:5, lengthscale_prior = c(meanlog = log(0.3), sdlog = 0.5), noise_prior = NULL)$settings$priors
   expect_equal(own$matern.lengthscale, c(meanlog = log(0.3 * 4), sdlog = 0.5))
   expect_null(own$noise_var)
-  theirs <- refit_of(1:5, kernel = kernel_se(2), prior_noise = c(sdlog = 1, meanlog = -4))$settings$priors
+  theirs <- refit_of(1:5, kernel = kernel_se(2), noise_prior = c(sdlog = 1, meanlog = -4))$settings$priors
   expect_equal(theirs, list(noise_var = c(meanlog = -4, sdlog = 1)))
-  both <- refit_of(1:5, kernel = kernel_se(2) + kernel_periodic(3, 1), prior_lengthscale = c(0, 1),
-                   prior_noise = c(-4, 1), refit = refit_every(2, priors = list(noise_var = c(-9, 2))))$settings$priors
+  both <- refit_of(1:5, kernel = kernel_se(2) + kernel_periodic(3, 1), lengthscale_prior = c(0, 1),
+                   noise_prior = c(-4, 1), refit = refit_every(2, priors = list(noise_var = c(-9, 2))))$settings$priors
   expect_equal(both[["1.se.lengthscale"]], c(meanlog = log(4), sdlog = 1))
   expect_equal(both[["2.periodic.lengthscale"]], c(meanlog = 0, sdlog = 1))
   expect_equal(both$noise_var, c(-9, 2))
@@ -150,7 +150,8 @@ test_that("a time limit keeps what there is", {
 })
 
 test_that("a time limit is enough: without a number of evaluations the search goes on until then", {
-  expect_message(found <- minimize_bandit(function(p) p[["x"]]^2, list(x = c(-1, 1)), time_limit = 0.5, verbose = TRUE), "^1: ")
+  expect_message(found <- minimize_bandit(function(p) p[["x"]]^2, list(x = c(-1, 1)), time_limit = 0.5,
+                                          control = search_control(verbose = TRUE)), "^1: ")
   expect_true(found$out_of_time)
   expect_gte(nrow(found$history), 1)
   expect_error(maximize_bandit(function(p) 1, 1:3), "`evaluations` .*missing", class = "gpbandits_error")
@@ -172,8 +173,10 @@ test_that("an objective that cannot take a point stops the search at its first c
 
 test_that("evaluations are told as they come, and a bar is shown without set-up", {
   set.seed(11)
-  expect_message(maximize_bandit(function(p) 5, 1:3, 2, verbose = TRUE), "^2 of 2: 5  \\(best 5\\)  at x1 = ")
-  shown <- capture.output(maximize_bandit(function(p) 1, 1:3, 3, progress = TRUE), type = "message")
+  expect_message(maximize_bandit(function(p) 5, 1:3, 2, control = search_control(verbose = TRUE)),
+                 "^2 of 2: 5  \\(best 5\\)  at x1 = ")
+  shown <- capture.output(maximize_bandit(function(p) 1, 1:3, 3, control = search_control(progress = TRUE)),
+                          type = "message")
   expect_true(any(grepl("100%", shown)))
   expect_silent(maximize_bandit(function(p) 1, 1:3, 3))
 })
@@ -185,7 +188,7 @@ test_that("readings speak for a point by the share of the variance that is calle
     set.seed(12)
     side <- if (direction == "maximize") 1 else -1
     found <- maximize_bandit(function(p) side * rugged(p), list(x = c(0, 1), y = c(0, 1)), 30, direction = direction,
-                             refit = refit_every(2, mean = "fit"), prior_noise = c(log(1e-3), 2))
+                             model = gp_model(refit = refit_every(2, mean = "fit"), noise_prior = c(log(1e-3), 2)))
     inputs <- c("x", "y")
     belief <- predict(found)
     fit <- found$bandit$refits[[length(found$bandit$refits)]]
@@ -201,7 +204,8 @@ test_that("readings speak for a point by the share of the variance that is calle
   }
   # Repeated readings count by their mean.
   set.seed(13)
-  arms <- maximize_bandit(function(p) rnorm(1), 1:3, 12, refit = refit_every(2, mean = "fit"), prior_noise = c(log(1e-3), 2))
+  arms <- maximize_bandit(function(p) rnorm(1), 1:3, 12,
+                          model = gp_model(refit = refit_every(2, mean = "fit"), noise_prior = c(log(1e-3), 2)))
   fit <- arms$bandit$refits[[length(arms$bandit$refits)]]
   share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
   mean <- predict(arms, data.frame(x1 = 1:3))$mean
@@ -215,7 +219,7 @@ test_that("noise that is the user's word leaves the best posterior mean the reco
   noisy <- function(p) -(p[["x"]] - 0.6)^2 + rnorm(1, sd = 0.5)
   for (refit in list(NULL, refit_every(5, fix_noise = TRUE))) {
     set.seed(14)
-    found <- maximize_bandit(noisy, list(x = c(0, 1)), 15, noise_var = 0.5, refit = refit)
+    found <- maximize_bandit(noisy, list(x = c(0, 1)), 15, model = gp_model(noise_var = 0.5, refit = refit))
     expect_identical(found$par[["x"]], found$bandit$best()$x)
   }
 })
@@ -265,7 +269,7 @@ test_that("a search whose every evaluation fails says why and ends early", {
                  class = "gpbandits_no_success")
   calls <- 0
   seldom <- function(p) if ((calls <<- calls + 1) == 9) 1 else stop("no licence")
-  expect_no_warning(found <- maximize_bandit(seldom, space, 14, refit = NULL))
+  expect_no_warning(found <- maximize_bandit(seldom, space, 14, model = gp_model(refit = NULL)))
   expect_null(found$hopeless)
   expect_identical(nrow(found$history), 14L)
   # A journal goes on when the objective is mended.

@@ -7,7 +7,7 @@ bounded <- function(p) c(impurity = p[["x"]], yield = sin(5 * p[["x"]]))
 
 test_that("maximize_bandit() finds the best value that a limit allows", {
   set.seed(1)
-  found <- maximize_bandit(bounded, list(x = c(0, 1)), 14, outcomes = two_outcomes, progress = FALSE)
+  found <- maximize_bandit(bounded, list(x = c(0, 1)), 14, outcomes = two_outcomes)
   expect_equal(found$par[["x"]], 0.2, tolerance = 0.02)
   expect_named(found$value, c("yield", "impurity"))
   expect_equal(found$value[["yield"]], sin(5 * found$par[["x"]]), tolerance = 0.02)
@@ -33,16 +33,16 @@ test_that("maximize_bandit() finds the best value that a limit allows", {
 test_that("limits as a formula: what no limit names is the reward", {
   set.seed(1)
   down <- minimize_bandit(function(p) c(cost = -sin(5 * p[["x"]]), impurity = p[["x"]]), list(x = c(0, 1)), 12,
-                          limits = ~ impurity <= 0.2, progress = FALSE)
+                          limits = ~ impurity <= 0.2)
   expect_identical(names(down$history), c("x", "reward", "impurity", "status"))
   expect_equal(down$par[["x"]], 0.2, tolerance = 0.03)
   expect_identical(down$direction, "minimize")
   set.seed(1)
-  up <- maximize_bandit(bounded, list(x = c(0, 1)), 12, limits = ~ impurity <= 0.2, direction = "maximize", progress = FALSE)
+  up <- maximize_bandit(bounded, list(x = c(0, 1)), 12, limits = ~ impurity <= 0.2, direction = "maximize")
   expect_equal(up$par, down$par, tolerance = 1e-6)
   set.seed(1)
   same <- minimize_bandit(function(p) c(reward = -sin(5 * p[["x"]]), impurity = p[["x"]]), list(x = c(0, 1)), 12,
-                          outcomes = list(reward = to_minimize(), impurity = at_most(0.2)), progress = FALSE)
+                          outcomes = list(reward = to_minimize(), impurity = at_most(0.2)))
   expect_equal(same$history, down$history)
 })
 
@@ -53,7 +53,7 @@ test_that("an outcome that is NA has failed, alone; and nothing said is an evalu
     if (p[["x"]] < 0.05) return(c(yield = NA, impurity = NA))
     if (p[["x"]] > 0.5) stop("no")
     bounded(p)
-  }, list(x = c(0, 1)), 12, outcomes = two_outcomes, design = 8, progress = FALSE)
+  }, list(x = c(0, 1)), 12, outcomes = two_outcomes, n_initial = 8)
   history <- found$history
   status <- ifelse(history$x > 0.8, "partial", ifelse(history$x < 0.05, "returned NA", ifelse(history$x > 0.5, "error: no", "ok")))
   expect_identical(history$status, status)
@@ -69,7 +69,7 @@ test_that("an outcome that is NA has failed, alone; and nothing said is an evalu
   worst <- gp_bandit(c(0.1, 0.5, 0.9), kernel_se(0.3), 0.01, policy_ei(), outcomes = two_outcomes)
   worst$add(arm = 1:3, reward = data.frame(yield = c(1, 2, 3), impurity = c(0.3, 0.1, 0.3)))
   expect_equal(twin$posterior(), worst$posterior())
-  expect_warning(none <- maximize_bandit(function(p) 3, list(x = c(0, 1)), 12, outcomes = two_outcomes, progress = FALSE),
+  expect_warning(none <- maximize_bandit(function(p) 3, list(x = c(0, 1)), 12, outcomes = two_outcomes),
                  class = "gpbandits_no_success")
   expect_match(none$history$status[1], "yield, impurity")
   expect_null(none$par)
@@ -79,7 +79,7 @@ test_that("an outcome that is NA has failed, alone; and nothing said is an evalu
 test_that("two objectives end in a front, three in one by hypervolume", {
   set.seed(2)
   found <- maximize_bandit(function(p) c(a = p[["x"]] * p[["y"]], b = 1 - p[["x"]]^2), list(x = c(0, 1), y = c(0, 1)), 14,
-                           outcomes = list(a = to_maximize(), b = to_maximize()), progress = FALSE)
+                           outcomes = list(a = to_maximize(), b = to_maximize()))
   expect_identical(found$bandit$config$policy$kind, "ehvi")
   expect_null(found$par)
   expect_equal(found$front, found$bandit$front())
@@ -94,7 +94,7 @@ test_that("two objectives end in a front, three in one by hypervolume", {
   expect_equal(frame$hypervolume[14], volume)
   expect_output(print(found), "Front of a, b")
   three <- maximize_bandit(function(p) c(a = p[["x"]], b = -p[["x"]], c = p[["x"]]^2), list(x = c(0, 1)), 6,
-                           outcomes = list(a = to_maximize(), b = to_maximize(), c = to_minimize()), progress = FALSE)
+                           outcomes = list(a = to_maximize(), b = to_maximize(), c = to_minimize()))
   expect_identical(three$bandit$config$policy$kind, "hypervolume")
   expect_output(print(summary(three)), "Front of a, b, c")
 })
@@ -102,9 +102,10 @@ test_that("two objectives end in a front, three in one by hypervolume", {
 test_that("one outcome alone is a search as it was, to the bit", {
   objective <- function(p) sin(5 * p[["x"]])
   set.seed(1)
-  plain <- maximize_bandit(objective, list(x = c(0, 1)), 10, progress = FALSE)
+  plain <- maximize_bandit(objective, list(x = c(0, 1)), 10)
   set.seed(1)
-  named <- maximize_bandit(function(p) c(yield = objective(p)), list(x = c(0, 1)), 10, outcomes = list(yield = to_maximize()), progress = FALSE)
+  named <- maximize_bandit(function(p) c(yield = objective(p)), list(x = c(0, 1)), 10,
+                           outcomes = list(yield = to_maximize()))
   expect_identical(named$history, plain$history)
   expect_identical(named$par, plain$par)
 })
@@ -124,7 +125,7 @@ test_that("auto_bandit() takes up what is known, under way and failed, of a tabl
   expect_identical(only$history()$status, rep("partial", 3))
   set.seed(1)
   found <- maximize_bandit(function(p) if (p[["x"]] > 0.6) c(yield = 2, impurity = NA) else bounded(p), list(x = c(0, 1)), 8,
-                           outcomes = two_outcomes, progress = FALSE)
+                           outcomes = two_outcomes)
   more <- auto_bandit(list(x = c(0, 1)), found$history, outcomes = two_outcomes)
   expect_false(any(more$history()$status %in% c("pending", "partial")))
   expect_equal(more$history()$impurity, found$history$impurity)
@@ -140,8 +141,8 @@ test_that("a search over several outcomes goes on from its journal", {
   objective <- function(p) if (p[["x"]] > 0.9) c(yield = 1, impurity = NA) else bounded(p)
   run <- function(evaluations, journal = NULL) {
     set.seed(5)
-    maximize_bandit(objective, list(x = c(0, 1)), evaluations, outcomes = two_outcomes, design = 5, journal = journal,
-                    progress = FALSE)
+    maximize_bandit(objective, list(x = c(0, 1)), evaluations, outcomes = two_outcomes, n_initial = 5,
+                    journal = journal)
   }
   run(7, file)
   expect_equal(run(10, file)$history, run(10)$history)
@@ -153,7 +154,7 @@ test_that("workers evaluate several outcomes in a store", {
   on.exit(unlink(file))
   store <- bandit_store(file, "demo", seed = 1)
   objective <- function(p) if (p[["x"]] > 0.9) c(yield = 1, impurity = NA) else if (p[["x"]] > 0.8) stop("no") else bounded(p)
-  found <- maximize_bandit(objective, list(x = c(0, 1)), 10, outcomes = two_outcomes, store = store, progress = FALSE,
+  found <- maximize_bandit(objective, list(x = c(0, 1)), 10, outcomes = two_outcomes, store = store,
                            data = data.frame(x = c(0.05, 0.85, 0.95), yield = c(0.2, 0.1, 1), impurity = c(0.05, 0.85, NA)))
   expect_equal(nrow(found$history), 13)
   own <- found$history[-(1:3), ]
@@ -163,7 +164,7 @@ test_that("workers evaluate several outcomes in a store", {
 })
 
 test_that("bad calls with several outcomes are refused in words", {
-  search <- function(...) maximize_bandit(bounded, list(x = c(0, 1)), 5, ..., progress = FALSE)
+  search <- function(...) maximize_bandit(bounded, list(x = c(0, 1)), 5, ...)
   bad <- function(code, words) expect_error(code, words, class = "gpbandits_error")
   bad(search(outcomes = two_outcomes, direction = "maximize"), "direction")
   bad(search(outcomes = two_outcomes, limits = ~ impurity <= 2), "limits")
@@ -187,9 +188,9 @@ test_that("bad calls with several outcomes are refused in words", {
 test_that("pictures of limits and of fronts say what they draw", {
   set.seed(3)
   noisy <- function(p) bounded(p) + rnorm(2, 0, 0.02)
-  one <- maximize_bandit(noisy, list(x = c(0, 1)), 10, outcomes = two_outcomes, progress = FALSE)
+  one <- maximize_bandit(noisy, list(x = c(0, 1)), 10, outcomes = two_outcomes)
   two <- maximize_bandit(function(p) c(speed = p[["x"]], cost = p[["x"]]^2 + p[["y"]], heat = p[["x"]] + p[["y"]]), list(x = c(0, 1), y = c(0, 1)), 12,
-                         outcomes = list(speed = to_maximize(), cost = to_minimize(), heat = at_most(1.3)), progress = FALSE)
+                         outcomes = list(speed = to_maximize(), cost = to_minimize(), heat = at_most(1.3)))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   view <- plot(one, "progress")$progress
@@ -210,7 +211,7 @@ test_that("pictures of limits and of fronts say what they draw", {
   expect_setequal(names(plot(two)), c("progress", "front", "feasible", "importance"))
   expect_error(plot(one, "front"), "one objective", class = "gpbandits_error")
   expect_error(plot(two, "slices"), "several objectives", class = "gpbandits_error")
-  plain <- maximize_bandit(function(p) p[["x"]], list(x = c(0, 1)), 4, progress = FALSE)
+  plain <- maximize_bandit(function(p) p[["x"]], list(x = c(0, 1)), 4)
   expect_error(plot(plain, "feasible"), "no limits", class = "gpbandits_error")
   skip_if_not_installed("ggplot2")
   for (which in c("progress", "feasible", "slices")) expect_s3_class(ggplot2::autoplot(one, which), "ggplot")

@@ -267,7 +267,7 @@ test_that("where settings wait the bandit knows by now what they are worth, with
 
 test_that("a setting that two folds speak against waits, and the last evaluations complete settings", {
   set.seed(13)
-  found <- maximize_bandit(noisy, list(x = c(1, 3)), 63, race = race_folds(5, wait = TRUE), design = 4)
+  found <- maximize_bandit(noisy, list(x = c(1, 3)), 63, race = race_folds(5, wait = TRUE), n_initial = 4)
   by_setting <- split(seq_len(63), found$race$folds$setting)
   # The first is evaluated on all folds before others begin, all others on two before anything else is done.
   expect_equal(by_setting[["1"]], 1:5, ignore_attr = TRUE)
@@ -282,7 +282,7 @@ test_that("a setting that two folds speak against waits, and the last evaluation
   begun <- max(vapply(by_setting, min, 0))
   expect_lte(begun, 63)
   seen <- character()
-  maximize_bandit(noisy, list(x = c(1, 3)), 40, race = race_folds(5, wait = TRUE), design = 3,
+  maximize_bandit(noisy, list(x = c(1, 3)), 40, race = race_folds(5, wait = TRUE), n_initial = 3,
                   stop_when = function(search) {
                     seen <<- union(seen, search$history$status)
                     FALSE
@@ -328,7 +328,7 @@ test_that("a setting that fails after it has told something counts as the worst 
     calls[[key]] <<- c(calls[[key]], fold)
     if (p[["x"]] > 2.1 && length(calls[[key]]) > 2) stop("no")
     noisy(p, fold)
-  }, list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE), design = 4)
+  }, list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE), n_initial = 4)
   told <- found$bandit$history()
   late <- which(is.na(found$history$reward) & told$status == "known")
   expect_gt(length(late), 0)
@@ -364,7 +364,7 @@ test_that("a stop rule, a time limit and an interrupt in the middle of a setting
 test_that("a journal goes on in the middle of a setting as if nothing had happened", {
   file <- tempfile("journal")
   run <- function(evaluations, journal = NULL, f = noisy) {
-    maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5), design = 3, journal = journal)
+    maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5), n_initial = 3, journal = journal)
   }
   set.seed(9)
   whole <- run(44)
@@ -390,7 +390,8 @@ test_that("a journal goes on in the middle of a setting as if nothing had happen
   # The same where settings wait, with points known before and without.
   for (data in list(NULL, data.frame(x = c(1.2, 2.9), reward = c(-1, -0.5)))) {
     run <- function(evaluations, journal = NULL, f = noisy) {
-      maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5, wait = TRUE), design = 3, journal = journal,
+      maximize_bandit(f, list(x = c(1, 3)), evaluations, race = race_folds(5, wait = TRUE), n_initial = 3,
+                      journal = journal,
                       data = data)
     }
     set.seed(9)
@@ -449,7 +450,7 @@ test_that("bad races are refused", {
 # ---- in a store -------------------------------------------------------------------------
 
 race_in <- function(place, evaluations = 50, objective = noisy, ...) {
-  maximize_bandit(objective, list(x = c(1, 3)), evaluations, design = 4, race = race_folds(5),
+  maximize_bandit(objective, list(x = c(1, 3)), evaluations, n_initial = 4, race = race_folds(5),
                   store = store_at(place, seed = 7), ...)
 }
 
@@ -478,7 +479,8 @@ test_that("a race in a store keeps its budget of folds, and goes on", {
     again <- race_in(place, 70, counted)
     expect_equal(calls, 70)
     expect_identical(utils::head(again$history, nrow(found$history)), found$history)
-    expect_match(refused(maximize_bandit(noisy, list(x = c(1, 3)), 80, design = 4, store = store_at(place, seed = 7))), "search|race")
+    expect_match(refused(maximize_bandit(noisy, list(x = c(1, 3)), 80, n_initial = 4,
+                                         store = store_at(place, seed = 7))), "search|race")
   })
 })
 

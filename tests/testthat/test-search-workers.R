@@ -105,7 +105,7 @@ test_that("time limits: heeded by R code, and workers that do not heed them are 
     p[["x"]]
   })
   set.seed(82)
-  alone <- maximize_bandit(busy, list(x = c(0, 1)), 6, timeout = 1, attempts = 1)
+  alone <- maximize_bandit(busy, list(x = c(0, 1)), 6, control = search_control(timeout = 1, attempts = 1))
   late <- alone$history$x > 0.7
   expect_gt(sum(late), 0)
   expect_identical(alone$history$status, ifelse(late, "timed out after 1 s (1 attempts)", "ok"))
@@ -120,7 +120,8 @@ test_that("time limits: heeded by R code, and workers that do not heed them are 
   environment(slow) <- list2env(list(woke = woke), parent = globalenv())
   with_two_workers({
     set.seed(82)
-    found <- maximize_bandit(slow, list(x = c(0, 1)), 8, workers = 2, timeout = 1, attempts = 2)
+    found <- maximize_bandit(slow, list(x = c(0, 1)), 8, workers = 2,
+                             control = search_control(timeout = 1, attempts = 2))
     expect_false(file.exists(woke))                   # nobody waited for those asleep
     expect_complete(found, 8)
     late <- found$history$x > 0.7
@@ -137,7 +138,7 @@ test_that("time limits: heeded by R code, and workers that do not heed them are 
       p[["x"]]
     }
     environment(deaf) <- list2env(list(marker = marker, woke = woke), parent = globalenv())
-    found <- maximize_bandit(deaf, list(x = c(0, 1)), 8, workers = 2, timeout = 1)
+    found <- maximize_bandit(deaf, list(x = c(0, 1)), 8, workers = 2, control = search_control(timeout = 1))
     expect_complete(found, 8)
     expect_true(all(found$history$status == "ok"))
     expect_false(file.exists(woke))
@@ -168,8 +169,10 @@ test_that("`workers` must be what the plan can do, and the other settings are ch
     "nothing"
   }, gpbandits_error = function(e) e$argument)
   for (bad in list(0, -1, 1.5, NA, "2", NULL, c(1, 2))) expect_identical(blamed(workers = bad), "workers")
-  for (bad in list(0, -1, NA, "2", NULL, c(1, 2))) expect_identical(blamed(timeout = bad), "timeout")
-  for (bad in list(0, -1, NA, "2", NULL, Inf)) expect_identical(blamed(attempts = bad), "attempts")
+  for (bad in list(0, -1, NA, "2", NULL, c(1, 2))) expect_identical(blamed(control = search_control(timeout = bad)),
+                                                                    "timeout")
+  for (bad in list(0, -1, NA, "2", NULL, Inf)) expect_identical(blamed(control = search_control(attempts = bad)),
+                                                                "attempts")
   for (bad in list(1, NA, "", c("a", "b"), tempdir())) expect_identical(blamed(journal = bad), "journal")
   skip_if_not_installed("future")
   old <- future::plan("sequential")
@@ -232,7 +235,7 @@ test_that("killed at random moments and called again, the search ends as if it h
     "nothing"
   }, gpbandits_error = function(e) e$argument)
   expect_identical(blamed(list(x = c(0, 2)), 28, data = known), "journal")
-  expect_identical(blamed(list(x = c(0, 1)), 28, data = known, noise_var = 0.1), "journal")
+  expect_identical(blamed(list(x = c(0, 1)), 28, data = known, model = gp_model(noise_var = 0.1)), "journal")
   expect_identical(blamed(list(x = c(0, 1)), 28), "data")
   unlink(file)
   gp_ucb(journal = file, list(x = c(0, 1)), kernel_se(), 1, width = width_constant(1))$suggest()

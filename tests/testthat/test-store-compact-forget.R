@@ -233,7 +233,8 @@ test_that("a journal is forgotten in by its path, by nobody who holds another st
 })
 
 test_that("a design is not played again, and refits come when they would have", {
-  new <- function() gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ei(), design = forget_x[c(2, 5, 8, 11, 14, 3)], refit = refit_every(20, minimum = 10))
+  new <- function() gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ei(),
+                              initial_design = forget_x[c(2, 5, 8, 11, 14, 3)], refit = refit_every(20, minimum = 10))
   whole <- new()
   bandit <- new()
   for (t in 1:85) {
@@ -253,7 +254,7 @@ test_that("a design is not played again, and refits come when they would have", 
   fits <- function(bandit) sum(gpbandits:::table_column(as.environment(bandit)$events, "kind") == 5)
   expect_identical(c(fits(whole), fits(bandit)), c(4L, 1L))
   expect_equal(likelihood_at(bandit), likelihood_at(whole), tolerance = 1e-6)
-  early <- gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ei(), design = forget_x[c(2, 5, 8, 11)])
+  early <- gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ei(), initial_design = forget_x[c(2, 5, 8, 11)])
   for (t in 1:3) early$observe(early$suggest()$id, t)
   compact_log(early, keep = 0)
   early$observe(early$suggest()$id, 0)
@@ -332,7 +333,7 @@ test_that("bandits whose future depends on single rounds are refused by name, an
 test_that("stores and searches are refused", {
   file <- tempfile()
   on.exit(unlink(file))
-  maximize_bandit(function(p) -(p[["x"]] - 2)^2, list(x = param_integer(1, 9)), 6, journal = file, progress = FALSE)
+  maximize_bandit(function(p) -(p[["x"]] - 2)^2, list(x = param_integer(1, 9)), 6, journal = file)
   expect_error(compact_log(file, keep = 1), class = "gpbandits_error")
   skip_if_not(store_packages("RSQLite"))
   place <- sqlite_place()

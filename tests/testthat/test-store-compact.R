@@ -157,7 +157,8 @@ test_that("a search, and a race over folds, go on from a shorter journal", {
   for (race in list(NULL, race_folds(5))) {
     unlink(file)
     search <- function(evaluations) {
-      maximize_bandit(f, list(x = c(1, 3)), evaluations, design = 2, race = race, refit = NULL, journal = file, progress = FALSE)
+      maximize_bandit(f, list(x = c(1, 3)), evaluations, n_initial = 2, race = race, model = gp_model(refit = NULL),
+                      journal = file)
     }
     begun <- search(10)
     counts <- compact_log(file)

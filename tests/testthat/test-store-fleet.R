@@ -3,7 +3,8 @@
 hill <- function(p) 1000 - 300 * (p[["x"]] - 2)^2
 
 search_in <- function(place, evaluations = 12, objective = hill, ...) {
-  maximize_bandit(objective, list(x = c(1, 3)), evaluations = evaluations, design = 4, store = store_at(place, seed = 7), ...)
+  maximize_bandit(objective, list(x = c(1, 3)), evaluations = evaluations, n_initial = 4,
+                  store = store_at(place, seed = 7), ...)
 }
 
 test_that("a search in a store finds the top, keeps the budget, and goes on", {
@@ -23,7 +24,7 @@ test_that("a search in a store finds the top, keeps the budget, and goes on", {
     }, data = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
     expect_identical(calls, 2)
     expect_identical(utils::head(again$history, 13), found$history)
-    expect_match(refused(search_in(place, noise_var = 0.5)), "noise_var")
+    expect_match(refused(search_in(place, model = gp_model(noise_var = 0.5))), "noise_var")
   })
 })
 
@@ -55,7 +56,8 @@ test_that("workers on a future plan, one of which dies", {
   old <- future::plan("multicore", workers = 2)
   on.exit(future::plan(old))
   killed <- tempfile()
-  found <- suppressWarnings(search_in(place, 12, attempts = 5, workers = 2, objective = function(p) {    # future warns of its death
+  found <- suppressWarnings(search_in(place, 12, control = search_control(attempts = 5), workers = 2,
+                                      objective = function(p) {    # future warns of its death
     if (dir.create(killed, showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)   # the first one only
     Sys.sleep(0.05)
     hill(p)
@@ -71,7 +73,7 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
   place <- sqlite_place()
-  driver <- parallel::mcparallel(search_in(place, 14, attempts = 5, objective = function(p) {
+  driver <- parallel::mcparallel(search_in(place, 14, control = search_control(attempts = 5), objective = function(p) {
     Sys.sleep(0.05)
     hill(p)
   }), silent = TRUE)
@@ -81,7 +83,8 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
   tamper(place, "UPDATE gpb_lease SET expires = expires - 1000 WHERE state = 'open'")
   # And one of the daemons kills itself in the middle of an evaluation.
   killed <- tempfile()
-  found <- search_in(place, 14, attempts = 5, workers = 2, objective = eval(bquote(function(p) {
+  found <- search_in(place, 14, control = search_control(attempts = 5), workers = 2,
+                     objective = eval(bquote(function(p) {
     if (dir.create(.(killed), showWarnings = FALSE)) tools::pskill(Sys.getpid(), tools::SIGKILL)   # the first one only
     1000 - 300 * (p[["x"]] - 2)^2
   }), globalenv()))
@@ -158,7 +161,8 @@ test_that("a search whose workers cannot begin ends with an error", {
   file <- tempfile(fileext = ".db")
   connect <- eval(bquote(function() if (Sys.getpid() == .(Sys.getpid())) DBI::dbConnect(RSQLite::SQLite(), .(file))), baseenv())
   store <- bandit_store(connect, "b", seed = 7)
-  expect_match(refused(maximize_bandit(hill, list(x = c(1, 3)), evaluations = 6, design = 4, store = store, workers = 2)),
+  expect_match(refused(maximize_bandit(hill, list(x = c(1, 3)), evaluations = 6, n_initial = 4, store = store,
+                                       workers = 2)),
                "before they have done anything")
 })
 
@@ -194,7 +198,8 @@ test_that("a store is watched from another session", {
 test_that("a search in a store sees rewards in any units", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   same <- lapply(c(1, -1e6), function(unit) {
-    maximize_bandit(function(p) unit * hill(p), list(x = c(1, 3)), evaluations = 10, design = 4, refit = NULL,
+    maximize_bandit(function(p) unit * hill(p), list(x = c(1, 3)), evaluations = 10, n_initial = 4,
+                    model = gp_model(refit = NULL),
                     direction = if (unit > 0) "maximize" else "minimize", store = store_at(sqlite_place(), seed = 7))
   })
   expect_equal(same[[2]]$history$x, same[[1]]$history$x, tolerance = 1e-6)
@@ -207,7 +212,8 @@ test_that("a search in a store says what it does, and a budget that is spent say
   place <- sqlite_place()
   objective <- function(p) if (p[["x"]] > 2.9) stop("too far") else hill(p)
   lines <- character()
-  found <- withCallingHandlers(search_in(place, 8, objective, verbose = TRUE), message = function(m) {
+  found <- withCallingHandlers(search_in(place, 8, objective, control = search_control(verbose = TRUE)),
+                               message = function(m) {
     lines <<- c(lines, conditionMessage(m))
     invokeRestart("muffleMessage")
   })
@@ -215,9 +221,10 @@ test_that("a search in a store says what it does, and a budget that is spent say
   expect_identical(as.integer(sub(" of.*", "", lines)), 1:8)
   expect_identical(grepl("error: too far", lines), is.na(found$history$reward))
   # Only what is new is said by who goes on.
-  more <- testthat::capture_messages(search_in(place, 9, objective, verbose = TRUE))
+  more <- testthat::capture_messages(search_in(place, 9, objective, control = search_control(verbose = TRUE)))
   expect_match(more, "^9 of 9: ")
-  bar <- utils::capture.output(found <- search_in(place, 10, objective, progress = TRUE), type = "message")
+  bar <- utils::capture.output(found <- search_in(place, 10, objective, control = search_control(progress = TRUE)),
+                               type = "message")
   expect_match(paste(bar, collapse = ""), "100%")
   bandit <- open_bandit(store_at(place))
   message <- expect_message(none <- bandit$suggest(2), "budget of 10 evaluations is spent", class = "gpbandits_budget_spent")
@@ -231,7 +238,7 @@ test_that("workers find packages where the caller does", {
   out <- run_child(shell = "unset R_LIBS R_LIBS_USER;", c(
     "suppressPackageStartupMessages(library(gpbandits))",
     "store <- bandit_store(tempfile(fileext = '.db'), 'b', seed = 1)",
-    "found <- maximize_bandit(function(p) -p[['x']]^2, list(x = c(-1, 1)), 6, store = store, workers = 2, verbose = TRUE)",
+    "found <- maximize_bandit(function(p) -p[['x']]^2, list(x = c(-1, 1)), 6, store = store, workers = 2, control = search_control(verbose = TRUE))",
     "cat('found', sum(found$history$status == 'ok'), '\\n')"))
   expect_identical(grep("^found", out, value = TRUE), "found 6 ", info = paste(out, collapse = "\n"))
   expect_identical(sum(grepl("of 6: .* at x = ", out)), 6L)

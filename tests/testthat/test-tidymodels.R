@@ -101,7 +101,7 @@ test_that("it stops where nothing gets better, in time, and begins with nothing 
 
 test_that("a setting that was tried is told again, and another one asked for", {
   set.seed(1)
-  bandit <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_mean(), refit = NULL)
+  bandit <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_mean(), gp_model(refit = NULL))
   bandit$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
   asked <- gpbandits:::next_setting(bandit)
   history <- bandit$history()
@@ -110,7 +110,7 @@ test_that("a setting that was tried is told again, and another one asked for", {
   expect_true(all(told$n != 2L & told$reward == ifelse(told$n == 1L, 0, 5)))
   # The mean is best where it is known to be: that is asked for to the end.
   expect_identical(nrow(told), 9L)
-  curious <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_variance(), refit = NULL)
+  curious <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_variance(), gp_model(refit = NULL))
   curious$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
   expect_identical(gpbandits:::next_setting(curious)$n, 2L)
 })

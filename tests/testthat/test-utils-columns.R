@@ -179,7 +179,7 @@ test_that("a race over folds is run under such names", {
   race <- function(names) {
     set.seed(5)
     maximize_bandit(function(p, fold) -sum((unlist(p) - 0.3)^2) + fold / 100, stats::setNames(list(c(0, 1), c(0, 1)), names), evaluations = 30,
-                    design = 4, race = race_folds(4, burn_in = 2))
+                    n_initial = 4, race = race_folds(4, burn_in = 2))
   }
   plain <- race(c("u1", "u2"))
   for (given in list(c("folds", "fold_var"), c("status", "best"))) {

@@ -1,6 +1,6 @@
 // Posteriors of several models, and with earlier campaigns. Uses other engines by posterior.h alone.
 #include "posteriors/mixture_posterior.h"
-#include "posteriors/related_posterior.h"
+#include "posteriors/transfer_posterior.h"
 
 #include <algorithm>
 #include <cmath>
@@ -294,9 +294,9 @@ Points in_this_campaign(const Points& X) {
 }
 
 // A draw of the engine's, asked for without the campaign's number.
-class RelatedDraw final : public SampledFunction {
+class TransferDraw final : public SampledFunction {
  public:
-  RelatedDraw(std::unique_ptr<SampledFunction> drawn, const RelatedPosterior& of)
+  TransferDraw(std::unique_ptr<SampledFunction> drawn, const TransferPosterior& of)
       : drawn_(std::move(drawn)), of_(of) {}
   void values(const Candidates& candidates, VectorXd& out) const override {
     drawn_->values(of_.of_engine(candidates), out);
@@ -310,17 +310,17 @@ class RelatedDraw final : public SampledFunction {
 
  private:
   std::unique_ptr<SampledFunction> drawn_;
-  const RelatedPosterior& of_;
+  const TransferPosterior& of_;
 };
 
-const RelatedPosterior& related(const Posterior& posterior) {
-  return static_cast<const RelatedPosterior&>(posterior);
+const TransferPosterior& transfer_posterior(const Posterior& posterior) {
+  return static_cast<const TransferPosterior&>(posterior);
 }
 
 }  // namespace
 
-RelatedPosterior::RelatedPosterior(std::unique_ptr<OpenPosterior> engine, double prior_mean,
-                                   RelatedRowsPtr rows, std::shared_ptr<const Points> table)
+TransferPosterior::TransferPosterior(std::unique_ptr<OpenPosterior> engine, double prior_mean,
+                                   TransferRowsPtr rows, std::shared_ptr<const Points> table)
     : engine_(std::move(engine)),
       prior_mean_(prior_mean),
       rows_(std::move(rows)),
@@ -331,7 +331,7 @@ RelatedPosterior::RelatedPosterior(std::unique_ptr<OpenPosterior> engine, double
 
 // ---- following the observations -----------------------------------------------------------------
 
-void RelatedPosterior::learn_rows() {
+void TransferPosterior::learn_rows() {
   for (Index i = 0; i < first_; ++i) {
     Observation one;
     one.place = Place::point(row_of(rows_->inputs, i));
@@ -344,7 +344,7 @@ void RelatedPosterior::learn_rows() {
   quadratic_before_ = engine_->quadratic();
 }
 
-void RelatedPosterior::add(const Observation& observation) {
+void TransferPosterior::add(const Observation& observation) {
   Observation one = observation;
   one.place = of_engine(observation.place);
   places_.push_back(one.place);
@@ -352,19 +352,19 @@ void RelatedPosterior::add(const Observation& observation) {
   engine_->add(one);
 }
 
-void RelatedPosterior::set_values(const std::vector<double>& y) {
+void TransferPosterior::set_values(const std::vector<double>& y) {
   std::vector<double> all(static_cast<std::size_t>(first_));
   for (Index i = 0; i < first_; ++i) all[static_cast<std::size_t>(i)] = prior_mean_ + rows_->values[i];
   all.insert(all.end(), y.begin(), y.end());
   engine_->set_values(all);
 }
 
-void RelatedPosterior::drop(Index slot) {
+void TransferPosterior::drop(Index slot) {
   kept_[static_cast<std::size_t>(slot)] = 0;
   engine_->drop(slot + first_);
 }
 
-void RelatedPosterior::clear() {
+void TransferPosterior::clear() {
   places_.clear();
   kept_.clear();
   engine_->clear();
@@ -373,12 +373,12 @@ void RelatedPosterior::clear() {
 
 // ---- as the engine has it -----------------------------------------------------------------------
 
-Place RelatedPosterior::of_engine(const Place& place) const {
+Place TransferPosterior::of_engine(const Place& place) const {
   if (place.kind != Place::Kind::tabled) return Place::point(in_this_campaign(place.x));
   return Place::point(in_this_campaign(row_of(*table_, place.row)));
 }
 
-const Candidates& RelatedPosterior::of_engine(const Candidates& candidates) const {
+const Candidates& TransferPosterior::of_engine(const Candidates& candidates) const {
   if (candidates.token && asked_ == candidates.token) return candidates_;
   candidates_ = candidates;
   if (candidates.tabled()) {
@@ -392,57 +392,57 @@ const Candidates& RelatedPosterior::of_engine(const Candidates& candidates) cons
 
 // ---- what it says -------------------------------------------------------------------------------
 
-void RelatedPosterior::at(const Place& place, double& mean, double& sd) const {
+void TransferPosterior::at(const Place& place, double& mean, double& sd) const {
   engine_->at(of_engine(place), mean, sd);
 }
 
-Moments RelatedPosterior::moments(const Candidates& candidates) const {
+Moments TransferPosterior::moments(const Candidates& candidates) const {
   return engine_->moments(of_engine(candidates));
 }
 
-void RelatedPosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
+void TransferPosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
   engine_->predict(in_this_campaign(X), mean, variance);
 }
 
-VectorXd RelatedPosterior::mean_of(const Points& X) const {
+VectorXd TransferPosterior::mean_of(const Points& X) const {
   return engine_->mean_of(in_this_campaign(X));
 }
 
-double RelatedPosterior::mean_of(const VectorXd& x, VectorXd& gradient) const {
+double TransferPosterior::mean_of(const VectorXd& x, VectorXd& gradient) const {
   const double mean = engine_->mean_of(in_this_campaign(x), gradient);
   gradient.conservativeResize(x.size());
   return mean;
 }
 
-void RelatedPosterior::local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+void TransferPosterior::local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                              VectorXd& dsd) const {
   engine_->local(in_this_campaign(x), mean, sd, dmean, dsd);
   dmean.conservativeResize(x.size());
   dsd.conservativeResize(x.size());
 }
 
-void RelatedPosterior::sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
+void TransferPosterior::sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                               VectorXd& dsd) const {
   engine_->sketch(in_this_campaign(x), mean, sd, dmean, dsd);
   dmean.conservativeResize(x.size());
   dsd.conservativeResize(x.size());
 }
 
-void RelatedPosterior::sketches(const Points& X, VectorXd& mean, VectorXd& variance) const {
+void TransferPosterior::sketches(const Points& X, VectorXd& mean, VectorXd& variance) const {
   engine_->sketches(in_this_campaign(X), mean, variance);
 }
 
-MatrixXd RelatedPosterior::covariance(const Candidates& candidates,
+MatrixXd TransferPosterior::covariance(const Candidates& candidates,
                                       const std::vector<Index>& some) const {
   return engine_->covariance(of_engine(candidates), some);
 }
 
-void RelatedPosterior::differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+void TransferPosterior::differences(const Candidates& candidates, const Place& from, VectorXd& mean,
                                    VectorXd& variance) const {
   engine_->differences(of_engine(candidates), of_engine(from), mean, variance);
 }
 
-VectorXd RelatedPosterior::means_at(const std::vector<const Place*>& places,
+VectorXd TransferPosterior::means_at(const std::vector<const Place*>& places,
                                     const std::vector<Index>& slots) const {
   std::vector<Place> own;
   for (const Place* place : places) own.push_back(of_engine(*place));
@@ -455,7 +455,7 @@ VectorXd RelatedPosterior::means_at(const std::vector<const Place*>& places,
   return engine_->means_at(pointers, own_slots);
 }
 
-Index RelatedPosterior::best_slot() const {
+Index TransferPosterior::best_slot() const {
   std::vector<const Place*> places;
   std::vector<Index> slots;
   for (std::size_t slot = 0; slot < places_.size(); ++slot) {
@@ -471,17 +471,17 @@ Index RelatedPosterior::best_slot() const {
 
 // ---- draws --------------------------------------------------------------------------------------
 
-std::unique_ptr<SampledFunction> RelatedPosterior::sample(const Posterior& centre,
+std::unique_ptr<SampledFunction> TransferPosterior::sample(const Posterior& centre,
                                                           const Candidates& candidates,
                                                           double scale, Rng& rng) const {
-  const RelatedPosterior& other = related(centre);
-  return std::make_unique<RelatedDraw>(
+  const TransferPosterior& other = transfer_posterior(centre);
+  return std::make_unique<TransferDraw>(
       engine_->sample(*other.engine_, of_engine(candidates), scale, rng), *this);
 }
 
-void RelatedPosterior::sample_all(const Posterior& centre, const Candidates& candidates,
+void TransferPosterior::sample_all(const Posterior& centre, const Candidates& candidates,
                                   double scale, Rng& rng, Eigen::Ref<MatrixXd> out) const {
-  engine_->sample_all(*related(centre).engine_, of_engine(candidates), scale, rng, out);
+  engine_->sample_all(*transfer_posterior(centre).engine_, of_engine(candidates), scale, rng, out);
 }
 
 }  // namespace gpb

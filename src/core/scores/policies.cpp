@@ -235,10 +235,10 @@ PolicyPtr make_policy(const Settings& policy, WidthPtr width) {
   for (const Entry& entry : kPolicies) {
     if (kind != entry.kind) continue;
     PolicyPtr made = entry.make(policy, std::move(width));
-    if (!policy.has("belief")) return made;
-    const auto belief = policy.part("belief");
-    return std::make_unique<BelievingPolicy>(std::move(made), belief->point_function("at"),
-                                             belief->count("actions"), belief->number("strength"));
+    if (!policy.has("prior_optimum")) return made;
+    const auto prior = policy.part("prior_optimum");
+    return std::make_unique<PriorWeightedPolicy>(std::move(made), prior->point_function("at"),
+                                                 prior->count("actions"), prior->number("strength"));
   }
   throw std::invalid_argument("unknown policy " + kind);
 }

@@ -76,29 +76,29 @@ class PerCostPolicy final : public Policy {
   Index actions_;
 };
 
-// A score and what a belief adds to it: `weight` times the logarithm of its density over its largest
-// one (Hvarfner et al. 2022).
-class BelievingScore final : public Score {
+// A score plus `weight` times the logarithm of a prior density over its largest value (piBO, Hvarfner et al.
+// 2022).
+class PriorWeightedScore final : public Score {
  public:
-  // `inputs`: the candidates'; `belief`: of points, whose first `actions` inputs it knows.
-  BelievingScore(std::unique_ptr<Score> inner, const Points& inputs, Settings::PointFunction belief,
-                 Index actions, double weight)
+  // `inputs`: the candidates'; `log_prior`: a function of points that uses their first `actions` inputs.
+  PriorWeightedScore(std::unique_ptr<Score> inner, const Points& inputs, Settings::PointFunction log_prior,
+                     Index actions, double weight)
       : inner_(std::move(inner)),
-        of_candidates_(belief(inputs)),
-        belief_(std::move(belief)),
+        of_candidates_(log_prior(inputs)),
+        log_prior_(std::move(log_prior)),
         actions_(actions),
         weight_(weight) {}
   void values(const Candidates& candidates, VectorXd& out) const override {
     inner_->values(candidates, out);
     out += weight_ * of_candidates_;
   }
-  VectorXd at(const Points& X) const override { return inner_->at(X) + weight_ * belief_(X); }
-  // The belief's slope by central differences.
+  VectorXd at(const Points& X) const override { return inner_->at(X) + weight_ * log_prior_(X); }
+  // The slope of the prior by central differences.
   double at(const VectorXd& x, VectorXd* gradient) const override {
     const double value = inner_->at(x, gradient);
-    if (!gradient) return value + weight_ * belief_(as_rows(x))[0];
+    if (!gradient) return value + weight_ * log_prior_(as_rows(x))[0];
     const Steps steps(x, actions_);
-    const VectorXd log_density = belief_(steps.around);
+    const VectorXd log_density = log_prior_(steps.around);
     for (Index c = 0; c < actions_; ++c) (*gradient)[c] += weight_ * steps.rise(log_density, c) / steps.length(c);
     return value + weight_ * log_density[0];
   }
@@ -109,25 +109,25 @@ class BelievingScore final : public Score {
  private:
   std::unique_ptr<Score> inner_;
   VectorXd of_candidates_;
-  Settings::PointFunction belief_;
+  Settings::PointFunction log_prior_;
   Index actions_;
   double weight_;
 };
 
-// The belief fades with the queries made before: scores in logarithms get strength / n of it, others
-// prior sd * strength / n.
-class BelievingPolicy final : public Policy {
+// The prior's weight decreases with the number n of earlier queries: strength / n for scores in logarithms, prior
+// sd * strength / n for others.
+class PriorWeightedPolicy final : public Policy {
  public:
-  BelievingPolicy(std::unique_ptr<Policy> inner, Settings::PointFunction belief, Index actions,
-                  double strength)
-      : inner_(std::move(inner)), belief_(std::move(belief)), actions_(actions), strength_(strength) {}
+  PriorWeightedPolicy(std::unique_ptr<Policy> inner, Settings::PointFunction log_prior, Index actions,
+                      double strength)
+      : inner_(std::move(inner)), log_prior_(std::move(log_prior)), actions_(actions), strength_(strength) {}
   std::vector<double> companions() const override { return inner_->companions(); }
   double width(const Round& round) override { return inner_->width(round); }
   std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
     auto score = inner_->prepare(round, rng);
     const double scale = score->logarithmic() ? 1.0 : round.prior_scale;
-    return std::make_unique<BelievingScore>(std::move(score), round.inputs(), belief_, actions_,
-                                            scale * strength_ / std::max(1.0, round.number - 1.0));
+    return std::make_unique<PriorWeightedScore>(std::move(score), round.inputs(), log_prior_, actions_,
+                                                scale * strength_ / std::max(1.0, round.number - 1.0));
   }
   std::unique_ptr<Score> recommendation(const Round& round) override {
     return inner_->recommendation(round);
@@ -138,7 +138,7 @@ class BelievingPolicy final : public Policy {
 
  private:
   std::unique_ptr<Policy> inner_;
-  Settings::PointFunction belief_;
+  Settings::PointFunction log_prior_;
   Index actions_;
   double strength_;
 };

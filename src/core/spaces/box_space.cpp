@@ -17,7 +17,7 @@
 #include "posteriors/table_posterior.h"
 #include "spaces/mixed_space.h"
 #include "spaces/mixture_space.h"
-#include "spaces/related_space.h"
+#include "spaces/transfer_space.h"
 
 #include <algorithm>
 #include <cmath>
@@ -543,7 +543,7 @@ std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
   const auto table = std::make_shared<const ArmTable>(
       make_kernel(*bandit.part("kernel")), std::make_shared<const Points>(space.matrix("points")));
   VectorXd mean = space.numbers("prior_mean");
-  if (bandit.has("related")) {
+  if (bandit.has("transfer")) {
     // For places and searches: posteriors are made over all campaigns.
     return std::make_unique<ArmSpace>(ArmSetting{table, ArmSetting::Engine::played, nullptr}, std::move(mean), arms);
   }
@@ -567,22 +567,22 @@ std::unique_ptr<Space> make_mixture(const Settings& bandit, const PolicyTraits& 
   return std::make_unique<MixtureSpace>(std::move(models), bandit.number("noise_var"));
 }
 
-// `related`: rows of earlier campaigns, their means, and the covariance of all campaigns.
-std::unique_ptr<Space> with_related(std::unique_ptr<Space> space, const Settings& bandit) {
-  const auto related = bandit.part("related");
-  RelatedRows rows;
-  rows.inputs = related->matrix("inputs");
-  rows.noise_var = related->numbers("noise_var");
-  rows.values = related->numbers("values");
-  const VectorXd campaign_mean = related->numbers("mean");
+// `transfer`: rows of earlier campaigns, their means, and the covariance of all campaigns.
+std::unique_ptr<Space> with_transfer(std::unique_ptr<Space> space, const Settings& bandit) {
+  const auto transfer = bandit.part("transfer");
+  TransferRows rows;
+  rows.inputs = transfer->matrix("inputs");
+  rows.noise_var = transfer->numbers("noise_var");
+  rows.values = transfer->numbers("values");
+  const VectorXd campaign_mean = transfer->numbers("mean");
   for (Index i = 0; i < rows.values.size(); ++i) {
     rows.values[i] -= campaign_mean[static_cast<Index>(rows.inputs(i, rows.inputs.cols() - 1)) - 1];
   }
   const std::string engine = bandit.text("engine") == "lowrank" ? "lowrank" : "dense";
   const KernelPtr kernel = make_kernel(*bandit.part("kernel"));
-  return std::make_unique<RelatedSpace>(std::move(space), *kernel, related->matrix("covariance"),
+  return std::make_unique<TransferSpace>(std::move(space), *kernel, transfer->matrix("covariance"),
                                         bandit.part("space")->numbers("prior_mean")[0],
-                                        std::make_shared<const RelatedRows>(std::move(rows)),
+                                        std::make_shared<const TransferRows>(std::move(rows)),
                                         OpenEngine::of(engine, bandit.number("accuracy")));
 }
 
@@ -616,7 +616,7 @@ std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& po
                                   BoxMinimizer minimize) {
   if (bandit.has("models")) return make_mixture(bandit, policy, minimize);
   auto space = make_plain_space(bandit, policy, std::move(minimize));
-  return bandit.has("related") ? with_related(std::move(space), bandit) : std::move(space);
+  return bandit.has("transfer") ? with_transfer(std::move(space), bandit) : std::move(space);
 }
 
 // ---- the table of arms and its engine -----------------------------------------------------------

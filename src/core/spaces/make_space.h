@@ -9,7 +9,7 @@ namespace gpb {
 
 // From a bandit's settings: `space` (kind "table", "open" or "box", with what each needs),
 // `kernel`, `noise_var`, `engine`, `accuracy`; where there are `models` besides, each of them is such settings with
-// a `weight`; `related` are the rows of earlier campaigns (`inputs`, `values`, `noise_var`), these campaigns' `mean`s,
+// a `weight`; `transfer` are the rows of earlier campaigns (`inputs`, `values`, `noise_var`), these campaigns' `mean`s,
 // and the `covariance` of all campaigns. What the policy asks for decides between engines over arms.
 struct PolicyTraits {
   bool draws;  // exact joint draws over arms

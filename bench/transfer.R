@@ -1,8 +1,8 @@
 # What earlier campaigns help, and what they cost where they tell nothing: regret of `$best()` after each round of a search with an earlier campaign
-# (`related =`) beside one without.
+# (`transfer =`) beside one without.
 #
-#   Rscript bench/related.R [function=hartmann3] [seeds=1:20] [rounds=16] [rows=40] [noise=.1] [cases=none,same,...] [out=FILE] [label=now]
-#   Rscript bench/related.R report=TRUE out=FILE
+#   Rscript bench/transfer.R [function=hartmann3] [seeds=1:20] [rounds=16] [rows=40] [noise=.1] [cases=none,same,...] [out=FILE] [label=now]
+#   Rscript bench/transfer.R report=TRUE out=FILE
 #
 # The target is the function `hartmann3`, `hartmann6`, or a draw of a Gaussian process in 2 inputs (`gp`), in units of its sd over the box. The
 # earlier campaign has `rows` readings at uniform points, in units of its own (100 + 5 f), of: the same function (`same`); the function moved by
@@ -51,7 +51,8 @@ problem_of <- function(name, seed) {
   shift <- sample(c(-1, 1), d, TRUE)
   list(d = d, f = target$f, top = top,
        old = list(same = target$f, near = function(x) target$f(x + rep(0.05 * shift, each = nrow(x))),
-                  moved = function(x) target$f(x + rep(0.15 * shift, each = nrow(x))), r9 = mixed(0.9), r5 = mixed(0.5), unrelated = unlike,
+                  moved = function(x) target$f(x + rep(0.15 * shift,
+                                                       each = nrow(x))), r9 = mixed(0.9), r5 = mixed(0.5), untransfer = unlike,
                   inverted = function(x) -target$f(x)))
 }
 
@@ -63,13 +64,13 @@ one_search <- function(name, case, seed, rounds, rows, noise) {
   errors <- stats::rnorm(rows)
   e <- stats::rnorm(rounds, sd = noise)
   old <- if (case != "none") list(old = data.frame(x, reward = 100 + 5 * (problem$old[[case]](x) + noise * errors)))
-  b <- auto_bandit(box_domain(stats::setNames(rep(0, problem$d), names), rep(1, problem$d)), related = old)
+  b <- auto_bandit(box_domain(stats::setNames(rep(0, problem$d), names), rep(1, problem$d)), transfer = old)
   out <- vector("list", rounds)
   for (t in seq_len(rounds)) {
     q <- b$suggest()
     y <- problem$f(as.matrix(q[names]))
     b$observe(q$id, 60 + 3 * (y + e[t]))
-    believed <- if (case != "none") summary(b)$related$correlation else NA
+    believed <- if (case != "none") summary(b)$transfer$correlation else NA
     best <- problem$f(as.matrix(b$best()[names]))
     out[[t]] <- data.frame(label = args$label, problem = name, case = case, seed = seed, round = t, played = signif(problem$top - y, 6),
                            regret = signif(problem$top - best, 6), correlation = signif(believed, 3))

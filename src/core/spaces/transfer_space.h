@@ -4,17 +4,17 @@
 
 #include "kernels/kernel_compose.h"
 #include "kernels/kernel_matrix.h"
-#include "posteriors/related_posterior.h"
+#include "posteriors/transfer_posterior.h"
 #include "spaces/arm_setting.h"
 #include "spaces/space.h"
 
 namespace gpb {
 
-class RelatedSpace final : public Space {
+class TransferSpace final : public Space {
  public:
   // `covariance`: of the campaigns, this one first, in units of the kernel's variance.
-  RelatedSpace(std::unique_ptr<Space> space, const Kernel& kernel, MatrixXd covariance, double prior_mean,
-               RelatedRowsPtr rows, const OpenEngine& engine)
+  TransferSpace(std::unique_ptr<Space> space, const Kernel& kernel, MatrixXd covariance, double prior_mean,
+               TransferRowsPtr rows, const OpenEngine& engine)
       : space_(std::move(space)), prior_mean_(prior_mean), rows_(std::move(rows)), engine_(engine) {
     std::vector<std::unique_ptr<Kernel>> parts;
     parts.push_back(kernel.clone());
@@ -26,7 +26,7 @@ class RelatedSpace final : public Space {
     auto engine = std::make_unique<OpenPosterior>(kernel_, noise_var, PriorMean(VectorXd::Constant(1, prior_mean_)),
                                                   forgetting, engine_);
     const ArmSetting* arms = space_->arm_setting();
-    return std::make_unique<RelatedPosterior>(std::move(engine), prior_mean_, rows_,
+    return std::make_unique<TransferPosterior>(std::move(engine), prior_mean_, rows_,
                                               arms ? arms->table->points : nullptr);
   }
   const Candidates& candidates(const Context& context) override { return space_->candidates(context); }
@@ -59,7 +59,7 @@ class RelatedSpace final : public Space {
   std::unique_ptr<Space> space_;
   KernelPtr kernel_;
   double prior_mean_;
-  RelatedRowsPtr rows_;
+  TransferRowsPtr rows_;
   OpenEngine engine_;
 };
 

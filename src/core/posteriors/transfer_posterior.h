@@ -9,17 +9,17 @@
 namespace gpb {
 
 // Rows of earlier campaigns.
-struct RelatedRows {
+struct TransferRows {
   Points inputs;       // as the kernel sees them, the campaign's number (from 1) last
   VectorXd values;     // less their campaign's mean
   VectorXd noise_var;  // of each
 };
-using RelatedRowsPtr = std::shared_ptr<const RelatedRows>;
+using TransferRowsPtr = std::shared_ptr<const TransferRows>;
 
-class RelatedPosterior final : public Posterior {
+class TransferPosterior final : public Posterior {
  public:
   // `table`: the inputs of tabled places, null where there are none.
-  RelatedPosterior(std::unique_ptr<OpenPosterior> engine, double prior_mean, RelatedRowsPtr rows,
+  TransferPosterior(std::unique_ptr<OpenPosterior> engine, double prior_mean, TransferRowsPtr rows,
                    std::shared_ptr<const Points> table);
 
   void add(const Observation& observation) override;
@@ -69,7 +69,7 @@ class RelatedPosterior final : public Posterior {
 
   std::unique_ptr<OpenPosterior> engine_;
   double prior_mean_;
-  RelatedRowsPtr rows_;
+  TransferRowsPtr rows_;
   std::shared_ptr<const Points> table_;
   Index first_;  // the engine's slot of this campaign's first observation
   double log_det_before_ = 0.0, quadratic_before_ = 0.0;

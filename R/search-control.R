@@ -1,0 +1,84 @@
+# `search_control()`: how the evaluations of searches are run. Layer: search.
+
+#' How a search runs its evaluations
+#'
+#' `search_control()` holds the settings of running evaluations for `control =` of [maximize_bandit()],
+#' [minimize_bandit()], [auto_bandit()], [tune_gp_bandit()], and of
+#' [opt("gp_bandit")][mlr3-doors] and [tnr("gp_bandit")][mlr3-doors].
+#'
+#' @param pending rule for points that are suggested while others are being evaluated, see [pending]: an object, or a
+#'   string such as `"ignore"`. By default [pending_hallucinate()], so that parallel evaluations differ.
+#' @param timeout seconds that one evaluation may take, a number > 0. `Inf`, the default: no limit. See *Time limits*.
+#' @param attempts how often a point is evaluated if its worker dies or its time runs out, an integer >= 1; by default
+#'   2, that is one repetition.
+#' @param verbose `TRUE`: a message for each evaluation. By default there are none.
+#' @param progress `TRUE`: a progress bar, through package progressr if it has a handler, otherwise R's own. `NULL`, the
+#'   default: `TRUE` in interactive sessions.
+#' @param trust `TRUE`: functions among the settings may be written to a journal, and run when it is opened, see
+#'   [open_bandit()]. By default this is an error in [auto_bandit()]; [maximize_bandit()] trusts functions of its call.
+#' @section Where they apply:
+#' A setting that differs from its default and has no effect there is an error.
+#' * [maximize_bandit()] and [minimize_bandit()] use all of them.
+#' * [auto_bandit()] uses `pending` and `trust`.
+#' * [opt("gp_bandit")][mlr3-doors] and [tnr("gp_bandit")][mlr3-doors] use `pending`; bbotk has the rest.
+#' * [tune_gp_bandit()] uses `verbose`; `tune::control_bayes()` has the rest.
+#' @section Time limits:
+#' With one worker `timeout` is R's own time limit ([setTimeLimit()]). It ends R code, but neither `Sys.sleep()` nor
+#' compiled code, and it replaces a limit that you have set. With `Inf` your limit is kept, and ends the search.
+#' @return An object of class `search_control`.
+#' @section Errors: a `gpbandits_error` that names the argument.
+#' @seealso [gp_model()] for the model of a search.
+#' @examples
+#' search_control(timeout = 60)
+#' set.seed(1)
+#' found <- minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 6,
+#'                          control = search_control(verbose = TRUE))
+#' @concept parallel
+#' @concept timeout
+#' @export
+search_control <- function(pending = pending_hallucinate(), timeout = Inf, attempts = 2, verbose = FALSE,
+                           progress = NULL, trust = FALSE) {
+  new_part("search_control")
+}
+
+search_control_entry <- list(settings = alist(
+  pending = as_part(pending, "bandit_pending", "pending", hint = "pending_hallucinate(), ..."),
+  timeout = check_number(timeout, "timeout", lower = 0, open_lower = TRUE, infinite = TRUE),
+  attempts = check_count(attempts, "attempts"),
+  verbose = check_flag(verbose, "verbose"),
+  progress = if (!is.null(progress)) check_flag(progress, "progress"),
+  trust = check_flag(trust, "trust")
+))
+
+# `used`: settings that have an effect where the control was given. Others are an error if they are not the default.
+check_control <- function(control, used = names(control), where = NULL) {
+  check_class(control, "search_control", "control", hint = "search_control()")
+  other <- setdiff(names(control), used)
+  asked <- other[!mapply(identical, unclass(control)[other], unclass(search_control())[other])]
+  if (length(asked)) {
+    stop_gpbandits(sprintf("`%s` of search_control() has no effect in %s, which uses %s. Leave it out.",
+                           asked[1], where, paste0("`", used, "`", collapse = " and ")), argument = asked[1])
+  }
+  control
+}
+
+shows_progress <- function(control) or_else(control$progress, interactive())
+
+#' @export
+print.search_control <- function(x, ...) {
+  read_part(x, "search_control", {
+    words <- c(pending = printed_words(x$pending),
+               timeout = if (is.finite(x$timeout)) sprintf("%g s for one evaluation", x$timeout) else "none",
+               attempts = sprintf("%g for each point", x$attempts),
+               verbose = if (x$verbose) "a message for each evaluation" else "no messages",
+               progress = if (is.null(x$progress)) "a progress bar in interactive sessions"
+                          else if (x$progress) "a progress bar" else "no progress bar",
+               trust = if (x$trust) "functions are written to a journal and run from it"
+                       else "functions in the file of a journal are an error")
+    cat("<control of a search>\n")
+    cat(sprintf("  %-8s  %s\n", names(words), words), sep = "")
+    invisible(x)
+  })
+}
+
+register_family("search_control", search_control_entry)
