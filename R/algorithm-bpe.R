@@ -1,6 +1,7 @@
 # Batched pure exploration. Layer: algorithms.
 
-# A rule in R (bandit-script.R): a plan of batches whose points are known beforehand, each with a posterior of its own rewards.
+# A rule in R (bandit-script.R): a plan of batches whose points are known beforehand, each with a posterior of its own
+# rewards.
 
 #' Batched pure exploration
 #'
@@ -181,7 +182,7 @@ bpe_choice <- function(bandit, places, row, memory, phase) {
 }
 
 # It will not come, or will not count.
-is_lost <- function(status) !status %in% c("known", "pending", "unasked")
+is_lost <- function(status) !status %in% c("observed", "pending", "unasked")
 
 # The query in each seat, NA where nobody has asked yet.
 bpe_seats <- function(bandit, memory) {
@@ -219,7 +220,7 @@ place_model <- function(bandit, places, policy = policy_variance(), ...) {
 # By the rewards of this batch's seats alone.
 bpe_survivors <- function(bandit, memory, places) {
   ids <- bpe_seats(bandit, memory)
-  known <- status_of(bandit, ids) == "known"
+  known <- status_of(bandit, ids) == "observed"
   model <- place_model(bandit, places)
   if (any(known)) model$add(arm = memory$queue[known], reward = bandit$queries$reward[ids[known]])
   p <- model$posterior(arm = memory$alive)
@@ -239,7 +240,7 @@ tell_places <- function(model, bandit, memory, places) {
   if (!is.null(bandit$config$every)) ids <- ids[ids > memory$since]
   row <- match(row_keys(logged_places(bandit, ids)$inputs + 0), row_keys(places$inputs + 0))
   status <- status_of(bandit, ids)
-  known <- which(status == "known" & !is.na(row))
+  known <- which(status == "observed" & !is.na(row))
   pending <- which(status == "pending" & !is.na(row))
   if (length(known)) model$add(arm = row[known], reward = bandit$queries$reward[ids[known]])
   if (length(pending)) model$add(arm = row[pending])

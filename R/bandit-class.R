@@ -39,7 +39,7 @@ GPBandit <- setRefClass("GPBandit",
       invisible(.self)
     },
     rank = function(ids, ...) {
-      "Queries in the order of their places, the best first (rewards_rankings(), rewards_duels())."
+      "Queries in the order of their places, the best first (rewards_preferences())."
       bandit_rank(own_fields(), ids, ...)
       invisible(.self)
     },

@@ -66,8 +66,8 @@
 #'   With `outputs` ([scale_outputs()]) they are differences of expected rewards, as `$posterior()` has them.
 #'   With `rewards` ([rewards]) they are differences of probabilities, of mean counts or of mean numbers of levels:
 #'   bounds and draws of the latent \eqn{f}{f} are converted one by one, which is exact as the expected reward rises
-#'   with \eqn{f}{f}. With comparisons ([rewards_duels()]) they are differences of \eqn{f}{f} itself. `width` is always
-#'   about \eqn{f}{f}.
+#'   with \eqn{f}{f}. With comparisons ([rewards_preferences()]) they are differences of \eqn{f}{f} itself. `width` is
+#'   always about \eqn{f}{f}.
 #' @param tolerance the regret that one is content with, a number > 0 in units of the reward; see the section Units.
 #' @param width a [width][widths]; `NULL`: the policy's own.
 #' @param delta failure probability, in (0, 1).

@@ -137,7 +137,7 @@ summary.bandit_maximum <- function(object, ...) {
     own <- evaluations_of(object)
     order <- order(output_sign(config) * rewards_inside(history, config$domain), decreasing = TRUE, na.last = NA)
     status <- own$status
-    counts <- c(evaluated = sum(status %in% c("ok", "cheap")), given = sum(status == "given"),
+    counts <- c(evaluated = sum(status %in% c("observed", "cheap")), given = sum(status == "given"),
                 failed = sum(is.na(history$reward)))
     best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
     structure(list(story = maximum_story(object), best = best,
@@ -289,7 +289,7 @@ summary_of_outcomes <- function(object) {
   structure(list(story = story_of_outcomes(object),
                  best = if (!is.null(object$par)) c(as.list(object$par), object[c("value", "sd", "feasible")]),
                  front = object$front, top = history[top, ],
-                 counts = c(evaluated = sum(status %in% c("ok", "partial")), given = sum(status == "given"),
+                 counts = c(evaluated = sum(status %in% c("observed", "partial")), given = sum(status == "given"),
                             failed = sum(nothing)),
                  reasons = sort(table(status[nothing]), decreasing = TRUE),
                  limits = limits_in_words(frame_of(object$bandit)),

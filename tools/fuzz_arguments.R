@@ -113,7 +113,7 @@ own <- list(
   evaluate_policy = list(list(log = data.frame(arm = 1:9, reward = sin(x9), propensity = 1 / 9), bandit = played, method = "snips", draws = 5)),
   fidelity_range = list(list(lower = 0.1, target = 1, threshold = 1)), from_json = list(list(text = as_json(played))),
   gp_bandit = list(parts_of(policy = policy_ucb(1)), list(domain = x9, kernel = kernel, policy = policy_ts(1), rewards = rewards_binary()),
-                   list(domain = x9, kernel = kernel, policy = policy_duel(1), rewards = rewards_duels()),
+                   list(domain = x9, kernel = kernel, policy = policy_duel(1), rewards = rewards_preferences()),
                    parts_of(policy = policy_ei(), outcomes = two), parts_of(policy = policy_ehvi(), outcomes = front),
                    parts_of(policy = policy_ucb(1), contexts = "z"), list(domain = space, kernel = kernel_se(0.3, dims = "a"), noise_var = 0.1, policy = policy_ei()),
                    list(domain = square, kernel = kernel, noise_var = 0.1, policy = policy_ts(1), engine = "lowrank", refit = refit_every(3)),
@@ -164,7 +164,7 @@ own <- list(
 whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_levels(data.frame(p = 1:3)), width_amm(1, 0.1), width_fixed(1, 0.1, looks = 2),
               width_corrupt(width_amm(1, 0.1), 1), width_glm(1), width_dmm(1, 0.1), policy_ucb(width_sdf(1)), policy_ei(), policy_hypervolume(1), policy_duel(1),
               policy_eims(), pending_censor(2), change_window(2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
-              stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_duels(TRUE), rewards_rankings(),
+              stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_preferences(ties = TRUE), rewards_preferences("rankings"),
               rewards_clip(1), rewards_robust(), refit_every(3, average = 2), scale_outputs(), 1, function(n) rpois(n, 1), race_folds(3),
               fidelity_range(0.1, 1), to_maximize(), in_range(0, 1), belief_normal(u = c(0.5, 0.2)), finite_domain(x9), box_domain(0, 1), product_domain(1:2, square),
               space, shares, problem, run, played, two, front, gain_rate(), benchmark_function("branin"), surface,
@@ -218,9 +218,9 @@ bandits <- list(
   safe = living(safe_opt(x9, kernel, 0.1, -2, seed = 2, width = 1), plainly), level = living(gp_lse(x9, kernel, 0.1, 0.1, 0.1), plainly),
   change = living(gp_ucb_drift(x9, kernel, 0.1, change_window(3)), plainly), bpe = living(bpe(x9, kernel, 0.1, rounds = 9, B = 1, R = 0.1), plainly),
   scripted = living(baseline_constrained("ckb", x9, kernel, 0.1, step = 1, bound = 1), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
-  rankings = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_rankings()), function(b, q) if (q$id %% 2 == 0) b$rank(q$id - 0:1)),
+  rankings = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_preferences("rankings")), function(b, q) if (q$id %% 2 == 0) b$rank(q$id - 0:1)),
   duels = {
-    b <- gp_bandit(x9, kernel, policy = policy_duel(1), rewards = rewards_duels())
+    b <- gp_bandit(x9, kernel, policy = policy_duel(1), rewards = rewards_preferences())
     for (t in 1:3) {
       q <- b$suggest(2)
       b$observe(q$id, prefer = q$id[1])

@@ -80,7 +80,7 @@ life <- function(b, rounds = 26, delays = c(0, 3, 1, 7, 0, 1, 2, 12, 0), visited
         due <- due[-length(due)]
       }
     }
-    if (amends && t == 15) b$amend(which(b$history()$status == "known")[2], 0.25)
+    if (amends && t == 15) b$amend(which(b$history()$status == "observed")[2], 0.25)
     if (given && t == 13) {
       place <- q[1, b$config$domain$names, drop = FALSE]
       b$add(place, reward = 0.1, context = context,

@@ -49,7 +49,7 @@ kept_facts <- function(bandit, kind) {
   history <- as.list(bandit$history())
   inputs <- intersect(bandit$config$domain$names, names(history))
   places <- as.data.frame(history[inputs], optional = TRUE)
-  places <- places[history$status == "known", , drop = FALSE]
+  places <- places[history$status == "observed", , drop = FALSE]
   row.names(places) <- NULL
   set.seed(9)
   copy <- if (is.null(bandit$journal)) bandit$copy() else NULL

@@ -552,7 +552,7 @@ expect_whole_fleet <- function(place, bandit, evaluations, kind = "arms") {
   bandit$catch_up()
   history <- bandit$history()
   expect_identical(nrow(history), as.integer(evaluations))
-  expect_identical(history$status, rep("known", evaluations))
+  expect_identical(history$status, rep("observed", evaluations))
   expect_equal(history$reward, fleet_truth(history), tolerance = 1e-14)
   counted <- tamper(place, "SELECT query, COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1 GROUP BY query")
   expect_true(all(counted$n == 1) && nrow(counted) == evaluations)

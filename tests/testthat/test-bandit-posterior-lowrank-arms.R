@@ -71,7 +71,7 @@ test_that("what is known changes, goes, is late: still the arms of a sweep", {
       expect_identical(arms[1], arms[2], label = paste("seed", seed, "round", t))
       h <- pair[[2]]$history()
       pending <- h$id[h$status == "pending"]
-      known <- h$id[h$status == "known"]
+      known <- h$id[h$status == "observed"]
       y <- rnorm(1)
       if (length(pending) && runif(1) < 0.8) {
         id <- pending[sample.int(length(pending), 1)]

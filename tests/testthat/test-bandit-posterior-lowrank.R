@@ -52,7 +52,7 @@ play_event <- function(b, ref, life, n) {
   event <- sample(c("add", "pending", "observe", "own", "amend", "withdraw"), 1, prob = c(6, 3, 3, 1, 1, 1))
   y <- rnorm(1)
   i <- sample(n, 1)
-  id <- some(h$id[h$status == if (event == "amend") "known" else "pending"])
+  id <- some(h$id[h$status == if (event == "amend") "observed" else "pending"])
   if (event == "add") {
     life$add(i, reward = y)
     ref <- ref_add(ref, i, y)

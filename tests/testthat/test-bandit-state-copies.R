@@ -5,7 +5,7 @@
 random_event <- function(b, readings = TRUE) {
   open <- which(b$history()$status == "pending")
   one <- if (length(open)) open[sample.int(length(open), 1)]
-  known <- which(b$history()$status == "known")
+  known <- which(b$history()$status == "observed")
   y <- round(stats::rnorm(1), 3)
   switch(sample(c("ask", "tell", "noisy", "several", "withdraw", "amend", "look", "add"), 1,
                 prob = c(5, 3, 3, 1, 2, 1, 3, 1)),

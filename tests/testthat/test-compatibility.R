@@ -17,7 +17,7 @@ expect_goes_on <- function(bandit, kind, info) {
   before <- nrow(bandit$history())
   query <- do.call(bandit$suggest, kept_question(kind))
   kept_tell(bandit, kind, query)
-  expect_identical(bandit$history()$status[before + 1], "known", info = info)
+  expect_identical(bandit$history()$status[before + 1], "observed", info = info)
 }
 
 for (version in kept_versions()) {

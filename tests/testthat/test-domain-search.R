@@ -261,7 +261,7 @@ test_that("maximize_bandit() takes a space, a list with levels, and known points
   }
   expect_in_tuning_space(as.data.frame(found$par))
   expect_in_tuning_space(found$history)
-  expect_identical(found$history$status, c("given", rep("ok", 20)))
+  expect_identical(found$history$status, c("given", rep("observed", 20)))
   expect_gt(loss(found$par), max(vapply(seen[1:10], loss, 0)))
   expect_match(names(gpbandits:::kernel_parameters(found$bandit$config$kernel)), "matern|categorical")
   expect_output(print(found), "recommended.*rule = ")

@@ -76,7 +76,7 @@ test_that("names, labels, levels and paths are text: doors that refuse what is n
   # What an objective says in bytes is kept, as text.
   said <- maximize_bandit(function(p) if (p[["u"]] > 0.5) stop(simpleError("\xff\xfe")) else 1, list(u = c(0, 1)), evaluations = 4, design = 4)
   expect_match(said$history$status, "^(ok|error: <ff><fe>)$")
-  expect_true(any(said$history$status != "ok"))
+  expect_true(any(said$history$status != "observed"))
 })
 
 test_that("numbers and data.frames of a broken or foreign class are refused", {
@@ -231,7 +231,7 @@ test_that("factors that only call themselves so, environments as rewards and fun
   yes$suggest()
   for (bad in list(mean, emptyenv(), quote(x), malformed, 1:2)) refused(yes$observe(1, 1, size = bad))
   refused(yes$suggest(arms = malformed))
-  duel <- gp_bandit(safe_x, safe_kernel, policy = policy_duel(1), rewards = rewards_duels())
+  duel <- gp_bandit(safe_x, safe_kernel, policy = policy_duel(1), rewards = rewards_preferences())
   id <- duel$suggest(2)$id
   for (bad in list(3, list(1), mean, "a", emptyenv(), list(NA, 1))) {
     expect_match(conditionMessage(refused(duel$observe(id, prefer = bad))), "one of the two ids 1 and 2")

@@ -351,12 +351,12 @@ test_that("a bandit that does not know its rewards' scale yet is drawn, or says 
 
 test_that("slices of comparisons go along the arms that there are, and nowhere else", {
   arms <- seq(0, 1, length.out = 6)
-  duels <- gp_bandit(arms, kernel_se(0.3, 4), policy = policy_duel(2), rewards = rewards_duels())
+  duels <- gp_bandit(arms, kernel_se(0.3, 4), policy = policy_duel(2), rewards = rewards_preferences())
   duels$observe(duels$suggest(2)$id, prefer = 1)
   shown <- draw(plot(duels, type = "slices"))
   expect_equal(shown$value, arms)
   expect_equal(shown$mean, duels$posterior()$mean)
-  recipes <- gp_bandit(expand.grid(a = 1:2, b = 1:3), kernel_se(1, 4), policy = policy_duel(2), rewards = rewards_duels())
+  recipes <- gp_bandit(expand.grid(a = 1:2, b = 1:3), kernel_se(1, 4), policy = policy_duel(2), rewards = rewards_preferences())
   recipes$observe(recipes$suggest(2)$id, prefer = 1)
   for (type in c("slices", "sd")) expect_error(draw(plot(recipes, type = type)), "`type`.*arms", class = "gpbandits_error")
 })

@@ -34,7 +34,7 @@ one_of_each <- function() {
     bandit_stop = list(stop_gap(1, at = c(2, 5)), stop_prb(1), stop_emsr(1), stop_levels(), stop_stalled(3)),
     bandit_param = list(param_real(0, 1), param_integer(0, 3), param_factor(c("a", "b")), param_logical(),
                         param_shares(c("a", "b"), most = 1), search_space(m = param_shares(c("a", "b")))$params$a),
-    bandit_rewards = list(rewards_clip(1), rewards_binary("probit"), rewards_counts("minimize"), rewards_ordinal(3), rewards_duels(), rewards_duels(TRUE), rewards_rankings(), rewards_robust()),
+    bandit_rewards = list(rewards_clip(1), rewards_binary("probit"), rewards_counts("minimize"), rewards_ordinal(3), rewards_preferences(), rewards_preferences(ties = TRUE), rewards_preferences("rankings"), rewards_robust()),
     bandit_belief = list(belief_normal(x = c(1, 2), k = c(a = 2)), gpbandits:::as_belief(function(x) x[, 1])),
     bandit_refit = list(refit_every(3)),
     bandit_race = list(race_folds(5)),
@@ -204,7 +204,7 @@ test_that("what draws functions from the prior refuses kernels without, when it 
   b <- gp_bandit(box, own, 0.1, policy_mes())
   set.seed(1)
   for (t in 1:3) b$observe(b$suggest()$id, sin(t))
-  expect_true(all(b$history()$status == "known"))
+  expect_true(all(b$history()$status == "observed"))
 })
 
 test_that("what was found whole is known again as it was only, and what may change behind its back is looked at each time", {

@@ -313,7 +313,7 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   }
   expect_error(gp_bandit(tiny_x, tiny_kernel, policy = policy_ucb(width_glm(1)),
                          rewards = rewards_counts(approximation = "variational")), "variational", class = "gpbandits_error")
-  for (rule in list(rewards_binary, rewards_counts, rewards_duels, function(...) rewards_ordinal(3, ...))) {
+  for (rule in list(rewards_binary, rewards_counts, rewards_preferences, function(...) rewards_ordinal(3, ...))) {
     expect_error(rule(approximation = "ep"), "approximation", class = "gpbandits_error")
   }
   expect_true(inherits(gp_bandit(tiny_x, tiny_kernel, NULL, ucb2, rewards = rewards_binary()), "GPBandit"))

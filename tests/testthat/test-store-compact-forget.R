@@ -111,7 +111,7 @@ test_that("Thompson sampling draws from the same posterior", {
   set.seed(5)
   ours <- cov(t(bandit$draw(20000)))
   history <- whole$history()
-  told <- which(history$status == "known")
+  told <- which(history$status == "observed")
   K <- ref_kernel_se(0.2)(forget_x)
   exact <- ref_posterior_at(K, history$arm[told], history$reward[told], rep(forget_noise, length(told)))$cov
   expect_lt(max(abs(ours - exact)) / max(diag(exact)), 0.05)
