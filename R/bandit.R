@@ -85,8 +85,8 @@
 #' * `$best(context = NULL, fixed = NULL)`: the recommended point, where the posterior mean is largest. Among points
 #'   with equal means (a difference below 1e-9 prior sd) one with an observed reward is preferred.
 #' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability,
-#'   on what assumptions: a list, see [stopping] and [honest]. Without a rule: the gap of the policy's own bounds or,
-#'   where it has none, a quantile of draws.
+#'   on what assumptions: a list, see [stopping] and [calibration]. Without a rule: the gap of the policy's own bounds
+#'   or, where it has none, a quantile of draws.
 #' * `$safe(context = NULL)`: what [safe_opt()] says of every place: data.frame of the place, `safe`, `maximiser`,
 #'   `expander`, `lower`, `upper`.
 #' * `$levels(context = NULL)`: what [gp_lse()] says of every place: data.frame `arm`, `label`, `lower`, `upper`.

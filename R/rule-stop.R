@@ -84,7 +84,7 @@
 #' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the
 #'   gap of expected minimum simple regrets, AISTATS; Makarova et al. (2022) <https://arxiv.org/abs/2104.08166>; Wilson
 #'   (2024) <https://arxiv.org/abs/2402.16811>.
-#' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()]; [honest].
+#' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()]; [calibration].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)

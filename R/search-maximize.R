@@ -148,7 +148,8 @@
 #'   (`bench/results/many_inputs.md` in the sources).
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()]; [honest] for what `value` and `sd` mean.
+#' @seealso [gp_bandit()] for asking and telling by yourself, [refit_every()]; [calibration] for what `value` and `sd`
+#'   mean.
 #' @examples
 #' set.seed(1)
 #' found <- maximize_bandit(function(p) -(p$x - 2)^2 + rnorm(1, sd = 0.05),
