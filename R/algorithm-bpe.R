@@ -75,6 +75,7 @@
 #' @param gain \eqn{\gamma_T} for the schedule under drift, a number > 0; `NULL`: on arms the greedy value of
 #'   [information_gain()] for that number of rounds.
 #' @param width overrides \eqn{w}: a number >= 0.
+#' @param ... `mean` and `journal` of [gp_bandit()], by name. An unknown name is an error.
 #' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches
@@ -92,8 +93,16 @@
 #' summary(run_bandit(b, problem, 60))
 #' @export
 bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait = c("rewards", "rounds"), extra = 0,
-                variation = NULL, gain = NULL, width = NULL, mean = 0, journal = NULL) {
-  check_script_dots(..., allowed = names(formals(bpe)), no_contexts = "its batches are planned before the contexts come")
+                variation = NULL, gain = NULL, width = NULL) {
+  make_bpe(domain = domain, kernel = kernel, noise_var = noise_var, rounds = rounds, B = B, R = R, delta = delta, ...,
+           wait = wait, extra = extra, variation = variation, gain = gain, width = width)
+}
+
+# bpe() with what its `...` can have.
+make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, extra, variation, gain, width, mean = 0,
+                     journal = NULL) {
+  check_script_dots(..., allowed = names(formals(make_bpe)),
+                    no_contexts = "its batches are planned before the contexts come")
   domain <- as_domain(domain)
   rounds <- check_count(rounds)
   wait <- check_choice(wait, c("rewards", "rounds"))
