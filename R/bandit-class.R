@@ -5,7 +5,6 @@
 own_fields <- function() parent.env(parent.frame())
 
 #' @rdname gp_bandit
-#' @export GPBandit
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
   # Fields of a declared class would be functions, called at each look.

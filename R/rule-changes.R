@@ -15,9 +15,10 @@
 #'   dimension \eqn{d}. With contexts known beforehand the statistic averages over all pairs of an arm (of
 #'   low-discrepancy points in a box) and a context; with contexts that are not, over the uniformly sampled pairs of the
 #'   segment themselves.
-#' * `change_oracle()`: restarts after the given rounds (the true changes, to compare with).
+#' * `change_oracle()`: restarts after the rounds `times` (the true changes, to compare with), or after every `every`
+#'   rounds.
 #' * `change_never()`: uniform exploration, no restart.
-#' * `change_every()`: restarts every so many rounds. `change_event()`: restarts when a reward is further from
+#' * `change_event()`: restarts when a reward is further from
 #'   the posterior mean at its choice than \eqn{\sqrt{\rho_t}\sigma(x) + w_t}{sqrt(rho_t) sd(x) + w_t},
 #'   \eqn{\rho_t = 2\log(2\pi_t/\delta)}{rho_t = 2 log(2 pi_t / delta)},
 #'   \eqn{w_t = \sqrt{2\lambda\log(2\pi_t/\delta)}}{w_t = sqrt(2 lambda log(2 pi_t / delta))},
@@ -54,12 +55,14 @@
 #'   half's fit.
 #' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to go on; it must not draw random
 #'   numbers.
-#' @param explore \eqn{\xi}{xi}, a number >= 0.
+#' @param explore \eqn{\xi}{xi}, a number >= 0. By default \eqn{\sqrt3}{sqrt(3)} for `change_detect()`, `change_never()`
+#'   and `change_oracle(times = )`, and 0 for the others.
 #' @param kernel kernel of the detector; `NULL`: the bandit's.
 #' @param dyadic `TRUE`: only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tried: cheaper by a factor that grows
 #'   with \eqn{|U|}, and slower to notice. The paper tries all.
-#' @param times rounds after which to restart, whole numbers >= 1.
-#' @param rounds,window a whole number >= 1.
+#' @param times,every rounds after which to restart: integers >= 1, or one integer >= 1 for regular intervals. Exactly
+#'   one of them is given.
+#' @param window the number of observations kept, an integer >= 1.
 #' @param rate a number: for `change_weights()` in (0, 1], where 1 forgets nothing; for `change_fade()` in \[0, 1),
 #'   where 0 forgets nothing.
 #' @param delta failure probability in (0, 1).
@@ -156,15 +159,19 @@ change_detect <- function(threshold, ridge, explore = sqrt(3), kernel = NULL, dy
 
 #' @rdname changes
 #' @export
-change_oracle <- function(times, explore = sqrt(3)) new_changes("oracle")
+change_oracle <- function(times = NULL, explore = if (is.null(every)) sqrt(3) else 0, every = NULL) {
+  if (is.null(times) == is.null(every)) {
+    stop_argument("times", if (is.null(times)) "NULL" else "given together with `every`",
+                  "the rounds after which to restart, or `every =` for regular intervals")
+  }
+  if (is.null(every)) return(new_changes("oracle"))
+  rounds <- check_count(every)
+  new_changes("every")
+}
 
 #' @rdname changes
 #' @export
 change_never <- function(explore = sqrt(3)) new_changes("never")
-
-#' @rdname changes
-#' @export
-change_every <- function(rounds, explore = 0) new_changes("every")
 
 #' @rdname changes
 #' @export

@@ -123,7 +123,7 @@ own <- list(
   gp_ucb_cpd = list(parts_of(changes = change_oracle(3), width = 2)),
   gp_ucb_drift = list(parts_of(forget = change_window(3)), parts_of(forget = "window", variation = 1, horizon = 9, gain = 2)),
   input_importance = list(list(x = boxed, points = 16)),
-  kernel_levels = list(list(features = data.frame(p = 1:3, q = c(1, 0, 2)))),
+  kernel_categorical = list(list(features = data.frame(p = 1:3, q = c(1, 0, 2)))),
   gp_ucb_lengthscale = list(parts_of(B = 1, R = 0.1), parts_of(B = 1, R = 0.1, method = "balanced", rate = sqrt)),
   information_gain = list(list(kernel = kernel, x = x9, noise_var = 0.1, rounds = 3)),
   maximize_bandit = list(list(objective = sum, domain = square, evaluations = 3), list(objective = answers, domain = square, evaluations = 3, outcomes = two),
@@ -161,7 +161,7 @@ own <- list(
   work_on = list(list(store = kept_store, objective = function(p) 1, until = function(b) nrow(b$history()) > 1, heartbeat = FALSE))
 )
 # A valid object of each kind, to be given with something in it changed.
-whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_levels(data.frame(p = 1:3)), width_amm(1, 0.1), width_fixed(1, 0.1, looks = 2),
+whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_categorical(features = data.frame(p = 1:3)), width_amm(1, 0.1), width_fixed(1, 0.1, looks = 2),
               width_corrupt(width_amm(1, 0.1), 1), width_glm(1), width_dmm(1, 0.1), policy_ucb(width_sdf(1)), policy_ei(), policy_hypervolume(1), policy_duel(1),
               policy_eims(), pending_censor(2), change_window(2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
               stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_preferences(ties = TRUE), rewards_preferences("rankings"),
@@ -182,7 +182,7 @@ is_ours <- function(name, value) {
   FALSE
 }
 
-exports <- setdiff(getNamespaceExports("gpbandits"), c("GPBandit", "bandit_service"))
+exports <- setdiff(getNamespaceExports("gpbandits"), "bandit_service")
 methods <- c("print", "summary", "plot", "predict", "as.data.frame", "format", "update", "simulate", "logLik")
 # (Presets pass on what gp_bandit() takes, and others have arguments of their own kinds.)
 passed_on <- function(name, f) {

@@ -160,7 +160,7 @@ pendings <- list(ignore = pending_ignore, hallucinate = pending_hallucinate, gua
 changes <- list(
   none = function() NULL,
   detect = function() change_detect(function(q) 0.25 * q^(-6 / 7), function(q) 0.1 * q^(1 / 7)),
-  oracle = function() change_oracle(c(11, 20)), never = function() change_never(), every = function() change_every(8),
+  oracle = function() change_oracle(c(11, 20)), never = function() change_never(), every = function() change_oracle(every = 8),
   event = function() change_event(0.5), window = function() change_window(6), weights = function() change_weights(0.9),
   fade = function() change_fade(0.1)
 )

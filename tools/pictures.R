@@ -186,7 +186,7 @@ cheat_sheet <- function() {
            "refit = refit_every(5, average = 10)      # ten models"),
          "Several outcomes, and other results" = c(
            "outcomes = list(gain = to_maximize(), tar = at_most(2))", "maximize_bandit(f, domain, 30, limits = ~ tar <= 2)", "b$front(); b$best(feasible = 0.5)",
-           "rewards_binary(); rewards_counts(); rewards_ordinal(5)", "rewards_preferences(): b$observe(q$id, prefer = q$id[2])", "rewards_preferences(\"rankings\"): b$rank(q$id[c(3, 1, 2)])"),
+           "rewards_binary(); rewards_counts(); rewards_ordinal(5)", "rewards_preferences(): $observe(id, prefer = id[2])", "rewards_preferences(\"rankings\"): $rank(id[c(3, 1, 2)])"),
          "When to stop" = c("stop_gap(tolerance); stop_prb(tolerance)", "stop_emsr(tolerance); stop_stalled(n)", "b$certificate()                # how far from the best?",
                             "check_model(b)                 # is the model right?"),
          "Pictures" = c("plot(b); plot(b, type = \"slices\"); plot(b, type = \"sd\")", "plot(run); plot(comparison); plot(check_model(b))", "plot(found, \"dependence\"); plot(b, type = \"front\")", "ggplot2::autoplot(b)")),

@@ -355,7 +355,7 @@ test_that("one query or reward in one call of the core leaves what the long way 
     arms = function() gp_ucb(x, kernel_se(0.2), 0.01),
     labels = function() gp_ts(finite_domain(named), kernel_matern(2.5, 0.3), 0.01, B = 1, R = 0.1),
     box = function() gp_ucb(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 0.01, width = width_constant(2)),
-    changes = function() gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), changes = change_every(3)),
+    changes = function() gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), changes = change_oracle(every = 3)),
     pending = function() gp_bucb(x, kernel_se(0.2), 0.01),
     context = function() gp_ucb(finite_domain(named), kernel_se(0.4), 0.01, width = width_constant(1), contexts = c("z", "w")),
     table = function() gp_ucb(x, kernel_se(0.4), 0.01, contexts = data.frame(z = c(0, 1)))

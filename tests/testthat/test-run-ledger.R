@@ -122,7 +122,7 @@ test_that("a design is checked", {
   x <- seq(0, 1, length.out = 8)
   expect_error(gp_ucb(x, kernel_se(0.2), 0.04, design = 0.3), "`design`", class = "gpbandits_error")
   expect_error(gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.04, width = 2, design = 2), "`design`", class = "gpbandits_error")
-  expect_error(gp_bandit(x, kernel_se(0.2), 0.04, policy_ei(), changes = change_every(5), design = 0), "`design`", class = "gpbandits_error")
+  expect_error(gp_bandit(x, kernel_se(0.2), 0.04, policy_ei(), changes = change_oracle(every = 5), design = 0), "`design`", class = "gpbandits_error")
 })
 
 test_that("delays that depend on the input: the round's own random numbers, at the query's place", {
