@@ -9,8 +9,8 @@
 #' posterior in round \eqn{t}, by `forget`, of
 #' * [change_oracle(every = )][change_oracle()] (R-GP-UCB): what was observed since the last restart, one every \eqn{H}
 #'   rounds.
-#' * [change_window()] (SW-GP-UCB): the last \eqn{W} observations.
-#' * [change_weights()] (WGP-UCB): all observations, that of round \eqn{s} with noise variance
+#' * [change_fade()] with `window` (SW-GP-UCB): the last \eqn{W} observations.
+#' * [change_fade()] `by = "weights"` (WGP-UCB): all observations, that of round \eqn{s} with noise variance
 #'   \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}.
 #' * [change_fade()] (TV-GP-UCB): all observations under the kernel
 #'   \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}: the function is taken to be
@@ -39,7 +39,7 @@
 #'   (policies through it, pending rewards, contexts, constraints, boxes) runs with each of them and is exact; no
 #'   theorem covers those combinations.
 #' @inheritParams gp_bandit
-#' @param forget a rule: [change_oracle()], [change_window()], [change_weights()], [change_fade()], [change_event()] or
+#' @param forget a rule: [change_oracle()], [change_fade()], [change_event()] or
 #'   another of [changes]; or `"restarts"`, `"window"`, `"weights"`: the first three at the pace of the formulas.
 #' @param width a [width][widths].
 #' @param variation \eqn{P_T}, the total variation, a number > 0.
@@ -84,19 +84,19 @@ gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_c
   preset(list(policy = policy_ucb(width), changes = forget), domain, kernel, noise_var, ...)
 }
 
-drift_choices <- paste("change_oracle(every = ), change_window(), change_weights(), ...,",
+drift_choices <- paste("change_oracle(every = ), change_fade(), change_event(), ...,",
                        "or \"restarts\", \"window\", \"weights\"")
 
 # Rules whose pace a formula gives, from gamma_T^(1/4) sqrt(T / P_T).
 drift_rules <- list(
   restarts = function(memory, variation) change_oracle(every = ceiling(memory)),
-  window = function(memory, variation) change_window(ceiling(memory)),
+  window = function(memory, variation) change_fade(window = ceiling(memory)),
   weights = function(memory, variation) {
     if (memory <= 1) {
       stop_argument("variation", describe(variation),
                     "less than horizon * sqrt(gain): with so much of it no past observation counts")
     }
-    change_weights(1 - 1 / memory)
+    change_fade(1 / memory, by = "weights")
   }
 )
 

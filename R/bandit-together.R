@@ -324,7 +324,7 @@ check_likelihood <- function(config) {
   }
   if (!is.null(config$changes) && trait(config$changes, "of_readings")) {
     refuse("changes", sprintf("change_%s()", config$changes$kind),
-           "NULL, change_oracle(), change_never(), change_window() or change_weights()")
+           "NULL, change_oracle(), change_never() or change_fade() with `window` or by = \"weights\"")
   }
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {

@@ -243,8 +243,9 @@ constructor_named <- function(name) {
   get(name, envir = topenv(), mode = "function")
 }
 
-# These begin with a prefix and make nothing of the class, or (the last two) need one of several arguments.
-never_by_string <- c("kernel_gram", "change_statistic", "rewards_clip", "change_oracle")
+# These begin with a prefix and make nothing of the class, or (the last three) need one of several arguments.
+never_by_string <- c("kernel_gram", "change_statistic", "rewards_clip", "change_oracle",
+                     "change_fade")
 
 # The strings that need no more: constructors of which each argument has a default.
 strings_for <- function(class) {

@@ -34,8 +34,8 @@
 #'   tolerances of [stop rules][stopping]. Kernel, prior mean, `width` and `$posterior(scale = "latent")` are about
 #'   \eqn{f}{f}.
 #' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`,
-#'   `failures = "avoid"` or `"doubt"`, [change_detect()], [change_event()], [change_fade()] (weights of
-#'   [change_weights()] are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()]
+#'   `failures = "avoid"` or `"doubt"`, [change_detect()], [change_event()], [change_fade()] by drift (its
+#'   weights are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()]
 #'   and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()` takes neither), widths but
 #'   [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. One
 #'   reward per query: more trials are `size`, another reading of a place is another `$add()` of it.

@@ -28,24 +28,24 @@
 #'   last restart (or fresh epoch), late rewards `NA`. It is asked before each query, once the segment has a known
 #'   reward.
 #'
-#' Three rules forget gradually instead, within the posterior (\eqn{t} the round of the next query, \eqn{s} that of an
-#' observation):
+#' `change_fade()` forgets gradually instead, within the posterior, in one of three ways (\eqn{t} the round of the next
+#' query, \eqn{s} that of an observation):
 #'
-#' * `change_window()`: the posterior is that of the last `window` observations, those of the latest rounds among all
-#'   that are known.
-#' * `change_weights()`: an observation has noise variance \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)},
-#'   \eqn{\eta}{eta} = `rate`.
-#' * `change_fade()`: the prior is that of a function which drifts, with kernel
+#' * `change_fade(window = )`: the posterior is that of the last `window` observations, those of the latest rounds among
+#'   all observed ones.
+#' * `change_fade(rate, by = "weights")`: an observation has noise variance
+#'   \eqn{\lambda(1-\epsilon)^{-(t-s)}}{lambda (1 - epsilon)^-(t - s)}, \eqn{\epsilon}{epsilon} = `rate`.
+#' * `change_fade(rate)`: the prior is that of a function which drifts, with kernel
 #'   \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}, \eqn{\epsilon}{epsilon} = `rate`;
 #'   mean, sd and draws are those of the function in round \eqn{t}, and the information gain is that of this kernel.
 #'
-#' They are exact: at every round the posterior equals a fit from scratch to what is kept. A round costs, over \eqn{n}
+#' All are exact: at every round the posterior equals a fit from scratch to what is kept. A round costs, over \eqn{n}
 #' arms with a kernel of rank \eqn{r}: window \eqn{2nr}, as without one; weights \eqn{nr^2}; fade \eqn{nr + r^3}, and
 #' \eqn{t} times as much in a round that looks at rewards which came late (out of the order of their queries). With
 #' \eqn{m} kept observations in a box: window and weights \eqn{m^3/6}; fade \eqn{t^2}. Engine `"played"` needs
 #' \eqn{2nm}, \eqn{nm^2} and \eqn{nt}.
 #'
-#' [refit_every()] with these three fits to all rewards since the last restart, whatever their weight.
+#' [refit_every()] with `change_fade()` fits to all rewards since the last restart, whatever their weight.
 #'
 #' A restart forgets all data: posterior, width (\eqn{t = 1} again) and detector begin anew; rewards of earlier queries
 #' that arrive later are kept in the history and not used.
@@ -62,9 +62,9 @@
 #'   with \eqn{|U|}, and slower to notice. The paper tries all.
 #' @param times,every rounds after which to restart: integers >= 1, or one integer >= 1 for regular intervals. Exactly
 #'   one of them is given.
-#' @param window the number of observations kept, an integer >= 1.
-#' @param rate a number: for `change_weights()` in (0, 1], where 1 forgets nothing; for `change_fade()` in \[0, 1),
-#'   where 0 forgets nothing.
+#' @param rate \eqn{\epsilon}{epsilon}, how much is forgotten in a round: a number in \[0, 1), where 0 forgets nothing.
+#' @param by what forgets at this rate: `"drift"` (default), the prior; or `"weights"`, the observations' noise.
+#' @param window instead of `rate`: the number of observations kept, an integer >= 1.
 #' @param delta failure probability in (0, 1).
 #' @return An object of class `bandit_changes`.
 #' @section Errors: a `gpbandits_error` that names the argument; a function that returns no positive number stops the
@@ -133,11 +133,14 @@ change_entries <- list(
   ),
   window = list(settings = alist(window = check_count(window), explore = check_explore(explore)),
                 traits = list(title = "condition on the newest rewards only", lasting = function(changes) changes$window)),
-  weights = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_lower = TRUE),
-                                  explore = check_explore(explore)),
-                 traits = list(title = "older rewards weigh less", reweighs = TRUE)),
-  fade = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_upper = TRUE),
-                               explore = check_explore(explore)),
+  weights = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
+                 traits = list(title = "older rewards weigh less", reweighs = TRUE,
+                               # (The core has the factor of a round.)
+                               resolved = function(changes) function(settings, config) {
+                   settings$rate <- 1 - changes$rate
+                   settings
+                 })),
+  fade = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
               traits = list(title = "the function drifts", of_readings = TRUE, decay = function(changes) changes$rate))
 )
 
@@ -146,6 +149,8 @@ check_times <- function(times) {
   if (any(times != round(times))) stop_argument("times", describe(times), "whole numbers >= 1")
   times
 }
+
+check_rate <- function(rate) check_number(rate, "rate", lower = 0, upper = 1, open_upper = TRUE)
 
 check_explore <- function(explore) check_number(explore, "explore", lower = 0)
 
@@ -183,15 +188,15 @@ change_function <- function(f, explore = 0) new_changes("function")
 
 #' @rdname changes
 #' @export
-change_window <- function(window, explore = 0) new_changes("window")
-
-#' @rdname changes
-#' @export
-change_weights <- function(rate, explore = 0) new_changes("weights")
-
-#' @rdname changes
-#' @export
-change_fade <- function(rate, explore = 0) new_changes("fade")
+change_fade <- function(rate = NULL, by = c("drift", "weights"), window = NULL, explore = 0) {
+  if (is.null(rate) == is.null(window)) {
+    stop_argument("rate", if (is.null(rate)) "NULL" else "given together with `window`",
+                  "a number in [0, 1), or `window =` the number of observations kept")
+  }
+  if (is.null(window)) return(new_changes(if (check_choice(by, c("drift", "weights")) == "drift") "fade" else "weights"))
+  if (!missing(by)) stop_argument("by", "given together with `window`", "left out: it goes with `rate`")
+  new_changes("window")
+}
 
 #' @export
 print.bandit_changes <- function(x, ...) {

@@ -161,7 +161,7 @@ changes <- list(
   none = function() NULL,
   detect = function() change_detect(function(q) 0.25 * q^(-6 / 7), function(q) 0.1 * q^(1 / 7)),
   oracle = function() change_oracle(c(11, 20)), never = function() change_never(), every = function() change_oracle(every = 8),
-  event = function() change_event(0.5), window = function() change_window(6), weights = function() change_weights(0.9),
+  event = function() change_event(0.5), window = function() change_fade(window = 6), weights = function() change_fade(0.1, by = "weights"),
   fade = function() change_fade(0.1)
 )
 constraints <- list(none = list(function() NULL, 0), noiseless = list(function() constraints_noiseless(2, epoch = 7), 2),

@@ -112,9 +112,8 @@ exports <- list(
   "change_oracle, every" = list(list(every = 5), c(every = "count", explore = "nonnegative")),
   change_never = list(list(), c(explore = "nonnegative")),
   change_event = list(list(), c(delta = "probability", explore = "nonnegative")),
-  change_window = list(list(window = 5), c(window = "count", explore = "nonnegative")),
-  change_weights = list(list(rate = 0.5), c(rate = "positive", explore = "nonnegative")),
-  change_fade = list(list(rate = 0.5), c(rate = "nonnegative", explore = "nonnegative")),
+  change_fade = list(list(rate = 0.5), c(rate = "nonnegative", by = "word", explore = "nonnegative")),
+  "change_fade, window" = list(list(window = 5), c(window = "count", explore = "nonnegative")),
   gp_ucb_drift = list(c(good_parts, forget = "weights", variation = 1, horizon = 9, gain = 2),
                       c(preset_parts, forget = "never", width = "width", variation = "positive", horizon = "count",
                         gain = "positive")),
@@ -180,7 +179,8 @@ allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
     (export == "bandit_problem" && argument %in% c("noise", "delay") && is.function(value)) ||
     (export == "bandit_problem" && argument == "delay" && is.null(value)) ||
-    (export == "change_oracle, every" && argument == "every" && is.null(value)) ||
+    (export %in% c("change_oracle, every", "change_fade, window") && argument %in% c("every", "window") &&
+       is.null(value)) ||
     (startsWith(export, "baseline_constrained") && argument == "penalty" && is.function(value)) ||
     (argument %in% c("alpha", "alpha0", "journal") && is.null(value)) ||
     # What a formula can do without.

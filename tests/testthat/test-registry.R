@@ -29,7 +29,7 @@ one_of_each <- function() {
       lapply(one_of_each_rule(), function(bandit) bandit$config$policy)),
     bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalize(), pending_censor(3)),
     bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_oracle(every = 5), change_event(),
-                          change_function(function(history) FALSE), change_window(5), change_weights(0.9), change_fade(0.1)),
+                          change_function(function(history) FALSE), change_fade(window = 5), change_fade(0.1, by = "weights"), change_fade(0.1)),
     bandit_constraints = list(constraints_noiseless(epoch = 3), constraints_noiseless(epoch = 3, penalty = "polynomial"), constraints_noisy(epoch = 3, step = 1)),
     bandit_stop = list(stop_gap(1, at = c(2, 5)), stop_prb(1), stop_emsr(1), stop_levels(), stop_stalled(3)),
     bandit_param = list(param_real(0, 1), param_integer(0, 3), param_factor(c("a", "b")), param_logical(),

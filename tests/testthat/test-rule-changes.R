@@ -280,3 +280,20 @@ test_that("given rounds and regular intervals are one rule: exactly one of them 
   refused(change_oracle(every = 0), "every")
   expect_identical(c(change_oracle(3)$explore, change_oracle(every = 3)$explore), c(sqrt(3), 0))
 })
+
+test_that("what forgets gradually is one rule: by drift, by weights or in a window", {
+  refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
+  refused(change_fade(), "rate")
+  refused(change_fade(0.1, window = 5), "rate")
+  refused(change_fade(1), "rate")
+  refused(change_fade(0.1, by = "age"), "by")
+  refused(change_fade(window = 5, by = "weights"), "by")
+  # A rate of 0 forgets nothing, whatever it acts on.
+  x <- seq(0, 1, length.out = 9)
+  means <- lapply(list(NULL, change_fade(0), change_fade(0, by = "weights"), change_fade(window = 9)), function(rule) {
+    b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(2), changes = rule)
+    b$add(arm = c(2, 5, 8), reward = c(1, 0, 2))
+    b$posterior()$mean
+  })
+  for (mean in means[-1]) expect_equal(mean, means[[1]], tolerance = 1e-9)
+})
