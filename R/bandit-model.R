@@ -12,9 +12,9 @@
 #' * `nobs()`: the number of observed queries. `logLik()`: the log marginal likelihood of their rewards since the last
 #'   restart, in the rewards' units. `df` is the number of parameters that refits estimate.
 #' * `simulate()`: joint draws of the expected reward from the posterior, at `newdata` or over all arms.
-#' * `update()`: a bandit with changed settings and the same log. Refits of the old model are dropped, unless only the
-#'   policy changes. The new one has no store or journal. The history's columns `mean`, `sd` and `width` still are those
-#'   of each choice.
+#' * `update()`: a bandit with changed settings and the same log, without the old one's store or journal. Refits are
+#'   kept if only `policy`, `pending`, `engine` or `accuracy` change, and dropped otherwise. The history's columns
+#'   `mean`, `sd` and `width` still are those of each choice.
 #' * `tidy()`: a data.frame `term`, `estimate` of `coef()`. `glance()`: one row with `nobs`, `pending`, `logLik`,
 #'   `noise_var` and the recommended point's `mean` and `sd`. `augment()`: `newdata`, or the history, with `.fitted`,
 #'   `.se.fit` and, for the history, `.resid`.
