@@ -193,7 +193,7 @@ change_fade <- function(rate = NULL, by = c("drift", "weights"), window = NULL, 
     stop_argument("rate", if (is.null(rate)) "NULL" else "given together with `window`",
                   "a number in [0, 1), or `window =` the number of observations kept")
   }
-  if (is.null(window)) return(new_changes(if (check_choice(by, c("drift", "weights")) == "drift") "fade" else "weights"))
+  if (is.null(window)) return(new_changes(switch(check_choice(by, c("drift", "weights")), drift = "fade", "weights")))
   if (!missing(by)) stop_argument("by", "given together with `window`", "left out: it goes with `rate`")
   new_changes("window")
 }

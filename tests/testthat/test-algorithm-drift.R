@@ -160,7 +160,7 @@ test_that("the paces follow the formula of the total variation", {
   b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, "window", variation = 4, horizon = 400, gain = 16)
   expect_equal(b$config$changes$window, 20)
   expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "restarts", variation = 4, horizon = 400, gain = 16)$config$changes$rounds, 20)
-  expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "weights", variation = 4, horizon = 400, gain = 16)$config$changes$rate, 0.95)
+  expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "weights", variation = 4, horizon = 400, gain = 16)$config$changes$rate, 0.05)
   gain <- information_gain(kernel_se(0.2), x, 0.01, rounds = 400)[400]
   expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "window", variation = 3, horizon = 400)$config$changes$window,
                ceiling(gain^0.25 * sqrt(400 / 3)))
