@@ -11,7 +11,7 @@
 #'   rounds.
 #' * [change_fade()] with `window` (SW-GP-UCB): the last \eqn{W} observations.
 #' * [change_fade()] `by = "weights"` (WGP-UCB): all observations, that of round \eqn{s} with noise variance
-#'   \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}.
+#'   \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}, \eqn{\eta}{eta} = 1 - `rate`.
 #' * [change_fade()] (TV-GP-UCB): all observations under the kernel
 #'   \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}: the function is taken to be
 #'   \eqn{f_{t+1} = \sqrt{1-\epsilon}f_t + \sqrt\epsilon g}{f_(t+1) = sqrt(1 - epsilon) f_t + sqrt(epsilon) g}, \eqn{g}

@@ -187,7 +187,7 @@ methods <- c("print", "summary", "plot", "predict", "as.data.frame", "format", "
 # (Presets pass on what gp_bandit() takes, and others have arguments of their own kinds.)
 passed_on <- function(name, f) {
   if (!"..." %in% names(formals(f))) return(NULL)
-  unique(c(if ("preset" %in% all.names(body(f))) names(formals(gp_bandit)), unlist(lapply(own[[name]], names))))
+  unique(c(if (any(c("preset", "without_penalty", "without_reuse") %in% all.names(body(f)))) names(formals(gp_bandit)), unlist(lapply(own[[name]], names))))
 }
 targets <- do.call(rbind, lapply(sort(exports), function(name) {
   f <- get(name, asNamespace("gpbandits"))
