@@ -492,13 +492,13 @@ test_that("a worker that dies within a setting leaves its folds to the next, and
     noisy(p, fold)
   }
   expect_identical(withRestarts(race_in(place, 50, dies), gone = function() "dead"), "dead")
-  before <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'ok' ORDER BY query, fold")
+  before <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'observed' ORDER BY query, fold")
   expect_equal(nrow(before), 7)
   # Its lease is given up, as after its time.
   tamper(place, "UPDATE gpb_lease SET expires = 0 WHERE state = 'open'")
   found <- race_in(place, 50)
   expect_equal(found$race$spent, 50)
-  after <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'ok' ORDER BY query, fold")
+  after <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'observed' ORDER BY query, fold")
   kept <- merge(before, after, by = c("query", "fold"))
   expect_identical(kept$reward.x, kept$reward.y)
   expect_equal(nrow(kept), 7)

@@ -232,7 +232,7 @@ test_that("workers find packages where the caller does", {
     "suppressPackageStartupMessages(library(gpbandits))",
     "store <- bandit_store(tempfile(fileext = '.db'), 'b', seed = 1)",
     "found <- maximize_bandit(function(p) -p[['x']]^2, list(x = c(-1, 1)), 6, store = store, workers = 2, verbose = TRUE)",
-    "cat('found', sum(found$history$status == 'ok'), '\\n')"))
+    "cat('found', sum(found$history$status == 'observed'), '\\n')"))
   expect_identical(grep("^found", out, value = TRUE), "found 6 ", info = paste(out, collapse = "\n"))
   expect_identical(sum(grepl("of 6: .* at x = ", out)), 6L)
 })
