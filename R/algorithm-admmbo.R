@@ -1,7 +1,7 @@
 # The baseline ADMMBO. Layer: algorithms.
 
-# A rule in R (bandit-script.R): its steps, budgets and duals are a plan over many queries, and its targets have quadratics that
-# no posterior has.
+# A rule in R (bandit-script.R): its steps, budgets and duals are a plan over many queries, and its targets have
+# quadratics that no posterior has.
 
 #' ADMMBO: constrained Bayesian optimisation by alternating directions
 #'
@@ -45,8 +45,9 @@
 #' @name admmbo
 NULL
 
-admmbo_bandit <- function(domain, kernel, noise_var, objective_evaluations, constraint_evaluations, rho, weight, outer,
-                          initial, tolerance, share, count, ..., mean = 0, constraint_kernels = NULL,
+admmbo_bandit <- function(domain, kernel, noise_var, count, ..., objective_evaluations = c(10, 5),
+                          constraint_evaluations = c(50, 5), rho = 0.1, weight = 50, outer = 15, initial = 2,
+                          tolerance = c(0.05, 0.075), share = FALSE, mean = 0, constraint_kernels = NULL,
                           constraint_noise_var = NULL, constraint_mean = 0, refit = NULL, journal = NULL,
                           trust = FALSE) {
   check_dots_empty(..., allowed = names(formals(admmbo_bandit)))

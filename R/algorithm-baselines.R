@@ -78,14 +78,14 @@
 #' @param epsilon `"oco"`: distance \eqn{\varepsilon}{eps} of the queries from the current point, a number > 0, below
 #'   half of the box's shortest side; 0.1 by default.
 #' @param shrinkage `"oco"`: \eqn{\delta}{delta}, a number >= 0; 1 by default.
-#' @param objective_evaluations,constraint_evaluations `"admmbo"`: queries of an objective step and of a feasibility
-#'   step, two numbers: in the first outer round and in each later one. The defaults are the paper's.
-#' @param rho,weight `"admmbo"`: the first \eqn{\rho}{rho} and \eqn{M}, numbers > 0; 0.1 and 50 by default.
-#' @param outer `"admmbo"`: largest number of outer rounds, by default 15.
-#' @param initial `"admmbo"`: random queries of each process at first, an integer >= 0; 2 by default.
-#' @param tolerance `"admmbo"`: the two numbers of the stopping rule, by default 0.05 and 0.075.
-#' @param share `"admmbo"`: `TRUE` conditions every process on every query; `FALSE`, the default, as published.
-#' @param ... further settings:
+#' @param ... further settings, by name. An unknown name, or one of another method, is an error.
+#'   * `objective_evaluations`, `constraint_evaluations` (`"admmbo"`): queries of an objective step and of a feasibility
+#'     step: at first, and in every later outer round; `c(10, 5)` and `c(50, 5)` by default;
+#'   * `rho`, `weight` (`"admmbo"`): the first \eqn{\rho}{rho} and \eqn{M}, numbers > 0; 0.1 and 50 by default;
+#'   * `outer` (`"admmbo"`): largest number of outer rounds, by default 15;
+#'   * `initial` (`"admmbo"`): random queries of each process at first, an integer >= 0; 2 by default;
+#'   * `tolerance` (`"admmbo"`): the two numbers of the stopping rule, by default `c(0.05, 0.075)`;
+#'   * `share` (`"admmbo"`): `TRUE` conditions every process on every query; `FALSE`, the default, as published;
 #'   * `constraint_kernels`, `constraint_noise_var`, `constraint_width`, `constraint_mean` (all but `"oco"`): prior,
 #'     noise and width of the \eqn{g_j}, one for all, or a list (numbers: a vector) of one per constraint. Those of
 #'     \eqn{f} by default, and the mean 0;
@@ -126,11 +126,9 @@
 #' @export
 baseline_constrained <- function(method = c("ckb", "epbo", "oco", "admmbo"), domain, kernel, noise_var, ..., count = 1,
                                  width = width_constant(2), step = if (method == "oco") 0.05, bound, penalty,
-                                 epsilon = 0.1, shrinkage = 1,
-                                 objective_evaluations = c(10, 5), constraint_evaluations = c(50, 5), rho = 0.1,
-                                 weight = 50, outer = 15, initial = 2, tolerance = c(0.05, 0.075), share = FALSE) {
+                                 epsilon = 0.1, shrinkage = 1) {
   method <- check_choice(method, names(baseline_settings))
-  check_own_settings(method, names(match.call(expand.dots = FALSE)))
+  check_own_settings(method, names(match.call()))
   switch(
     method,
     ckb = ckb_bandit(domain = domain, kernel = kernel, noise_var = noise_var, step = step, bound = bound, width = width,
@@ -138,10 +136,7 @@ baseline_constrained <- function(method = c("ckb", "epbo", "oco", "admmbo"), dom
     epbo = epbo_bandit(domain = domain, kernel = kernel, noise_var = noise_var, penalty = penalty, width = width,
                        count = count, counted = !missing(count), ...),
     oco = oco_bandit(domain = domain, epsilon = epsilon, step = step, shrinkage = shrinkage, count = count, ...),
-    admmbo = admmbo_bandit(domain = domain, kernel = kernel, noise_var = noise_var,
-                           objective_evaluations = objective_evaluations,
-                           constraint_evaluations = constraint_evaluations, rho = rho, weight = weight, outer = outer,
-                           initial = initial, tolerance = tolerance, share = share, count = count, ...)
+    admmbo = admmbo_bandit(domain = domain, kernel = kernel, noise_var = noise_var, count = count, ...)
   )
 }
 

@@ -1,6 +1,7 @@
 # Batched pure exploration. Layer: algorithms.
 
-# A rule in R (bandit-script.R): a plan of batches whose points are known beforehand, each with a posterior of its own rewards.
+# A rule in R (bandit-script.R): a plan of batches whose points are known beforehand, each with a posterior of its own
+# rewards.
 
 #' Batched pure exploration
 #'
@@ -74,6 +75,7 @@
 #' @param gain \eqn{\gamma_T} for the schedule under drift, a number > 0; `NULL`: on arms the greedy value of
 #'   [information_gain()] for that number of rounds.
 #' @param width overrides \eqn{w}: a number >= 0.
+#' @param ... `mean` and `journal` of [gp_bandit()], by name. An unknown name is an error.
 #' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches
@@ -91,8 +93,16 @@
 #' summary(run_bandit(b, problem, 60))
 #' @export
 bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait = c("rewards", "rounds"), extra = 0,
-                variation = NULL, gain = NULL, width = NULL, mean = 0, journal = NULL) {
-  check_script_dots(..., allowed = names(formals(bpe)), no_contexts = "its batches are planned before the contexts come")
+                variation = NULL, gain = NULL, width = NULL) {
+  make_bpe(domain = domain, kernel = kernel, noise_var = noise_var, rounds = rounds, B = B, R = R, delta = delta, ...,
+           wait = wait, extra = extra, variation = variation, gain = gain, width = width)
+}
+
+# bpe() with what its `...` can have.
+make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, extra, variation, gain, width, mean = 0,
+                     journal = NULL) {
+  check_script_dots(..., allowed = names(formals(make_bpe)),
+                    no_contexts = "its batches are planned before the contexts come")
   domain <- as_domain(domain)
   rounds <- check_count(rounds)
   wait <- check_choice(wait, c("rewards", "rounds"))
@@ -181,7 +191,7 @@ bpe_choice <- function(bandit, places, row, memory, phase) {
 }
 
 # It will not come, or will not count.
-is_lost <- function(status) !status %in% c("known", "pending", "unasked")
+is_lost <- function(status) !status %in% c("observed", "pending", "unasked")
 
 # The query in each seat, NA where nobody has asked yet.
 bpe_seats <- function(bandit, memory) {
@@ -219,7 +229,7 @@ place_model <- function(bandit, places, policy = policy_variance(), ...) {
 # By the rewards of this batch's seats alone.
 bpe_survivors <- function(bandit, memory, places) {
   ids <- bpe_seats(bandit, memory)
-  known <- status_of(bandit, ids) == "known"
+  known <- status_of(bandit, ids) == "observed"
   model <- place_model(bandit, places)
   if (any(known)) model$add(arm = memory$queue[known], reward = bandit$queries$reward[ids[known]])
   p <- model$posterior(arm = memory$alive)
@@ -239,7 +249,7 @@ tell_places <- function(model, bandit, memory, places) {
   if (!is.null(bandit$config$every)) ids <- ids[ids > memory$since]
   row <- match(row_keys(logged_places(bandit, ids)$inputs + 0), row_keys(places$inputs + 0))
   status <- status_of(bandit, ids)
-  known <- which(status == "known" & !is.na(row))
+  known <- which(status == "observed" & !is.na(row))
   pending <- which(status == "pending" & !is.na(row))
   if (length(known)) model$add(arm = row[known], reward = bandit$queries$reward[ids[known]])
   if (length(pending)) model$add(arm = row[pending])

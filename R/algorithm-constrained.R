@@ -1,8 +1,8 @@
 # GP-UCB under long-term constraints, and the baselines CKB and EPBO. Layer: algorithms.
 
-# Rules in R (bandit-script.R): CKB's multipliers go by the lower bounds as they were at each choice, which no reward that is
-# amended later changes: a memory beside the log, where a policy of the core has none. EPBO with `outcomes` is a policy;
-# with constraint columns, which bandits with outcomes have not, it stays a rule. The scores are the core's
+# Rules in R (bandit-script.R): CKB's multipliers go by the lower bounds as they were at each choice, which no reward
+# that is amended later changes: a memory beside the log, where a policy of the core has none. EPBO with `outcomes` is a
+# policy; with constraint columns, which bandits with outcomes have not, it stays a rule. The scores are the core's
 # (place_of_sum()).
 
 ckb_bandit <- function(domain, kernel, noise_var, step, bound, width, count, ..., mean = 0, constraint_kernels = NULL,
@@ -94,9 +94,11 @@ check_penalty_of_rounds <- function(penalty) {
 #'   covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}. Other combinations: see
 #'   [gp_bandit()].
 #' @inheritParams igp_ucb
-#' @param count,epoch,penalty,penalty_scale,penalty_power,step,reuse,epochs see [constraints].
+#' @param count,epoch,penalty,step,epochs see [constraints].
 #' @param inner what plays the epochs: `"igp_ucb"`, or `"gp_ts"` (one joint draw a round, scaled by `width_gp_ts()`).
 #' @param width overrides the width made of `B`, `R`, `delta`, `gain` and `epochs`.
+#' @param ... by name: `reuse` and, without noise, `penalty_scale` and `penalty_power` of [constraints]; and the other
+#'   arguments of [gp_bandit()]. An unknown name is an error.
 #' @return An object of class `GPBandit`.
 #' @section Errors: as [gp_bandit()]; a missing `epochs` is asked for where the width needs it.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
@@ -113,25 +115,36 @@ check_penalty_of_rounds <- function(penalty) {
 #' @export
 gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
                                          gain = "realized", count = 1, epoch,
-                                         penalty = c("exponential", "polynomial"), reuse = TRUE,
-                                         epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
-                                         penalty_scale = 1, penalty_power = 2, width = NULL) {
-  rule <- constraints_noiseless(count, epoch, penalty, reuse, epochs, penalty_scale, penalty_power)
+                                         penalty = c("exponential", "polynomial"), epochs = NULL,
+                                         inner = c("igp_ucb", "gp_ts"), ..., width = NULL) {
+  rule <- noiseless_rule(count, epoch, penalty, epochs, ...)
   inner <- check_choice(inner, c("igp_ucb", "gp_ts"))
   if (is.null(width)) width <- epoch_width(inner, B, R, delta, gain, epochs)
-  preset(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
+  without_penalty(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
 }
+
+# What `...` has for the rule, and what is left for gp_bandit().
+noiseless_rule <- function(count, epoch, penalty, epochs, ..., reuse = TRUE, penalty_scale = 1, penalty_power = 2) {
+  constraints_noiseless(count, epoch, penalty, reuse, epochs, penalty_scale, penalty_power)
+}
+
+noisy_rule <- function(count, epoch, step, epochs, ..., reuse = TRUE) {
+  constraints_noisy(count, epoch, step, reuse, epochs)
+}
+
+without_penalty <- function(chosen, ..., penalty_scale, penalty_power) without_reuse(chosen, ...)
+
+without_reuse <- function(chosen, ..., reuse) preset(chosen, ...)
 
 #' @rdname gp_ucb_noiseless_constraints
 #' @export
 gp_ucb_noisy_constraints <- function(domain, kernel, noise_var, B, R, delta = 0.1,
-                                     gain = "realized", count = 1, epoch, step, reuse = TRUE,
-                                     epochs = NULL, inner = c("igp_ucb", "gp_ts"), ...,
-                                     width = NULL) {
-  rule <- constraints_noisy(count, epoch, step, reuse, epochs)
+                                     gain = "realized", count = 1, epoch, step, epochs = NULL,
+                                     inner = c("igp_ucb", "gp_ts"), ..., width = NULL) {
+  rule <- noisy_rule(count, epoch, step, epochs, ...)
   inner <- check_choice(inner, c("igp_ucb", "gp_ts"))
   if (is.null(width)) width <- epoch_width(inner, B, R, delta, gain, epochs)
-  preset(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
+  without_reuse(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
 }
 
 register_script("ckb", list(

@@ -7,10 +7,11 @@
 #'
 #' It plays \eqn{\arg\max_x \mu(x) + w_t\sigma(x)}{argmax mu(x) + w_t sd(x)}; \eqn{\mu} and \eqn{\sigma} are the
 #' posterior in round \eqn{t}, by `forget`, of
-#' * [change_every()] (R-GP-UCB): what was observed since the last restart, one every \eqn{H} rounds.
-#' * [change_window()] (SW-GP-UCB): the last \eqn{W} observations.
-#' * [change_weights()] (WGP-UCB): all observations, that of round \eqn{s} with noise variance
-#'   \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}.
+#' * [change_oracle(every = )][change_oracle()] (R-GP-UCB): what was observed since the last restart, one every \eqn{H}
+#'   rounds.
+#' * [change_fade()] with `window` (SW-GP-UCB): the last \eqn{W} observations.
+#' * [change_fade()] `by = "weights"` (WGP-UCB): all observations, that of round \eqn{s} with noise variance
+#'   \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}, \eqn{\eta}{eta} = 1 - `rate`.
 #' * [change_fade()] (TV-GP-UCB): all observations under the kernel
 #'   \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}: the function is taken to be
 #'   \eqn{f_{t+1} = \sqrt{1-\epsilon}f_t + \sqrt\epsilon g}{f_(t+1) = sqrt(1 - epsilon) f_t + sqrt(epsilon) g}, \eqn{g}
@@ -38,7 +39,7 @@
 #'   (policies through it, pending rewards, contexts, constraints, boxes) runs with each of them and is exact; no
 #'   theorem covers those combinations.
 #' @inheritParams gp_bandit
-#' @param forget a rule: [change_every()], [change_window()], [change_weights()], [change_fade()], [change_event()] or
+#' @param forget a rule: [change_oracle()], [change_fade()], [change_event()] or
 #'   another of [changes]; or `"restarts"`, `"window"`, `"weights"`: the first three at the pace of the formulas.
 #' @param width a [width][widths].
 #' @param variation \eqn{P_T}, the total variation, a number > 0.
@@ -83,18 +84,19 @@ gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_c
   preset(list(policy = policy_ucb(width), changes = forget), domain, kernel, noise_var, ...)
 }
 
-drift_choices <- "change_every(), change_window(), change_weights(), ..., or \"restarts\", \"window\", \"weights\""
+drift_choices <- paste("change_oracle(every = ), change_fade(), change_event(), ...,",
+                       "or \"restarts\", \"window\", \"weights\"")
 
 # Rules whose pace a formula gives, from gamma_T^(1/4) sqrt(T / P_T).
 drift_rules <- list(
-  restarts = function(memory, variation) change_every(ceiling(memory)),
-  window = function(memory, variation) change_window(ceiling(memory)),
+  restarts = function(memory, variation) change_oracle(every = ceiling(memory)),
+  window = function(memory, variation) change_fade(window = ceiling(memory)),
   weights = function(memory, variation) {
     if (memory <= 1) {
       stop_argument("variation", describe(variation),
                     "less than horizon * sqrt(gain): with so much of it no past observation counts")
     }
-    change_weights(1 - 1 / memory)
+    change_fade(1 / memory, by = "weights")
   }
 )
 

@@ -1,7 +1,8 @@
 # Algorithms for unknown lengthscales: A-GP-UCB and LB-GP-UCB. Layer: algorithms.
 
-# Rules in R (bandit-script.R): which of many posteriors of the same rewards is played is decided by what earlier plays of each
-# have brought, and what has been dropped stays so: a memory beside the log. The score is the core's (place_of_sum()).
+# Rules in R (bandit-script.R): which of many posteriors of the same rewards is played is decided by what earlier plays
+# of each have brought, and what has been dropped stays so: a memory beside the log. The score is the core's
+# (place_of_sum()).
 
 #' Unknown lengthscales: LB-GP-UCB and A-GP-UCB
 #'
@@ -210,7 +211,7 @@ suspected_regret <- function(n, volume, norm, rate) {
 
 # Candidates whose rewards, even with all that their widths allow, are less than another's.
 suspects <- function(bandit, active, played, rounds) {
-  known <- status_of(bandit, seq_len(rounds)) == "known"
+  known <- status_of(bandit, seq_len(rounds)) == "observed"
   total <- function(values) vapply(active, function(j) sum(values[known & played %in% j]), 0)
   n <- total(rep(1, rounds))
   if (any(n == 0)) return(integer())

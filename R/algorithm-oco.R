@@ -70,7 +70,7 @@ oco_catch_up <- function(bandit) {
   memory <- bandit$memory
   status <- lapply(memory$pairs, function(pair) status_of(bandit, c(pair$plus, pair$minus)))
   void <- vapply(status, function(of) any(of %in% c("withdrawn", "failed")), NA)
-  done <- vapply(status, function(of) length(of) == 2 && all(of == "known"), NA)
+  done <- vapply(status, function(of) length(of) == 2 && all(of == "observed"), NA)
   if (length(void) && utils::tail(void, 1)) memory["u"] <- list(NULL)
   for (pair in memory$pairs[done]) memory <- oco_step(bandit, memory, pair)
   memory$pairs <- memory$pairs[!done & !void]

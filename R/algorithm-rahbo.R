@@ -1,7 +1,7 @@
 # Risk-averse optimisation (RAHBO). Layer: algorithms.
 
-# A rule in R (bandit-script.R): what its two models learn, variances and means of places played again and again, is made anew
-# from the log. Its score is the core's (place_of_sum()).
+# A rule in R (bandit-script.R): what its two models learn, variances and means of places played again and again, is
+# made anew from the log. Its score is the core's (place_of_sum()).
 
 #' Risk-averse: mean minus variance of the noise
 #'
@@ -60,7 +60,7 @@ rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 1
 
 # Ids of queries whose rewards are known, place by place.
 known_by_place <- function(bandit) {
-  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
+  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
   at <- cbind(bandit$queries$arm[ids], bandit$queries$context[ids], cpp_logged_inputs(bandit$queries, ids))
   at[is.na(at)] <- -1
   if (length(ids)) unname(split(ids, match_rows(at, at))) else list()

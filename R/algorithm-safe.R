@@ -1,8 +1,8 @@
 # SafeOpt and StageOpt. Layer: algorithms.
 
-# SafeOpt and StageOpt: a policy of the core (src/core/scores/safe.h). A rule in R (bandit-script.R) is what goes by something
-# besides posteriors: rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or constraint columns
-# (`safety`, `count`), which a bandit with outcomes has not; it asks the core for the same sets.
+# SafeOpt and StageOpt: a policy of the core (src/core/scores/safe.h). A rule in R (bandit-script.R) is what goes by
+# something besides posteriors: rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or constraint
+# columns (`safety`, `count`), which a bandit with outcomes has not; it asks the core for the same sets.
 
 #' Safety: SafeOpt and StageOpt
 #'
@@ -80,17 +80,18 @@
 #' @param lipschitz `NULL`, or \eqn{L}: a number >= 0, or one per safety function, per unit of the inputs (their
 #'   logarithms, where these are logarithmic).
 #' @param by what says that a place is safe: `"model"`, or `"data"` (with `lipschitz` and one of `noise_bound`, `R`).
-#' @param noise_bound \eqn{E}: the noise is never larger than that, a number >= 0 or one per safety function. (`R` of
-#'   `by = "data"` may be one per safety function, too.)
-#' @param stop_if_refuted with `by = "model"`: play seeds only, once data refute `B`?
-#' @param refit with `by = "data"`: `NULL`, or [refit_every()].
 #' @param method `"safeopt"`, or `"stageopt"`: safety and maximisation one after the other.
-#' @param accuracy where StageOpt stops expanding: a width \eqn{u - l}, a number > 0; `NULL`: half of the largest prior
-#'   standard deviation.
-#' @param count number of constraint columns; by default as many as `safety` names.
-#' @param constraint_kernels,constraint_noise_var,constraint_width,constraint_mean see [baseline_constrained()].
-#' @param contexts,pending,store,trust as for [gp_bandit()].
-#' @param outcomes `NULL`, or one objective and outcomes with limits, see there.
+#' @param ... further settings, by name. An unknown name is an error.
+#'   * `noise_bound`: \eqn{E}, with `by = "data"`: a bound of the absolute noise, a number >= 0 or one per safety
+#'     function. (`R` may be one per safety function, too.) `NULL` by default.
+#'   * `stop_if_refuted`: with `by = "model"`, play seeds only once the data refute `B`? `FALSE` by default.
+#'   * `accuracy`: where StageOpt stops expanding, a width \eqn{u - l}, a number > 0. By default half of the largest
+#'     prior standard deviation.
+#'   * `count`: number of constraint columns. By default the number of columns that `safety` names.
+#'   * `constraint_kernels`, `constraint_noise_var`, `constraint_width`, `constraint_mean`: see
+#'     [baseline_constrained()].
+#'   * `outcomes`: one objective and outcomes with limits, see there.
+#'   * `mean`, `contexts`, `pending`, `journal`, `store` and `trust` of [gp_bandit()], and with `by = "data"` `refit`.
 #' @return A [GPBandit][gp_bandit]; where a rule in R chooses, of reference class `ScriptedBandit`.
 #' @aliases stage_opt safe_set
 #' @section Errors: a `gpbandits_error` that names the argument.
@@ -119,12 +120,19 @@
 #' o$suggest(2)
 #' @export
 safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c("safeopt", "stageopt"),
-                     by = c("model", "data"), B, R, delta = 0.1, width = NULL, safety = NULL, lipschitz = NULL,
-                     noise_bound = NULL, stop_if_refuted = FALSE, accuracy = NULL, count = NULL, mean = 0,
-                     constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                     constraint_mean = 0, refit = NULL, contexts = NULL, journal = NULL, outcomes = NULL,
-                     pending = pending_ignore(), store = NULL, trust = FALSE) {
-  check_dots_empty(..., allowed = names(formals(safe_opt)))
+                     by = c("model", "data"), B, R, delta = 0.1, width = NULL, safety = NULL, lipschitz = NULL) {
+  make_safe_opt(domain = domain, kernel = kernel, noise_var = noise_var, threshold = threshold, seed = seed, ...,
+                method = method, by = by, B = B, R = R, delta = delta, width = width, safety = safety,
+                lipschitz = lipschitz, given = names(match.call()))
+}
+
+# safe_opt() with what its `...` can have. `given`: the names in the user's call.
+make_safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method, by, B, R, delta, width, safety,
+                          lipschitz, given, noise_bound = NULL, stop_if_refuted = FALSE, accuracy = NULL, count = NULL,
+                          mean = 0, constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
+                          constraint_mean = 0, refit = NULL, contexts = NULL, journal = NULL, outcomes = NULL,
+                          pending = pending_ignore(), store = NULL, trust = FALSE) {
+  check_dots_empty(..., allowed = setdiff(names(formals(make_safe_opt)), "given"))
   stages <- check_choice(method, c("safeopt", "stageopt")) == "stageopt"
   by <- check_choice(by, c("model", "data"))
   if (stages && !is.null(contexts)) {
@@ -143,7 +151,7 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
   pending <- as_part(pending, "bandit_pending", hint = "pending_ignore(), ...")
   of_columns <- !is.null(safety) || !is.null(count)
   if (!is.null(outcomes)) {
-    check_outcomes_alone(names(match.call()), outcomes, of_data, stop_if_refuted)
+    check_outcomes_alone(given, outcomes, of_data, stop_if_refuted)
     threshold <- NULL
   }
   core <- !of_columns && !of_data && !stop_if_refuted && is_safe_in_core(as_domain(domain))

@@ -5,7 +5,6 @@
 own_fields <- function() parent.env(parent.frame())
 
 #' @rdname gp_bandit
-#' @export GPBandit
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
   # Fields of a declared class would be functions, called at each look.
@@ -39,7 +38,7 @@ GPBandit <- setRefClass("GPBandit",
       invisible(.self)
     },
     rank = function(ids, ...) {
-      "Queries in the order of their places, the best first (rewards_rankings(), rewards_duels())."
+      "Queries in the order of their places, the best first (rewards_preferences())."
       bandit_rank(own_fields(), ids, ...)
       invisible(.self)
     },

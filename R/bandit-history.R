@@ -98,7 +98,7 @@ last_beside <- function(bandit, ids) {
 # Whom each of some queries met; NA where it has met nobody.
 opponent_ids <- function(bandit, ids) {
   met <- rep(NA_integer_, length(ids))
-  known <- status_of(bandit, ids) == "known"
+  known <- status_of(bandit, ids) == "observed"
   if (any(known)) met[known] <- last_beside(bandit, ids[known])$other
   met
 }
@@ -118,7 +118,7 @@ is_ranking <- function(bandit, told) identical(last_beside(bandit, told$id)$othe
 # The least id of each query's ranking.
 rankings_of <- function(bandit, ids) {
   all <- seq_len(table_size(bandit$queries))
-  known <- all[status_of(bandit, all) == "known"]
+  known <- all[status_of(bandit, all) == "observed"]
   following <- rep(NA_integer_, length(all))
   following[known] <- last_beside(bandit, known)$other
   out <- at <- following[ids]
@@ -144,7 +144,7 @@ status_column <- function(data) {
 
 has_failed <- function(data) {
   status <- status_column(data)
-  !is.na(status) & !status %in% c("pending", "known", "ok")
+  !is.na(status) & !status %in% c("pending", "observed", "observed")
 }
 
 # The same of a bandit's history.

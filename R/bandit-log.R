@@ -31,9 +31,9 @@ phases_of <- function(bandit, ids) phase_names(bandit$config)[bandit$queries$pha
 # number of the outcome that the event is about, NA where there is one, or for all of them; `arms`: what could be
 # played at
 # a query, arms and inputs that were fixed, as the core writes it; NA for everything. Of a checkpoint
-# (R/store-compact-forget.R) `size` is the number of rounds before, `other` that of the sums that follow, `spread` how many
-# rounds were explored, `reward` the last query that was asked before all that is forgotten was known (NA: none that is
-# kept), `time` the latest.
+# (R/store-compact-forget.R) `size` is the number of rounds before, `other` that of the sums that follow, `spread` how
+# many rounds were explored, `reward` the last query that was asked before all that is forgotten was known (NA: none
+# that is kept), `time` the latest.
 event_columns <- function() {
   list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double(), size = double(),
        spread = double(), other = integer(), outcome = integer(), arms = character())
@@ -105,7 +105,7 @@ reasons_with <- function(bandit, id, reason) {
 # The reasons of some queries (rows of the log); of what has a result after all none is shown.
 reasons_of <- function(bandit, id) {
   found <- unname(bandit$reasons)[match(id + ids_before(bandit), names(bandit$reasons))]
-  ifelse(status_of(bandit, id) %in% c("pending", "known", "lost"), NA_character_, as.character(found))
+  ifelse(status_of(bandit, id) %in% c("pending", "observed", "lost"), NA_character_, as.character(found))
 }
 
 check_reason <- function(reason) if (!is.null(reason)) enc2utf8(check_string(reason, "reason"))
@@ -119,7 +119,8 @@ check_reasons <- function(bandit) {
   if (!right) damaged("its reasons are not those of queries")
 }
 
-# Rows of a scripted bandit's log, whose rewards and constraint values are still to come: as the core has them for a bandit.
+# Rows of a scripted bandit's log, whose rewards and constraint values are still to come: as the core has them for a
+# bandit.
 new_rows <- function(config, queries) {
   count <- length(queries$arm)
   queries[value_columns(config)] <- list(rep(NA_real_, count))
@@ -194,7 +195,7 @@ query_times <- function(bandit, ids) {
   ifelse(is.na(time), -Inf, time)
 }
 
-known_ids <- function(bandit) which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
+known_ids <- function(bandit) which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
 
 # Those of queries that stay.
 reasons_after <- function(bandit, new) {

@@ -19,7 +19,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
   }
   if (!is.null(prefer)) {
     stop_argument("prefer", describe(prefer),
-                  "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
+                  "left out, where rewards are no comparisons (rewards_preferences())")
   }
   if (is.data.frame(id) && (missing(reward) || is.null(reward))) {
     id <- observe_rounded(bandit, id, constraints, time, noise_var, size)
@@ -102,7 +102,7 @@ check_all_rows <- function(bandit, data, time) {
 # Is this what a query was withdrawn for, with the same values? (Other values are an error, none is FALSE.)
 is_told_again <- function(bandit, id, used, row) {
   known <- bandit_history(bandit)
-  known <- known[seq_len(nrow(known)) > id & known$status == "known", , drop = FALSE]
+  known <- known[seq_len(nrow(known)) > id & known$status == "observed", , drop = FALSE]
   inputs <- intersect(names(used), setdiff(names(known), "id"))
   same <- rep(TRUE, nrow(known))
   for (name in inputs) {
@@ -154,7 +154,7 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
   }
   if (!is.null(prefer)) {
     stop_argument("prefer", describe(prefer),
-                  "left out, where rewards are no comparisons (rewards_duels(), rewards_rankings())")
+                  "left out, where rewards are no comparisons (rewards_preferences())")
   }
   if (has_likelihood(bandit$config)) return(amend_outcomes(bandit, id, reward, size))
   check_no_size_here(size)
@@ -162,7 +162,7 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
   id <- check_ids(bandit, id)
   readings <- check_readings(bandit, reward, length(id))
   reward <- readings$reward
-  check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
+  check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
   beside <- told_beside(length(id), size = or_else(readings$size, NA_real_),
                         spread = or_else(readings$spread, NA_real_))
   before <- last_beside(bandit, id)
@@ -241,14 +241,15 @@ bandit_rank <- function(bandit, ids, time = NULL, ...) {
   if (missing(ids)) stop_argument("ids", "missing", "ids of queries, the best first")
   config <- bandit$config
   if (!compares_queries(config)) {
-    stop_gpbandits("`$rank()` is for bandits with `rewards = rewards_rankings()` or `rewards_duels()`.",
+    stop_gpbandits("`$rank()` is for bandits with `rewards = rewards_preferences()`.",
                    argument = "ids")
   }
   ids <- check_numbers(ids, "ids")
   most <- if (ranks_queries(config)) most_ranked else 2L
   if (length(ids) < 2 || length(ids) > most) {
-    stop_argument("ids", describe(ids), if (most > 2) sprintf("the ids of 2 to %d queries, the best first", most)
-                                        else "the ids of two queries, the better first (rewards_rankings() takes more)")
+    pair <- "the ids of two queries, the better first (`rewards_preferences(\"rankings\")` takes more)"
+    stop_argument("ids", describe(ids),
+                  if (most > 2) sprintf("the ids of 2 to %d queries, the best first", most) else pair)
   }
   bandit_observe(bandit, ids, constraints = NULL, time = time, noise_var = NULL,
                  prefer = if (most > 2) ids else ids[1], ...)

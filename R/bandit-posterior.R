@@ -144,7 +144,7 @@ is_beside_failure <- function(bandit, found, contexts, fixed) {
   config <- bandit$config
   if (!identical(config$failures, "doubt") || !is.null(fixed)) return(FALSE)
   status <- status_of(bandit, seq_len(table_size(bandit$queries)))
-  succeeded <- status %in% c("known", "partial")
+  succeeded <- status %in% c("observed", "partial")
   if (!any(status == "failed") || !any(succeeded)) return(FALSE)
   tabulated <- if (is_tabulated_space(config)) {
     cbind(subset_places(all_places(config$domain), found$arm + 1L)$inputs, config$contexts[contexts$row + 1L, ])
@@ -165,7 +165,7 @@ correlations_with <- function(kernel, x, one) {
 # Of several outcomes: where the limits hold with probability `feasible`, if they do so anywhere.
 best_that_succeeded <- function(bandit, contexts, context, feasible) {
   config <- bandit$config
-  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("known", "partial"))
+  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("observed", "partial"))
   places <- logged_places(bandit, ids)
   places <- subset_places(places, which(!lies_outside(config$domain, places)))
   belief <- posterior_at(bandit, places, context)

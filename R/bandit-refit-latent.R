@@ -6,7 +6,7 @@
 fitted_latent <- function(bandit, current) {
   config <- bandit$config
   fits_mean <- config$refit$mean == "fit"
-  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "known")
+  ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
   catch_error({
     asked <- do.call(latent_question, c(list(bandit, known_inputs(bandit, ids), current, fits_mean),
                                         config$refit$settings), quote = TRUE)

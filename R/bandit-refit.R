@@ -14,8 +14,8 @@
 #' contexts. A reward that was told with a `noise_var` of its own counts with that; of a mean of several readings every
 #' reading counts. A change detector keeps the kernel that it began with.
 #'
-#' Rewards that are no Gaussian readings ([rewards], [rewards_duels()]) are fitted by Laplace's approximation of their
-#' marginal likelihood.
+#' Rewards that are no Gaussian readings ([rewards], [rewards_preferences()]) are fitted by Laplace's approximation of
+#' their marginal likelihood.
 #'
 #' @param rounds a whole number >= 1: queries between two refits.
 #' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
@@ -310,7 +310,7 @@ is_unfitted <- function(bandit) {
   config <- bandit$config
   if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) || has_rule(bandit)) return(FALSE)
   if (any(vapply(bandit$refits, is_real_refit, NA))) return(FALSE)
-  known <- sum(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("known", "partial"))
+  known <- sum(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("observed", "partial"))
   known >= config$refit$minimum && is_refit_due(bandit, 1)
 }
 

@@ -285,7 +285,7 @@ script_events <- function(bandit, kind, id, reward = NA_real_, constraints = NUL
 
 # What an event makes of its query, as a number among status_names.
 status_after <- function(events) {
-  status <- ifelse(is.na(events$reward), "pending", "known")
+  status <- ifelse(is.na(events$reward), "pending", "observed")
   status[events$kind == event_kind[["withdraw"]]] <- "withdrawn"
   status[events$kind == event_kind[["fail"]]] <- "failed"
   match(status, status_names)

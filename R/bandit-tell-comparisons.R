@@ -16,7 +16,7 @@ check_comparison <- function(bandit, id, reward, prefer) {
     }
     reward <- if (is.na(prefer)) 0.5 else as.double(prefer == id[1])
     if (!ties && reward == 0.5) stop_argument("prefer", "NA",
-                                              "one of the two ids (rewards_duels(ties = TRUE) has ties)")
+                                              "one of the two ids (rewards_preferences(ties = TRUE) has ties)")
   }
   if (is.logical(reward)) reward <- as.double(reward)
   reward <- check_numbers(reward, if (is.null(reward)) "prefer" else "reward")
@@ -38,8 +38,8 @@ check_one_context <- function(bandit, id) {
 observe_duel <- function(bandit, id, reward, prefer, time) {
   told <- check_comparison(bandit, id, reward, prefer)
   id <- told$id
-  check_status(bandit, id, c("pending", "failed", "known"), "a pending query")
-  open <- status_of(bandit, id) != "known"
+  check_status(bandit, id, c("pending", "failed", "observed"), "a pending query")
+  open <- status_of(bandit, id) != "observed"
   if (!any(open)) {
     met <- last_beside(bandit, id)$other
     if (identical(met, told$other) && all(bandit$queries$reward[id] == told$reward)) return(invisible(bandit))
@@ -55,7 +55,7 @@ observe_duel <- function(bandit, id, reward, prefer, time) {
 amend_duel <- function(bandit, id, reward, prefer) {
   told <- check_comparison(bandit, id, reward, prefer)
   id <- told$id
-  check_status(bandit, id, "known", "a query that was compared")
+  check_status(bandit, id, "observed", "a query that was compared")
   own <- last_beside(bandit, id)$other == told$other
   if (!any(own)) stop_argument("id", paste(format(id), collapse = " and "),
                                "two queries that were compared with each other")
@@ -88,8 +88,8 @@ check_ranking <- function(bandit, id, reward, prefer) {
 observe_ranking <- function(bandit, id, reward, prefer, time) {
   told <- check_ranking(bandit, id, reward, prefer)
   id <- told$id
-  check_status(bandit, id, c("pending", "failed", "known"), "a pending query")
-  known <- status_of(bandit, id) == "known"
+  check_status(bandit, id, c("pending", "failed", "observed"), "a pending query")
+  known <- status_of(bandit, id) == "observed"
   if (all(known) && is_ranking(bandit, told)) {
     if (all(bandit$queries$reward[id] == told$reward)) return(invisible(bandit))
     stop_argument("id", paste(paste(format(id), collapse = ", "), "that are ranked otherwise (`$amend()` changes it)"),
@@ -106,7 +106,7 @@ observe_ranking <- function(bandit, id, reward, prefer, time) {
 amend_ranking <- function(bandit, id, reward, prefer) {
   told <- check_ranking(bandit, id, reward, prefer)
   id <- told$id
-  check_status(bandit, id, "known", "a query that was ranked")
+  check_status(bandit, id, "observed", "a query that was ranked")
   if (!is_ranking(bandit, told)) stop_argument("id", paste(format(id), collapse = ", "), "all queries of one ranking")
   new <- bandit$queries$reward[id] != told$reward
   if (!any(new)) return(invisible(bandit))

@@ -102,7 +102,7 @@ untold_outcomes <- function(bandit, id, values) {
   withdrawn <- which(status == "withdrawn")
   if (length(withdrawn)) refuse(withdrawn[1], "withdrawn",
                                 "a query that awaits it (`$add()` tells what came of another)")
-  told <- status %in% c("known", "lost")
+  told <- status %in% c("observed", "lost")
   other <- which(told & had != values[given])
   if (length(other)) {
     refuse(other[1], sprintf("already known (to be %s; `$amend()` changes it)", format(had[other[1]])),
@@ -116,7 +116,7 @@ amend_several <- function(bandit, id, reward) {
   values <- outcome_values(bandit$config, reward, length(id))
   cells <- outcome_cells(bandit, id)
   given <- which(!is.na(values), arr.ind = TRUE)
-  unknown <- which(!cells[given] %in% c("known", "lost"))
+  unknown <- which(!cells[given] %in% c("observed", "lost"))
   if (length(unknown)) {
     at <- given[unknown[1], ]
     stop_argument("id",

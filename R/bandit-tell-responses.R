@@ -29,7 +29,7 @@ observe_outcomes <- function(bandit, id, reward, size, time) {
 # Where it is not said otherwise the number of trials, or the exposure, stays.
 amend_outcomes <- function(bandit, id, reward, size) {
   id <- check_ids(bandit, id)
-  check_status(bandit, id, c("known", "lost"), "a query whose reward is known")
+  check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
   before <- last_beside(bandit, id)
   told <- check_told_outcomes(bandit, reward, or_else(size, before$size), length(id))
   new <- bandit$queries$reward[id] != told$reward | before$size != told$size

@@ -154,7 +154,7 @@ check_ids <- function(bandit, id) {
 # Which of the rewards are news: the same value again changes nothing, another one is refused. (What was given up as
 # failed may have a result after all.)
 check_untold <- function(bandit, id, reward, constraints, beside = NULL) {
-  check_status(bandit, id, c("pending", "failed", "known", "lost"),
+  check_status(bandit, id, c("pending", "failed", "observed", "lost"),
                "a pending query (`$add()` tells what came of another)")
   told <- !status_of(bandit, id) %in% c("pending", "failed")
   same <- bandit$queries$reward[id] == reward

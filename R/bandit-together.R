@@ -277,8 +277,8 @@ check_one_outcome <- function(config, what) {
 check_duels <- function(config, refuse) {
   compares <- has_likelihood(config) && trait(config$rewards, "compares")
   if (trait(config$policy, "pairs") && !compares) {
-    stop_argument("policy", "policy_duel() without rewards_duels()",
-                  "another policy, or `rewards = rewards_duels()` (or rankings)")
+    stop_argument("policy", "policy_duel() without rewards_preferences()",
+                  "another policy, or `rewards = rewards_preferences()`")
   }
   if (!compares) return(invisible())
   if (trait(config$pending, "noticed")) refuse("pending", describe_pending(config$pending), "pending_ignore()")
@@ -298,7 +298,8 @@ check_glm_width <- function(config) {
   if (!has_likelihood(config) || !trait(config$rewards, "has_norm_bound")) {
     refuse(paste("with rewards that are",
                  if (is.null(config$rewards)) "readings with Gaussian noise" else trait(config$rewards, "title")),
-           "with rewards_binary(), rewards_counts() or rewards_duels() without ties; width_amm() is for readings")
+           paste("with rewards_binary(), rewards_counts() or rewards_preferences() of pairs without ties;",
+                 "width_amm() is for readings"))
   }
   if (is_variational(config$rewards)) {
     refuse("with approximation = \"variational\"", "with \"laplace\": its proof is about the mode")
@@ -323,7 +324,7 @@ check_likelihood <- function(config) {
   }
   if (!is.null(config$changes) && trait(config$changes, "of_readings")) {
     refuse("changes", sprintf("change_%s()", config$changes$kind),
-           "NULL, change_oracle(), change_never(), change_every(), change_window() or change_weights()")
+           "NULL, change_oracle(), change_never() or change_fade() with `window` or by = \"weights\"")
   }
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {

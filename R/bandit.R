@@ -67,7 +67,7 @@
 #' * `$add_arms(x, mean = NULL)`: further arms, numbered on from those that there are; `x` as for [finite_domain()],
 #'   with names where the
 #'   arms have such, `mean` their prior means where the bandit has one per arm. An event like any other: see New arms.
-#' * `$rank(ids)`: queries in order, the best first, see [rewards_rankings()].
+#' * `$rank(ids)`: queries in order, the best first, see [rewards_preferences()].
 #' * `$amend(id, reward)`: a known reward was wrong (or, of one `id`, there are more readings). What a change rule has
 #'   concluded from the old one stays.
 #' * `$withdraw(id, reason = NULL)`, `$fail(id, reason = NULL)`: pending queries that will never be answered; they keep
@@ -85,14 +85,14 @@
 #' * `$best(context = NULL, fixed = NULL)`: the recommended point, where the posterior mean is largest. Among points
 #'   with equal means (a difference below 1e-9 prior sd) one with an observed reward is preferred.
 #' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability,
-#'   on what assumptions: a list, see [stopping] and [honest]. Without a rule: the gap of the policy's own bounds or,
-#'   where it has none, a quantile of draws.
+#'   on what assumptions: a list, see [stopping] and [calibration]. Without a rule: the gap of the policy's own bounds
+#'   or, where it has none, a quantile of draws.
 #' * `$safe(context = NULL)`: what [safe_opt()] says of every place: data.frame of the place, `safe`, `maximiser`,
 #'   `expander`, `lower`, `upper`.
 #' * `$levels(context = NULL)`: what [gp_lse()] says of every place: data.frame `arm`, `label`, `lower`, `upper`.
 #' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`,
 #'   `sd`, `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`, and
-#'   `status`, what has become of the query by now: `"pending"`, `"known"`, `"lost"` (its reward came too late, see
+#'   `status`, what has become of the query by now: `"pending"`, `"observed"`, `"lost"` (its reward came too late, see
 #'   [pending_censor()]), `"withdrawn"` or `"failed"`. What was told beside rewards, where anything was: `noise_var` (of
 #'   several outcomes `NAME_noise_var`), and `size` and `spread` of means of several readings (their number, and the sum
 #'   of their squares about the mean). If any query was given up with a reason, there is a column `reason`. Where

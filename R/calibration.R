@@ -95,5 +95,5 @@
 #' c(truth = 0.25, value = found$value, sd = found$sd, best_reading = found$best_seen$reward)
 #' input_importance(found)
 #' summary(found$bandit)$check
-#' @name honest
+#' @name calibration
 NULL

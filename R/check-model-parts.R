@@ -2,7 +2,7 @@
 
 # Is the value one that was told (and not what stands for a failure)?
 is_told <- function(bandit, ids, k) {
-  if (has_outcomes(bandit$config)) outcome_cells(bandit, ids)[, k] == "known" else status_of(bandit, ids) == "known"
+  (if (has_outcomes(bandit$config)) outcome_cells(bandit, ids)[, k] else status_of(bandit, ids)) == "observed"
 }
 
 posterior_where_played <- function(bandit, ids, k = 1L) {
@@ -37,7 +37,7 @@ rows_said_of <- function(bandit, known) {
   refit <- kind %in% believing
   real <- vapply(bandit$refits, is_real_refit, NA)
   first <- if (any(real)) id[refit][which(real)[1]] else 0
-  rows <- which(known$id %in% id[asked & waiting == 1] & known$id > first & status_of(bandit, known$id) == "known")
+  rows <- which(known$id %in% id[asked & waiting == 1] & known$id > first & status_of(bandit, known$id) == "observed")
   list(rows = rows, before = findInterval(known$id[rows] - 1, id[refit]))
 }
 

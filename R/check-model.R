@@ -69,8 +69,8 @@
 #'   row for each group left out or, by context, each reward in it: `id` (the first reward's), place, `reward`, `mean`,
 #'   `sd` (of the function without it, in the units of the rewards), `z` and `pit`, \eqn{\Phi(z)}{Phi(z)}.
 #' @section Errors: a `gpbandits_error` if there are fewer than 3 rewards, or no context to leave out; where rewards
-#'   only count by weights ([change_weights()] is no model of them) or a rule without a posterior chooses, and where
-#'   rewards are comparisons or rankings.
+#'   only count by weights ([change_fade()] by weights is no model of them) or a rule without a posterior chooses, and
+#'   where rewards are comparisons or rankings.
 #' @section Cost: one posterior at the places played, and \eqn{nd^2}{n d^2} for the innovations of \eqn{n} rewards at
 #'   \eqn{d} distinct places, at most \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the innovations are the predictions
 #'   made at the choice, as with refits.
@@ -133,7 +133,7 @@ bandit_checked <- function(bandit, k = 1L) {
   config <- outcome_config(current_config(bandit), k)
   changes <- or_else(config$changes, change_never())
   if (trait(changes, "reweighs")) {
-    stop_argument("object", "a bandit with change_weights()",
+    stop_argument("object", "a bandit with change_fade(by = \"weights\")",
                   "one whose model is one of the rewards: weights only say how much old ones count")
   }
   if (has_likelihood(config)) return(likelihood_checked(bandit, config))

@@ -136,7 +136,7 @@ has_own_noise <- function(bandit) {
   events <- bandit$events
   own <- !is.na(table_column(events, "noise_var")) | !is.na(table_column(events, "size"))
   own <- own & table_column(events, "id") > forgotten_of(bandit)$sums
-  any(status_of(bandit, table_column(events, "id")[own]) == "known")
+  any(status_of(bandit, table_column(events, "id")[own]) == "observed")
 }
 
 nothing_forgotten <- list(rounds = 0L, sums = 0L, before = 0L, explored = 0L, late = 0L)

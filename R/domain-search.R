@@ -97,9 +97,9 @@
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
 #' @param ordered are the levels in an order? Then they count as their ranks.
 #' @param features `NULL`, or a data.frame of numbers with a row for each level (by the levels' order, or by row names
-#'   that are levels): what the levels are like. The default kernel is then [kernel_levels()] for this input. Columns
-#'   are scaled to 0 and 1; those that do not vary, and of two whose correlation is beyond 0.95 the later one, are left
-#'   out, with a message.
+#'   that are levels): what the levels are like. The default kernel is then [kernel_categorical()] with
+#'   these `features`. Columns are scaled to 0 and 1; those that do not vary, and of two whose
+#'   correlation is beyond 0.95 the later one, are left out, with a message.
 #' @param when `NULL`, or a one-sided formula: the condition under which the input exists.
 #' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
 #' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown

@@ -356,19 +356,25 @@ print.summary.gp_regression <- function(x, ...) {
   })
 }
 
-#' @describeIn gp_regression with one input: the posterior mean, a band of
-#'   `width` standard deviations and the observations; with more: observed
+#' @describeIn gp_regression `"curve"` (one input): the posterior mean, a band of
+#'   `width` standard deviations and the observations. `"fitted"`: observed
 #'   against fitted values with the same bands. Returns what is drawn, invisibly.
+#' @param type `"auto"` (default: a curve if there is one input), `"curve"` or `"fitted"`.
 #' @param width half-width of the band in posterior standard deviations.
 #' @param points how many points the curve is drawn through.
 #' @param xlim,xlab,ylab,main as in [graphics::plot.default()].
 #' @export
-plot.gp_regression <- function(x, width = 2, points = 200, xlim = NULL, xlab = NULL, ylab = "y",
-                               main = NULL, ...) {
+plot.gp_regression <- function(x, type = c("auto", "curve", "fitted"), width = 2, points = 200, xlim = NULL,
+                               xlab = NULL, ylab = "y", main = NULL, ...) {
   check_class(x, "gp_regression")
+  type <- check_choice(type, c("auto", "curve", "fitted"))
   width <- check_number(width, lower = 0)
   points <- check_count(points, lower = 2)
-  if (length(x$names) == 1 && is.null(matrix_size(x$kernel))) {
+  has_curve <- length(x$names) == 1 && is.null(matrix_size(x$kernel))
+  if (type == "curve" && !has_curve) {
+    stop_argument("type", "\"curve\"", "\"fitted\" (a curve needs one input and a kernel that is a function of it)")
+  }
+  if (type != "fitted" && has_curve) {
     return(invisible(plot_curve(x, width, points, xlim, xlab, ylab, main, ...)))
   }
   invisible(plot_fitted(x, width, xlab, ylab, main, ...))

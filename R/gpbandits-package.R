@@ -46,6 +46,6 @@
 #' @useDynLib gpbandits, .registration = TRUE
 #' @importFrom Rcpp sourceCpp
 #' @importFrom methods new setRefClass
-#' @importFrom stats fitted logLik nobs predict residuals simulate update
+#' @importFrom stats coef fitted logLik nobs predict residuals simulate update
 #' @aliases gpbandits
 "_PACKAGE"

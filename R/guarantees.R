@@ -62,7 +62,7 @@
 #'   duels, against the last winner \tab norm, logistic, no ties \tab the same, and how far the recommended place is
 #'     below the best \tab [policy_duel()] \tab choice Xu 2024; derived \cr
 #'   duels as a game \tab logistic \tab none for this posterior \tab [policy_duel()] \tab Pasztor 2024 \cr
-#'   levels, ties, rankings, outliers by Student's t \tab \tab none \tab [rewards], [rewards_rankings()] \tab \cr
+#'   levels, ties, rankings, outliers by Student's t \tab \tab none \tab [rewards], [rewards_preferences()] \tab \cr
 #'   noise that varies, fitted \tab \tab none \tab [refit_every()] \tab Binois 2018 \cr
 #' }
 #'

@@ -28,9 +28,9 @@
 #'   `k1 + k2`, `k1 * k2` \tab the sum, the product of the two values \cr
 #' }
 #'
-#' `kernel_levels` is for one input whose values are numbers of levels, 1, 2, ..., that `features` describe
-#' (\eqn{\phi}{phi}, a row each): \eqn{v\,[(1-\omega)k_{5/2}(\phi,\phi') + \omega 1\{\mathrm{same\ level}\}]}{v [(1 -
-#' own) k(phi, phi') + own 1{same level}]}, \eqn{\omega}{own} = `own`, \eqn{k_{5/2}} the Matern correlation with
+#' `kernel_categorical(features = )` is for one input whose values are numbers of levels, 1, 2, ..., that `features`
+#' describe (\eqn{\phi}{phi}, a row each): \eqn{v\,[(1-\omega)k_{5/2}(\phi,\phi') + \omega 1\{\mathrm{same\ level}\}]}{v
+#' [(1 - own) k(phi, phi') + own 1{same level}]}, \eqn{\omega}{own} = `own`, \eqn{k_{5/2}} the Matern correlation with
 #' \eqn{\nu=5/2}{nu = 5/2}: levels with equal features still may differ. [search_space()] uses it where `param_factor()`
 #' has `features`. `kernel_categorical` is for inputs whose values have no order (levels, codes of materials): any two
 #' different values have the same `correlation` \eqn{\rho} (exchangeable, or compound symmetry); it is the covariance of
@@ -134,17 +134,24 @@ kernel_linear <- function(variance = 1, dims = NULL) new_kernel("linear")
 
 #' @rdname kernels
 #' @param correlation between different values, above 0 and at most 1: one number, or one for each input of `dims`.
+#' @param features `NULL` (default), or a numeric matrix that describes the levels: a row for each level, in their
+#'   order, each column from 0 to 1. Then `lengthscale` (0.5 by default) is per column, and `correlation` is not used.
+#' @param own with `features`: the proportion of the variance that is not shared by similar levels, above 0 and at most
+#'   1; 0.1 by default.
 #' @export
-kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL) {
-  new_kernel("categorical")
+kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL, features = NULL, lengthscale = 0.5,
+                               own = 0.1) {
+  if (is.null(features)) {
+    for (arg in c(if (!missing(lengthscale)) "lengthscale", if (!missing(own)) "own")) {
+      stop_argument(arg, "given without `features`", "left out")
+    }
+    return(new_kernel("categorical"))
+  }
+  if (!missing(correlation)) {
+    stop_argument("correlation", "given together with `features`", "left out: it follows from the features")
+  }
+  new_kernel("levels")
 }
-
-#' @rdname kernels
-#' @param features of `kernel_levels()`: a matrix with a row for each level, in their order, whose columns say what the
-#'   levels are like, each from 0 to 1.
-#' @param own how much of the variance is a level's own, above 0 and at most 1.
-#' @export
-kernel_levels <- function(features, lengthscale = 0.5, own = 0.1, variance = 1, dims = NULL) new_kernel("levels")
 
 #' @rdname kernels
 #' @param K symmetric positive semi-definite matrix, n x n for n arms. Rows with names go to the arms of these names.
@@ -738,7 +745,8 @@ kernel_values <- function(kernel) {
 # A lengthscale for each of a few features, one for many.
 kernel_of_features <- function(features, name) {
   q <- ncol(features)
-  kernel_levels(unname(features), rep(0.4 * sqrt(q), if (q <= 10) q else 1), dims = name)
+  lengthscale <- rep(0.4 * sqrt(q), if (q <= 10) q else 1)
+  kernel_categorical(features = unname(features), lengthscale = lengthscale, dims = name)
 }
 
 register_family("bandit_kernel", kernel_entries, tag = "type", traits = kernel_traits, prefix = "kernel_")

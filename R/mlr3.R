@@ -182,7 +182,7 @@ tell_rest <- function(bandit, domain, inst) {
   open <- which(status == "pending")
   if (length(open)) bandit$withdraw(open)
   done <- earlier_evaluations(inst, domain)
-  told <- seq_len(nrow(done$values)) <= sum(status %in% c("known", "partial", "failed"))
+  told <- seq_len(nrow(done$values)) <= sum(status %in% c("observed", "partial", "failed"))
   if (any(!told)) {
     add_batch(bandit, done$x[!told, , drop = FALSE], rewards_told(done$values[!told, , drop = FALSE], inst, bandit))
   }

@@ -27,9 +27,8 @@ NULL
 #' @rdname bandit-autoplot
 #' @method autoplot GPBandit
 #' @exportS3Method ggplot2::autoplot GPBandit
-autoplot.GPBandit <- function(object, context = NULL, truth = NULL,
-                              type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"),
-                              width = NULL, next_choice = TRUE, resolution = NULL, ...) {
+autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"),
+                              context = NULL, truth = NULL, width = NULL, next_choice = TRUE, resolution = NULL, ...) {
   check_bandit(object)
   check_dots_empty(..., allowed = names(formals(autoplot.GPBandit)))
   need_ggplot2()
@@ -51,14 +50,14 @@ autoplot.GPBandit <- function(object, context = NULL, truth = NULL,
 #' @rdname bandit-autoplot
 #' @method autoplot bandit_run
 #' @exportS3Method ggplot2::autoplot bandit_run
-autoplot.bandit_run <- function(object, which = c("cumulative", "average", "simple", "violation"), bound = NULL,
+autoplot.bandit_run <- function(object, type = c("cumulative", "average", "simple", "violation"), bound = NULL,
                                 log = "", col = NULL, ...) {
   check_class(object, "bandit_run")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_run)))
   need_ggplot2()
   log <- check_choice(log, c("", "x", "y", "xy"))
   col <- or_else(check_colours(col), okabe_ito)[[1]]
-  view <- run_view(object, which, bound)
+  view <- run_view(object, type, bound)
   curve <- gsub("_", " ", view$column)
   lines <- rbind(
     ggplot_series(curve, view$frame$round, shown_on(view$frame[[view$column]], log)),
@@ -84,12 +83,12 @@ autoplot.bandit_run <- function(object, which = c("cumulative", "average", "simp
 #' @rdname bandit-autoplot
 #' @method autoplot bandit_comparison
 #' @exportS3Method ggplot2::autoplot bandit_comparison
-autoplot.bandit_comparison <- function(object, column = "average_regret", bound = NULL, bands = 1, log = "",
+autoplot.bandit_comparison <- function(object, type = "average_regret", bound = NULL, bands = 1, log = "",
                                        col = NULL, ...) {
   check_class(object, "bandit_comparison")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_comparison)))
   need_ggplot2()
-  view <- comparison_view(object, column, bands, log, bound)
+  view <- comparison_view(object, type, bands, log, bound)
   style <- series_style(nlevels(view$frame$bandit), check_colours(col))
   ylog <- grepl("y", view$log)
   curves <- view$frame
@@ -159,36 +158,36 @@ ggplot_sd_map <- function(bandit, view) {
 #' ggplot2::autoplot(found, "slices") + ggplot2::labs(y = "loss")
 #' @method autoplot bandit_maximum
 #' @exportS3Method ggplot2::autoplot bandit_maximum
-autoplot.bandit_maximum <- function(object, which = c("progress", "slices", "map", "importance", "dependence", "front",
+autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map", "importance", "dependence", "front",
                                                       "feasible"),
                                     inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(object, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_maximum)))
   need_ggplot2()
-  which <- check_choice(which, c("progress", "slices", "map", "importance", "dependence", "front", "feasible"))
-  check_picture(object, which, inputs, width, resolution, "object")
+  type <- check_choice(type, c("progress", "slices", "map", "importance", "dependence", "front", "feasible"))
+  check_picture(object, type, inputs, width, resolution, "object")
   if (has_outcomes(object$bandit$config)) {
-    picture <- ggplot_outcomes(object, maximum_view(object, which, inputs, width, resolution), which)
-    return(picture + ggplot_look(if (which == "map") "right" else "top"))
+    picture <- ggplot_outcomes(object, maximum_view(object, type, inputs, width, resolution), type)
+    return(picture + ggplot_look(if (type == "map") "right" else "top"))
   }
-  data <- maximum_view(object, which, inputs, width, resolution)[[which]]
+  data <- maximum_view(object, type, inputs, width, resolution)[[type]]
   shown <- worthwhile_range(object$history$reward, object$direction)
-  picture <- switch(which, progress = ggplot_progress(data, object$direction, shown),
-                    importance = ggplot_importance(data), ggplot_searched(object, data, which, shown))
-  picture + ggplot_look(if (which == "map") "right" else "top")
+  picture <- switch(type, progress = ggplot_progress(data, object$direction, shown),
+                    importance = ggplot_importance(data), ggplot_searched(object, data, type, shown))
+  picture + ggplot_look(if (type == "map") "right" else "top")
 }
 
 # Slices or a map through the recommended point.
-ggplot_searched <- function(found, data, which, shown) {
+ggplot_searched <- function(found, data, type, shown) {
   domain <- found$bandit$config$domain
   view <- list(data = data, through = recommended_point(found$bandit, context_of(found)), pair = names(data)[1:2],
                log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
-  if (which == "dependence") {
+  if (type == "dependence") {
     view$through <- NULL
     return(ggplot_slices(view) + ggplot2::labs(y = dependence_label) +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
-  if (which == "slices") {
+  if (type == "slices") {
     return(ggplot_slices(view) + ggplot2::labs(y = "expected reward") +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
@@ -347,9 +346,9 @@ ggplot_scatter <- function(view) {
     ggplot2::geom_point(data = sd, mapping = aes_of(x = "x", y = "y", colour = "sd"), size = size) +
     do.call(ggplot2::scale_fill_gradientn, c("posterior mean", scale(1))) +
     do.call(ggplot2::scale_colour_gradientn, c("posterior sd", scale(2))) + ggplot2::facet_wrap("panel")
-  ring <- function(which, colour) {
-    if (!any(which)) return(NULL)
-    ggplot2::geom_point(data = both[which, ], mapping = aes_of(x = "x", y = "y", size = "plays"), shape = 1,
+  ring <- function(rows, colour) {
+    if (!any(rows)) return(NULL)
+    ggplot2::geom_point(data = both[rows, ], mapping = aes_of(x = "x", y = "y", size = "plays"), shape = 1,
                         stroke = 1.1, colour = colour, show.legend = if (colour == "black") NA else FALSE)
   }
   played <- both$plays > 0

@@ -232,18 +232,18 @@ quantity_label <- function(column) {
 }
 
 # A list: `frame` (round, the curve's column, bound), `column`, `changes`, `restarts`.
-run_view <- function(run, which, bound) {
-  which <- check_choice(which, c("cumulative", "average", "simple", "violation"))
+run_view <- function(run, type, bound) {
+  type <- check_choice(type, c("cumulative", "average", "simple", "violation"))
   data <- ledger_of(run)
   rounds <- seq_len(nrow(data))
   column <- c(cumulative = "cumulative_regret", average = "average_regret",
-              simple = "simple_regret", violation = "cumulative_violation")[[which]]
+              simple = "simple_regret", violation = "cumulative_violation")[[type]]
   data$average_regret <- data$cumulative_regret / rounds
   if (is.null(data[[column]])) {
-    stop_argument("which", dQuote(which, FALSE), "a quantity of the run: this problem has no constraints")
+    stop_argument("type", dQuote(type, FALSE), "a quantity of the run: this problem has no constraints")
   }
   frame <- data.frame(round = rounds, data[column])
-  if (!is.null(bound)) frame$bound <- run_bound(bound, which, rounds)
+  if (!is.null(bound)) frame$bound <- run_bound(bound, type, rounds)
   list(frame = frame, column = column, label = quantity_label(column),
        changes = changes_within(run$problem$change_points, length(rounds)),
        restarts = which(diff(data$segment) > 0) + 0.5,
@@ -254,21 +254,21 @@ run_view <- function(run, which, bound) {
 changes_within <- function(change_points, rounds) change_points[change_points < rounds] + 0.5
 
 # Bounds are on the cumulative regret (or violation); the smallest regret so far is at most the average.
-run_bound <- function(bound, which, rounds) {
+run_bound <- function(bound, type, rounds) {
   n <- length(rounds)
   allowed <- sprintf("numbers >= 0, one per round (%d), or one number", n)
   if (!is_number(bound) || !length(bound) %in% c(1, n) || any(bound < 0, na.rm = TRUE)) {
     stop_argument("bound", describe(bound), allowed)
   }
   bound <- rep_len(as.double(bound), n)
-  if (which %in% c("average", "simple")) bound / rounds else bound
+  if (type %in% c("average", "simple")) bound / rounds else bound
 }
 
 # A data.frame `bandit`, `round`, `mean`, `se`, `lower`, `upper` and, where there is one, `bound`.
-comparison_view <- function(comparison, column, bands, log, bound = NULL, points = 1000) {
+comparison_view <- function(comparison, type, bands, log, bound = NULL, points = 1000) {
   first <- comparison$results[[1]]
   numeric <- unique(unlist(lapply(first, function(columns) names(Filter(is.numeric, columns)))))
-  column <- check_choice(column, c("average_regret", setdiff(numeric, "arm")))
+  column <- check_choice(type, c("average_regret", setdiff(numeric, "arm")))
   bands <- check_number(bands, lower = 0)
   log <- check_choice(log, c("", "x", "y", "xy"))
   shown <- Filter(function(name) column == "average_regret" || !is.null(first[[name]][[column]]),
@@ -291,13 +291,13 @@ comparison_view <- function(comparison, column, bands, log, bound = NULL, points
 
 # One value per round, as the quantity is drawn.
 comparison_bound <- function(bound, column, rounds) {
-  which <- c(cumulative_regret = "cumulative", average_regret = "average", simple_regret = "simple",
-             cumulative_violation = "violation", hard_violation = "violation")[column]
-  if (is.na(which)) {
-    stop_argument("bound", sprintf("given for the column \"%s\"", column),
+  quantity <- c(cumulative_regret = "cumulative", average_regret = "average", simple_regret = "simple",
+                cumulative_violation = "violation", hard_violation = "violation")[column]
+  if (is.na(quantity)) {
+    stop_argument("bound", sprintf("given for type = \"%s\"", column),
                   "NULL but for a regret or the cumulative violation")
   }
-  run_bound(bound, which, seq_len(rounds))
+  run_bound(bound, quantity, seq_len(rounds))
 }
 
 # standard_error() of every row, without a call per row.

@@ -26,7 +26,7 @@
 #' is one; `"all"` has neither.
 #'
 #' @param x a result of [maximize_bandit()].
-#' @param which the picture.
+#' @param type which picture: `"all"` (default): those that apply, on one page; or one of the names above.
 #' @param inputs names of the inputs of slices or dependence, or of the two of a map; `NULL`: all, or those that matter
 #'   most.
 #' @param width half-width of bands, in posterior sd: a number >= 0.
@@ -47,27 +47,27 @@
 #' plot(found)
 #' plot(found, "slices")
 #' @export
-plot.bandit_maximum <- function(x, which = c("all", "progress", "slices", "map", "importance", "dependence", "front",
+plot.bandit_maximum <- function(x, type = c("all", "progress", "slices", "map", "importance", "dependence", "front",
                                              "feasible"),
                                 inputs = NULL, width = 2, resolution = NULL, ...) {
   check_class(x, "bandit_maximum")
   check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
-  which <- check_choice(which, c("all", "progress", "slices", "map", "importance", "dependence", "front", "feasible"))
-  check_picture(x, which, inputs, width, resolution, "x")
-  view <- maximum_view(x, which, inputs, width, resolution)
+  type <- check_choice(type, c("all", "progress", "slices", "map", "importance", "dependence", "front", "feasible"))
+  check_picture(x, type, inputs, width, resolution, "x")
+  view <- maximum_view(x, type, inputs, width, resolution)
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
-  if (which == "all") graphics::par(mfrow = panel_layout(panel_count(view)), mar = c(3.6, 3.8, 2.2, 2.6))
+  if (type == "all") graphics::par(mfrow = panel_layout(panel_count(view)), mar = c(3.6, 3.8, 2.2, 2.6))
   else if (panel_count(view) > 1) graphics::par(mfrow = panel_layout(panel_count(view)))
   draw_maximum(x, view)
   invisible(view)
 }
 
 # `arg`: what the caller calls the result of the search.
-check_picture <- function(found, which, inputs, width, resolution, arg) {
+check_picture <- function(found, type, inputs, width, resolution, arg) {
   check_number(width, "width", lower = 0)
   if (!is.null(resolution)) check_count(resolution, "resolution", lower = 2, upper = 1000)
-  check_kind_of_picture(found, which)
+  check_kind_of_picture(found, type)
   if (is.null(found$par) && NROW(found$front) == 0) {
     why <- found$history$status[1]
     stop_argument(arg, paste0("a search in which no evaluation has succeeded", if (length(why)) paste0(" (", why, ")")),
@@ -75,36 +75,36 @@ check_picture <- function(found, which, inputs, width, resolution, arg) {
   }
   names <- found$bandit$config$domain$names
   known <- is_text(inputs) && length(inputs) > 0 && all(inputs %in% names) && !anyDuplicated(inputs)
-  if (!is.null(inputs) && !(known && (which != "map" || length(inputs) == 2))) {
-    stop_argument("inputs", describe(inputs), paste(if (which == "map") "two names among" else "names among",
+  if (!is.null(inputs) && !(known && (type != "map" || length(inputs) == 2))) {
+    stop_argument("inputs", describe(inputs), paste(if (type == "map") "two names among" else "names among",
                                                     paste(dQuote(names, FALSE), collapse = ", ")))
   }
-  if (which %in% c("all", "progress", "front")) return(invisible())
+  if (type %in% c("all", "progress", "front")) return(invisible())
   if (has_matrix(found$bandit$config$kernel)) {
-    stop_argument("which", dQuote(which, FALSE), "\"progress\" where the kernel is a matrix")
+    stop_argument("type", dQuote(type, FALSE), "\"progress\" where the kernel is a matrix")
   }
-  if (!which %in% c("slices", "feasible") && length(names) == 1) {
-    stop_argument("which", dQuote(which, FALSE), "\"progress\" or \"slices\" where there is one input")
+  if (!type %in% c("slices", "feasible") && length(names) == 1) {
+    stop_argument("type", dQuote(type, FALSE), "\"progress\" or \"slices\" where there is one input")
   }
-  if (which == "dependence" && is_tabulated_space(found$bandit$config)) {
-    stop_argument("which", dQuote(which, FALSE), "another picture where there are arms and nothing between them")
+  if (type == "dependence" && is_tabulated_space(found$bandit$config)) {
+    stop_argument("type", dQuote(type, FALSE), "another picture where there are arms and nothing between them")
   }
 }
 
-check_kind_of_picture <- function(found, which) {
+check_kind_of_picture <- function(found, type) {
   config <- found$bandit$config
   several <- length(objectives(config)) > 1
-  refuse <- function(allowed) stop_argument("which", dQuote(which, FALSE), allowed)
-  if (which == "front" && !several) refuse("another picture where there is one objective")
-  if (which == "feasible" && !has_limits(config)) refuse("another picture where there are no limits")
-  if (which %in% c("slices", "map", "dependence") && several) {
+  refuse <- function(allowed) stop_argument("type", dQuote(type, FALSE), allowed)
+  if (type == "front" && !several) refuse("another picture where there is one objective")
+  if (type == "feasible" && !has_limits(config)) refuse("another picture where there are no limits")
+  if (type %in% c("slices", "map", "dependence") && several) {
     refuse("\"front\", \"progress\" or \"importance\" where there are several objectives")
   }
 }
 
-maximum_view <- function(found, which, inputs, width, resolution) {
-  if (has_outcomes(found$bandit$config)) return(view_of_outcomes(found, which, inputs, width, resolution))
-  wants <- function(name) which %in% c("all", name)
+maximum_view <- function(found, type, inputs, width, resolution) {
+  if (has_outcomes(found$bandit$config)) return(view_of_outcomes(found, type, inputs, width, resolution))
+  wants <- function(name) type %in% c("all", name)
   names <- found$bandit$config$domain$names
   through <- recommended_point(found$bandit, context_of(found))
   ranked <- names
@@ -121,10 +121,10 @@ maximum_view <- function(found, which, inputs, width, resolution) {
     if (wants("importance")) view$importance <- importance
   }
   if (wants("slices")) {
-    shown <- if (!is.null(inputs)) inputs else if (which == "all") utils::head(ranked, 4) else names
+    shown <- if (!is.null(inputs)) inputs else if (type == "all") utils::head(ranked, 4) else names
     view$slices <- slices_view(found$bandit, context_of(found), through, shown, width, resolution)
   }
-  if (which == "dependence") {
+  if (type == "dependence") {
     view$dependence <- dependence_view(found$bandit, context_of(found), or_else(inputs, names), width, resolution)
   }
   if (wants("map") && length(names) > 1) {

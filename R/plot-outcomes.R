@@ -3,17 +3,17 @@
 # Pictures of searches over several outcomes: the front, where limits hold, and progress.
 
 # As maximum_view(). Slices and maps are of the objective, where there is one.
-view_of_outcomes <- function(found, which, inputs, width, resolution) {
+view_of_outcomes <- function(found, type, inputs, width, resolution) {
   config <- found$bandit$config
   names <- config$domain$names
-  wants <- function(name) which %in% c("all", name)
+  wants <- function(name) type %in% c("all", name)
   several <- length(objectives(config)) > 1
   view <- list()
   if (wants("progress")) view$progress <- progress_view(found)
   if (wants("front") && several) view$front <- front_view(found, width)
   functional <- !any(vapply(config$outcomes, function(one) has_matrix(one$kernel), NA))
   ranked <- names
-  if (length(names) > 1 && functional && which %in% c("all", "map", "importance")) {
+  if (length(names) > 1 && functional && type %in% c("all", "map", "importance")) {
     importance <- input_importance(found, draws = if (wants("importance")) 40 else 0)
     totals <- tapply(importance$total, factor(importance$input, names), sum)
     ranked <- names[order(totals, decreasing = TRUE)]
@@ -21,13 +21,13 @@ view_of_outcomes <- function(found, which, inputs, width, resolution) {
   }
   through <- likely_best(frame_of(found$bandit))
   through <- through[which.max(through$feasible), names, drop = FALSE]
-  shown <- if (!is.null(inputs)) inputs else if (which == "all") utils::head(ranked, 2) else names
+  shown <- if (!is.null(inputs)) inputs else if (type == "all") utils::head(ranked, 2) else names
   if (wants("feasible") && has_limits(config) && functional) {
     view$feasible <- slices_view(found$bandit, NULL, through, shown, width, resolution, of = "feasible")
   }
-  if (which == "slices") view$slices <- slices_view(found$bandit, NULL, through, shown, width, resolution)
-  if (which == "dependence") view$dependence <- dependence_view(found$bandit, NULL, shown, width, resolution)
-  if (which == "map") {
+  if (type == "slices") view$slices <- slices_view(found$bandit, NULL, through, shown, width, resolution)
+  if (type == "dependence") view$dependence <- dependence_view(found$bandit, NULL, shown, width, resolution)
+  if (type == "map") {
     view$map <- plane_view(found$bandit, NULL, through, if (length(inputs) == 2) inputs else utils::head(ranked, 2),
                            resolution)
   }
@@ -177,20 +177,20 @@ draw_front <- function(data, limited) {
 
 # ---- the same with ggplot2 -----------------------------------------------------------------
 
-ggplot_outcomes <- function(found, view, which) {
+ggplot_outcomes <- function(found, view, type) {
   config <- found$bandit$config
-  data <- view[[which]]
-  if (which == "front") return(ggplot_front(data))
-  if (which == "progress") return(ggplot_progress_of_outcomes(data, objectives(config)))
-  if (which == "importance") return(ggplot_importance_of_outcomes(data))
+  data <- view[[type]]
+  if (type == "front") return(ggplot_front(data))
+  if (type == "progress") return(ggplot_progress_of_outcomes(data, objectives(config)))
+  if (type == "importance") return(ggplot_importance_of_outcomes(data))
   domain <- config$domain
   through <- likely_best(frame_of(found$bandit))
   shown <- list(data = data, through = through[which.max(through$feasible), domain$names, drop = FALSE],
                 pair = names(data)[1:2],
                 log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
-  if (which == "map") return(ggplot_plane(shown, found$history, "mean", "sd"))
-  if (which == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))
-  if (which == "dependence") {
+  if (type == "map") return(ggplot_plane(shown, found$history, "mean", "sd"))
+  if (type == "slices") return(ggplot_slices(shown) + ggplot2::labs(y = paste("expected", objectives(config))))
+  if (type == "dependence") {
     shown$through <- NULL
     return(ggplot_slices(shown) + ggplot2::labs(y = paste0("expected ", objectives(config), ", on average")))
   }

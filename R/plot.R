@@ -46,23 +46,23 @@
 #' rounds are thinned to about 1000 for drawing (evenly on the axis drawn).
 #'
 #' @param x a `GPBandit`, `bandit_run` or `bandit_comparison`.
+#' @param type which picture. Bandit: `"auto"` (default: what suits the domain), `"curve"`, `"map"`, `"arms"`,
+#'   `"slices"`, `"sd"`, `"front"` or `"feasible"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or
+#'   `"violation"`. Comparison: a numeric column of `as.data.frame(comparison)`, such as `"average_regret"` (default),
+#'   `"cumulative_regret"`, `"simple_regret"`.
 #' @param context the context whose slice is drawn, one value per context input (or a data.frame or matrix of
 #'   one row); by default that of the last query.
 #' @param truth the true mean: a function of the input matrix (one row per point, the context's columns
 #'   last), or one number per arm; `NULL` for none.
-#' @param type `"auto"`, `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`, `"front"` or `"feasible"`.
 #' @param width \eqn{w}, how many posterior standard deviations the band is wide, a number >= 0. `NULL`: the
 #'   policy's width in the next round where the policy has one (one multiplier: not `width_dmm()`), else 2; the
 #'   legend says which.
 #' @param next_choice mark the next choice?
 #' @param resolution points per input at which a box's posterior is drawn, 2 to 1000; `NULL`: 301 in one
 #'   dimension, 61 in two.
-#' @param which `"cumulative"`, `"average"`, `"simple"` or `"violation"`.
 #' @param bound a bound on the *cumulative* regret (or violation), as [regret_bound()] gives: one number per
 #'   round, or one number. It is divided by the round where average or simple regret is drawn (without delays the simple
 #'   regret is at most the average).
-#' @param column a numeric column of `as.data.frame(comparison)`, such as `"average_regret"`,
-#'   `"cumulative_regret"`, `"simple_regret"`.
 #' @param bands half-width of the bands in standard errors of the mean, a number >= 0; 0 for none.
 #' @param log `""`, `"x"`, `"y"` or `"xy"`: which axes are logarithmic. Values of zero fall below a
 #'   logarithmic axis.
@@ -87,17 +87,16 @@
 #' problem <- bandit_problem(x, f(x), noise = 0.1)
 #' run <- run_bandit(bandit, problem, rounds = 12)
 #' plot(bandit, truth = f)
-#' plot(run, which = "average")
+#' plot(run, type = "average")
 #' @name bandit-plots
 NULL
 
 #' @rdname bandit-plots
 #' @method plot GPBandit
 #' @export
-plot.GPBandit <- function(x, context = NULL, truth = NULL,
-                          type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"),
-                          width = NULL, next_choice = TRUE, resolution = NULL, legend = TRUE, xlim = NULL,
-                          ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
+plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", "sd", "front", "feasible"),
+                          context = NULL, truth = NULL, width = NULL, next_choice = TRUE, resolution = NULL,
+                          legend = TRUE, xlim = NULL, ylim = NULL, xlab = NULL, ylab = NULL, main = NULL, ...) {
   check_bandit(x)
   check_dots_empty(..., allowed = names(formals(plot.GPBandit)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
@@ -176,14 +175,14 @@ drawn_frame <- function(view) {
 
 #' @rdname bandit-plots
 #' @export
-plot.bandit_run <- function(x, which = c("cumulative", "average", "simple", "violation"), bound = NULL, log = "",
+plot.bandit_run <- function(x, type = c("cumulative", "average", "simple", "violation"), bound = NULL, log = "",
                             col = NULL, legend = TRUE, xlim = NULL, ylim = NULL, xlab = NULL,
                             ylab = NULL, main = NULL, ...) {
   check_class(x, "bandit_run")
   check_dots_empty(..., allowed = names(formals(plot.bandit_run)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   col <- check_colours(col)
-  view <- run_view(x, which, bound)
+  view <- run_view(x, type, bound)
   frame$log <- check_choice(log, c("", "x", "y", "xy"))
   frame$main <- or_else(main, view$title)
   frame$xlab <- or_else(xlab, "round")
@@ -194,14 +193,14 @@ plot.bandit_run <- function(x, which = c("cumulative", "average", "simple", "vio
 
 #' @rdname bandit-plots
 #' @export
-plot.bandit_comparison <- function(x, column = "average_regret", bound = NULL, bands = 1, log = "", col = NULL,
+plot.bandit_comparison <- function(x, type = "average_regret", bound = NULL, bands = 1, log = "", col = NULL,
                                    legend = TRUE, xlim = NULL, ylim = NULL, xlab = NULL,
                                    ylab = NULL, main = NULL, ...) {
   check_class(x, "bandit_comparison")
   check_dots_empty(..., allowed = names(formals(plot.bandit_comparison)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   col <- check_colours(col)
-  view <- comparison_view(x, column, bands, log, bound)
+  view <- comparison_view(x, type, bands, log, bound)
   frame$log <- view$log
   frame$xlab <- or_else(xlab, "round")
   frame$ylab <- or_else(ylab, view$label)

@@ -79,8 +79,8 @@
 #'   score contains: \eqn{h}{level} is the value of \eqn{f}{f} with that expected reward, and an incumbent is exceeded
 #'   by `xi` where the expected reward is larger by `xi` (beyond the largest possible reward: just below that). Until
 #'   two different rewards are known [scale_outputs()] has no scale, and `xi` counts as 0. With comparisons
-#'   ([rewards_duels()]) \eqn{f}{f} has no other unit than its own. `policy_function()` is given the model's means and
-#'   sds.
+#'   ([rewards_preferences()]) \eqn{f}{f} has no other unit than its own. `policy_function()` is given the model's means
+#'   and sds.
 #' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
 #'   [width_dmm()], which is not one multiplier) or `xi` no number.
 #' @section Guarantee: `policy_pims()` on arms, \eqn{f} drawn from the prior: expected regret at most
@@ -570,7 +570,7 @@ check_radius <- function(radius, domain) {
   check_each(radius, d, lower = 0, open_lower = TRUE)
 }
 
-#' @rdname duels
+#' @rdname rewards_preferences
 #' @export
 policy_duel <- function(width, rule = c("last", "game")) new_policy("duel")
 

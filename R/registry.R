@@ -15,10 +15,10 @@
 # file lists another's.
 families <- new.env(parent = emptyenv())
 
-# `tag`: the field that says which entry (NULL: there is one entry only); `entries`: a list of entries by their kinds, or
-# the only entry; `traits`: defaults of the entries' traits; `optional`: settings that any of them may have; `words`:
-# fields that objects of earlier versions have, too; `open`: results, which hold more than is declared; `prefix`: how the
-# names of its constructors begin, if a string may stand for one of them.
+# `tag`: the field that says which entry (NULL: there is one entry only); `entries`: a list of entries by their kinds,
+# or the only entry; `traits`: defaults of the entries' traits; `optional`: settings that any of them may have; `words`:
+# fields that objects of earlier versions have, too; `open`: results, which hold more than is declared; `prefix`: how
+# the names of its constructors begin, if a string may stand for one of them.
 register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL,
                             open = FALSE, prefix = NULL) {
   assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open,
@@ -166,7 +166,8 @@ trait <- function(part, name) {
 
 # ---- scripts and kinds of bandits ---------------------------------------------
 
-# Algorithms whose points are chosen by a script in R instead of by a policy in the core (bandit-script.R says what a script is).
+# Algorithms whose points are chosen by a script in R instead of by a policy in the core (bandit-script.R says what a
+# script is).
 scripts <- new.env(parent = emptyenv())
 
 script_of <- function(name) scripts[[name]]
@@ -242,8 +243,9 @@ constructor_named <- function(name) {
   get(name, envir = topenv(), mode = "function")
 }
 
-# These begin with a prefix and make nothing of the class, or (the last) need one of several arguments.
-never_by_string <- c("kernel_gram", "change_statistic", "rewards_clip")
+# These begin with a prefix and make nothing of the class, or (the last three) need one of several arguments.
+never_by_string <- c("kernel_gram", "change_statistic", "rewards_clip", "change_oracle",
+                     "change_fade")
 
 # The strings that need no more: constructors of which each argument has a default.
 strings_for <- function(class) {

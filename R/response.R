@@ -34,8 +34,8 @@
 #'   tolerances of [stop rules][stopping]. Kernel, prior mean, `width` and `$posterior(scale = "latent")` are about
 #'   \eqn{f}{f}.
 #' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`,
-#'   `failures = "avoid"` or `"doubt"`, [change_detect()], [change_event()], [change_fade()] (weights of
-#'   [change_weights()] are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()]
+#'   `failures = "avoid"` or `"doubt"`, [change_detect()], [change_event()], [change_fade()] by drift (its
+#'   weights are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()]
 #'   and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()` takes neither), widths but
 #'   [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. One
 #'   reward per query: more trials are `size`, another reading of a place is another `$add()` of it.
@@ -44,11 +44,11 @@
 #'   \eqn{\sum\ell(\hat f) - \frac12\|\hat f - m\|^2 - \frac12\log\det(I + KW)}{sum l(f) - |f - m|^2 / 2 - log det(I + K
 #'   W) / 2}, with its gradient (Rasmussen and Williams, section 5.5.1), over the kernel's parameters, of successes and
 #'   counts a constant prior mean (`mean = "fit"`), of levels the cuts (the first one and the logarithms of what
-#'   follows), of [rewards_duels()] \eqn{\tau}{tau}. Without `priors` of yours the logarithm of the kernel's variance
-#'   has a normal prior about that the bandit began with, sd 1: rewards of few values say next to nothing against ever
-#'   larger ones; so have the gaps between cuts and \eqn{\tau}{tau} (sd 1), the first cut (3) and the mean (5), which
-#'   are no parameters that `priors` can name. `rewards_robust()` takes no refits, and nobody `average`. Refits go by
-#'   Laplace's evidence, whichever `approximation` the posterior has.
+#'   follows), of [rewards_preferences()] \eqn{\tau}{tau}. Without `priors` of yours the logarithm of the kernel's
+#'   variance has a normal prior about that the bandit began with, sd 1: rewards of few values say next to nothing
+#'   against ever larger ones; so have the gaps between cuts and \eqn{\tau}{tau} (sd 1), the first cut (3) and the mean
+#'   (5), which are no parameters that `priors` can name. `rewards_robust()` takes no refits, and nobody `average`.
+#'   Refits go by Laplace's evidence, whichever `approximation` the posterior has.
 #' @section Engines: all. `"lowrank"` ([gp_bandit()]; `"auto"` tries it from 256 places told of, or pairs, and keeps it
 #'   where half as many are enough) certifies mean and sd against Laplace's approximation by the dense engine, to
 #'   `accuracy` as with Gaussian noise: the mode in the basis's span is no further from the one in the whole space than
@@ -76,7 +76,7 @@
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4
 #'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
 #'   Neural Computation 21.
-#' @seealso [rewards_duels()], [rewards_rankings()], [rewards_clip()].
+#' @seealso [rewards_preferences()], [rewards_clip()].
 #' @section Strings: a string stands for the constructor with its defaults wherever a response type is expected:
 #'   `rewards = "binary"` is `rewards_binary()`. An unknown string is an error that lists the choices.
 #' @examples
@@ -188,7 +188,7 @@ rewards_entries <- list(
                   parameters = function(rewards) list(names = "cuts", ranges = ranges_of_cuts, set = set_cuts),
                   outcome = function(rewards) function(reward, size) check_level_told(reward, size, rewards$levels))
   ),
-  duels = list(
+  pairs = list(
     settings = alist(ties = check_flag(ties), tau = check_number(tau, lower = 0, open_lower = TRUE, upper = 500),
                      approximation = check_approximation(approximation)),
     later = "approximation",

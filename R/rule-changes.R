@@ -15,9 +15,10 @@
 #'   dimension \eqn{d}. With contexts known beforehand the statistic averages over all pairs of an arm (of
 #'   low-discrepancy points in a box) and a context; with contexts that are not, over the uniformly sampled pairs of the
 #'   segment themselves.
-#' * `change_oracle()`: restarts after the given rounds (the true changes, to compare with).
+#' * `change_oracle()`: restarts after the rounds `times` (the true changes, to compare with), or after every `every`
+#'   rounds.
 #' * `change_never()`: uniform exploration, no restart.
-#' * `change_every()`: restarts every so many rounds. `change_event()`: restarts when a reward is further from
+#' * `change_event()`: restarts when a reward is further from
 #'   the posterior mean at its choice than \eqn{\sqrt{\rho_t}\sigma(x) + w_t}{sqrt(rho_t) sd(x) + w_t},
 #'   \eqn{\rho_t = 2\log(2\pi_t/\delta)}{rho_t = 2 log(2 pi_t / delta)},
 #'   \eqn{w_t = \sqrt{2\lambda\log(2\pi_t/\delta)}}{w_t = sqrt(2 lambda log(2 pi_t / delta))},
@@ -27,24 +28,24 @@
 #'   last restart (or fresh epoch), late rewards `NA`. It is asked before each query, once the segment has a known
 #'   reward.
 #'
-#' Three rules forget gradually instead, within the posterior (\eqn{t} the round of the next query, \eqn{s} that of an
-#' observation):
+#' `change_fade()` forgets gradually instead, within the posterior, in one of three ways (\eqn{t} the round of the next
+#' query, \eqn{s} that of an observation):
 #'
-#' * `change_window()`: the posterior is that of the last `window` observations, those of the latest rounds among all
-#'   that are known.
-#' * `change_weights()`: an observation has noise variance \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)},
-#'   \eqn{\eta}{eta} = `rate`.
-#' * `change_fade()`: the prior is that of a function which drifts, with kernel
+#' * `change_fade(window = )`: the posterior is that of the last `window` observations, those of the latest rounds among
+#'   all observed ones.
+#' * `change_fade(rate, by = "weights")`: an observation has noise variance
+#'   \eqn{\lambda(1-\epsilon)^{-(t-s)}}{lambda (1 - epsilon)^-(t - s)}, \eqn{\epsilon}{epsilon} = `rate`.
+#' * `change_fade(rate)`: the prior is that of a function which drifts, with kernel
 #'   \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}, \eqn{\epsilon}{epsilon} = `rate`;
 #'   mean, sd and draws are those of the function in round \eqn{t}, and the information gain is that of this kernel.
 #'
-#' They are exact: at every round the posterior equals a fit from scratch to what is kept. A round costs, over \eqn{n}
+#' All are exact: at every round the posterior equals a fit from scratch to what is kept. A round costs, over \eqn{n}
 #' arms with a kernel of rank \eqn{r}: window \eqn{2nr}, as without one; weights \eqn{nr^2}; fade \eqn{nr + r^3}, and
 #' \eqn{t} times as much in a round that looks at rewards which came late (out of the order of their queries). With
 #' \eqn{m} kept observations in a box: window and weights \eqn{m^3/6}; fade \eqn{t^2}. Engine `"played"` needs
 #' \eqn{2nm}, \eqn{nm^2} and \eqn{nt}.
 #'
-#' [refit_every()] with these three fits to all rewards since the last restart, whatever their weight.
+#' [refit_every()] with `change_fade()` fits to all rewards since the last restart, whatever their weight.
 #'
 #' A restart forgets all data: posterior, width (\eqn{t = 1} again) and detector begin anew; rewards of earlier queries
 #' that arrive later are kept in the history and not used.
@@ -54,14 +55,16 @@
 #'   half's fit.
 #' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to go on; it must not draw random
 #'   numbers.
-#' @param explore \eqn{\xi}{xi}, a number >= 0.
+#' @param explore \eqn{\xi}{xi}, a number >= 0. By default \eqn{\sqrt3}{sqrt(3)} for `change_detect()`, `change_never()`
+#'   and `change_oracle(times = )`, and 0 for the others.
 #' @param kernel kernel of the detector; `NULL`: the bandit's.
 #' @param dyadic `TRUE`: only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tried: cheaper by a factor that grows
 #'   with \eqn{|U|}, and slower to notice. The paper tries all.
-#' @param times rounds after which to restart, whole numbers >= 1.
-#' @param rounds,window a whole number >= 1.
-#' @param rate a number: for `change_weights()` in (0, 1], where 1 forgets nothing; for `change_fade()` in \[0, 1),
-#'   where 0 forgets nothing.
+#' @param times,every rounds after which to restart: integers >= 1, or one integer >= 1 for regular intervals. Exactly
+#'   one of them is given.
+#' @param rate \eqn{\epsilon}{epsilon}, how much is forgotten in a round: a number in \[0, 1), where 0 forgets nothing.
+#' @param by what forgets at this rate: `"drift"` (default), the prior; or `"weights"`, the observations' noise.
+#' @param window instead of `rate`: the number of observations kept, an integer >= 1.
 #' @param delta failure probability in (0, 1).
 #' @return An object of class `bandit_changes`.
 #' @section Errors: a `gpbandits_error` that names the argument; a function that returns no positive number stops the
@@ -130,11 +133,14 @@ change_entries <- list(
   ),
   window = list(settings = alist(window = check_count(window), explore = check_explore(explore)),
                 traits = list(title = "condition on the newest rewards only", lasting = function(changes) changes$window)),
-  weights = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_lower = TRUE),
-                                  explore = check_explore(explore)),
-                 traits = list(title = "older rewards weigh less", reweighs = TRUE)),
-  fade = list(settings = alist(rate = check_number(rate, lower = 0, upper = 1, open_upper = TRUE),
-                               explore = check_explore(explore)),
+  weights = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
+                 traits = list(title = "older rewards weigh less", reweighs = TRUE,
+                               # (The core has the factor of a round.)
+                               resolved = function(changes) function(settings, config) {
+                   settings$rate <- 1 - changes$rate
+                   settings
+                 })),
+  fade = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
               traits = list(title = "the function drifts", of_readings = TRUE, decay = function(changes) changes$rate))
 )
 
@@ -143,6 +149,8 @@ check_times <- function(times) {
   if (any(times != round(times))) stop_argument("times", describe(times), "whole numbers >= 1")
   times
 }
+
+check_rate <- function(rate) check_number(rate, "rate", lower = 0, upper = 1, open_upper = TRUE)
 
 check_explore <- function(explore) check_number(explore, "explore", lower = 0)
 
@@ -156,15 +164,19 @@ change_detect <- function(threshold, ridge, explore = sqrt(3), kernel = NULL, dy
 
 #' @rdname changes
 #' @export
-change_oracle <- function(times, explore = sqrt(3)) new_changes("oracle")
+change_oracle <- function(times = NULL, explore = if (is.null(every)) sqrt(3) else 0, every = NULL) {
+  if (is.null(times) == is.null(every)) {
+    stop_argument("times", if (is.null(times)) "NULL" else "given together with `every`",
+                  "the rounds after which to restart, or `every =` for regular intervals")
+  }
+  if (is.null(every)) return(new_changes("oracle"))
+  rounds <- check_count(every)
+  new_changes("every")
+}
 
 #' @rdname changes
 #' @export
 change_never <- function(explore = sqrt(3)) new_changes("never")
-
-#' @rdname changes
-#' @export
-change_every <- function(rounds, explore = 0) new_changes("every")
 
 #' @rdname changes
 #' @export
@@ -176,15 +188,15 @@ change_function <- function(f, explore = 0) new_changes("function")
 
 #' @rdname changes
 #' @export
-change_window <- function(window, explore = 0) new_changes("window")
-
-#' @rdname changes
-#' @export
-change_weights <- function(rate, explore = 0) new_changes("weights")
-
-#' @rdname changes
-#' @export
-change_fade <- function(rate, explore = 0) new_changes("fade")
+change_fade <- function(rate = NULL, by = c("drift", "weights"), window = NULL, explore = 0) {
+  if (is.null(rate) == is.null(window)) {
+    stop_argument("rate", if (is.null(rate)) "NULL" else "given together with `window`",
+                  "a number in [0, 1), or `window =` the number of observations kept")
+  }
+  if (is.null(window)) return(new_changes(switch(check_choice(by, c("drift", "weights")), drift = "fade", "weights")))
+  if (!missing(by)) stop_argument("by", "given together with `window`", "left out: it goes with `rate`")
+  new_changes("window")
+}
 
 #' @export
 print.bandit_changes <- function(x, ...) {

@@ -66,8 +66,8 @@
 #'   With `outputs` ([scale_outputs()]) they are differences of expected rewards, as `$posterior()` has them.
 #'   With `rewards` ([rewards]) they are differences of probabilities, of mean counts or of mean numbers of levels:
 #'   bounds and draws of the latent \eqn{f}{f} are converted one by one, which is exact as the expected reward rises
-#'   with \eqn{f}{f}. With comparisons ([rewards_duels()]) they are differences of \eqn{f}{f} itself. `width` is always
-#'   about \eqn{f}{f}.
+#'   with \eqn{f}{f}. With comparisons ([rewards_preferences()]) they are differences of \eqn{f}{f} itself. `width` is
+#'   always about \eqn{f}{f}.
 #' @param tolerance the regret that one is content with, a number > 0 in units of the reward; see the section Units.
 #' @param width a [width][widths]; `NULL`: the policy's own.
 #' @param delta failure probability, in (0, 1).
@@ -84,7 +84,7 @@
 #' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the
 #'   gap of expected minimum simple regrets, AISTATS; Makarova et al. (2022) <https://arxiv.org/abs/2104.08166>; Wilson
 #'   (2024) <https://arxiv.org/abs/2402.16811>.
-#' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()]; [honest].
+#' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()]; [calibration].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)

@@ -72,7 +72,7 @@
 #'   least as good as every observed point where they do.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [maximize_bandit()] where the computer makes the experiments; [honest] for what its numbers mean.
+#' @seealso [maximize_bandit()] where the computer makes the experiments; [calibration] for what its numbers mean.
 #' @examples
 #' set.seed(1)
 #' known <- data.frame(temp = c(50, 70, 90), acid = c(1, 3, 2), yield = c(61, 78, 70))

@@ -211,7 +211,7 @@ evaluate_at <- function(search, x, z) {
   found <- read_outcome(outcome, 1)
   cost <- if (!is.null(search$fidelity$cost)) costs_at(search$fidelity$cost, z)
           else if (is.numeric(said) && length(said) == 1 && is.finite(said) && said > 0) as.double(said) else seconds
-  if (found$status == "ok" && z != search$fidelity$target) found$status <- "cheap"
+  if (found$status == "observed" && z != search$fidelity$target) found$status <- "cheap"
   ours <- data.frame(reward = found$reward, status = found$status, fidelity = z, cost = cost)
   row <- cbind(as.data.frame(x), columns_beside(ours, search$bandit$config$domain$names))
   row.names(row) <- NULL

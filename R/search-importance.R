@@ -35,7 +35,7 @@
 #' @section Guarantee: none: the indices are of the posterior, and as good as the model is ([check_model()]).
 #' @references Sobol (2001); Jansen (1999) \doi{10.1016/S0010-4655(98)00154-4}; Saltelli et al. (2010)
 #'   \doi{10.1016/j.cpc.2009.09.018}; draws: Le Gratiet, Cannamela and Iooss (2014) \doi{10.1137/130926869}.
-#' @seealso [plot.bandit_maximum()], [honest].
+#' @seealso [plot.bandit_maximum()], [calibration].
 #' @examples
 #' set.seed(1)
 #' found <- maximize_bandit(function(p) -(p$x - 2)^2 + 0.1 * p$y,

@@ -136,7 +136,7 @@
 #'   (`bench/results/many_inputs.md` in the sources).
 #' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
 #' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [gp_model()], [search_control()]; [gp_bandit()] for asking and telling by yourself; [honest] for what
+#' @seealso [gp_model()], [search_control()]; [gp_bandit()] for asking and telling by yourself; [calibration] for what
 #'   `value` and `sd` mean.
 #' @examples
 #' set.seed(1)

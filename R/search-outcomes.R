@@ -69,7 +69,7 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, n
   x <- read_inputs(domain, data[domain$names], arg)
   outside <- lies_outside(domain, find(domain, x, arg = arg))
   # What was known of an experiment that is over is all that ever will be, but for outcomes that are new.
-  over <- matrix(!unknown | status[kept] %in% c("known", "ok"), nrow(values), length(names))
+  over <- matrix(!unknown | status[kept] %in% c("observed", "observed"), nrow(values), length(names))
   if (unknown) over[, colSums(!is.na(values)) == 0] <- FALSE
   failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status[kept] %in% "partial"
   # (A search's history says "partial" where the rest failed, a bandit's where it is awaited.)
@@ -146,7 +146,7 @@ read_outcomes <- function(outcome, attempts, config) {
   }
   found[!is.finite(found)] <- NA_real_
   known <- sum(!is.na(found))
-  list(values = found, status = if (known == length(names)) "ok" else if (known > 0) "partial" else "returned NA")
+  list(values = found, status = if (known == length(names)) "observed" else if (known > 0) "partial" else "returned NA")
 }
 
 # NULL where the names are other ones.

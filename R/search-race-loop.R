@@ -118,7 +118,7 @@ add_fold <- function(search, note) {
   if (is.na(note$reward)) {
     enter_state(search, setting, "failed", sprintf("fold %d: %s", note$fold, note$status))
   } else if (!anyNA(setting$reward)) {
-    enter_state(search, setting, "complete", "ok")
+    enter_state(search, setting, "complete", "observed")
   } else if (is_out_of_race(search$race, sign * setting$reward, complete_folds(search))) {
     enter_state(search, setting, "stopped")
   }
@@ -192,7 +192,7 @@ resume_race <- function(search, notes) {
   bandit <- as.environment(search$bandit)
   ids <- queries_of(search)
   stands <- which(fold_variance(search) > 0 & !is.na(ids) & !is.na(search$history$reward))
-  stands <- stands[status_of(bandit, ids[stands]) == "known"]
+  stands <- stands[status_of(bandit, ids[stands]) == "observed"]
   search$history$reward[stands] <- bandit$queries$reward[ids[stands]]
 }
 
@@ -210,7 +210,7 @@ amend_settings <- function(search) {
   failed <- is.na(reward)
   reward[failed] <- worst_reward(reward, bandit$config)
   extra[failed] <- diff(range(reward))^2 / 12
-  rows <- which(status_of(bandit, ids) == "known")
+  rows <- which(status_of(bandit, ids) == "observed")
   moved <- abs(reward[rows] - bandit$queries$reward[ids[rows]])
   rows <- rows[moved > 0.1 * sqrt(extra[rows])]
   if (length(rows) == 0) return(invisible())

@@ -52,8 +52,8 @@
 #'   (evaluations, of one fold each), `settings`, `complete`, `stopped`, `failed`, `unfinished` (numbers of settings),
 #'   `saved` (folds that stopped settings were spared) and `folds` (a data.frame, a row per evaluation: `setting` (row
 #'   of the history), `fold`, `reward`, `status`); and the history a row per setting, with the columns `folds` (how many
-#'   were evaluated), `fold_var` (variance that is due to those that were not) and the `status` `"ok"`, `"stopped"`,
-#'   `"unfinished"` (the search ended before; with `wait` `"waiting"` while it goes on), or why it failed.
+#'   were evaluated), `fold_var` (variance that is due to those that were not) and the `status` `"observed"`,
+#'   `"stopped"`, `"unfinished"` (the search ended before; with `wait` `"waiting"` while it goes on), or why it failed.
 #' @section Errors: a `gpbandits_error` that names the argument.
 #' @section Guarantee: a setting whose mean over the \eqn{K} folds is at least the incumbent's is stopped with
 #'   probability at most \eqn{\alpha} by the exact rule, for independent normal differences of one variance and an

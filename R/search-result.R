@@ -71,10 +71,14 @@ noise_share <- function(bandit) {
 #' Methods for the result of [maximize_bandit()] and [minimize_bandit()]. All are in the objective's own units and sign,
 #' all inputs in the user's.
 #'
+#' `coef()`, `fitted()`, `residuals()`, `nobs()`, `logLik()`, `tidy()`, `glance()` and `augment()` are those of the
+#' final model, see [coef.GPBandit()]; the observations of `data` are among them. `glance()` has `value`, `sd` and the
+#' number of `evaluations` first. `update()` is the result of the same evaluations under a model with other settings.
+#'
 #' @param x,object the result.
 #' @param newdata points: a data.frame or matrix with a column per input; `NULL` for the points that were evaluated.
 #' @param row.names,optional as in [as.data.frame()].
-#' @param ... must be empty.
+#' @param ... of `update()`: settings as in [update.GPBandit()]; otherwise empty.
 #' @return `predict()`: a data.frame with `mean` and `sd` of the expected reward, a row per point (with several
 #'   [outcomes] `NAME_mean`, `NAME_sd` of each, and `feasible`). `as.data.frame()`: the history with `best`, the best
 #'   reward so far (under limits of those evaluations that kept them; with several objectives instead `hypervolume`,
@@ -137,7 +141,7 @@ summary.bandit_maximum <- function(object, ...) {
     own <- evaluations_of(object)
     order <- order(output_sign(config) * rewards_inside(history, config$domain), decreasing = TRUE, na.last = NA)
     status <- own$status
-    counts <- c(evaluated = sum(status %in% c("ok", "cheap")), given = sum(status == "given"),
+    counts <- c(evaluated = sum(status %in% c("observed", "cheap")), given = sum(status == "given"),
                 failed = sum(is.na(history$reward)))
     best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
     structure(list(story = maximum_story(object), best = best,
@@ -220,6 +224,59 @@ predict.bandit_maximum <- function(object, newdata = NULL, ...) {
   predict(object$bandit, newdata, context = context_of(object))
 }
 
+#' @rdname bandit_maximum
+#' @export
+coef.bandit_maximum <- function(object, ...) coef.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
+
+#' @rdname bandit_maximum
+#' @export
+fitted.bandit_maximum <- function(object, ...) fitted.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
+
+#' @rdname bandit_maximum
+#' @export
+residuals.bandit_maximum <- function(object, ...) {
+  residuals.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
+}
+
+#' @rdname bandit_maximum
+#' @export
+nobs.bandit_maximum <- function(object, ...) nobs.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
+
+#' @rdname bandit_maximum
+#' @export
+logLik.bandit_maximum <- function(object, ...) logLik.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
+
+#' @rdname bandit_maximum
+#' @export
+update.bandit_maximum <- function(object, ...) {
+  bandit <- update.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
+  computed <- c("par", "value", "sd", "feasible", "front", "best_seen", "history", "bandit", "centre", "scale",
+                "direction")
+  do.call(new_maximum, c(list(object$history, bandit), unclass(object)[setdiff(names(object), computed)]), quote = TRUE)
+}
+
+#' @rdname bandit_maximum
+#' @method tidy bandit_maximum
+#' @exportS3Method generics::tidy bandit_maximum
+tidy.bandit_maximum <- function(x, ...) tidy.GPBandit(check_class(x, "bandit_maximum")$bandit, ...)
+
+#' @rdname bandit_maximum
+#' @method glance bandit_maximum
+#' @exportS3Method generics::glance bandit_maximum
+glance.bandit_maximum <- function(x, ...) {
+  check_class(x, "bandit_maximum")
+  status <- evaluations_of(x)$status
+  cbind(data.frame(value = number_or_na(x$value), sd = number_or_na(x$sd), evaluations = sum(status != "given")),
+        glance.GPBandit(x$bandit, ...)[c("nobs", "logLik", "noise_var")])
+}
+
+#' @rdname bandit_maximum
+#' @method augment bandit_maximum
+#' @exportS3Method generics::augment bandit_maximum
+augment.bandit_maximum <- function(x, newdata = NULL, ...) {
+  augment.GPBandit(check_class(x, "bandit_maximum")$bandit, newdata, context = context_of(x), ...)
+}
+
 new_maximum_of_outcomes <- function(history, bandit, ...) {
   config <- bandit$config
   names <- outcome_names(config)
@@ -289,7 +346,7 @@ summary_of_outcomes <- function(object) {
   structure(list(story = story_of_outcomes(object),
                  best = if (!is.null(object$par)) c(as.list(object$par), object[c("value", "sd", "feasible")]),
                  front = object$front, top = history[top, ],
-                 counts = c(evaluated = sum(status %in% c("ok", "partial")), given = sum(status == "given"),
+                 counts = c(evaluated = sum(status %in% c("observed", "partial")), given = sum(status == "given"),
                             failed = sum(nothing)),
                  reasons = sort(table(status[nothing]), decreasing = TRUE),
                  limits = limits_in_words(frame_of(object$bandit)),

@@ -6,12 +6,12 @@ add_in_order <- function(bandit, known) {
   inside <- as.environment(bandit)
   if (!is.null(known$values)) return(add_outcomes_in_order(bandit, known))
   first <- table_size(inside$queries)
-  kind <- ifelse(known$failed, "failed", ifelse(is.na(known$reward), "pending", "known"))
+  kind <- ifelse(known$failed, "failed", ifelse(is.na(known$reward), "pending", "observed"))
   stretches <- rle(kind)
   for (rows in split(seq_along(kind), rep(seq_along(stretches$lengths), stretches$lengths))) {
     x <- known$x[rows, , drop = FALSE]
     context <- if (!is.null(known$contexts)) known$contexts[rows, , drop = FALSE]
-    if (kind[rows[1]] == "known") {
+    if (kind[rows[1]] == "observed") {
       readings <- lapply(known[intersect(c("size", "spread"), names(known))], `[`, rows)
       add_given(inside, x, reward = known$reward[rows], context = context, noise_var = known$noise_var[rows],
                 readings = readings, find = places_anywhere)
@@ -99,7 +99,7 @@ read_outcome <- function(outcome, attempts, config = NULL) {
             else if (!is.null(outcome$error)) paste("error:", one_text(outcome$error))
   value <- outcome$value
   if (is.null(status) && is_number(value) && length(value) == 1 && is.finite(value)) {
-    return(list(reward = as.double(value), status = "ok"))
+    return(list(reward = as.double(value), status = "observed"))
   }
   list(reward = NA_real_, status = if (is.null(status)) paste("returned", describe(value)) else status)
 }

@@ -31,8 +31,8 @@
 #'   arms. `fixed` is an object with values of inputs that are not to be chosen. `lease` is in seconds.
 #' * **Results**: `/observe` and `/add` also take `constraints` (an array) and `size`. With several [outcomes] they
 #'   take `"outcomes": {"yield": 61, "ph": null}` instead of `reward`, and the status is `"partial"` until all are
-#'   observed. `/amend` takes `outcomes` too, and `/withdraw` takes `outcome`. A [comparison][rewards_duels()] is
-#'   `{"id": [1, 2], "prefer": 1}`; `null` is a tie, and a [ranking][rewards_rankings()] is an array, best first.
+#'   observed. `/amend` takes `outcomes` too, and `/withdraw` takes `outcome`. A [comparison][rewards_preferences()] is
+#'   `{"id": [1, 2], "prefer": 1}`; `null` is a tie, and a [ranking][rewards_preferences()] is an array, best first.
 #' * **Corrections**: `/amend` replaces an observed reward. `/fail` reports an evaluation without a result,
 #'   `/withdraw` a query that will not be evaluated. `/observe` may be repeated: the same reward again changes
 #'   nothing.
@@ -308,7 +308,7 @@ serve_observe <- function(service, body) {
   service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
                          size = numbers_field(body, "size"), prefer = prefer_field(body), token = texts_field(body,
                                                                                                               "token"))
-  reply(list(id = id, status = "known"))
+  reply(list(id = id, status = "observed"))
 }
 
 # `null` is a tie.
@@ -322,13 +322,13 @@ serve_amend <- function(service, body) {
   if ("prefer" %in% names(body)) {
     service$bandit$amend(id, numbers_field(body, "reward"), prefer = prefer_field(body),
                          token = texts_field(body, "token"))
-    return(reply(list(id = id, status = "known")))
+    return(reply(list(id = id, status = "observed")))
   }
   reward <- if ("outcomes" %in% names(body)) outcomes_field(service, body, length(id)) else numbers_field(body,
                                                                                                           "reward")
   service$bandit$amend(id, reward, token = texts_field(body, "token"))
   if ("outcomes" %in% names(body)) return(reply(list(id = id, status = status_of(as.environment(service$bandit), id))))
-  reply(list(id = id, status = "known"))
+  reply(list(id = id, status = "observed"))
 }
 
 serve_fail <- function(service, body) give_up(service, body, service$bandit$fail, "failed")

@@ -80,7 +80,7 @@ forgetful_log <- function(bandit, events, old, last) {
   blank <- function(columns, length) lapply(columns, function(column) rep(column[NA_integer_], length))
   heads <- utils::modifyList(blank(queries, count), list(
     arm = sums$arm, context = sums$context, action = rep(match("given", action_names), count), segment = rep(1L, count),
-    mean = sums$mean, sd = double(count), status = rep(match("known", status_names), count), reward = sums$mean))
+    mean = sums$mean, sd = double(count), status = rep(match("observed", status_names), count), reward = sums$mean))
   later <- which(!events$kind %in% c(believing, event_kind[["checkpoint"]]) & events$id > last)
   fits <- utils::tail(which(events$kind %in% believing), 1)
   later <- sort(c(later, fits))
@@ -116,7 +116,7 @@ checkpoint_event <- function(bandit, events, old, last, count) {
 # For each place its rewards' mean, their number and the sum of their squares about the mean, in the order in which the
 # places were played first.
 sums_of_places <- function(bandit, events, old, last) {
-  known <- which(status_of(bandit, seq_len(last)) == "known")
+  known <- which(status_of(bandit, seq_len(last)) == "observed")
   queries <- bandit$queries
   arm <- queries$arm[known]
   context <- queries$context[known]

@@ -81,8 +81,8 @@
 #'   in all.
 #' @section Errors: a `gpbandits_error` that names the argument; nothing has changed then. Refused, with the reason,
 #'   where events say more than what was known in the end: with `changes`, `constraints`, several `outcomes`,
-#'   comparisons ([rewards_duels()]), added arms, policies that keep running intervals, and algorithms whose rule is
-#'   written in R.
+#'   comparisons ([rewards_preferences()]), added arms, policies that keep running intervals, and algorithms whose rule
+#'   is written in R.
 #' @seealso [bandit_store()], [open_bandit()].
 #' @examples
 #' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01)
@@ -147,7 +147,7 @@ checkpoint_of <- function(bandit) {
   status <- status_of(bandit, seq_len(count))
   asked <- which(events$kind %in% event_kind[c("query", "given")])     # in the order of the ids
   rows <- lapply(events, `[`, asked)
-  known <- which(status == "known")
+  known <- which(status == "observed")
   rows$kind[known] <- event_kind[["given"]]
   rows$reward[known] <- bandit$queries$reward[known]
   rows[told_columns] <- beside_in_the_end(events, rows[told_columns], known)

@@ -65,10 +65,10 @@ answered_in_store <- function(bandit) {
   inside <- as.environment(bandit)
   events <- lapply(c(kind = "kind", id = "id"), function(name) table_column(inside$events, name))
   told <- unique(events$id[events$kind %in% event_kind[c("reward", "withdraw", "fail")]])
-  ids <- told[told > or_else(config$search$known, 0) & status_of(inside, told) %in% c("known", "failed")]
+  ids <- told[told > or_else(config$search$known, 0) & status_of(inside, told) %in% c("observed", "failed")]
   rows <- bandit_history(inside)[ids, , drop = FALSE]
   reasons <- reasons_of(inside, ids)
-  status <- ifelse(is.na(reasons), ifelse(status_of(inside, ids) == "failed", "failed", "ok"), reasons)
+  status <- ifelse(is.na(reasons), ifelse(status_of(inside, ids) == "failed", "failed", "observed"), reasons)
   said <- stats::setNames(rows[outcome_names(config)], said_columns(config))
   cbind(rows[config$domain$names], columns_beside(c(as.list(said), list(status = status)), config$domain$names))
 }
@@ -258,7 +258,7 @@ new_store_maximum <- function(bandit, store, interrupted) {
   reason <- leases$reason[match(history$id, ifelse(leases$state == "failed", leases$query, NA))]
   said <- stats::setNames(history[outcome_names(bandit$config)], said_columns(bandit$config))
   partly <- has_outcomes(bandit$config) & rowSums(is.na(said)) > 0
-  status <- ifelse(history$id <= known, "given", ifelse(failed, reason, ifelse(partly, "partial", "ok")))
+  status <- ifelse(history$id <= known, "given", ifelse(failed, reason, ifelse(partly, "partial", "observed")))
   ours <- cbind(said, status = status)[shown, ]
   ids <- history$id[shown]
   race <- race_of_store(bandit)

@@ -9,6 +9,7 @@
 #' worker with its leases: answered, under way, lost.
 #'
 #' @param object,x a `bandit_store` in which a bandit has been begun.
+#' @param type `"all"` (default): both pictures; `"rewards"`: the one above; `"leases"`: the one below.
 #' @param workers the largest number of workers to draw, the latest ones.
 #' @param main title; `NULL` for ours.
 #' @param ... must be empty.
@@ -115,15 +116,16 @@ print.summary_bandit_store <- function(x, ...) {
 #' @rdname store-methods
 #' @method plot bandit_store
 #' @export
-plot.bandit_store <- function(x, workers = 30, main = NULL, ...) {
+plot.bandit_store <- function(x, type = c("all", "rewards", "leases"), workers = 30, main = NULL, ...) {
   check_dots_empty(...)
+  type <- check_choice(type, c("all", "rewards", "leases"))
   workers <- check_count(workers)
   seen <- summary(x)
-  old <- graphics::par(mfrow = c(2, 1), mar = c(3.2, 6, 2, 1))
+  old <- graphics::par(mfrow = c(if (type == "all") 2 else 1, 1), mar = c(3.2, 6, 2, 1))
   on.exit(graphics::par(old))
   start <- min(seen$leases$since[seen$leases$attempt > 0], seen$history$answered_at, seen$now, na.rm = TRUE)
-  draw_arrivals(seen$history, start, or_else(main, sprintf("bandit %s", seen$name)))
-  draw_leases(seen$leases[seen$leases$attempt > 0, ], start, seen$now, workers)
+  if (type != "leases") draw_arrivals(seen$history, start, or_else(main, sprintf("bandit %s", seen$name)))
+  if (type != "rewards") draw_leases(seen$leases[seen$leases$attempt > 0, ], start, seen$now, workers)
   invisible(seen)
 }
 

@@ -4,7 +4,7 @@
 # A worker leases a setting (a query) and evaluates its folds, one after the other; what they gave stands in the table
 # gpb_fold, so that whoever takes the setting over goes on with it, and all compare with the same complete settings. A
 # fold's row is there before it is evaluated (state "open"): that is what the budget counts. Fold 0 of a setting says
-# what it came to: `state` "ok", "stopped", "unfinished", and in `reward` the variance that is due to folds not
+# what it came to: `state` "observed", "stopped", "unfinished", and in `reward` the variance that is due to folds not
 # evaluated.
 
 race_of_store <- function(bandit) bandit$config$search$race
@@ -27,7 +27,7 @@ stored_folds <- function(log, race) {
                       fold = suppressWarnings(as.integer(found$fold)), state = as.character(found$state),
                       reward = suppressWarnings(as.double(found$reward)))
   bad <- is.na(found$query) | is.na(found$fold) | found$fold < 0 | found$fold > race$folds | is.na(found$state) |
-    is.infinite(found$reward) | (found$state == "ok" & is.na(found$reward))
+    is.infinite(found$reward) | (found$state == "observed" & is.na(found$reward))
   if (any(bad)) stop_gpbandits("The store's table gpb_fold has a row that is no fold of this race.", argument = "store")
   found
 }
@@ -35,7 +35,7 @@ stored_folds <- function(log, race) {
 # Rewards of settings, a row each and a column per fold; NA where a fold was not evaluated.
 fold_table <- function(folds, queries, race) {
   table <- matrix(NA_real_, length(queries), race$folds)
-  known <- folds[folds$fold > 0 & folds$state == "ok" & folds$query %in% queries, ]
+  known <- folds[folds$fold > 0 & folds$state == "observed" & folds$query %in% queries, ]
   table[cbind(match(known$query, queries), known$fold)] <- known$reward
   table
 }
@@ -45,7 +45,7 @@ complete_in_store <- function(folds, race, sign) {
   sign * table[!is.na(rowSums(table)), , drop = FALSE]
 }
 
-# One setting, until it has ended or the budget is spent. Returns "ok", why it failed, or "spent".
+# One setting, until it has ended or the budget is spent. Returns "observed", why it failed, or "spent".
 race_query <- function(bandit, query, objective, timeout, patience) {
   inside <- as.environment(bandit)
   race <- race_of_store(bandit)
@@ -66,11 +66,11 @@ race_query <- function(bandit, query, objective, timeout, patience) {
 next_stored_fold <- function(bandit, query, race, order) in_store(bandit, step_of_race(bandit, query, race, order))
 
 step_of_race <- function(bandit, query, race, order) {
-  if (!is_pending(bandit, query$id)) return(list(status = "ok"))
+  if (!is_pending(bandit, query$id)) return(list(status = "observed"))
   log <- bandit$journal
   folds <- stored_folds(log, race)
   own <- folds[folds$query == query$id & folds$fold > 0, ]
-  failed <- which(!own$state %in% c("ok", "open"))
+  failed <- which(!own$state %in% c("observed", "open"))
   if (length(failed)) {
     status <- sprintf("fold %d: %s", own$fold[failed[1]], own$state[failed[1]])
     fail_with_worst(bandit, query$id, status)
@@ -80,7 +80,7 @@ step_of_race <- function(bandit, query, race, order) {
   sign <- output_sign(bandit$config)
   reward <- sign * fold_table(folds, query$id, race)[1, ]
   complete <- complete_in_store(folds, race, sign)
-  if (!anyNA(reward)) return(tell_setting(bandit, query, reward, complete, "ok"))
+  if (!anyNA(reward)) return(tell_setting(bandit, query, reward, complete, "observed"))
   if (is_out_of_race(race, reward, complete)) return(tell_setting(bandit, query, reward, complete, "stopped"))
   fold <- order[is.na(reward[order])][1]
   if (!fold %in% own$fold) {
@@ -123,7 +123,7 @@ tell_setting <- function(bandit, query, reward, complete, state) {
   sql_insert(log$link, "gpb_fold", list(bandit = log$number, query = as.integer(query$id), fold = 0L, state = state,
                                         reward = worth$var, at = as.double(log$head$now)))
   end_leases(log, query$id, "done")
-  list(status = "ok")
+  list(status = "observed")
 }
 
 # A fold's reward; one that somebody else has told meanwhile stays.
@@ -163,7 +163,7 @@ bandit_catch_up_head <- function(bandit) {
 raced_history <- function(history, ids, folds) {
   last <- folds[folds$fold == 0, ]
   at <- match(ids, last$query)
-  history$folds <- vapply(ids, function(id) sum(folds$query == id & folds$fold > 0 & folds$state == "ok"), 0L)
+  history$folds <- vapply(ids, function(id) sum(folds$query == id & folds$fold > 0 & folds$state == "observed"), 0L)
   history$folds[history$status == "given"] <- NA_integer_
   history$fold_var <- ifelse(history$status == "given", 0, last$reward[at])
   history$status <- ifelse(is.na(at), history$status, last$state[at])
@@ -175,7 +175,7 @@ race_report_of_store <- function(race, history, ids, folds) {
   count <- function(status) sum(history$status %in% status)
   stopped <- history$status == "stopped"
   failed <- sum(is.na(history$reward))
-  list(rule = race, spent = nrow(looks), settings = length(unique(looks$query)), complete = count("ok"),
+  list(rule = race, spent = nrow(looks), settings = length(unique(looks$query)), complete = count("observed"),
        stopped = sum(stopped), failed = failed, unfinished = count("unfinished"),
        saved = race$folds * sum(stopped) - sum(history$folds[stopped]),
        folds = data.frame(setting = match(looks$query, ids), fold = looks$fold, reward = looks$reward,

@@ -4,26 +4,17 @@
 
 # The settings of a bandit as gp_bandit() takes and checks them.
 check_stored_settings <- function(config) {
-  known <- c("domain", "kernel", "noise_var", "policy", "mean", "pending", "engine", "accuracy", "constraints",
-             "changes", "refit", "outputs", "rewards", "failures", "outcomes")
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
   }
-  strange <- setdiff(names(config), c(known, "contexts", "context_names", "design", "search", "format", "output_map",
+  strange <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format", "output_map",
                                       "models", "transfer", "fresh"))
   if (length(strange)) {
     stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",
                    dQuote(strange[1], FALSE), ".", argument = "store")
   }
-  arguments <- config[intersect(known, names(config))]
-  if (inherits(config$rewards, "bandit_rewards") && !trait(config$rewards, "noise")) arguments$noise_var <- NULL
-  arguments["contexts"] <- list(if (!is.null(config$contexts)) config$contexts
-                                else if (length(config$context_names)) config$context_names)
-  if (!is.null(config$outcomes)) {
-    check_outcomes_again(config)
-    arguments$outcomes <- lapply(config$outcomes, `[[`, "role")
-    arguments["outputs"] <- list(NULL)
-  }
+  if (!is.null(config$outcomes)) check_outcomes_again(config)
+  arguments <- settings_as_arguments(config)
   catch_error({
     do.call(gp_bandit, arguments, quote = TRUE)
     check_transfer_again(config)

@@ -507,7 +507,7 @@ store_view <- function() {
     "q.segment,",
     "q.mean, q.sd, q.width, r.reward, CASE x.kind WHEN 'withdraw' THEN 'withdrawn' WHEN 'fail' THEN 'failed'",
     "ELSE CASE WHEN r.reward IS NULL THEN 'pending'",
-    "ELSE 'known' END END AS status, l.worker, l.attempt, l.since AS asked_at,",
+    "ELSE 'observed' END END AS status, l.worker, l.attempt, l.since AS asked_at,",
     "COALESCE(x.at, r.at) AS answered_at, CASE WHEN x.kind IS NOT NULL THEN COALESCE(x.parameters, l.reason) END",
     "AS reason",
     "FROM gpb_query q JOIN gpb_bandit b ON b.bandit = q.bandit",

@@ -86,7 +86,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
               else race_query(bandit, query, objective, timeout, patience)
     pulse$token("")
     answered <- answered + 1
-    failures <- if (status %in% c("ok", "spent")) character() else c(failures, status)
+    failures <- if (status %in% c("observed", "spent")) character() else c(failures, status)
     given_up <- !is.null(reason_of_failures(failures, Inf)) && nobody_succeeded(bandit)
     if (given_up) break
   }, interrupt = function(i) give_back(bandit, worker), error = function(e) {
@@ -110,7 +110,7 @@ worker_name <- function() sprintf("%s-%d-%s", Sys.info()[["nodename"]], Sys.getp
 
 nobody_succeeded <- function(bandit) {
   asked <- asked_queries(as.environment(bandit))
-  !any(status_of(as.environment(bandit), asked) %in% c("known", "partial"))
+  !any(status_of(as.environment(bandit), asked) %in% c("observed", "partial"))
 }
 
 # Are all queries answered? While others work on the last ones, waits until there may be something to do. (Looking takes
@@ -128,7 +128,7 @@ nothing_left <- function(bandit, patience) {
 }
 
 # The reward of an evaluation, or its failure: a query that somebody else has answered meanwhile is left alone. Returns
-# "ok", or why it failed.
+# "observed", or why it failed.
 answer_query <- function(bandit, query, outcome) {
   bandit <- as.environment(bandit)
   if (has_outcomes(bandit$config)) return(answer_query_of_several(bandit, query, outcome))

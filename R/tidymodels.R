@@ -211,7 +211,7 @@ next_setting <- function(bandit, noise_var = numeric()) {
   for (asking in 1:10) {
     asked <- bandit$suggest()
     history <- bandit$history()
-    same <- which(history$status %in% c("known", "failed") & key_of(history) == key_of(asked))
+    same <- which(history$status %in% c("observed", "failed") & key_of(history) == key_of(asked))
     if (length(same) == 0 || asking == 10) return(asked)
     observe_evaluated(bandit, asked$id, history$reward[same[1]], noise_var[same[1]])
   }

@@ -14,4 +14,4 @@ believing <- event_kind[c("refit", "arms")]
 # Events that change what is known of a query.
 telling <- event_kind[c("reward", "given", "amend", "withdraw", "fail")]
 
-status_names <- c("pending", "known", "lost", "withdrawn", "failed", "partial")
+status_names <- c("pending", "observed", "lost", "withdrawn", "failed", "partial")

@@ -81,7 +81,7 @@
 #'   the mean over exactly the design's rounds, of norm at most `B`. Drift is noise then, not bias (derived here, an
 #'   idea of Iwazaki and Takeno 2024; places revealed by decreasing \eqn{|z|} have ranges of \eqn{4V|z_k|}). It must be
 #'   fixed before the first play, and not be caused by the plays.
-#' * `width_glm`: for [rewards_binary()], [rewards_counts()] and [rewards_duels()] without ties,
+#' * `width_glm`: for [rewards_binary()], [rewards_counts()] and [rewards_preferences()] of pairs without ties,
 #'   \eqn{|f(x) - \hat f(x)| \le r_t\sigma_c(x)}{|f(x) - fhat(x)| <= r_t sd_c(x)}, \eqn{\hat f}{fhat} the mode among
 #'   functions with \eqn{\|f - m\|_k \le B}{|f - m|_k <= B} (the posterior's mode where that is one; with this width it
 #'   is the bandit's posterior mean) and

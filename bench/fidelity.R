@@ -58,7 +58,7 @@ rows <- do.call(rbind, lapply(names(problems), function(name) do.call(rbind, lap
   random <- run(function(p) f(as.list(p), 1), design = args$budget)
   data.frame(problem = name, seed, given = at_target(given), learnt = at_target(learnt), full = at_target(full),
              random = random$best_seen$reward,
-             looks = nrow(given$history), top = sum(given$history$status == "ok"))
+             looks = nrow(given$history), top = sum(given$history$status == "observed"))
 }))))
 
 gap_of <- function(row) {

@@ -62,7 +62,7 @@ told <- function(job, workers, seconds, file, marks, what) {
   by <- table(sub("^done_([0-9]+)_.*", "\\1", basename(done)))
   line(c(job, what, workers, sprintf("%.0f", seconds), sprintf("%.0f", 60 * length(done) / seconds), sprintf("%.2f", learner / length(done)),
          sprintf("%.2f", (workers * seconds - learner) / length(done)), paste(sort(as.integer(by), decreasing = TRUE), collapse = " + "),
-         sprintf("%d known, %d pending, %d evaluated", sum(history$status == "known"), sum(history$status == "pending"), length(done)),
+         sprintf("%d known, %d pending, %d evaluated", sum(history$status == "observed"), sum(history$status == "pending"), length(done)),
          sprintf("%.3f", min(history$reward, na.rm = TRUE))))
 }
 

@@ -86,7 +86,7 @@ raced_search <- function(task, seed, fits = folds * args$settings) {
   found <- minimize_bandit(function(p, fold) task$loss(p, fold), task$space, fits,
                            race = race_folds(folds, wait = args$wait))
   looks <- found$race$folds
-  complete <- which(found$history$status == "ok")
+  complete <- which(found$history$status == "observed")
   ended <- vapply(complete, function(s) max(which(looks$setting == s)), 0)
   order <- order(ended)
   inputs <- task$space$names

@@ -39,8 +39,8 @@ fault <- function(what, seed, ...) {
 pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
                  list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
                  list(ours = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
-drifts <- list(NULL, list(ours = change_window(5), ref = ref_drift("window", W = 5)),
-               list(ours = change_weights(0.8), ref = ref_drift("weight", eta = 0.8)),
+drifts <- list(NULL, list(ours = change_fade(window = 5), ref = ref_drift("window", W = 5)),
+               list(ours = change_fade(0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
                list(ours = change_fade(0.1), ref = ref_drift("fade", eps = 0.1)))
 
 one_life <- function(seed) {
@@ -79,8 +79,8 @@ later_victims <- function() {
                    function(b, q, t) b$observe(q$id, c(a = q$u, b = q$v))),
     counts = played(gp_bandit(x, kernel_se(0.3), policy = policy_ucb(1), rewards = rewards_counts()), function(b, q, t) b$observe(q$id, t, size = 2)),
     robust = played(gp_bandit(x, kernel_se(0.3), 0.05, policy_ei(), rewards = rewards_robust()), one),
-    duels = played(gp_bandit(x, kernel_se(0.3), policy = policy_duel(1), rewards = rewards_duels()), function(b, q, t) b$observe(q$id, prefer = q$id[1]), 2),
-    rankings = played(gp_bandit(x, kernel_se(0.3), policy = policy_ts(1), rewards = rewards_rankings()), function(b, q, t) b$rank(q$id[c(2, 3, 1)]), 3),
+    duels = played(gp_bandit(x, kernel_se(0.3), policy = policy_duel(1), rewards = rewards_preferences()), function(b, q, t) b$observe(q$id, prefer = q$id[1]), 2),
+    rankings = played(gp_bandit(x, kernel_se(0.3), policy = policy_ts(1), rewards = rewards_preferences("rankings")), function(b, q, t) b$rank(q$id[c(2, 3, 1)]), 3),
     auto = played(auto_bandit(square, n_initial = 2, prior_optimum = prior_normal(u = c(0.5, 0.2)),
                               model = gp_model(refit = refit_every(3, average = 2, starts = 1))), one),
     shares = played(gp_bandit(search_space(m = param_shares(c("p", "q", "r"))), kernel_se(0.3), 0.05, policy_ei()), one),

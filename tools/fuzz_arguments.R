@@ -115,7 +115,7 @@ own <- list(
   evaluate_policy = list(list(log = data.frame(arm = 1:9, reward = sin(x9), propensity = 1 / 9), bandit = played, method = "snips", draws = 5)),
   fidelity_range = list(list(lower = 0.1, target = 1, threshold = 1)), from_json = list(list(text = as_json(played))),
   gp_bandit = list(parts_of(policy = policy_ucb(1)), list(domain = x9, kernel = kernel, policy = policy_ts(1), rewards = rewards_binary()),
-                   list(domain = x9, kernel = kernel, policy = policy_duel(1), rewards = rewards_duels()),
+                   list(domain = x9, kernel = kernel, policy = policy_duel(1), rewards = rewards_preferences()),
                    parts_of(policy = policy_ei(), outcomes = two), parts_of(policy = policy_ehvi(), outcomes = front),
                    parts_of(policy = policy_ucb(1), contexts = "z"), list(domain = space, kernel = kernel_se(0.3, dims = "a"), noise_var = 0.1, policy = policy_ei()),
                    list(domain = square, kernel = kernel, noise_var = 0.1, policy = policy_ts(1), engine = "lowrank", refit = refit_every(3)),
@@ -124,9 +124,9 @@ own <- list(
   gp_fit = list(list(x = x9, y = sin(9 * x9), kernel = kernel, noise_var = 0.1, starts = 1, iterations = 5)),
   gp_ts = list(parts_of(width = width_constant(1)), parts_of(B = 1, R = 0.1)), gp_ucb = list(parts_of(), parts_of(outcomes = two)),
   gp_ucb_cpd = list(parts_of(changes = change_oracle(3), width = 2)),
-  gp_ucb_drift = list(parts_of(forget = change_window(3)), parts_of(forget = "window", variation = 1, horizon = 9, gain = 2)),
+  gp_ucb_drift = list(parts_of(forget = change_fade(window = 3)), parts_of(forget = "window", variation = 1, horizon = 9, gain = 2)),
   input_importance = list(list(x = boxed, points = 16)),
-  kernel_levels = list(list(features = data.frame(p = 1:3, q = c(1, 0, 2)))),
+  kernel_categorical = list(list(features = data.frame(p = 1:3, q = c(1, 0, 2)))),
   gp_ucb_lengthscale = list(parts_of(B = 1, R = 0.1), parts_of(B = 1, R = 0.1, method = "balanced", rate = sqrt)),
   information_gain = list(list(kernel = kernel, x = x9, noise_var = 0.1, rounds = 3)),
   maximize_bandit = list(list(objective = sum, domain = square, evaluations = 3), list(objective = answers, domain = square, evaluations = 3, outcomes = two),
@@ -165,10 +165,10 @@ own <- list(
   work_on = list(list(store = kept_store, objective = function(p) 1, until = function(b) nrow(b$history()) > 1, heartbeat = FALSE))
 )
 # A valid object of each kind, to be given with something in it changed.
-whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_levels(data.frame(p = 1:3)), width_amm(1, 0.1), width_fixed(1, 0.1, looks = 2),
+whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_categorical(features = data.frame(p = 1:3)), width_amm(1, 0.1), width_fixed(1, 0.1, looks = 2),
               width_corrupt(width_amm(1, 0.1), 1), width_glm(1), width_dmm(1, 0.1), policy_ucb(width_sdf(1)), policy_ei(), policy_hypervolume(1), policy_duel(1),
-              policy_eims(), pending_censor(2), change_window(2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
-              stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_duels(TRUE), rewards_rankings(),
+              policy_eims(), pending_censor(2), change_fade(window = 2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
+              stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_preferences(ties = TRUE), rewards_preferences("rankings"),
               rewards_clip(1), rewards_robust(), refit_every(3, average = 2), scale_outputs(), 1, function(n) rpois(n, 1), race_folds(3),
               fidelity_range(0.1, 1), to_maximize(), in_range(0,
                                                               1), prior_normal(u = c(0.5,
@@ -188,12 +188,12 @@ is_ours <- function(name, value) {
   FALSE
 }
 
-exports <- setdiff(getNamespaceExports("gpbandits"), c("GPBandit", "bandit_service"))
+exports <- setdiff(getNamespaceExports("gpbandits"), "bandit_service")
 methods <- c("print", "summary", "plot", "predict", "as.data.frame", "format", "update", "simulate", "logLik")
 # (Presets pass on what gp_bandit() takes, and others have arguments of their own kinds.)
 passed_on <- function(name, f) {
   if (!"..." %in% names(formals(f))) return(NULL)
-  unique(c(if ("preset" %in% all.names(body(f))) names(formals(gp_bandit)), unlist(lapply(own[[name]], names))))
+  unique(c(if (any(c("preset", "without_penalty", "without_reuse") %in% all.names(body(f)))) names(formals(gp_bandit)), unlist(lapply(own[[name]], names))))
 }
 targets <- do.call(rbind, lapply(sort(exports), function(name) {
   f <- get(name, asNamespace("gpbandits"))
@@ -223,11 +223,11 @@ bandits <- list(
   yes = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_binary()), function(b, q) b$observe(q$id, 1)),
   constrained = living(gp_ucb_noiseless_constraints(x9, kernel, 0.1, width = 1, epoch = 2), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
   safe = living(safe_opt(x9, kernel, 0.1, -2, seed = 2, width = 1), plainly), level = living(gp_lse(x9, kernel, 0.1, 0.1, 0.1), plainly),
-  change = living(gp_ucb_drift(x9, kernel, 0.1, change_window(3)), plainly), bpe = living(bpe(x9, kernel, 0.1, rounds = 9, B = 1, R = 0.1), plainly),
+  change = living(gp_ucb_drift(x9, kernel, 0.1, change_fade(window = 3)), plainly), bpe = living(bpe(x9, kernel, 0.1, rounds = 9, B = 1, R = 0.1), plainly),
   scripted = living(baseline_constrained("ckb", x9, kernel, 0.1, step = 1, bound = 1), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
-  rankings = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_rankings()), function(b, q) if (q$id %% 2 == 0) b$rank(q$id - 0:1)),
+  rankings = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_preferences("rankings")), function(b, q) if (q$id %% 2 == 0) b$rank(q$id - 0:1)),
   duels = {
-    b <- gp_bandit(x9, kernel, policy = policy_duel(1), rewards = rewards_duels())
+    b <- gp_bandit(x9, kernel, policy = policy_duel(1), rewards = rewards_preferences())
     for (t in 1:3) {
       q <- b$suggest(2)
       b$observe(q$id, prefer = q$id[1])

@@ -80,7 +80,7 @@ life <- function(b, rounds = 26, delays = c(0, 3, 1, 7, 0, 1, 2, 12, 0), visited
         due <- due[-length(due)]
       }
     }
-    if (amends && t == 15) b$amend(which(b$history()$status == "known")[2], 0.25)
+    if (amends && t == 15) b$amend(which(b$history()$status == "observed")[2], 0.25)
     if (given && t == 13) {
       place <- q[1, b$config$domain$names, drop = FALSE]
       b$add(place, reward = 0.1, context = context,
@@ -160,8 +160,8 @@ pendings <- list(ignore = pending_ignore, hallucinate = pending_hallucinate, gua
 changes <- list(
   none = function() NULL,
   detect = function() change_detect(function(q) 0.25 * q^(-6 / 7), function(q) 0.1 * q^(1 / 7)),
-  oracle = function() change_oracle(c(11, 20)), never = function() change_never(), every = function() change_every(8),
-  event = function() change_event(0.5), window = function() change_window(6), weights = function() change_weights(0.9),
+  oracle = function() change_oracle(c(11, 20)), never = function() change_never(), every = function() change_oracle(every = 8),
+  event = function() change_event(0.5), window = function() change_fade(window = 6), weights = function() change_fade(0.1, by = "weights"),
   fade = function() change_fade(0.1)
 )
 constraints <- list(none = list(function() NULL, 0), noiseless = list(function() constraints_noiseless(2, epoch = 7), 2),

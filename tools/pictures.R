@@ -69,7 +69,7 @@ edge <- function(x1, y1, x2, y2) {
 
 decision_tree <- function() {
   first <- list(list("A function that R can call", 40, c("maximize_bandit(), minimize_bandit()", "mlr3: tnr(\"gp_bandit\"); tidymodels: tune_gp_bandit()")),
-                list("Experiments that people make", 115, c("auto_bandit(): $suggest(), $observe(); for a team: bandit_service()", "limits, several aims: outcomes =; which is better: rewards_duels()")),
+                list("Experiments that people make", 115, c("auto_bandit(): $suggest(), $observe(); for a team: bandit_service()", "limits, several aims: outcomes =; which is better: rewards_preferences()")),
                 list("Evaluations on many machines", 190, c("bandit_store(), work_on()")))
   theorem <- list(list("a function that stays as it is", "gp_ucb(), igp_ucb(), gp_ts()"), list("batches, rewards that are late", "gp_bucb(), gp_ucb_pe(), gp_ucb_sdf()"),
                   list("it changes while you look", "gp_ucb_cpd(), gp_ucb_drift()"), list("limits to be kept on average", "gp_ucb_noisy_constraints()"),
@@ -142,7 +142,7 @@ cheat_sheet <- function() {
            "refit = refit_every(5, average = 10)      # ten models"),
          "Several outcomes, and other results" = c(
            "outcomes = list(gain = to_maximize(), tar = at_most(2))", "maximize_bandit(f, domain, 30, limits = ~ tar <= 2)", "b$front(); b$best(feasible = 0.5)",
-           "rewards_binary(); rewards_counts(); rewards_ordinal(5)", "rewards_duels(): b$observe(q$id, prefer = q$id[2])", "rewards_rankings(): b$rank(q$id[c(3, 1, 2)])"),
+           "rewards_binary(); rewards_counts(); rewards_ordinal(5)", "rewards_preferences(): $observe(id, prefer = id[2])", "rewards_preferences(\"rankings\"): $rank(id[c(3, 1, 2)])"),
          "When to stop" = c("stop_gap(tolerance); stop_prb(tolerance)", "stop_emsr(tolerance); stop_stalled(n)", "b$certificate()                # how far from the best?",
                             "check_model(b)                 # is the model right?"),
          "Pictures" = c("plot(b); plot(b, type = \"slices\"); plot(b, type = \"sd\")", "plot(run); plot(comparison); plot(check_model(b))", "plot(found, \"dependence\"); plot(b, type = \"front\")", "ggplot2::autoplot(b)")),

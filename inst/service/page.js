@@ -500,9 +500,9 @@
     const wanted = results().map((result) => result.name);
     el("known-none").hidden = closed.length > 0;
     el("more").hidden = part.length === closed.length;
-    const value = (row, name) => (compares() ? (ours(row, "status") === "known" ? verdict(row) : "–")
-      : several() ? row[name] : ours(row, "status") === "known" || name !== "reward" ? ours(row, name) : null);
-    const canCorrect = (row) => ours(row, "status") === "known" && !(compares() && !state.model.prefer.again);
+    const value = (row, name) => (compares() ? (ours(row, "status") === "observed" ? verdict(row) : "–")
+      : several() ? row[name] : ours(row, "status") === "observed" || name !== "reward" ? ours(row, name) : null);
+    const canCorrect = (row) => ours(row, "status") === "observed" && !(compares() && !state.model.prefer.again);
     const title = (name) => (name === "reward" ? "result" : name);
     table(el("known"), ["experiment", ...columns(), ...wanted.map(title), "state", "change"], part, (row) =>
       make("tr", { role: "row" },
@@ -576,7 +576,7 @@
     el("duel").hidden = !compares();
     if (!compares()) return;
     const open = state.rows.filter(isOpen);
-    const rest = state.model.prefer.again ? state.rows.filter((row) => ours(row, "status") === "known").reverse() : [];
+    const rest = state.model.prefer.again ? state.rows.filter((row) => ours(row, "status") === "observed").reverse() : [];
     const boxes = [el("first"), el("second")];
     const chosen = boxes.map((box) => box.value);
     const option = (row) => make("option", { value: row.id }, row.id + ": " + inWords(row) +
@@ -638,7 +638,7 @@
   // ---- what is best --------------------------------------------------------------------------
 
   const isKnown = (row) => (several() ? objectives().every(({ name }) => isThere(row, name))
-    : ours(row, "status") === "known");
+    : ours(row, "status") === "observed");
 
   // The recommendation comes when it is computed; until then the last one stays. Later questions overtake earlier ones.
   async function drawBest() {
@@ -779,7 +779,7 @@
   // A picture for each outcome, and one of the first two objectives together.
   function drawProgress() {
     const wanted = several() ? objectives().map(({ name }) => name) : ["reward"];
-    const isResult = (row) => several() || ours(row, "status") === "known";
+    const isResult = (row) => several() || ours(row, "status") === "observed";
     const withAll = (some) => state.rows.filter((row) => isResult(row) &&
       some.every((name) => typeof row[name] === "number"));
     const found = wanted.length > 1 && withAll(wanted).length > 1 ? [tradePicture(withAll(wanted), wanted)] : [];
@@ -977,7 +977,7 @@
         : (minimises() ? "minimising" : "maximising") + " the result") + ".";
     const open = state.rows.filter(isOpen).length;
     say("Open: " + open + (open === 1 ? " experiment" : " experiments") + ". Known: " +
-      state.rows.filter((row) => ours(row, "status") === "known").length + ".");
+      state.rows.filter((row) => ours(row, "status") === "observed").length + ".");
     el("main").focus();
   }
 
@@ -1036,7 +1036,7 @@
       const found = await ask("add", body);
       el("add").reset();
       await changed();
-      say("Experiment " + found.id + " is added" + (found.status === "known" ? " with its result."
+      say("Experiment " + found.id + " is added" + (found.status === "observed" ? " with its result."
         : found.status === "partial" ? " with some outcomes." : " and open."));
     });
   });

@@ -18,7 +18,7 @@ kept_kinds <- list(
   constraints = list(make = function(...) gp_ucb(1:4 / 4, kernel_se(0.3), 0.1, constraints = constraints_noisy(1, 3, 0.5), ...),
                      constraint = -0.25),
   thompson = list(make = function(...) gp_bandit(1:6 / 6, kernel_se(0.3), 0.1, policy_ts(width_constant(1)), ...)),
-  drift = list(make = function(...) gp_ucb_drift(1:6 / 6, kernel_se(0.3), 0.1, forget = change_window(4), ...)),
+  drift = list(make = function(...) gp_ucb_drift(1:6 / 6, kernel_se(0.3), 0.1, forget = change_fade(window = 4), ...)),
   scaled = list(make = function(...) gp_ei(1:6 / 6, kernel_se(0.3), 0.1, outputs = scale_outputs(direction = "minimize"), ...)),
   refits = list(make = function(...) gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, refit = refit_every(3, mean = "fit"), ...)),
   replicates = list(make = function(...) gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, ...), tell = function(value) c(value, value + 0.5)),
@@ -49,7 +49,7 @@ kept_facts <- function(bandit, kind) {
   history <- as.list(bandit$history())
   inputs <- intersect(bandit$config$domain$names, names(history))
   places <- as.data.frame(history[inputs], optional = TRUE)
-  places <- places[history$status == "known", , drop = FALSE]
+  places <- places[history$status == "observed", , drop = FALSE]
   row.names(places) <- NULL
   set.seed(9)
   copy <- if (is.null(bandit$journal)) bandit$copy() else NULL

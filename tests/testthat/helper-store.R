@@ -150,7 +150,7 @@ stored_outcomes <- list(
   clipped = list(with = list(rewards = rewards_clip(2))), refits = list(with = list(refit = refit_every(2, mean = "fit"))),
   noisy_limits = list(with = list(constraints = constraints_noisy(2, 3, 0.5)), tell = list(constraints = c(0.25, -0.5))),
   noiseless_limits = list(with = list(constraints = constraints_noiseless(1, epoch = 2)), tell = list(constraints = 0.125)),
-  known_changes = list(with = list(changes = change_oracle(c(2, 4), explore = 1))), window = list(with = list(changes = change_window(3))),
+  known_changes = list(with = list(changes = change_oracle(c(2, 4), explore = 1))), window = list(with = list(changes = change_fade(window = 3))),
   fading = list(with = list(changes = change_fade(0.1))), censored = list(with = list(pending = pending_censor(3, -0.5)), once = TRUE),
   hallucinated = list(with = list(pending = pending_hallucinate())), drawn = list(with = list(policy = policy_ts(width_constant(1))))
 )
@@ -552,7 +552,7 @@ expect_whole_fleet <- function(place, bandit, evaluations, kind = "arms") {
   bandit$catch_up()
   history <- bandit$history()
   expect_identical(nrow(history), as.integer(evaluations))
-  expect_identical(history$status, rep("known", evaluations))
+  expect_identical(history$status, rep("observed", evaluations))
   expect_equal(history$reward, fleet_truth(history), tolerance = 1e-14)
   counted <- tamper(place, "SELECT query, COUNT(*) AS n FROM gpb_event WHERE kind = 'reward' AND bandit = 1 GROUP BY query")
   expect_true(all(counted$n == 1) && nrow(counted) == evaluations)

@@ -2,8 +2,8 @@
 # kept, over arms in both engines and on boxes. (Random lives with them: test-bandit.R.)
 
 drift_rules <- list(
-  window = list(change_window(7), ref_drift("window", W = 7)),
-  weights = list(change_weights(0.85), ref_drift("weight", eta = 0.85)),
+  window = list(change_fade(window = 7), ref_drift("window", W = 7)),
+  weights = list(change_fade(0.15, by = "weights"), ref_drift("weight", eta = 0.85)),
   fade = list(change_fade(0.1), ref_drift("fade", eps = 0.1))
 )
 
@@ -130,7 +130,7 @@ test_that("rules that forget nothing are no rules, and a window longer than the 
     as.data.frame(run_bandit(gp_ucb(x, kernel_se(0.2), 0.04, ...), problem, 40))
   }
   plain <- play()
-  for (rule in list(change_window(40), change_weights(1), change_fade(0))) {
+  for (rule in list(change_fade(window = 40), change_fade(0, by = "weights"), change_fade(0))) {
     expect_equal(play(changes = rule)[c("arm", "mean", "sd")], plain[c("arm", "mean", "sd")], tolerance = tol$engine)
   }
 })
@@ -141,7 +141,7 @@ test_that("a window that must be fitted again each time, noise far below the pri
   K <- ref_kernel_matern(2.5, 0.3)(x)
   for (engine in c("weights", "played")) {
     for (noise in c(1e-2, 1e-4, 1e-6)) {
-      b <- gp_bandit(x, kernel_matern(2.5, 0.3), noise, policy_uniform(), changes = change_window(10), engine = engine)
+      b <- gp_bandit(x, kernel_matern(2.5, 0.3), noise, policy_uniform(), changes = change_fade(window = 10), engine = engine)
       arm <- sample(70, 600, replace = TRUE)
       y <- rnorm(600)
       b$add(arm = arm, reward = y)
@@ -160,7 +160,7 @@ test_that("the paces follow the formula of the total variation", {
   b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, "window", variation = 4, horizon = 400, gain = 16)
   expect_equal(b$config$changes$window, 20)
   expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "restarts", variation = 4, horizon = 400, gain = 16)$config$changes$rounds, 20)
-  expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "weights", variation = 4, horizon = 400, gain = 16)$config$changes$rate, 0.95)
+  expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "weights", variation = 4, horizon = 400, gain = 16)$config$changes$rate, 0.05)
   gain <- information_gain(kernel_se(0.2), x, 0.01, rounds = 400)[400]
   expect_equal(gp_ucb_drift(x, kernel_se(0.2), 0.01, "window", variation = 3, horizon = 400)$config$changes$window,
                ceiling(gain^0.25 * sqrt(400 / 3)))
@@ -172,7 +172,7 @@ test_that("the paces follow the formula of the total variation", {
   expect_identical(given$config$changes, change_fade(0.1))
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_fade(0.1), horizon = 9), "`horizon`", class = "gpbandits_error")
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, "fade"), "`forget`", class = "gpbandits_error")
-  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01), "`forget` must be change_every", class = "gpbandits_error")
+  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01), "`forget` must be change_oracle", class = "gpbandits_error")
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, 20), "`forget`", class = "gpbandits_error")
 })
 

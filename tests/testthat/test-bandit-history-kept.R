@@ -73,19 +73,19 @@ test_that("an outcome that is new is awaited of all rows, and can be given", {
                    outcomes = list(yield = to_maximize(), cost = at_most(3), ph = at_least(5)))
   expect_identical(b$history()$status, rep("partial", 5))
   b$observe(2, c(ph = 6))
-  expect_identical(b$history()$status, replace(rep("partial", 5), 2, "known"))
+  expect_identical(b$history()$status, replace(rep("partial", 5), 2, "observed"))
   expect_equal(b$history()$ph, c(NA, 6, NA, NA, NA))
   # What was withdrawn before stays so.
   old$withdraw(5, outcome = "cost")
   again <- auto_bandit(list(x = c(0, 1)), data = old$history(),
                        outcomes = list(yield = to_maximize(), cost = at_most(3)))
-  expect_identical(again$history()$status, rep("known", 5))
+  expect_identical(again$history()$status, rep("observed", 5))
   # From one outcome to two.
   single <- auto_bandit(list(x = c(0, 1)), data.frame(x = c(0.1, 0.7), reward = 1:2))
   limited <- auto_bandit(list(x = c(0, 1)), data = single$history(), limits = ~ impurity <= 2)
   expect_identical(limited$history()$status, c("partial", "partial"))
   limited$observe(1, c(impurity = 1))
-  expect_identical(limited$history()$status, c("known", "partial"))
+  expect_identical(limited$history()$status, c("observed", "partial"))
 })
 
 test_that("each outcome's noise variances go with the history", {

@@ -35,7 +35,7 @@ test_that("a bandit from its JSON is the same to the bit and chooses the same", 
     set.seed(81)
     bandit <- json_makers[[name]]()
     for (t in 1:9) json_step(bandit)
-    known <- which(bandit$history()$status == "known")
+    known <- which(bandit$history()$status == "observed")
     pending <- which(bandit$history()$status == "pending")
     if (length(known)) try(bandit$amend(known[1], 0.25), silent = TRUE)
     if (length(pending)) bandit$fail(pending[1])
@@ -89,8 +89,8 @@ test_that("spaces, outcomes, likelihoods, shares, priors and earlier campaigns g
       auto_bandit(list(h = c(0, 1)), transfer = list(before = earlier))
     },
     chances = function() gp_bandit(arms, kernel_se(0.3, 2), policy = policy_ucb(width_constant(2)), rewards = rewards_binary()),
-    duels = function() gp_bandit(arms, kernel_se(0.3, 4), policy = policy_duel(2), rewards = rewards_duels()),
-    rankings = function() gp_bandit(arms, kernel_se(0.3, 4), policy = policy_ts(width_constant(1)), rewards = rewards_rankings())
+    duels = function() gp_bandit(arms, kernel_se(0.3, 4), policy = policy_duel(2), rewards = rewards_preferences()),
+    rankings = function() gp_bandit(arms, kernel_se(0.3, 4), policy = policy_ts(width_constant(1)), rewards = rewards_preferences("rankings"))
   )
   step <- function(b, name) {
     q <- suppressWarnings(b$suggest(2))

@@ -71,7 +71,7 @@ test_that("what is known changes, goes, is late: still the arms of a sweep", {
       expect_identical(arms[1], arms[2], label = paste("seed", seed, "round", t))
       h <- pair[[2]]$history()
       pending <- h$id[h$status == "pending"]
-      known <- h$id[h$status == "known"]
+      known <- h$id[h$status == "observed"]
       y <- rnorm(1)
       if (length(pending) && runif(1) < 0.8) {
         id <- pending[sample.int(length(pending), 1)]
@@ -121,7 +121,7 @@ test_that("auto takes them where there are very many arms, and every answer is t
   expect_lt(max(abs(b$posterior(arm = 1:20)$mean - want$mean)), 1e-5)
   expect_lt(max(abs(b$posterior(at)$sd - want$sd)), 1e-5)
   others <- list(gp_bandit(x[1:1000, ], kernel_se(0.2), 0.05, policy_ucb(width_constant(2))),
-                 gp_bandit(x, kernel_se(0.2), 0.05, policy_ucb(width_constant(2)), changes = change_window(10)))
+                 gp_bandit(x, kernel_se(0.2), 0.05, policy_ucb(width_constant(2)), changes = change_fade(window = 10)))
   for (other in others) expect_false(summary(other)$engine == "lowrank")
 })
 

@@ -16,7 +16,7 @@ latent_lives <- function(domain = latent_x, kernel = latent_kernel, ...) {
   out <- list(
     logit = make(rewards_binary()), probit = make(rewards_binary("probit", "minimize")), counts = make(rewards_counts()),
     ordinal = make(rewards_ordinal(4, c(-1, 0.2, 0.9))), down = make(rewards_ordinal(3, direction = "minimize")),
-    duels = make(rewards_duels()), ties = make(rewards_duels(TRUE, 0.4)), rankings = make(rewards_rankings())
+    duels = make(rewards_preferences()), ties = make(rewards_preferences(ties = TRUE, tau = 0.4)), rankings = make(rewards_preferences("rankings"))
   )
   out$logit$add(x = x, reward = c(0, 1, 3, 5, 4, 4, 1, 0, 1), size = 5)
   out$probit$add(x = x, reward = c(0, 1, 3, 5, 4, 4, 1, 0, 1), size = 5)
@@ -88,9 +88,9 @@ test_that("a refit maximises it with the priors, never below the start, and live
                                      rewards = rewards_binary(direction = "minimize"), refit = refit_every(4, mean = "fit"), ...),
     ordinal = function(...) gp_bandit(box_domain(0, 1), latent_kernel, policy = policy_ei(), rewards = rewards_ordinal(3),
                                       refit = refit_every(4), ...),
-    ties = function(...) gp_bandit(x, latent_kernel, policy = policy_duel(1), rewards = rewards_duels(TRUE),
+    ties = function(...) gp_bandit(x, latent_kernel, policy = policy_duel(1), rewards = rewards_preferences(ties = TRUE),
                                    refit = refit_every(6, minimum = 2), ...),
-    rankings = function(...) gp_bandit(x, latent_kernel, policy = policy_ts(width_constant(1)), rewards = rewards_rankings(),
+    rankings = function(...) gp_bandit(x, latent_kernel, policy = policy_ts(width_constant(1)), rewards = rewards_preferences("rankings"),
                                        refit = refit_every(6, minimum = 2, priors = list(matern.lengthscale = c(-1, 0.5))), ...)
   )
   for (name in names(makers)) {
@@ -137,7 +137,7 @@ test_that("no start and no neighbour is better than what a refit has found", {
 })
 
 test_that("places that were compared with themselves alone say nothing: the parameters stay", {
-  b <- gp_bandit(latent_x, latent_kernel, policy = policy_mean(), rewards = rewards_rankings(),
+  b <- gp_bandit(latent_x, latent_kernel, policy = policy_mean(), rewards = rewards_preferences("rankings"),
                  refit = refit_every(6, minimum = 2))
   b$add(arm = c(2, 2, 2, 5, 5, 5))
   b$rank(3:1)
@@ -157,7 +157,7 @@ test_that("what cannot be refitted is refused, and so are refits that change wha
   refused(gp_bandit(latent_x, latent_kernel, 0.1, policy_mean(), rewards = rewards_robust(), refit = refit_every(2)))
   refused(make(rewards_binary(), average = 3))
   refused(make(rewards_ordinal(3), mean = "fit"))
-  refused(make(rewards_duels(), mean = "fit"))
+  refused(make(rewards_preferences(), mean = "fit"))
   refused(make(rewards_binary(), priors = list(cuts = c(0, 1))))
   b <- make(rewards_ordinal(3))
   b$add(arm = 1:6, reward = c(1, 2, 3, 3, 2, 1))

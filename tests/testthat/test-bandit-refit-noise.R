@@ -99,7 +99,7 @@ test_that("between refits each reading has its place's noise, pending ones too",
     h <- b$history()
     lambda <- gpbandits:::noise_at(field, matrix(h$x1))
     lambda[nrow(h)] <- 0.02
-    known <- h$status == "known"
+    known <- h$status == "observed"
     reference <- gp_regression(h$x1[known], h$reward[known], config$kernel, config$noise_var, config$mean, lambda[known])
     at <- b$posterior(x = arms)
     expect_equal(at$mean, predict(reference, arms)$mean, tolerance = 1e-7)

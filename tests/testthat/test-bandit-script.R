@@ -547,7 +547,7 @@ test_that("a corrected, withdrawn or failed query is in the posterior as if it h
     b$withdraw(4)
     b$fail(5)
     b$add(arm = 9)
-    expect_identical(b$history()$status, rep(c("known", "withdrawn", "failed", "pending"), c(3, 1, 1, 1)))
+    expect_identical(b$history()$status, rep(c("observed", "withdrawn", "failed", "pending"), c(3, 1, 1, 1)))
     expect_equal(b$posterior()$mean, p$mean, tolerance = 1e-8)
     expect_error(b$observe(4, 1, 0), class = "gpbandits_error", regexp = "withdrawn")
     b$observe(6, 1, 0.3, noise_var = 0.5)

@@ -5,7 +5,7 @@
 random_event <- function(b, readings = TRUE) {
   open <- which(b$history()$status == "pending")
   one <- if (length(open)) open[sample.int(length(open), 1)]
-  known <- which(b$history()$status == "known")
+  known <- which(b$history()$status == "observed")
   y <- round(stats::rnorm(1), 3)
   switch(sample(c("ask", "tell", "noisy", "several", "withdraw", "amend", "look", "add"), 1,
                 prob = c(5, 3, 3, 1, 2, 1, 3, 1)),
@@ -35,9 +35,9 @@ copied_bandits <- list(
                                 pending = pending_hallucinate(), ...),
   ignore = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), ...),
   window = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2),
-                                   changes = change_window(5), pending = pending_hallucinate(), ...),
+                                   changes = change_fade(window = 5), pending = pending_hallucinate(), ...),
   weights = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2),
-                                    changes = change_weights(0.9), pending = pending_hallucinate(), ...),
+                                    changes = change_fade(0.1, by = "weights"), pending = pending_hallucinate(), ...),
   fade = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), changes = change_fade(0.05),
                                  pending = pending_hallucinate(), ...),
   lowrank = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), engine = "lowrank",

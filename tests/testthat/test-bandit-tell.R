@@ -17,7 +17,7 @@ random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
   for (step in seq_len(steps)) {
     h <- b$history()
     open <- h$id[h$status == "pending"]
-    known <- h$id[h$status == "known"]
+    known <- h$id[h$status == "observed"]
     failed <- h$id[h$status == "failed"]
     event <- sample(c("suggest", "suggest", "observe", "observe", "own", "amend", "withdraw", "fail", "late", "add", "other"), 1)
     pick <- function(ids) if (length(ids)) ids[sample.int(length(ids), 1)]
@@ -63,8 +63,8 @@ test_that("random lives of corrections, withdrawals and rewards with a noise of 
   pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
                    list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
                    list(ours = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
-  drifts <- list(NULL, list(ours = change_window(5), ref = ref_drift("window", W = 5)),
-                 list(ours = change_weights(0.8), ref = ref_drift("weight", eta = 0.8)),
+  drifts <- list(NULL, list(ours = change_fade(window = 5), ref = ref_drift("window", W = 5)),
+                 list(ours = change_fade(0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
                  list(ours = change_fade(0.1), ref = ref_drift("fade", eps = 0.1)))
   for (pending in pendings) for (drift in drifts) for (seed in seq_len(lives)) {
     worst <- random_life(300 + seed, 40, pending, drift)
@@ -88,10 +88,10 @@ test_that("on a box they are what a fit from scratch says", {
     b$fail(5)
     b$amend(3, 0.7)
     h <- b$history()
-    expect_equal(h$status, c("known", "withdrawn", "known", "known", "failed", "pending", "known", "known", "pending"))
+    expect_equal(h$status, c("observed", "withdrawn", "observed", "observed", "failed", "pending", "observed", "observed", "pending"))
     x <- as.matrix(h[c("x1", "x2")])
     noise <- c(0.01, NA, 0.05, 0.5, NA, 0.05, 0.2, 0.001, 0.05)
-    known <- h$status == "known"
+    known <- h$status == "observed"
     all <- known | h$status == "pending"
     k <- ref_kernel_se(0.4)
     grid <- matrix(stats::runif(20), 10)
@@ -143,7 +143,7 @@ test_that("a failed query may have a result after all, in every place where a ba
     bandit
   }
   expect_late <- function(b, reference) {
-    expect_identical(b$history()$status, c("known", "failed"))
+    expect_identical(b$history()$status, c("observed", "failed"))
     expect_identical(b$history()$reward, c(0.7, NA))
     expect_equal(b$posterior(), reference$posterior(), tolerance = 1e-10)
     expect_equal(b$information_gain(), reference$information_gain(), tolerance = 1e-10)
@@ -178,7 +178,7 @@ test_that("a failed query may have a result after all, in every place where a ba
   }
   # It can be amended like all others, but not fail again; what was withdrawn stays so.
   b$amend(1, 0.8)
-  expect_error(b$fail(1), "known", class = "gpbandits_error")
+  expect_error(b$fail(1), "observed", class = "gpbandits_error")
   b$suggest()
   b$withdraw(3)
   expect_error(b$observe(3, 1), "withdrawn", class = "gpbandits_error")
@@ -281,7 +281,7 @@ test_that("journals keep corrections, withdrawals and noise", {
   again <- open_bandit(file)
   expect_identical(again$history(), b$history())
   expect_identical(again$posterior(), b$posterior())
-  expect_equal(b$history()$status, c("lost", "withdrawn", "failed", "pending", "known", "pending"))
+  expect_equal(b$history()$status, c("lost", "withdrawn", "failed", "pending", "observed", "pending"))
 })
 
 # ---- several readings of one query -------------------------------------------------
@@ -355,7 +355,7 @@ test_that("one query or reward in one call of the core leaves what the long way 
     arms = function() gp_ucb(x, kernel_se(0.2), 0.01),
     labels = function() gp_ts(finite_domain(named), kernel_matern(2.5, 0.3), 0.01, B = 1, R = 0.1),
     box = function() gp_ucb(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), 0.01, width = width_constant(2)),
-    changes = function() gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), changes = change_every(3)),
+    changes = function() gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(width_constant(2)), changes = change_oracle(every = 3)),
     pending = function() gp_bucb(x, kernel_se(0.2), 0.01),
     context = function() gp_ucb(finite_domain(named), kernel_se(0.4), 0.01, width = width_constant(1), contexts = c("z", "w")),
     table = function() gp_ucb(x, kernel_se(0.4), 0.01, contexts = data.frame(z = c(0, 1)))

@@ -117,7 +117,7 @@ test_that("surprises are those of the choices, a right model is left in peace, a
 })
 
 test_that("what cannot be checked is refused, what is extreme is finite", {
-  duels <- gp_bandit(check_x, kernel_se(0.25), policy = policy_duel(width_constant(1)), rewards = rewards_duels())
+  duels <- gp_bandit(check_x, kernel_se(0.25), policy = policy_duel(width_constant(1)), rewards = rewards_preferences())
   for (t in 1:4) {
     q <- duels$suggest(2)
     duels$observe(q$id, prefer = q$id[1])

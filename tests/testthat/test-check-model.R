@@ -215,7 +215,7 @@ test_that("pictures are drawn from the check, and bad input is refused", {
   for (call in list(quote(check_model()), quote(check_model(1)), quote(check_model(b, by = "all")),
                     quote(check_model(b, by = "context")),
                     quote(check_model(b, 1, 2)), quote(check_model(gp_ucb(1:3, kernel_se(1), 0.1))),
-                    quote(check_model(tiny_check(changes = change_weights(0.9)))))) {
+                    quote(check_model(tiny_check(changes = change_fade(0.1, by = "weights")))))) {
     expect_error(eval(call), class = "gpbandits_error")
   }
   # A function that drifts: the model is the drifting one.

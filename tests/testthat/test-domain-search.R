@@ -261,7 +261,7 @@ test_that("maximize_bandit() takes a space, a list with levels, and known points
   }
   expect_in_tuning_space(as.data.frame(found$par))
   expect_in_tuning_space(found$history)
-  expect_identical(found$history$status, c("given", rep("ok", 20)))
+  expect_identical(found$history$status, c("given", rep("observed", 20)))
   expect_gt(loss(found$par), max(vapply(seen[1:10], loss, 0)))
   expect_match(names(gpbandits:::kernel_parameters(found$bandit$config$kernel)), "matern|categorical")
   expect_output(print(found), "recommended.*rule = ")
@@ -283,7 +283,7 @@ test_that("contexts, delays, constraints, refits, changes and plots work on a sp
   for (contexts in list(cbind(z = c(0, 1)), "z")) {
     set.seed(9)
     b <- gp_bandit(space, kernel, 0.01, policy_ucb(width_constant(2)), pending = pending_hallucinate(), contexts = contexts,
-                   changes = change_window(12), constraints = constraints_noiseless(1, epoch = 10), refit = refit_every(10, mean = "fit"))
+                   changes = change_fade(window = 12), constraints = constraints_noiseless(1, epoch = 10), refit = refit_every(10, mean = "fit"))
     run <- run_bandit(b, problem, 25)
     h <- as.data.frame(run)
     expect_identical(is.na(h$v), h$k == "a")

@@ -28,7 +28,8 @@ exports <- list(
   kernel_periodic = list(list(), c(period = "positives", lengthscale = "positives", variance = "positive",
                                    dims = "dims")),
   kernel_linear = list(list(), c(variance = "positive", dims = "dims")),
-  kernel_levels = list(list(features = matrix(0:1)), c(lengthscale = "positives", variance = "positive", dims = "dims")),
+  "kernel_categorical, features" = list(list(features = matrix(0:1)), c(own = "positive", lengthscale = "positives",
+                                                                       variance = "positive", dims = "dims")),
   kernel_categorical = list(list(), c(correlation = "positives", variance = "positive", dims = "dims")),
   kernel_matrix = list(list(K = diag(3)), c(K = "covariance")),
   kernel_gram = list(list(kernel = safe_kernel, x = 1:3, y = 1:2), c(kernel = "object", x = "points", y = "points")),
@@ -67,8 +68,7 @@ exports <- list(
   rewards_counts = list(list(), c(direction = "word")),
   rewards_ordinal = list(list(levels = 3), c(direction = "word")),
   rewards_robust = list(list(), c(df = "positive")),
-  rewards_duels = list(list(), c(ties = "flag", tau = "positive")),
-  rewards_rankings = list(list(), character()),
+  rewards_preferences = list(list(), c(ties = "flag", tau = "positive")),
   policy_duel = list(list(width = 1), c(width = "width", rule = "word")),
   width_glm = list(list(B = 1), c(B = "nonnegative", delta = "probability")),
   ridge_rate = list(list(kernel = kernel_matern(), rounds = 10), c(kernel = "object", rounds = "count")),
@@ -109,12 +109,11 @@ exports <- list(
   gp_bucb = list(good_parts, c(preset_parts, width = "width")),
   change_detect = list(list(threshold = sqrt, ridge = sqrt), c(threshold = "fun", ridge = "fun", explore = "nonnegative", dyadic = "flag")),
   change_oracle = list(list(times = 3), c(times = "positives", explore = "nonnegative")),
+  "change_oracle, every" = list(list(every = 5), c(every = "count", explore = "nonnegative")),
   change_never = list(list(), c(explore = "nonnegative")),
-  change_every = list(list(rounds = 5), c(rounds = "count", explore = "nonnegative")),
   change_event = list(list(), c(delta = "probability", explore = "nonnegative")),
-  change_window = list(list(window = 5), c(window = "count", explore = "nonnegative")),
-  change_weights = list(list(rate = 0.5), c(rate = "positive", explore = "nonnegative")),
-  change_fade = list(list(rate = 0.5), c(rate = "nonnegative", explore = "nonnegative")),
+  change_fade = list(list(rate = 0.5), c(rate = "nonnegative", by = "word", explore = "nonnegative")),
+  "change_fade, window" = list(list(window = 5), c(window = "count", explore = "nonnegative")),
   gp_ucb_drift = list(c(good_parts, forget = "weights", variation = 1, horizon = 9, gain = 2),
                       c(preset_parts, forget = "never", width = "width", variation = "positive", horizon = "count",
                         gain = "positive")),
@@ -180,6 +179,8 @@ allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
     (export == "bandit_problem" && argument %in% c("noise", "delay") && is.function(value)) ||
     (export == "bandit_problem" && argument == "delay" && is.null(value)) ||
+    (export %in% c("change_oracle, every", "change_fade, window") && argument %in% c("every", "window") &&
+       is.null(value)) ||
     (startsWith(export, "baseline_constrained") && argument == "penalty" && is.function(value)) ||
     (argument %in% c("alpha", "alpha0", "journal") && is.null(value)) ||
     # What a formula can do without.
@@ -226,7 +227,7 @@ test_that("every argument of every export refuses bad values with an error that 
 test_that("exports that the table does not list yet refuse nonsense too", {
   nonsense <- structure(list(), class = "nonsense")
   faults <- character()
-  for (export in setdiff(getNamespaceExports("gpbandits"), c(names(exports), "GPBandit"))) {
+  for (export in setdiff(getNamespaceExports("gpbandits"), names(exports))) {
     f <- get(export, asNamespace("gpbandits"))
     arguments <- if (is.function(f)) setdiff(names(formals(f)), "...")
     if (length(arguments) == 0) next
@@ -661,4 +662,34 @@ test_that("garbage given to methods never breaks a bandit", {
                  tolerance = tol$replay, info = name)
   }
   expect_identical(unique(fates), character())
+})
+
+# ---- printing ---------------------------------------------------------------------
+
+# What an object of this class is called in words: "bandit_width" is a width.
+word_of_class <- function(class) {
+  words <- c(GPBandit = "bandit", bandit_maximum = "(maximum|minimum)", bandit_belief = "optimum",
+             bandit_comparison = "replication", bandit_run = "rounds?", gp_fit = "regression",
+             gp_regression = "regression", bandit_outputs = "output", bandit_param = "parameter",
+             bandit_domain = "(arms|box|domain|inputs?)", bandit_plan = "experiments", bandit_fidelity = "fidelities",
+             bandit_constraints = "constraint", bandit_test_function = "test function",
+             bandit_norm_check = "norm", bandit_importance = "input", bandit_check = "(check|observ|reward)")
+  if (class %in% names(words)) words[[class]] else sub("^bandit_", "", class)
+}
+
+test_that("every object that an export makes prints in words, and says what it is", {
+  skip_on_cran()
+  faults <- character()
+  for (entry in names(exports)) {
+    made <- do.call(export_of(entry), exports[[entry]][[1]], quote = TRUE)
+    if (!is.object(made) || is.data.frame(made) || inherits(made, c("factor", "POSIXct", "json", "character"))) next
+    words <- paste(utils::capture.output(print(made)), collapse = "\n")
+    raw <- grepl("(^|\n)(\\$|\\[\\[)", words) || grepl("attr(,", words, fixed = TRUE) || grepl("<environment", words)
+    of <- if (isS4(made)) "GPBandit" else class(made)
+    named <- any(vapply(of, function(class) grepl(word_of_class(class), words, ignore.case = TRUE), NA))
+    if (raw || !nzchar(words) || !named) {
+      faults <- c(faults, sprintf("%s (%s): %s", entry, paste(of, collapse = "/"), substr(words, 1, 200)))
+    }
+  }
+  expect_identical(faults, character())
 })

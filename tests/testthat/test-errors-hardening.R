@@ -123,7 +123,7 @@ test_that("rewards may come beside the queries that were asked; times may be dat
   clocked$observe(1, 5, time = as.POSIXct("2026-01-03", tz = "UTC"))
   clocked$suggest(time = as.Date("2026-01-04"))
   clocked$observe(2, 7, time = as.Date("2026-01-09"))
-  expect_identical(clocked$history()$status, c("known", "lost"))
+  expect_identical(clocked$history()$status, c("observed", "lost"))
 })
 
 test_that("what a new bandit's settings lack is no damage", {

@@ -76,8 +76,8 @@ test_that("names, labels, levels and paths are text: doors that refuse what is n
   # What an objective says in bytes is kept, as text.
   said <- maximize_bandit(function(p) if (p[["u"]] > 0.5) stop(simpleError("\xff\xfe")) else 1, list(u = c(0, 1)),
                           evaluations = 4, n_initial = 4)
-  expect_match(said$history$status, "^(ok|error: <ff><fe>)$")
-  expect_true(any(said$history$status != "ok"))
+  expect_match(said$history$status, "^(observed|error: <ff><fe>)$")
+  expect_true(any(said$history$status != "observed"))
 })
 
 test_that("numbers and data.frames of a broken or foreign class are refused", {
@@ -100,7 +100,8 @@ test_that("what only calls itself a result, a problem or a bandit is refused by 
                   "bandit_store", "gp_regression", "GPBandit", "bandit_kernel", "bandit_width", "bandit_policy")) {
     for (body in bodies) {
       forged <- structure(body, class = class)
-      for (generic in c("print", "summary", "plot", "predict", "as.data.frame")) {
+      for (generic in c("print", "summary", "plot", "predict", "as.data.frame", "coef", "fitted", "residuals", "nobs", "logLik",
+                        "simulate", "update")) {
         method <- utils::getS3method(generic, class, optional = TRUE)
         if (is.null(method) || !identical(topenv(environment(method)), asNamespace("gpbandits"))) next
         refused(method(forged))
@@ -127,7 +128,7 @@ made_here <- function() {
     run, summary(run), summary(run$bandit), found, summary(found), fit, summary(fit), gp_regression(safe_x, sin(3 * safe_x), safe_kernel, 0.01),
     check_model(run$bandit), norm_check(run$bandit, R = 0.1), race_folds(5), fidelity_range(0.1, 1), to_maximize(), at_most(1), problem, benchmark_function("branin"), plan_experiments(safe_x, safe_kernel, 0.1, 1.5, B = 1, R = 0.1),
     compare_bandits(list(a = function(p) gp_ucb(safe_x, safe_kernel, 0.01)), problem, 3, 2, seed = 1),
-    safe_kernel + kernel_linear(), width_sdf(1), policy_ucb(1), gain_rate(), pending_censor(2), change_window(3), constraints_noiseless(epoch = 2),
+    safe_kernel + kernel_linear(), width_sdf(1), policy_ucb(1), gain_rate(), pending_censor(2), change_fade(window = 3), constraints_noiseless(epoch = 2),
     constraints_noiseless(epoch = 2, penalty = "polynomial"), stop_gap(1), param_real(0, 1), rewards_clip(1), refit_every(3), problem$noise, bandit_problem(safe_x, safe_x, delay = 1)$delay, scale_outputs(),
     finite_domain(safe_x), box_domain(0, 1), product_domain(1:2, list(u = c(0, 1))), search_space(a = c(0, 1), b = c("u", "v"))
   )
@@ -232,7 +233,7 @@ test_that("factors that only call themselves so, environments as rewards and fun
   yes$suggest()
   for (bad in list(mean, emptyenv(), quote(x), malformed, 1:2)) refused(yes$observe(1, 1, size = bad))
   refused(yes$suggest(arms = malformed))
-  duel <- gp_bandit(safe_x, safe_kernel, policy = policy_duel(1), rewards = rewards_duels())
+  duel <- gp_bandit(safe_x, safe_kernel, policy = policy_duel(1), rewards = rewards_preferences())
   id <- duel$suggest(2)$id
   for (bad in list(3, list(1), mean, "a", emptyenv(), list(NA, 1))) {
     expect_match(conditionMessage(refused(duel$observe(id, prefer = bad))), "one of the two ids 1 and 2")

@@ -208,6 +208,22 @@ test_that("every help page and every article has its place on the site", {
   expect_identical(setdiff(articles, listed), character())
 })
 
+test_that("at most 80 exported names stand in the first level of the reference, the rest for research", {
+  skip_without_sources()
+  site <- readLines(file.path(sources, "_pkgdown.yml"))
+  site <- site[-seq_len(match("reference:", site))]
+  research <- grep("title: For research", site)
+  expect_length(research, 1)
+  names_of <- function(lines) unlist(regmatches(lines, gregexpr("[A-Za-z0-9_.-]+", lines)))
+  first <- names_of(site[seq_len(research - 1)])
+  on_page <- unlist(lapply(list.files(file.path(sources, "man"), "[.]Rd$", full.names = TRUE), function(page) {
+    lines <- readLines(page)
+    aliases <- sub("^.alias[{](.*)[}]$", "\\1", grep("^.alias[{]", lines, value = TRUE))
+    if (any(aliases %in% first)) aliases
+  }))
+  expect_lte(length(intersect(on_page, getNamespaceExports("gpbandits"))), 80)
+})
+
 test_that("?name finds the page of every name that was given up", {
   skip_without_sources()
   pages <- unlist(lapply(list.files(file.path(sources, "man"), "[.]Rd$", full.names = TRUE), readLines))

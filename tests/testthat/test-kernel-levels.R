@@ -1,7 +1,7 @@
 # Levels that are described by numbers.
 
 test_that("the kernel's tiny numbers", {
-  k <- kernel_levels(matrix(c(0, 0.5, 0.5, 1)), lengthscale = 0.5, own = 0.2)
+  k <- kernel_categorical(features = matrix(c(0, 0.5, 0.5, 1)), lengthscale = 0.5, own = 0.2)
   K <- kernel_gram(k, matrix(1:4))
   expect_equal(K[1, 2], 0.419195, tolerance = 1e-6)
   expect_equal(K[2, 3], 0.8, tolerance = 1e-12)
@@ -12,7 +12,7 @@ test_that("without a level's own part it is a Matern kernel over a product's row
   phi <- data.frame(size = c(0, 0.2, 0.7, 1), polar = c(0, 1, 0.3, 0.6))
   space <- search_space(k = param_factor(c("p", "q", "r", "s"), features = phi), x = c(0, 1))
   product <- product_domain(phi, list(x = c(0, 1)))
-  ours <- kernel_levels(as.matrix(phi), c(0.5, 0.8), own = 1e-12, dims = "k") * kernel_se(0.3, dims = "x")
+  ours <- kernel_categorical(features = as.matrix(phi), lengthscale = c(0.5, 0.8), own = 1e-12, dims = "k") * kernel_se(0.3, dims = "x")
   theirs <- kernel_matern(2.5, c(0.5, 0.8), dims = c("size", "polar")) * kernel_se(0.3, dims = "x")
   a <- gp_bandit(space, ours, 0.01, policy_ei())
   b <- gp_bandit(product, theirs, 0.01, policy_ei())
@@ -38,10 +38,10 @@ test_that("fitting: gradients are right, and the parameters are found", {
   set.seed(2)
   phi <- matrix(runif(12), 6)
   x <- matrix(sample(1:6, 40, TRUE), dimnames = list(NULL, "k"))
-  y <- drop(sample_gp(kernel_levels(phi, c(0.4, 1), own = 0.1), x)) + rnorm(40, 0, 0.1)
-  fit <- gp_fit(x, y, kernel_levels(phi, c(0.5, 0.5), own = 0.3), noise_var = 0.01)
+  y <- drop(sample_gp(kernel_categorical(features = phi, lengthscale = c(0.4, 1), own = 0.1), x)) + rnorm(40, 0, 0.1)
+  fit <- gp_fit(x, y, kernel_categorical(features = phi, lengthscale = c(0.5, 0.5), own = 0.3), noise_var = 0.01)
   at <- function(k) logLik(gp_regression(x, y, k, 0.01))
-  before <- as.numeric(logLik(gp_regression(x, y, kernel_levels(phi, c(0.5, 0.5), own = 0.3), 0.01)))
+  before <- as.numeric(logLik(gp_regression(x, y, kernel_categorical(features = phi, lengthscale = c(0.5, 0.5), own = 0.3), 0.01)))
   expect_gte(as.numeric(logLik(fit)), before)
   best <- fit$kernel
   # A climb by right gradients ends where a step of 1% to either side loses (a few 1e-5 of the log likelihood here).
@@ -55,7 +55,7 @@ test_that("fitting: gradients are right, and the parameters are found", {
 test_that("draws of Thompson sampling have the kernel's covariance", {
   phi <- matrix(c(0, 0.4, 1))
   space <- search_space(k = param_factor(c("a", "b", "c"), features = phi))
-  b <- gp_bandit(space, kernel_levels(phi, 0.5, own = 0.2), 0.01, policy_ts(width_constant(1)))
+  b <- gp_bandit(space, kernel_categorical(features = phi, lengthscale = 0.5, own = 0.2), 0.01, policy_ts(width_constant(1)))
   set.seed(3)
   played <- suppressWarnings(b$suggest(300))$k
   expect_gt(min(table(played)), 40)
@@ -89,4 +89,14 @@ test_that("columns that say nothing are left out, with a message; what is wrong 
     expect_identical(err$argument, "features")
   }
   expect_error(param_factor(c("x", "y"), ordered = TRUE, features = data.frame(u = 1:2)), class = "gpbandits_error")
+})
+
+test_that("a kernel of levels takes what goes with features, or without", {
+  refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
+  refused(kernel_categorical(features = matrix(0:1), correlation = 0.3), "correlation")
+  refused(kernel_categorical(lengthscale = 0.3), "lengthscale")
+  refused(kernel_categorical(own = 0.3), "own")
+  refused(kernel_categorical(features = matrix(0:1), own = 0), "own")
+  refused(kernel_categorical(features = matrix(0:1), lengthscale = -1), "lengthscale")
+  refused(kernel_categorical(features = "a"), "features")
 })

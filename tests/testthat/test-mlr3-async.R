@@ -10,7 +10,7 @@ test_that("a worker's bandit knows what all workers have begun and ended, once",
   tell <- function() gpbandits:::tell_archive(told, archive, space, inst)
   tell()
   seen <- function() told$bandit$history()[c("x", "z", "reward", "status")]
-  expected <- data.frame(x = c(0.2, 0.3, 0.4), z = c(NA, 1, 2), reward = c(NA, -5, NA), status = c("pending", "known", "failed"))
+  expected <- data.frame(x = c(0.2, 0.3, 0.4), z = c(NA, 1, 2), reward = c(NA, -5, NA), status = c("pending", "observed", "failed"))
   expect_equal(seen(), expected, ignore_attr = TRUE)
   tell()
   expect_equal(seen(), expected, ignore_attr = TRUE)
@@ -21,7 +21,7 @@ test_that("a worker's bandit knows what all workers have begun and ended, once",
   archive <- rbind(archive, data.frame(keys = "u", state = "running", x = 0.5, k = "a", z = NA, y = NA))
   tell()
   history <- told$bandit$history()
-  expect_identical(history$status, c("known", "known", "failed", "withdrawn", "pending"))
+  expect_identical(history$status, c("observed", "observed", "failed", "withdrawn", "pending"))
   expect_equal(history$reward[1:3], c(-7, -5, NA))
   expect_equal(history$x[5], 0.5)
 })
@@ -38,7 +38,7 @@ test_that("of several targets it knows each, with its own sign", {
   archive[1, c("state", "a", "b")] <- list("finished", 6, NA)
   gpbandits:::tell_archive(told, archive, space, inst)
   expect_equal(told$bandit$history()[c("a", "b")], data.frame(a = c(6, 5, NA), b = c(NA, 2, NA)), ignore_attr = TRUE)
-  expect_equal(told$bandit$history()$status, c("known", "known", "failed"))
+  expect_equal(told$bandit$history()$status, c("observed", "observed", "failed"))
 })
 
 # A server of the test's own; the tests after it are left out where there is none.
@@ -93,7 +93,7 @@ test_that("opt(\"async_gp_bandit\") minimises and maximises within the space", {
                             model = gp_model(refit = refit_every(5, mean = "fit", average = 10)))
     optimizer$optimize(instance)
     archive <- as.data.frame(instance$archive$data)
-    expect_identical(sum(optimizer$bandit$history()$status == "known"), 16L)
+    expect_identical(sum(optimizer$bandit$history()$status == "observed"), 16L)
     expect_identical(sum(archive$state == "finished"), 16L)
     expect_true(all(archive$x >= log(1e-3) & archive$x <= log(10)))
     expect_lt(abs(instance$result_y), 0.02)

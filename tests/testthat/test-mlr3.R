@@ -76,7 +76,7 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
   expect_identical(sizes[1:3], c(6L, 2L, 3L))
   expect_s4_class(optimizer$bandit, "GPBandit")
   # All that was evaluated is known, and nothing else is under way.
-  expect_identical(optimizer$bandit$history()$status, rep(c("known", "withdrawn"), c(nrow(instance$archive$data), 3)))
+  expect_identical(optimizer$bandit$history()$status, rep(c("observed", "withdrawn"), c(nrow(instance$archive$data), 3)))
   seen <- as.data.frame(instance$archive$data)
   told <- optimizer$bandit$history()
   expect_equal(told$x[1:8], seen$x[1:8], tolerance = 1e-12)
@@ -107,7 +107,7 @@ test_that("what is fixed stays, in the design and in batches; bad values are ref
   expect_true(all(archive$n == 3))
   expect_gt(length(unique(archive$x)), 6)
   # (What was asked when bbotk ended it is withdrawn.)
-  expect_identical(optimizer$bandit$history()$status, rep(c("known", "withdrawn"), c(9, 3)))
+  expect_identical(optimizer$bandit$history()$status, rep(c("observed", "withdrawn"), c(9, 3)))
   for (bad in list(list(k = "z"), list(strange = 1), "b")) {
     err <- expect_error(quiet(bbotk::opt("gp_bandit", n_initial = 2, fixed = bad)$optimize(instance_of("minimize", 3))),
                         class = "gpbandits_error")
@@ -153,7 +153,7 @@ test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a conditio
   learner$param_set$set_values(.values = instance$result_learner_param_vals)
   expect_equal(learner$param_set$values$cp, exp(instance$result$cp))
   known <- tuner$bandit$history()
-  known <- known[known$status == "known", ]
+  known <- known[known$status == "observed", ]
   expect_equal(known$cp, archive$cp, tolerance = 1e-12)
   expect_equal(known$reward, archive$classif.ce, tolerance = 1e-9)
   expect_s3_class(tuner$bandit$best(), "data.frame")
@@ -182,7 +182,7 @@ test_that("several targets: a front, whatever is minimised or maximised, with fa
   expect_identical(optimizer$bandit$config$policy$kind, "ehvi")
   archive <- as.data.frame(instance$archive$data)
   told <- optimizer$bandit$history()
-  told <- told[told$status == "known", ]
+  told <- told[told$status == "observed", ]
   expect_equal(told$u, archive$u, tolerance = 1e-12)
   # (`width` is a column of histories.)
   expect_equal(told$.width, archive$width, tolerance = 1e-9)
@@ -218,7 +218,7 @@ test_that("a tuner finds the front of two measures", {
     measures = mlr3::msrs(c("classif.tpr", "classif.fpr")), term_evals = 8))
   archive <- as.data.frame(instance$archive$data)
   known <- tuner$bandit$history()
-  known <- known[known$status == "known", ]
+  known <- known[known$status == "observed", ]
   measures <- c("classif.tpr", "classif.fpr")
   expect_equal(known[measures], archive[measures], ignore_attr = TRUE, tolerance = 1e-9)
   expect_identical(tuner$bandit$config$policy$kind, "ehvi")
@@ -304,7 +304,7 @@ test_that("an optimiser can be cloned, saved and run again, under callbacks that
     expect_true(all.equal(other$bandit, optimizer$bandit))
     other$param_set$values$n_initial <- 2L
     quiet(other$optimize(instance_of("minimize", 4)))
-    expect_identical(sum(other$bandit$history()$status == "known"), 4L)
+    expect_identical(sum(other$bandit$history()$status == "observed"), 4L)
     expect_identical(optimizer$param_set$values$n_initial, 3L)
     expect_identical(optimizer$bandit$history(), told)
   }
@@ -343,7 +343,7 @@ test_that("values that are infinite have failed, what is no number bbotk refuses
   for (bad in c(Inf, -Inf)) {
     found <- run(function(call, xs) if (call == 2) bad else xs$u)
     expect_null(found$error)
-    expect_identical(found$status[1:5], c("known", "failed", "known", "known", "known"))
+    expect_identical(found$status[1:5], c("observed", "failed", "observed", "observed", "observed"))
   }
   for (bad in c(NA, NaN)) {
     found <- run(function(call, xs) if (call == 2) bad else xs$u)

@@ -38,7 +38,7 @@ test_that("the specification's example: posteriors, feasibility, choices", {
   expect_equal(b$suggest()$arm, 2)
   expect_equal(b$best()$arm, 1)
   expect_equal(b$best(feasible = 0.5)$arm, 2)
-  expect_identical(b$history()$status[1:3], c("known", "known", "partial"))
+  expect_identical(b$history()$status[1:3], c("observed", "observed", "partial"))
   expect_equal(tiny_bandit(policy_ucb(2))$suggest()$arm, 2)
   nowhere <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(),
                        outcomes = list(f = to_maximize(), g = at_most(0, mean = 1.5)))
@@ -121,7 +121,7 @@ outcome_life <- function(seed, policy, score) {
       expect_equal(got[[paste0(names[k], "_sd")]], post[[k]]$sd, tolerance = 1e-6)
     }
   }
-  status <- ifelse(rowSums(is.na(values) & !void) == 0, ifelse(rowSums(!is.na(values)) > 0, "known", "withdrawn"),
+  status <- ifelse(rowSums(is.na(values) & !void) == 0, ifelse(rowSums(!is.na(values)) > 0, "observed", "withdrawn"),
                    ifelse(rowSums(is.na(values) & !void) == 3, "pending", "partial"))
   expect_identical(b$history()$status, status)
   expect_equal(unname(as.matrix(b$history()[names])), unname(values))
@@ -420,7 +420,7 @@ test_that("bad outcomes are refused and change nothing", {
   expect_error(b$observe(1, c(f = 3)), "amend", class = "gpbandits_error")
   b$observe(1, c(f = 2))
   b$withdraw(1, outcome = "g")
-  expect_identical(b$history()$status, "known")
+  expect_identical(b$history()$status, "observed")
 })
 
 test_that("what failed counts as the worst of each outcome, and is avoided, with doubt or without", {

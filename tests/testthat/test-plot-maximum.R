@@ -72,15 +72,15 @@ test_that("each picture can be had alone; bad arguments are refused", {
       }, gpbandits_error = function(e) e$argument)
       expect_identical(blamed, argument)
     }
-    for (which in c("map", "importance", "dependence")) refused(plot(one, which), "which")
+    for (which in c("map", "importance", "dependence")) refused(plot(one, which), "type")
     for (inputs in list("lr", c("lr", "lr"), c("lr", "depth", "rate"))) refused(plot(found, "map", inputs = inputs), "inputs")
     named <- finite_domain(1:3)
     arms <- maximize_bandit(function(p) -p[[1]], named, 4,
                             model = gp_model(kernel = kernel_matrix(diag(3)), refit = NULL))
     expect_named(plot(arms), "progress")
-    refused(plot(arms, "slices"), "which")
+    refused(plot(arms, "slices"), "type")
     grid <- maximize_bandit(function(p) p[[1]], finite_domain(expand.grid(a = 1:3, b = 1:2)), 5)
-    refused(plot(grid, "dependence"), "which")
+    refused(plot(grid, "dependence"), "type")
     none <- maximize_bandit(function(p) stop("never"), list(x = c(0, 1)), 3)
     expect_error(plot(none), "no evaluation", class = "gpbandits_error")
   })
@@ -118,7 +118,7 @@ test_that("autoplot draws the same data with ggplot2, also in a space of levels 
       expect_equal(picture$data, draw_on_nothing(plot(found, which, resolution = 12))[[which]], info = which)
     }
   }
-  expect_error(ggplot2::autoplot(searched(), "all"), "`which`", class = "gpbandits_error")
+  expect_error(ggplot2::autoplot(searched(), "all"), "`type`", class = "gpbandits_error")
   expect_error(ggplot2::autoplot(searched(), wich = "map"), "wich", class = "gpbandits_error")
 })
 

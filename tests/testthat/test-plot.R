@@ -196,15 +196,15 @@ test_that("runs: the curves are the ledger's, bounds follow the quantity", {
   for (log in c("", "x", "y", "xy")) draw(plot(run, log = log))
   expect_identical(draw(plot(run))$cumulative_regret, data$cumulative_regret)
   expect_identical(draw(plot(run, "average"))$average_regret, data$cumulative_regret / rounds)
-  expect_identical(draw(plot(run, which = "simple", log = "xy"))$simple_regret, data$simple_regret)
+  expect_identical(draw(plot(run, type = "simple", log = "xy"))$simple_regret, data$simple_regret)
   expect_equal(draw(plot(run, bound = rounds))$bound, rounds)
   expect_equal(draw(plot(run, "average", bound = rounds))$bound, rep(1, 40))
   theorem <- regret_bound("srinivas1", 40, gain = 1, noise_var = 0.01, arms = 60)
   expect_equal(draw(plot(run, "average", bound = theorem, log = "xy"))$bound, theorem / rounds)
   expect_equal(run_view(run, "cumulative", NULL)$changes, 20.5)
   expect_equal(changes_within(c(10, 40), 40), 10.5)
-  refused(draw(plot(run, "violation")), "which")
-  refused(draw(plot(run, "sum")), "which")
+  refused(draw(plot(run, "violation")), "type")
+  refused(draw(plot(run, "sum")), "type")
   refused(draw(plot(run, bound = 1:3)), "bound")
   refused(draw(plot(run, bound = -1)), "bound")
   refused(draw(plot(run, log = "z")), "log")
@@ -229,8 +229,8 @@ test_that("comparisons: mean and standard error are those of summary()", {
   for (log in c("", "x", "y", "xy")) draw(plot(both, "simple_regret", log = log))
   draw(plot(comparison(replications = 1)))
   expect_identical(unique(draw(plot(comparison(every = 7)))$round), c(7, 14, 21, 28, 30))
-  refused(draw(plot(both, "regrets")), "column")
-  refused(draw(plot(both, "action")), "column")
+  refused(draw(plot(both, "regrets")), "type")
+  refused(draw(plot(both, "action")), "type")
   refused(draw(plot(both, bands = -1)), "bands")
   refused(draw(plot(both, colour = "red")), "colour")
 })
@@ -319,10 +319,10 @@ test_that("autoplot draws the same data with ggplot2", {
     }
   }
   refused(ggplot2::autoplot(bandits()$ucb, type = "sd"), "type")
-  refused(ggplot2::autoplot(run, "sum"), "which")
+  refused(ggplot2::autoplot(run, "sum"), "type")
   refused(ggplot2::autoplot(run, wich = "average"), "wich")
   refused(ggplot2::autoplot(bandits()$ucb, type = "map"), "type")
-  refused(ggplot2::autoplot(comparison(), "action"), "column")
+  refused(ggplot2::autoplot(comparison(), "action"), "type")
 })
 
 test_that("a bandit that does not know its rewards' scale yet is drawn, or says what it cannot draw", {
@@ -351,12 +351,12 @@ test_that("a bandit that does not know its rewards' scale yet is drawn, or says 
 
 test_that("slices of comparisons go along the arms that there are, and nowhere else", {
   arms <- seq(0, 1, length.out = 6)
-  duels <- gp_bandit(arms, kernel_se(0.3, 4), policy = policy_duel(2), rewards = rewards_duels())
+  duels <- gp_bandit(arms, kernel_se(0.3, 4), policy = policy_duel(2), rewards = rewards_preferences())
   duels$observe(duels$suggest(2)$id, prefer = 1)
   shown <- draw(plot(duels, type = "slices"))
   expect_equal(shown$value, arms)
   expect_equal(shown$mean, duels$posterior()$mean)
-  recipes <- gp_bandit(expand.grid(a = 1:2, b = 1:3), kernel_se(1, 4), policy = policy_duel(2), rewards = rewards_duels())
+  recipes <- gp_bandit(expand.grid(a = 1:2, b = 1:3), kernel_se(1, 4), policy = policy_duel(2), rewards = rewards_preferences())
   recipes$observe(recipes$suggest(2)$id, prefer = 1)
   for (type in c("slices", "sd")) expect_error(draw(plot(recipes, type = type)), "`type`.*arms", class = "gpbandits_error")
 })
@@ -498,4 +498,20 @@ test_that("a search makes every picture that it has, of inputs of a single value
       expect_identical(try_picture(draw(print(ggplot2::autoplot(one, which)))), "drawn", info = which)
     }
   }
+})
+
+test_that("`type` is the second argument of every method of plot() and autoplot()", {
+  space <- asNamespace("gpbandits")
+  methods <- grep("^(plot|autoplot)[.]", ls(space), value = TRUE)
+  expect_gt(length(methods), 9)
+  for (name in methods) expect_identical(names(formals(get(name, space)))[2], "type", info = name)
+})
+
+test_that("the picture of a regression is a curve, or fitted values", {
+  one <- gp_regression(x, f(x), kernel_se(0.2), 0.01)
+  two <- gp_regression(cbind(a = x, b = rev(x)^2), f(x), kernel_se(0.2), 0.01)
+  expect_named(draw(plot(one)), names(draw(plot(one, "curve"))))
+  expect_true("observed" %in% names(draw(plot(one, "fitted"))))
+  expect_identical(draw(plot(two)), draw(plot(two, "fitted")))
+  refused(draw(plot(two, "curve")), "type")
 })

@@ -51,7 +51,7 @@ test_that("a run is what asking and telling is, also in a store, with delays and
   expect_equal(as.data.frame(run)[c("yield", "impurity")], b$history()[c("yield", "impurity")])
   set.seed(4)
   late <- run_bandit(limit_bandit(pending = pending_hallucinate()), limit_problem(0.1, delay = 2), 8)
-  expect_identical(as.data.frame(late)$status, rep(c("known", "pending"), c(6, 2)))
+  expect_identical(as.data.frame(late)$status, rep(c("observed", "pending"), c(6, 2)))
   inputs <- function(z) bandit_problem(x, function(p) cbind(yield = p[, 1] * p[, 2], impurity = p[, 1]), contexts = cbind(z = c(-1, 1)),
                                        outcomes = list(yield = to_maximize(), impurity = at_most(0.55)))
   seen <- run_bandit(limit_bandit(contexts = cbind(z = c(-1, 1))), inputs(), 6)

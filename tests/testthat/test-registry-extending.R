@@ -110,7 +110,7 @@ test_that("a width's function sees the state of the round", {
     seen[[length(seen) + 1]] <<- c(t = t, unlist(state))
     1 + t
   })
-  b <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(width), changes = change_every(3))
+  b <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(width), changes = change_oracle(every = 3))
   for (t in 1:4) {
     q <- b$suggest()
     b$observe(q$id, q$arm / 20)
@@ -141,7 +141,7 @@ test_that("a change rule of one's own restarts where it says so, and sees the se
   set.seed(3)
   own <- run_bandit(make(rule), problem, 14)
   set.seed(3)
-  every <- run_bandit(make(change_every(4)), problem, 14)
+  every <- run_bandit(make(change_oracle(every = 4)), problem, 14)
   expect_identical(as.data.frame(own)[c("arm", "reward", "segment")], as.data.frame(every)[c("arm", "reward", "segment")])
   h <- own$bandit$history()
   own$bandit$suggest()

@@ -17,7 +17,7 @@ one_of_each <- function() {
     bandit_gain = list(width_igp(1, 1, gain = 2)$gain, width_igp(1, 1, gain = sqrt)$gain, width_igp(1, 1)$gain,
                        width_igp(1, 1, gain = "greedy")$gain, width_igp(1, 1, gain = "spectral")$gain, gain_rate()),
     bandit_kernel = list(k, kernel_matern(1.5, 0.3), kernel_rq(1, 0.3), kernel_periodic(1, 0.3), kernel_linear(),
-                         kernel_categorical(), kernel_levels(matrix(0:2 / 2)), kernel_matrix(diag(9)), kernel_function(own_kernel), k + kernel_linear(),
+                         kernel_categorical(), kernel_categorical(features = matrix(0:2 / 2)), kernel_matrix(diag(9)), kernel_function(own_kernel), k + kernel_linear(),
                          k * kernel_linear()),
     bandit_policy = c(
       list(policy_ucb(1), policy_ts(1), policy_ei(0, function(x) 1 + x[, 1]), policy_kg(), policy_pi(), policy_mes(),
@@ -28,13 +28,13 @@ one_of_each <- function() {
            safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2)$config$policy),
       lapply(one_of_each_rule(), function(bandit) bandit$config$policy)),
     bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalize(), pending_censor(3)),
-    bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_every(5), change_event(),
-                          change_function(function(history) FALSE), change_window(5), change_weights(0.9), change_fade(0.1)),
+    bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_oracle(every = 5), change_event(),
+                          change_function(function(history) FALSE), change_fade(window = 5), change_fade(0.1, by = "weights"), change_fade(0.1)),
     bandit_constraints = list(constraints_noiseless(epoch = 3), constraints_noiseless(epoch = 3, penalty = "polynomial"), constraints_noisy(epoch = 3, step = 1)),
     bandit_stop = list(stop_gap(1, at = c(2, 5)), stop_prb(1), stop_emsr(1), stop_levels(), stop_stalled(3)),
     bandit_param = list(param_real(0, 1), param_integer(0, 3), param_factor(c("a", "b")), param_logical(),
                         param_shares(c("a", "b"), most = 1), search_space(m = param_shares(c("a", "b")))$params$a),
-    bandit_rewards = list(rewards_clip(1), rewards_binary("probit"), rewards_counts("minimize"), rewards_ordinal(3), rewards_duels(), rewards_duels(TRUE), rewards_rankings(), rewards_robust()),
+    bandit_rewards = list(rewards_clip(1), rewards_binary("probit"), rewards_counts("minimize"), rewards_ordinal(3), rewards_preferences(), rewards_preferences(ties = TRUE), rewards_preferences("rankings"), rewards_robust()),
     bandit_prior = list(prior_normal(x = c(1, 2), k = c(a = 2)), gpbandits:::as_prior_optimum(function(x) x[, 1])),
     bandit_refit = list(refit_every(3)),
     gp_model = list(gp_model(), gp_model("se", 0.1, c(0, 1), NULL, "none", refit_every(3)), gp_model(refit = NULL)),
@@ -206,7 +206,7 @@ test_that("what draws functions from the prior refuses kernels without, when it 
   b <- gp_bandit(box, own, 0.1, policy_mes())
   set.seed(1)
   for (t in 1:3) b$observe(b$suggest()$id, sin(t))
-  expect_true(all(b$history()$status == "known"))
+  expect_true(all(b$history()$status == "observed"))
 })
 
 test_that("what was found whole is known again as it was only, and what may change behind its back is looked at each time", {

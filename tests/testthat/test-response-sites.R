@@ -146,7 +146,7 @@ test_that("variational is where the bound of the evidence is largest, of every k
     expect_identical(from_json(as_json(b))$posterior(), b$posterior())
   }
   # Comparisons, whose bound is one of differences.
-  d <- gp_bandit(sites_x, sites_kernel, policy = policy_duel(2), rewards = rewards_duels(approximation = "variational"))
+  d <- gp_bandit(sites_x, sites_kernel, policy = policy_duel(2), rewards = rewards_preferences(approximation = "variational"))
   d$add(arm = c(1, 2, 3))
   d$observe(1:2, prefer = 2)
   d$observe(2:3, prefer = 2)
@@ -199,8 +199,8 @@ tell_kind <- function(b, kind, X, seed = 1) {
 }
 
 kinds <- list(logit = rewards_binary(), probit = rewards_binary("probit"), counts = rewards_counts(),
-              ordinal = rewards_ordinal(3, c(-1, 1)), duels = rewards_duels(), ties = rewards_duels(TRUE),
-              rankings = rewards_rankings())
+              ordinal = rewards_ordinal(3, c(-1, 1)), duels = rewards_preferences(), ties = rewards_preferences(ties = TRUE),
+              rankings = rewards_preferences("rankings"))
 
 test_that("sites of low rank are the dense ones within the certified error, of every kind", {
   set.seed(4)

@@ -81,7 +81,7 @@ test_that("restarts every so many rounds and after given rounds, and none withou
   x <- seq(0, 1, length.out = 20)
   problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
   segments <- function(b) as.data.frame(run_bandit(b, problem, 30))$segment
-  expect_equal(segments(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_every(10))), rep(1:3, each = 10))
+  expect_equal(segments(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_oracle(every = 10))), rep(1:3, each = 10))
   b <- gp_ucb(x, kernel_se(0.2), 0.01, changes = change_oracle(c(7, 20), explore = 0))
   expect_equal(segments(b), rep(1:3, c(7, 13, 10)))
   expect_equal(segments(gp_ucb(x, kernel_se(0.2), 0.01, changes = change_never())), rep(1, 30))
@@ -271,4 +271,29 @@ test_that("on stationary noise the detector alarms no more often than its calibr
     max(run$segment) > 1
   })
   expect_lt(mean(restarted), level + 4 * sqrt(level * (1 - level) / length(restarted)))
+})
+
+test_that("given rounds and regular intervals are one rule: exactly one of them is given", {
+  refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
+  refused(change_oracle(), "times")
+  refused(change_oracle(3, every = 2), "times")
+  refused(change_oracle(every = 0), "every")
+  expect_identical(c(change_oracle(3)$explore, change_oracle(every = 3)$explore), c(sqrt(3), 0))
+})
+
+test_that("what forgets gradually is one rule: by drift, by weights or in a window", {
+  refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
+  refused(change_fade(), "rate")
+  refused(change_fade(0.1, window = 5), "rate")
+  refused(change_fade(1), "rate")
+  refused(change_fade(0.1, by = "age"), "by")
+  refused(change_fade(window = 5, by = "weights"), "by")
+  # A rate of 0 forgets nothing, whatever it acts on.
+  x <- seq(0, 1, length.out = 9)
+  means <- lapply(list(NULL, change_fade(0), change_fade(0, by = "weights"), change_fade(window = 9)), function(rule) {
+    b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(2), changes = rule)
+    b$add(arm = c(2, 5, 8), reward = c(1, 0, 2))
+    b$posterior()$mean
+  })
+  for (mean in means[-1]) expect_equal(mean, means[[1]], tolerance = 1e-9)
 })

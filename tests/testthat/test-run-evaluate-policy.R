@@ -71,7 +71,7 @@ test_that("Thompson sampling's propensities are those of its draws, with two arm
     expect_true(value$n == 40 && value$lower <= value$estimate && value$estimate <= value$upper)
   }
   # After a restart, a refit and in contexts they are those of the time as well: never zero, at most one.
-  ctx <- gp_bandit(seq(0, 1, 0.25), kernel_se(0.5), 0.04, policy_ts(width_constant(1)), contexts = 1, changes = change_every(5),
+  ctx <- gp_bandit(seq(0, 1, 0.25), kernel_se(0.5), 0.04, policy_ts(width_constant(1)), contexts = 1, changes = change_oracle(every = 5),
                    refit = refit_every(4, minimum = 3))
   for (t in 1:12) {
     q <- ctx$suggest(context = t %% 2)

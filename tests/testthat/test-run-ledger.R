@@ -124,7 +124,7 @@ test_that("a design is checked", {
   expect_error(gp_ucb(x, kernel_se(0.2), 0.04, initial_design = 0.3), "`initial_design`", class = "gpbandits_error")
   expect_error(gp_ucb(list(u = c(0, 1)), kernel_se(0.2), 0.04, width = 2, initial_design = 2), "`initial_design`",
                class = "gpbandits_error")
-  expect_error(gp_bandit(x, kernel_se(0.2), 0.04, policy_ei(), changes = change_every(5), initial_design = 0),
+  expect_error(gp_bandit(x, kernel_se(0.2), 0.04, policy_ei(), changes = change_oracle(every = 5), initial_design = 0),
                "`initial_design`", class = "gpbandits_error")
 })
 

@@ -41,7 +41,7 @@ test_that("experiments under way stand in the data as NA, and their results come
   set.seed(3)
   known <- data.frame(temp = c(50, 60, 70, 80), acid = c(1, 2, 3, 4), reward = c(70, NA, NA, 74))
   bandit <- auto_bandit(bench_domain, known, n_initial = 2)
-  expect_equal(bandit$history()$status, c("known", "pending", "pending", "known"))
+  expect_equal(bandit$history()$status, c("observed", "pending", "pending", "observed"))
   expect_equal(bandit$suggest()$id, 5)
   expect_equal(bandit$history()$action[5], "policy")
   unknown <- auto_bandit(bench_domain, data.frame(temp = 50, acid = 1, reward = NA), n_initial = 1)
@@ -149,7 +149,7 @@ test_that("what failed counts as the worst reward that is known, whichever that 
     same(c(1, 0.5, 1.5), c(4, 7))
     b$amend(2, sign * 4)
     same(c(4, 0.5, 1.5), c(4, 7))
-    expect_equal(b$history()$status, c("failed", "known", "known", "failed", "known"))
+    expect_equal(b$history()$status, c("failed", "observed", "observed", "failed", "observed"))
     expect_equal(unserialize(serialize(b, NULL))$posterior(), b$posterior(), tolerance = tol$replay)
     expect_equal(b$copy()$posterior(), b$posterior(), tolerance = tol$replay)
     expect_output(print(b), "5 (0 pending)", fixed = TRUE)
@@ -169,7 +169,7 @@ test_that("a failure's doubt is the range of the rewards as the model has them, 
   at <- seq(0.05, 0.95, by = 0.1)
   reward <- replace(exp(6 * x), 10, NA)
   for (direction in c("maximize", "minimize")) for (average in c(1, 3)) {
-    data <- data.frame(x = x, reward = reward, status = ifelse(is.na(reward), "failed", "ok"))
+    data <- data.frame(x = x, reward = reward, status = ifelse(is.na(reward), "failed", "observed"))
     set.seed(4)
     asked <- auto_bandit(list(x = c(0, 1)), data, direction, n_initial = 0,
                          model = gp_model(kernel = kernel_matern(2.5, 0.3), refit = refit_every(12, average = average)))
@@ -206,7 +206,7 @@ test_that("a search's bandit knows what failed, and has its doubts", {
   found <- minimize_bandit(failing, list(x = c(0, 1)), 16)
   expect_equal(which(is.na(found$history$reward)), c(1, 4, 14))
   told <- found$bandit$history()
-  expect_equal(told$status, ifelse(is.na(found$history$reward), "failed", "known"))
+  expect_equal(told$status, ifelse(is.na(found$history$reward), "failed", "observed"))
   expect_equal(told$reward, found$history$reward)
   known <- cpp_bandit_known(as.environment(found$bandit)$handle)
   expect_equal(known$value[c(1, 4, 14)], rep(max(told$reward, na.rm = TRUE), 3))
@@ -222,14 +222,14 @@ test_that("where failures are doubted, what is recommended is no neighbour of th
   for (seed in 1:6) {
     set.seed(seed)
     x <- c(stats::runif(7, 0, 0.7), 0.72, stats::runif(2, 0.72, 1))
-    data <- data.frame(x = x, reward = ifelse(x > 0.7, NA, x^2), status = ifelse(x > 0.7, "failed", "known"))
+    data <- data.frame(x = x, reward = ifelse(x > 0.7, NA, x^2), status = ifelse(x > 0.7, "failed", "observed"))
     b <- auto_bandit(list(x = c(0, 1)), data, n_initial = 0,
                      model = gp_model(kernel = kernel_se(0.3), noise_var = 1e-4, refit = NULL))
     grid <- seq(0, 1, length.out = 1001)
     beside <- beside + (nearest(b, grid[which.max(b$posterior(matrix(grid))$mean)]) == "failed")
     best <- b$best()
-    expect_equal(nearest(b, best$x), "known")
-    known <- data[data$status == "known", ]
+    expect_equal(nearest(b, best$x), "observed")
+    known <- data[data$status == "observed", ]
     expect_gte(best$mean + 1e-9, max(b$posterior(matrix(known$x))$mean))
     expect_equal(best$mean, b$posterior(matrix(best$x))$mean)
   }
@@ -301,7 +301,7 @@ test_that("contexts are taken: listed, open, over boxes, arms and search spaces,
     set.seed(1)
     b <- auto_bandit(domain, data, contexts = contexts, n_initial = 5)
     expect_equal(b$history()$batch, c(0, 50, 100))
-    expect_equal(b$history()$status, c("known", "known", "pending"))
+    expect_equal(b$history()$status, c("observed", "observed", "pending"))
     for (t in 1:6) {
       q <- b$suggest(context = c(batch = 50 * t %% 3))
       expect_equal(q$batch, 50 * t %% 3)
@@ -335,21 +335,21 @@ test_that("the history of a bandit begins another, whatever became of its querie
     again <- auto_bandit(domain, b$history(), n_initial = 0)
     kept <- b$history()[-2, ]
     expect_equal(again$history()[c(domain$names, "reward", "status")], kept[c(domain$names, "reward", "status")], ignore_attr = TRUE)
-    expect_equal(again$history()$status, c("known", "known", "known", "failed", "failed", "pending"))
+    expect_equal(again$history()$status, c("observed", "observed", "observed", "failed", "failed", "pending"))
     # A search takes what is known of it, and what has failed as bad.
     found <- maximize_bandit(function(p) p[["temp"]], domain, 2, data = b$history(), model = gp_model(refit = NULL))
     expect_equal(found$history$reward[1:5], c(61, 64, 60, NA, NA))
     expect_equal(found$bandit$history()$reward[1:5], c(61, 64, 60, NA, NA))
-    expect_equal(found$bandit$history()$status[1:5], rep(c("known", "failed"), 3:2))
+    expect_equal(found$bandit$history()$status[1:5], rep(c("observed", "failed"), 3:2))
     # And the other way round.
-    expect_equal(auto_bandit(domain, found$history)$history()$status, c("known", "failed")[1 + is.na(found$history$reward)])
+    expect_equal(auto_bandit(domain, found$history)$history()$status, c("observed", "failed")[1 + is.na(found$history$reward)])
   }
   expect_error(auto_bandit(domain, cbind(b$history(), mood = 1)), "mood", class = "gpbandits_error")
   # What was lost says nothing.
   late <- gp_ucb(bench_domain, kernel_se(10), 0.1, width = width_constant(2), pending = pending_censor(1, 0))
   late$suggest(3)
   suppressWarnings(late$observe(3:1, c(62, 61, 60)))
-  expect_equal(late$history()$status, c("lost", "lost", "known"))
+  expect_equal(late$history()$status, c("lost", "lost", "observed"))
   told <- late$history()
   told$reward[1:2] <- NA
   expect_equal(auto_bandit(bench_domain, told, n_initial = 0)$history()$reward, 62)
@@ -587,7 +587,7 @@ test_that("with one reward, or equal ones, an evaluated point is recommended", {
     one <- auto_bandit(space, data.frame(x = 3.1, y = 1, reward = 10))
     expect_equal(unlist(one$best()[c("x", "y")]), c(x = 3.1, y = 1))
     data <- data.frame(x = c(3.1, 2.5, 2.2), y = c(1, 1, -2), reward = c(10, 10, NA),
-                       status = c("known", "known", "failed"))
+                       status = c("observed", "observed", "failed"))
     two <- auto_bandit(space, data, failures = "avoid")
     expect_true(two$best()$x %in% data$x[1:2])
   }

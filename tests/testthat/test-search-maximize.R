@@ -38,7 +38,7 @@ test_that("an objective that fails or returns nonsense is recorded, avoided, nev
   expect_equal(nrow(found$history), 25)
   failed <- is.na(found$history$reward)
   expect_true(all(grepl("too small", found$history$status[found$history$x < 0.3])))
-  expect_true(all(found$history$status[!failed] == "ok"))
+  expect_true(all(found$history$status[!failed] == "observed"))
   expect_lt(mean(utils::tail(failed, 10)), 0.5)
   expect_lt(abs(found$par[["x"]] - 0.5), 0.05)
   expect_warning(none <- maximize_bandit(function(p) stop("never"), list(x = c(0, 1)), 4), class = "gpbandits_no_success")
@@ -51,7 +51,7 @@ test_that("known points count, constant rewards and single evaluations are no tr
   set.seed(4)
   known <- data.frame(x = c(0.1, 0.5, 0.9), reward = c(-0.16, 0, -0.16))
   found <- maximize_bandit(function(p) -(p[["x"]] - 0.5)^2, list(x = c(0, 1)), 5, n_initial = 0, data = known)
-  expect_equal(found$history$status, c(rep("given", 3), rep("ok", 5)))
+  expect_equal(found$history$status, c(rep("given", 3), rep("observed", 5)))
   expect_lt(abs(found$par[["x"]] - 0.5), 0.1)
   flat <- maximize_bandit(function(p) 7, list(x = c(0, 1)), 8)
   expect_equal(flat$value, 7, tolerance = 1e-6)
@@ -277,13 +277,13 @@ test_that("a search whose every evaluation fails says why and ends early", {
   set.seed(1)
   suppressWarnings(maximize_bandit(broken, space, 12, journal = path))
   found <- maximize_bandit(function(p) p[["x"]], space, 12, journal = path)
-  expect_identical(sum(found$history$status == "ok"), 2L)
+  expect_identical(sum(found$history$status == "observed"), 2L)
   expect_identical(nrow(found$history), 12L)
 })
 
 test_that("data outside of the space are fitted, never suggested and never recommended", {
   skip_if_not_installed("RSQLite")
-  far <- data.frame(x = c(0.2, 1.6), reward = c(0.3, 5), status = "known", noise_var = c(NA, 1e-4))
+  far <- data.frame(x = c(0.2, 1.6), reward = c(0.3, 5), status = "observed", noise_var = c(NA, 1e-4))
   check <- function(found) {
     expect_equal(found$history$x[1:2], far$x)
     expect_true(all(found$history$x[-(1:2)] <= 1))

@@ -203,14 +203,14 @@ test_that("a search over folds finds what the mean over all folds has, with fewe
   # Each setting's folds are distinct, and what is said of it is what they say.
   by_setting <- split(race$folds, race$folds$setting)
   expect_true(all(vapply(by_setting, function(one) !anyDuplicated(one$fold), NA)))
-  ok <- which(found$history$status == "ok")
+  ok <- which(found$history$status == "observed")
   expect_equal(found$history$reward[ok], vapply(by_setting[ok], function(one) mean(one$reward), 0), ignore_attr = TRUE)
   expect_true(all(found$history$fold_var[ok] == 0))
   # A stopped setting is estimated without the luck of its folds.
   stopped <- found$history[found$history$status == "stopped", ]
   expect_lt(max(abs(stopped$reward - -(stopped$x - 2.2)^2)), 0.3)
   expect_gt(min(stopped$fold_var), 0)
-  expect_true(found$best_seen$status == "ok")
+  expect_true(found$best_seen$status == "observed")
   expect_false(is.unsorted(as.data.frame(found)$best, na.rm = TRUE))
   expect_output(print(found), "60 folds of \\d+ settings \\(\\d+ complete, \\d+ stopped early: \\d+ folds saved")
   expect_output(print(summary(found)), "settings +\\d+ succeeded.*race +60 evaluations of a fold")
@@ -247,8 +247,8 @@ test_that("where settings wait the bandit knows by now what they are worth, with
   set.seed(5)
   found <- minimize_bandit(function(p, fold) -noisy(p, fold), list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE))
   expect_gt(sum(found$history$status == "unfinished"), 0)
-  expect_equal(!is.na(noise_told_last(found$bandit)), found$history$status != "ok", ignore_attr = TRUE)
-  part <- found$history$status != "ok"
+  expect_equal(!is.na(noise_told_last(found$bandit)), found$history$status != "observed", ignore_attr = TRUE)
+  part <- found$history$status != "observed"
   expect_true(all(noise_told_last(found$bandit)[part] > 0.8 * found$history$fold_var[part]))
   # What the bandit takes for a setting's reward is what the history says, up to a tenth of the sd of what is not known.
   off <- abs(found$bandit$history()$reward - found$history$reward)
@@ -276,7 +276,7 @@ test_that("a setting that two folds speak against waits, and the last evaluation
   expect_true(any(vapply(by_setting, function(at) any(diff(at) > 1), NA)))
   # Who waits in the end is no better than the best complete one, as far as is known.
   left <- found$history[found$history$status == "unfinished", ]
-  expect_lt(max(left$reward, -Inf), max(found$history$reward[found$history$status == "ok"]) + 0.1)
+  expect_lt(max(left$reward, -Inf), max(found$history$reward[found$history$status == "observed"]) + 0.1)
   expect_true(all(left$fold_var > 0))
   # No setting is begun that could not be completed, while there is one that can be.
   begun <- max(vapply(by_setting, min, 0))
@@ -330,7 +330,7 @@ test_that("a setting that fails after it has told something counts as the worst 
     noisy(p, fold)
   }, list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE), n_initial = 4)
   told <- found$bandit$history()
-  late <- which(is.na(found$history$reward) & told$status == "known")
+  late <- which(is.na(found$history$reward) & told$status == "observed")
   expect_gt(length(late), 0)
   expect_equal(told$reward[late], rep(min(found$history$reward, na.rm = TRUE), length(late)), tolerance = 0.05)
   expect_lt(found$par[["x"]], 2.2)
@@ -471,7 +471,7 @@ test_that("a race in a store keeps its budget of folds, and goes on", {
     expect_lt(abs(found$par[["x"]] - 2.2), 0.2)
     by_setting <- split(race$folds, race$folds$setting)
     expect_true(all(vapply(by_setting, function(one) !anyDuplicated(one$fold), NA)))
-    ok <- which(found$history$status == "ok")
+    ok <- which(found$history$status == "observed")
     expect_equal(found$history$reward[ok], vapply(by_setting[as.character(ok)], function(one) mean(one$reward), 0),
                  ignore_attr = TRUE)
     own <- table_column(as.environment(found$bandit)$events, "noise_var")
@@ -494,13 +494,13 @@ test_that("a worker that dies within a setting leaves its folds to the next, and
     noisy(p, fold)
   }
   expect_identical(withRestarts(race_in(place, 50, dies), gone = function() "dead"), "dead")
-  before <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'ok' ORDER BY query, fold")
+  before <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'observed' ORDER BY query, fold")
   expect_equal(nrow(before), 7)
   # Its lease is given up, as after its time.
   tamper(place, "UPDATE gpb_lease SET expires = 0 WHERE state = 'open'")
   found <- race_in(place, 50)
   expect_equal(found$race$spent, 50)
-  after <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'ok' ORDER BY query, fold")
+  after <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'observed' ORDER BY query, fold")
   kept <- merge(before, after, by = c("query", "fold"))
   expect_identical(kept$reward.x, kept$reward.y)
   expect_equal(nrow(kept), 7)

@@ -21,7 +21,7 @@ expect_complete <- function(found, evaluations) {
   expect_identical(nrow(found$history), as.integer(evaluations))
   expect_false(found$interrupted)
   bandit <- found$bandit
-  expect_true(all(bandit$history()$status %in% c("known", "failed")))
+  expect_true(all(bandit$history()$status %in% c("observed", "failed")))
   expect_identical(nrow(bandit$history()), as.integer(evaluations))
   expect_identical(sort(bandit$history()$reward), sort(found$history$reward))
   at <- matrix(seq(0, 1, length.out = 9))
@@ -53,7 +53,7 @@ test_that("two workers work at the same time", {
     set.seed(80)
     found <- maximize_bandit(in_pairs(directory), list(x = c(0, 1)), 10, workers = 2)
     expect_complete(found, 10)
-    expect_true(all(found$history$status == "ok"))
+    expect_true(all(found$history$status == "observed"))
     expect_length(dir(directory), 10)
   })
   unlink(directory, recursive = TRUE)
@@ -74,7 +74,7 @@ test_that("a worker that is killed: its query is evaluated again, nothing is los
   with_two_workers({
     found <- maximize_bandit(dying, list(x = c(0, 1)), 12, workers = 2)
     expect_complete(found, 12)
-    expect_true(all(found$history$status == "ok"))
+    expect_true(all(found$history$status == "observed"))
     expect_true(file.exists(marker))
   })
   unlink(marker)
@@ -108,7 +108,7 @@ test_that("time limits: heeded by R code, and workers that do not heed them are 
   alone <- maximize_bandit(busy, list(x = c(0, 1)), 6, control = search_control(timeout = 1, attempts = 1))
   late <- alone$history$x > 0.7
   expect_gt(sum(late), 0)
-  expect_identical(alone$history$status, ifelse(late, "timed out after 1 s (1 attempts)", "ok"))
+  expect_identical(alone$history$status, ifelse(late, "timed out after 1 s (1 attempts)", "observed"))
   woke <- tempfile()
   slow <- function(p) {
     if (p[["x"]] > 0.7) {
@@ -126,7 +126,7 @@ test_that("time limits: heeded by R code, and workers that do not heed them are 
     expect_complete(found, 8)
     late <- found$history$x > 0.7
     expect_gt(sum(late), 0)
-    expect_identical(found$history$status, ifelse(late, "timed out after 1 s (2 attempts)", "ok"))
+    expect_identical(found$history$status, ifelse(late, "timed out after 1 s (2 attempts)", "observed"))
     # compiled code, or another program, does not look at R's clock
     marker <- tempfile()
     deaf <- function(p) {
@@ -140,7 +140,7 @@ test_that("time limits: heeded by R code, and workers that do not heed them are 
     environment(deaf) <- list2env(list(marker = marker, woke = woke), parent = globalenv())
     found <- maximize_bandit(deaf, list(x = c(0, 1)), 8, workers = 2, control = search_control(timeout = 1))
     expect_complete(found, 8)
-    expect_true(all(found$history$status == "ok"))
+    expect_true(all(found$history$status == "observed"))
     expect_false(file.exists(woke))
     unlink(marker)
   })
@@ -159,7 +159,7 @@ test_that("errors and nonsense of the objective come back from the workers as th
     expect_complete(found, 10)
     x <- found$history$x
     expect_identical(found$history$status,
-                     ifelse(x < 0.3, "error: too small", ifelse(x > 0.8, "returned \"large\"", "ok")))
+                     ifelse(x < 0.3, "error: too small", ifelse(x > 0.8, "returned \"large\"", "observed")))
   })
 })
 

@@ -191,7 +191,7 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
   # A reward that another one gave meanwhile, and gave differently: refused, and said.
   replica <- open_bandit(store_at(place))
   history <- replica$history()
-  expect_identical(history$status, c(rep("known", 4), "failed", "withdrawn", "known"))
+  expect_identical(history$status, c(rep("observed", 4), "failed", "withdrawn", "observed"))
   expect_identical(history$reward[c(4, 7)], c(4.2, -0.15))
   expect_identical(tamper(place, "SELECT reason FROM gpb_lease WHERE query = 5")$reason, "broken flask")
   browser$js("document.getElementById('leave').click(); ''")
@@ -300,7 +300,7 @@ test_that("which of two: asked in pairs, answered, a tie, a slip corrected", {
   place <- sqlite_place()
   recipes <- data.frame(lemon = c(40, 60, 80, 50), sugar = c(30, 60, 45, 50))
   bandit <- gp_bandit(recipes, kernel_se(c(20, 20), variance = 4), policy = policy_duel(2),
-                      rewards = rewards_duels(ties = TRUE), store = store_at(place, seed = 1))
+                      rewards = rewards_preferences(ties = TRUE), store = store_at(place, seed = 1))
   let_go(bandit)
   browser <- page_of(place)$browser
   wait_for_status(browser, "Known: 0")
@@ -536,7 +536,7 @@ test_that("a campaign of many columns: added by hand, a picture for each outcome
   bandit$catch_up()
   added <- bandit$history()[7, ]
   expect_identical(unlist(added[c("temperature", "pressure", "yield", "impurity")]), c(temperature = 55.5, pressure = 7, yield = 42, impurity = 0.125))
-  expect_identical(c(as.character(added$solvent), as.character(added$dry), added$status), c("water", "FALSE", "known"))
+  expect_identical(c(as.character(added$solvent), as.character(added$dry), added$status), c("water", "FALSE", "observed"))
 
   # Downloads are what the service exports.
   folder <- tempfile("downloads")
@@ -635,10 +635,10 @@ test_that("what can be said of two is told to the page, and whom a query met", {
     expect_true(all(unlist(slices$lower) >= 0 & unlist(slices$upper) <= 1))
     list(prefer = read(gpbandits:::serve_model(service))$prefer, rows = read(gpbandits:::serve_history(service, list()))$rows)
   }
-  duels <- told(rewards_duels(ties = TRUE))
+  duels <- told(rewards_preferences(ties = TRUE))
   expect_identical(duels$prefer, list(ties = TRUE, again = TRUE))
   expect_identical(duels$rows$id.2, c(2L, 1L, NA))
-  rankings <- told(rewards_rankings())
+  rankings <- told(rewards_preferences("rankings"))
   expect_identical(rankings$prefer, list(ties = FALSE, again = FALSE))
   expect_identical(rankings$rows$ranking, c(1L, 1L, NA))
   expect_null(rankings$rows$id.2)

@@ -180,7 +180,7 @@ test_that("contexts go by name, a decision is its visitor's, and the log is told
   rows <- ask("/history?draws=50")$rows
   expect_equal(rows$propensity, ours$propensity, tolerance = 1e-12)
   expect_true(all(rows$propensity > 0 & rows$propensity <= 1))
-  expect_identical(rows$status[1:5], c("known", "known", "withdrawn", "pending", "failed"))
+  expect_identical(rows$status[1:5], c("observed", "observed", "withdrawn", "pending", "failed"))
   expect_identical(rows$reward[1:3], c(0.8, 0, NA))
   expect_equal(ask("/history?draws=50&after=2&limit=3")$rows$propensity, ours$propensity[3:5], tolerance = 1e-12)
   reasons <- tamper(place, "SELECT reason FROM gpb_lease WHERE reason IS NOT NULL ORDER BY query")$reason
@@ -415,11 +415,11 @@ test_that("an experiment that was not suggested is added, whole or open, and wha
   }
   point <- '"point": {"whole": true, "u": 0.5, "rule": "b"}'
   read <- function(answer) jsonlite::parse_json(answer$body)
-  expect_identical(read(add(sprintf('{%s, "outcomes": {"yield": 3, "impurity": 0.2}}', point), service)), list(id = 1L, status = "known"))
+  expect_identical(read(add(sprintf('{%s, "outcomes": {"yield": 3, "impurity": 0.2}}', point), service)), list(id = 1L, status = "observed"))
   expect_identical(read(add(sprintf('{%s, "outcomes": {"impurity": 0.2}}', point), service)), list(id = 2L, status = "partial"))
   expect_identical(read(add(sprintf("{%s}", point), service)), list(id = 3L, status = "pending"))
   history <- bandit$history()
-  expect_identical(history$status, c("known", "partial", "pending"))
+  expect_identical(history$status, c("observed", "partial", "pending"))
   expect_identical(history$yield, c(3, NA, NA))
   expect_true(all(history$u == 0.5 & history$rule == "b" & history$whole))
   wrong <- c("{}", '{"point": {"u": 1}}', '{"point": {"u": 1, "rule": "c", "whole": true}}', '{"point": [1]}', '{"point": {"u": [1, 2], "rule": "a", "whole": true}}',
@@ -430,7 +430,7 @@ test_that("an experiment that was not suggested is added, whole or open, and wha
   # Of arms: by number, with a context and a reward.
   arms <- gp_ucb(1:4 / 4, kernel_se(c(0.2, 1)), 0.01, contexts = "age", store = other <- store_at(sqlite_place(), seed = 1))
   of_arms <- list(bandit = arms, store = other)
-  expect_identical(read(add('{"arm": 3, "context": {"age": 0.5}, "reward": 0.25}', of_arms)), list(id = 1L, status = "known"))
+  expect_identical(read(add('{"arm": 3, "context": {"age": 0.5}, "reward": 0.25}', of_arms)), list(id = 1L, status = "observed"))
   for (body in c('{"arm": 5, "context": [0.5], "reward": 1}', '{"arm": [1, 2], "context": [0.5]}', '{"arm": 3, "reward": 1}')) {
     expect_identical(add(body, of_arms)$status, 400L, info = body)
   }

@@ -111,7 +111,7 @@ test_that("Thompson sampling draws from the same posterior", {
   set.seed(5)
   ours <- cov(t(bandit$draw(20000)))
   history <- whole$history()
-  told <- which(history$status == "known")
+  told <- which(history$status == "observed")
   K <- ref_kernel_se(0.2)(forget_x)
   exact <- ref_posterior_at(K, history$arm[told], history$reward[told], rep(forget_noise, length(told)))$cov
   expect_lt(max(abs(ours - exact)) / max(diag(exact)), 0.05)
@@ -155,7 +155,7 @@ test_that("what is pending, and all after it, stays; what was forgotten takes no
   }
   expect_identical(bandit$history(), before)
   expect_error(bandit$observe(13, 9), "13, whose reward is already known", class = "gpbandits_error")
-  expect_error(bandit$withdraw(13), "13, which is known", class = "gpbandits_error")
+  expect_error(bandit$withdraw(13), "13, which is observed", class = "gpbandits_error")
   bandit$amend(13, -1)
   expect_identical(bandit$history()$reward[2], -1)
   bandit$observe(data.frame(id = 12, arm = before$arm[1], reward = 0.5))
@@ -307,7 +307,7 @@ test_that("bandits whose future depends on single rounds are refused by name, an
   several <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   several$observe(several$suggest()$id, c(1, 2))
   with <- function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ucb(width_constant(1)), ...)
-  cases <- list("a noise of their own" = own, "several for one id" = several, changes = with(changes = change_window(5)),
+  cases <- list("a noise of their own" = own, "several for one id" = several, changes = with(changes = change_fade(window = 5)),
                 constraints = with(constraints = constraints_noisy(1, 3, 0.5)), outputs = with(outputs = scale_outputs()),
                 failures = with(failures = "avoid"), rewards = with(rewards = rewards_clip(1)), pending_censor = with(pending = pending_censor(3)),
                 "open contexts" = gp_ucb(forget_x, kernel_se(c(0.2, 1)), forget_noise, contexts = "z"),
@@ -377,7 +377,7 @@ test_that("damaged checkpoints are refused", {
     frame$events$id[sums + 3L] <- 1L
   })
   # Where sums do not say all nobody has made one.
-  for (other in list(list(changes = change_window(5)), list(failures = "avoid"), list(pending = pending_censor(3)),
+  for (other in list(list(changes = change_fade(window = 5)), list(failures = "avoid"), list(pending = pending_censor(3)),
                      list(rewards = rewards_clip(1)))) {
     config <- do.call(gp_ucb, c(list(forget_x, kernel_se(0.2), forget_noise), other))$config
     damaged(function(frame) frame$config <- config)

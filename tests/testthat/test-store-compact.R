@@ -26,7 +26,7 @@ life_to_compact <- function(bandit, steps = 6) {
     for (id in rev(setdiff(waiting, c(if (t %% 3 == 0) waiting[1], if (t %% 4 == 0) waiting[2], utils::tail(waiting, 1))))) {
       if (plain && t == 2) bandit$observe(id, stats::rnorm(3))
       else bandit$observe(id, draw(), noise_var = if (plain && t == 4) 0.2)
-      if (t == 5 && bandit$history()$status[id] == "known") bandit$amend(id, draw())
+      if (t == 5 && bandit$history()$status[id] == "observed") bandit$amend(id, draw())
     }
   }
   invisible(bandit)
@@ -104,7 +104,7 @@ test_that("which arms could be played stays", {
 })
 
 test_that("logs that say more than what is known are refused, and stay", {
-  duel <- gp_bandit(compact_x, kernel_se(0.2), policy = policy_duel(width_constant(1)), rewards = rewards_duels())
+  duel <- gp_bandit(compact_x, kernel_se(0.2), policy = policy_duel(width_constant(1)), rewards = rewards_preferences())
   duel$suggest(2)
   duel$observe(c(2, 1), 1)
   grown <- gp_ucb(compact_x, kernel_se(0.2), 0.01)
@@ -164,7 +164,7 @@ test_that("a search, and a race over folds, go on from a shorter journal", {
     counts <- compact_log(file)
     expect_lte(counts[["after"]], counts[["before"]] - is.null(race))
     ended <- search(15)
-    over <- begun$history$status %in% c("ok", "stopped")
+    over <- begun$history$status %in% c("observed", "stopped")
     expect_identical(ended$history$reward[which(over)], begun$history$reward[over])
     expect_identical(ended$history$x[which(over)], begun$history$x[over])
     expect_identical(if (is.null(race)) nrow(ended$history) else as.integer(ended$race$spent), 15L)
@@ -308,6 +308,6 @@ test_that("a process that is killed in the middle has changed nothing, and worke
     expect_identical(anyDuplicated(done), 0L)
     expect_equal(sum(answered), length(done))
     expect_identical(late$reward[done], sin(5 * late$x1[done]))
-    expect_identical(late[history$id[history$status == "known"], "reward"], history$reward[history$status == "known"])
+    expect_identical(late[history$id[history$status == "observed"], "reward"], history$reward[history$status == "observed"])
   })
 })

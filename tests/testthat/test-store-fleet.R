@@ -13,7 +13,7 @@ test_that("a search in a store finds the top, keeps the budget, and goes on", {
     found <- search_in(place, data = data.frame(x = 1.2, reward = hill(c(x = 1.2))))
     expect_s3_class(found, "bandit_maximum")
     expect_identical(nrow(found$history), 13L)
-    expect_identical(found$history$status, c("given", rep("ok", 12)))
+    expect_identical(found$history$status, c("given", rep("observed", 12)))
     expect_equal(found$history$reward, 1000 - 300 * (found$history$x - 2)^2, tolerance = 1e-12)
     expect_lt(abs(found$par[["x"]] - 2), 0.1)
     expect_lt(abs(found$value - 1000), 20)                                   # in the reward's own units
@@ -40,7 +40,7 @@ test_that("two drivers at once do the work of one", {
     }
     drivers <- replicate(2, parallel::mcparallel(search_in(place, 14, objective = slow)$history, silent = TRUE), simplify = FALSE)
     found <- unname(parallel::mccollect(drivers))
-    expect_identical(found[[1]]$status, rep("ok", 14))
+    expect_identical(found[[1]]$status, rep("observed", 14))
     expect_identical(found[[2]], found[[1]])
     seen <- tamper(place, "SELECT query, worker FROM gpb_lease WHERE state = 'done'")
     expect_identical(anyDuplicated(seen$query), 0L)
@@ -63,7 +63,7 @@ test_that("workers on a future plan, one of which dies", {
     hill(p)
   }))
   expect_true(dir.exists(killed))
-  expect_identical(found$history$status, rep("ok", 12))
+  expect_identical(found$history$status, rep("observed", 12))
   expect_equal(found$history$reward, vapply(found$history$x, function(x) hill(c(x = x)), 0), tolerance = 1e-12)
   expect_match(refused(search_in(sqlite_place(), workers = 50)), "workers")
 })
@@ -90,7 +90,7 @@ test_that("mirai daemons work, and a driver that dies is replaced: nothing is lo
   }), globalenv()))
   expect_true(dir.exists(killed))
   expect_identical(nrow(found$history), 14L)
-  expect_identical(found$history$status, rep("ok", 14))
+  expect_identical(found$history$status, rep("observed", 14))
   counted <- tamper(place, "SELECT query FROM gpb_event WHERE kind = 'reward'")$query
   expect_identical(anyDuplicated(counted), 0L)
   expect_gt(length(unique(tamper(place, "SELECT worker FROM gpb_lease WHERE state = 'done'")$worker)), 1)
@@ -150,7 +150,7 @@ test_that("the driver waits for who still works when another worker has given up
   bandit$catch_up()
   history <- bandit$history()
   expect_identical(sum(history$status == "failed"), 10L)
-  told <- history$status == "known" & history$action != "given"
+  told <- history$status == "observed" & history$action != "given"
   expect_identical(sum(told), 2L)
   expect_identical(history$reward[told], -(history$x1[told] - 0.3)^2)
 })
@@ -182,7 +182,7 @@ test_that("a store is watched from another session", {
   bandit$suggest(worker = "d", lease = 30)
   seen <- summary(store_at(place))
   expect_identical(as.integer(seen$status), c(3L, 1L))
-  expect_identical(names(seen$status), c("known", "pending"))
+  expect_identical(names(seen$status), c("observed", "pending"))
   expect_identical(seen$working$worker, "d")
   expect_true(seen$working$expires > 0 && seen$working$expires <= 30)
   expect_identical(seen$workers$answered, c(2L, 1L, 0L, 0L))
@@ -239,7 +239,7 @@ test_that("workers find packages where the caller does", {
     "suppressPackageStartupMessages(library(gpbandits))",
     "store <- bandit_store(tempfile(fileext = '.db'), 'b', seed = 1)",
     "found <- maximize_bandit(function(p) -p[['x']]^2, list(x = c(-1, 1)), 6, store = store, workers = 2, control = search_control(verbose = TRUE))",
-    "cat('found', sum(found$history$status == 'ok'), '\\n')"))
+    "cat('found', sum(found$history$status == 'observed'), '\\n')"))
   expect_identical(grep("^found", out, value = TRUE), "found 6 ", info = paste(out, collapse = "\n"))
   expect_identical(sum(grepl("of 6: .* at x = ", out)), 6L)
 })

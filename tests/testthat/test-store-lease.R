@@ -105,7 +105,7 @@ test_that("a decision for a visitor is never given to another, and its late rewa
       expect_gt(bandit$suggest(context = 0, worker = "w", lease = 60)$id, 12L)
       replica <- open_bandit(store_at(place, name))
       replica$observe(first$id, 0.5, token = first$token)
-      expect_identical(replica$history()$status, c("known", rep("pending", 12)))
+      expect_identical(replica$history()$status, c("observed", rep("pending", 12)))
     }
   })
 })
@@ -126,7 +126,7 @@ test_that("work in a context goes to the next worker in that context, and is fai
       bandit$observe(1, 0.25, token = first$token)                                      # (the first one comes back)
       run_out(place)
       expect_identical(bandit$suggest(context = 1, worker = "c", lease = 60)$id, 6L)                # the second has had its two
-      expect_identical(bandit$history()$status, c("known", "failed", "pending", "pending", "pending", "pending"))
+      expect_identical(bandit$history()$status, c("observed", "failed", "pending", "pending", "pending", "pending"))
       bandit$suggest(context = 0, worker = "c", lease = 60)
       gpbandits:::give_back(as.environment(bandit), "c")                                # interrupted
       expect_identical(bandit$suggest(2, context = rbind(1, 0), worker = "d", lease = 60)$id, c(6L, 5L))
@@ -160,7 +160,7 @@ test_that("people, who take no lease, keep their experiments for as long as they
     expect_identical(bandit$catch_up()$history()$status, rep("pending", 7))
     expect_identical(summary(store_at(place, "lab"))$working$expires[1:6], rep(Inf, 6))
     bandit$observe(1, 0.5)
-    expect_identical(bandit$history()$status[1], "known")
+    expect_identical(bandit$history()$status[1], "observed")
   })
 })
 
@@ -203,7 +203,7 @@ test_that("tokens come from the system's generator, one independent of the other
     expect_match(refused(bandit$amend(1, 0.6, token = tokens[2])), "token")
     bandit$amend(1, 0.6, token = tokens[1])
     bandit$fail(2, token = tokens[2])
-    expect_identical(bandit$history()$status[1:3], c("known", "failed", "pending"))
+    expect_identical(bandit$history()$status[1:3], c("observed", "failed", "pending"))
   })
 })
 

@@ -138,7 +138,7 @@ test_that("a late result takes the place of the worst reward that stood for a fa
     bandit$fail(id)
     bandit$add(x = store_x[2], reward = 7)
     bandit$observe(id, 1)
-    expect_identical(bandit$history()$status[id], "known")
+    expect_identical(bandit$history()$status[id], "observed")
   })
 })
 
@@ -190,9 +190,9 @@ test_that("a query that nobody answers is failed after its attempts", {
     expect_same_log(replica, bandit)
     expect_identical(replica$history()$reward, c(NA, NA, 0.75, NA))
     expect_identical(tamper(place, "SELECT status FROM gpb_history ORDER BY id")$status,
-                     c("failed", "withdrawn", "known", "failed"))
+                     c("failed", "withdrawn", "observed", "failed"))
     bandit$observe(1, 1)                                                     # a late answer is an answer
-    expect_identical(open_bandit(store_at(place))$history()$status[1], "known")
+    expect_identical(open_bandit(store_at(place))$history()$status[1], "observed")
   })
 })
 
@@ -809,5 +809,5 @@ test_that("a worker all of whose evaluations fail ends and says why", {
   b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "t", seed = 1))
   expect_warning(work_on(bandit_store(file, "t"), broken, heartbeat = FALSE), "no licence", class = "gpbandits_no_success")
   expect_identical(work_on(bandit_store(file, "t"), function(p) p[["x1"]], heartbeat = FALSE,
-                           until = function(bandit) sum(bandit$history()$action == "policy" & bandit$history()$status == "known") >= 2), 2)
+                           until = function(bandit) sum(bandit$history()$action == "policy" & bandit$history()$status == "observed") >= 2), 2)
 })

@@ -72,7 +72,7 @@ test_that("numbers survive the database to the bit", {
     expect_identical(open_bandit(store_at(place))$history()$reward, values)
     seen <- tamper(place, "SELECT id, reward, status FROM gpb_history ORDER BY id")
     expect_identical(as.double(seen$reward), values)
-    expect_true(all(seen$status == "known"))
+    expect_true(all(seen$status == "observed"))
   })
 })
 
@@ -421,7 +421,7 @@ test_that("the view of the history says when and why a query was given up, and w
     expect_identical(other$catch_up()$history()$reason, reasons)
     expect_same_log(other, bandit)
     bandit$observe(1, 0.5)
-    expect_identical(seen()$status[1], "known")
+    expect_identical(seen()$status[1], "observed")
     expect_identical(seen()$reason[1], NA_character_)
     compact_log(bandit)
     late <- open_bandit(store_at(place))

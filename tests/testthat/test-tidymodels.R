@@ -105,7 +105,7 @@ test_that("a setting that was tried is told again, and another one asked for", {
   bandit$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
   asked <- gpbandits:::next_setting(bandit)
   history <- bandit$history()
-  told <- history[history$action == "policy" & history$status == "known", ]
+  told <- history[history$action == "policy" & history$status == "observed", ]
   expect_identical(history$status[nrow(history)], "pending")
   expect_true(all(told$n != 2L & told$reward == ifelse(told$n == 1L, 0, 5)))
   # The mean is best where it is known to be: that is asked for to the end.

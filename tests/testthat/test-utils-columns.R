@@ -171,7 +171,7 @@ test_that("searches, and campaigns that begin with a history", {
     first$observe(1, 0.5)
     first$fail(2)
     again <- auto_bandit(space, first$history())
-    expect_identical(again$history()[[gpbandits:::beside("status", given)]], c("known", "failed", "pending"))
+    expect_identical(again$history()[[gpbandits:::beside("status", given)]], c("observed", "failed", "pending"))
   }
 })
 

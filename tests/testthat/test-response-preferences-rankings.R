@@ -31,7 +31,7 @@ ref_rankings <- function(K, orders, stages = lengths(orders) - 1, m = rep(0, nro
 }
 
 rank_bandit <- function(domain = rank_x, ..., policy = policy_ucb(width_constant(1))) {
-  gp_bandit(domain, rank_kernel, policy = policy, rewards = rewards_rankings(), ...)
+  gp_bandit(domain, rank_kernel, policy = policy, rewards = rewards_preferences("rankings"), ...)
 }
 
 # Arms added and ranked.
@@ -82,7 +82,7 @@ test_that("the best of some, and the first places, are the first stages alone", 
 })
 
 test_that("two that are ranked are a comparison", {
-  duels <- gp_bandit(rank_x, rank_kernel, policy = policy_duel(2), rewards = rewards_duels())
+  duels <- gp_bandit(rank_x, rank_kernel, policy = policy_duel(2), rewards = rewards_preferences())
   ranks <- rank_bandit(policy = policy_duel(2))
   set.seed(1)
   for (t in 1:8) {
@@ -103,11 +103,11 @@ test_that("a place that stands twice in a ranking, and weights of older ones", {
   reference <- ref_rankings(kernel_gram(rank_kernel, rank_x), list(c(2, 4, 2)))
   expect_equal(b$posterior(scale = "latent")$mean, reference$mean, tolerance = 1e-8)
   expect_equal(b$posterior(scale = "latent")$sd, sqrt(diag(reference$cov)), tolerance = 1e-7)
-  w <- ranked(rank_bandit(changes = change_weights(0.8)), orders[1:2])
+  w <- ranked(rank_bandit(changes = change_fade(0.2, by = "weights")), orders[1:2])
   powers <- 0.8^(7 - c(4, 6))
   expect_equal(w$posterior(scale = "latent")$mean,
                ref_rankings(kernel_gram(rank_kernel, rank_x), orders[1:2], powers = powers)$mean, tolerance = 1e-8)
-  window <- ranked(rank_bandit(changes = change_window(2)), orders)
+  window <- ranked(rank_bandit(changes = change_fade(window = 2)), orders)
   latest <- ref_rankings(kernel_gram(rank_kernel, rank_x), orders[3:4])
   expect_equal(window$posterior(scale = "latent")$mean, latest$mean, tolerance = 1e-8)
 })
@@ -218,14 +218,14 @@ test_that("what is no ranking is refused, and nothing changes", {
   refused(b$add(arm = 1, reward = 1), "reward")
   expect_identical(b$history(), log)
   expect_identical(b$posterior(), before)
-  refused(gp_ucb(1:3, kernel_se(1), 1)$rank(1:2), "ids", "rewards_rankings")
-  d <- gp_bandit(1:3, kernel_se(1), policy = policy_duel(2), rewards = rewards_duels())
+  refused(gp_ucb(1:3, kernel_se(1), 1)$rank(1:2), "ids", "rewards_preferences")
+  d <- gp_bandit(1:3, kernel_se(1), policy = policy_duel(2), rewards = rewards_preferences())
   d$add(arm = 1:3)
-  refused(d$rank(1:3), "ids", "rewards_rankings")
+  refused(d$rank(1:3), "ids", "rewards_preferences")
   refused(rank_bandit(pending = pending_hallucinate()), "pending")
   refused(rank_bandit(policy = policy_ucb(width_glm(1))), "width")
   in_context <- gp_bandit(1:3, kernel_se(1, dims = 1) + kernel_se(1, dims = 2), policy = policy_mean(),
-                          rewards = rewards_rankings(), contexts = matrix(0:1))
+                          rewards = rewards_preferences("rankings"), contexts = matrix(0:1))
   in_context$add(arm = 1:2, context = matrix(0:1))
   refused(in_context$rank(1:2), "id", "context")
 })
@@ -250,7 +250,7 @@ test_that("a log with half a ranking teaches nothing, one with a stranger in it 
 
 test_that("a tray of one place is not asked for in silence", {
   x <- 0:4 / 4
-  for (rewards in list(rewards_rankings(), rewards_duels())) {
+  for (rewards in list(rewards_preferences("rankings"), rewards_preferences())) {
     b <- gp_bandit(x, kernel_se(0.3), policy = policy_ei(), rewards = rewards)
     expect_warning(asked <- b$suggest(3), "policy_ts\\(\\)", class = "gpbandits_repeats")
     expect_identical(length(unique(asked$arm)), 1L)

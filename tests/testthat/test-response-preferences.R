@@ -16,7 +16,7 @@ five <- rbind(c(1, 2), c(1, 2), c(2, 3), c(3, 2), c(1, 3))     # the first wins
 
 test_that("comparisons: the specification's numbers, over arms and on a box", {
   for (domain in list(duel_x, box_domain(0, 1))) {
-    b <- compare(gp_bandit(domain, duel_kernel, policy = policy_duel(2), rewards = rewards_duels()), five)
+    b <- compare(gp_bandit(domain, duel_kernel, policy = policy_duel(2), rewards = rewards_preferences()), five)
     latent <- b$posterior(x = duel_x, scale = "latent")
     expect_equal(latent$mean, c(.63003, -.48372, -.72559), tolerance = 1e-5)
     H <- rbind(c(1, -1, 0), c(1, -1, 0), c(0, 1, -1), c(0, -1, 1), c(1, 0, -1))
@@ -33,7 +33,7 @@ test_that("comparisons: the specification's numbers, over arms and on a box", {
 })
 
 test_that("ties are levels of a difference", {
-  b <- gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = rewards_duels(TRUE, 0.4))
+  b <- gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = rewards_preferences(ties = TRUE, tau = 0.4))
   b$add(arm = c(1, 2))
   b$observe(1:2, prefer = NA)
   b$add(arm = c(3, 2))
@@ -49,7 +49,7 @@ test_that("ties are levels of a difference", {
 })
 
 test_that("who met whom counts once, in either order, and can be corrected", {
-  make <- function() gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = rewards_duels())
+  make <- function() gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = rewards_preferences())
   b <- make()
   b$add(arm = c(1, 3))
   b$observe(1:2, prefer = 2)
@@ -66,7 +66,7 @@ test_that("who met whom counts once, in either order, and can be corrected", {
   # One that is known meets a third.
   b$add(arm = 2)
   b$observe(c(1, 3), prefer = 3)
-  expect_identical(b$history()$status, rep("known", 3))
+  expect_identical(b$history()$status, rep("observed", 3))
   reference <- ref_laplace(kernel_gram(duel_kernel, duel_x), rbind(c(1, 0, -1), c(-1, 1, 0)),
                            ref_likelihoods$logit(c(1, 1), c(1, 1)))
   expect_equal(b$posterior(scale = "latent")$mean, reference$mean, tolerance = 1e-8)
@@ -86,7 +86,7 @@ test_that("policy_duel() asks for the pairs of its rules, and goes on so in copi
     set.seed(5)
     f <- 2 * drop(t(chol(K + diag(1e-8, 12))) %*% rnorm(12))
     unlink(file)
-    b <- gp_bandit(x, kernel, policy = policy_duel(2, rule), rewards = rewards_duels(), journal = file)
+    b <- gp_bandit(x, kernel, policy = policy_duel(2, rule), rewards = rewards_preferences(), journal = file)
     H <- matrix(0, 0, 12)
     won <- NULL
     last <- 1L
@@ -144,7 +144,7 @@ test_that("policy_duel() asks for the pairs of its rules, and goes on so in copi
 })
 
 test_that("a duel on a box is between places that differ, at the largest upper bound", {
-  b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), policy = policy_duel(2), rewards = rewards_duels())
+  b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), policy = policy_duel(2), rewards = rewards_preferences())
   taste <- function(q) -8 * ((q$x1 - 0.3)^2 + (q$x2 - 0.6)^2)
   set.seed(2)
   for (t in 1:12) {
@@ -161,7 +161,7 @@ test_that("a duel on a box is between places that differ, at the largest upper b
 })
 
 test_that("what is no comparison is refused", {
-  make <- function(policy = policy_duel(2), ..., rewards = rewards_duels()) {
+  make <- function(policy = policy_duel(2), ..., rewards = rewards_preferences()) {
     gp_bandit(duel_x, duel_kernel, policy = policy, rewards = rewards, ...)
   }
   b <- make()
@@ -181,8 +181,8 @@ test_that("what is no comparison is refused", {
   refused("engine", engine = "played")
   refused("policy", rewards = rewards_binary())
   expect_error(gp_bandit(duel_x, duel_kernel, 1, policy_duel(2)), "policy_duel", class = "gpbandits_error")
-  expect_error(gp_bandit(box_domain(0, 1), duel_kernel, policy = policy_duel(2, "game"), rewards = rewards_duels()), class = "gpbandits_error")
-  expect_error(gp_bandit(box_domain(0, 1), duel_kernel, policy = policy_ts(1), rewards = rewards_duels()), class = "gpbandits_error")
+  expect_error(gp_bandit(box_domain(0, 1), duel_kernel, policy = policy_duel(2, "game"), rewards = rewards_preferences()), class = "gpbandits_error")
+  expect_error(gp_bandit(box_domain(0, 1), duel_kernel, policy = policy_ts(1), rewards = rewards_preferences()), class = "gpbandits_error")
   expect_error(policy_duel(width_dmm(1, 1)), "width", class = "gpbandits_error")
 })
 
@@ -220,7 +220,7 @@ test_that("width_glm() is AMM's where little is known, and probit's outcomes cou
   glm_ucb <- policy_ucb(width_glm(1))
   expect_error(gp_bandit(duel_x, duel_kernel, 1, glm_ucb), "width_glm", class = "gpbandits_error")
   expect_error(gp_bandit(duel_x, duel_kernel, policy = glm_ucb, rewards = rewards_ordinal(3)), "width_glm", class = "gpbandits_error")
-  expect_error(gp_bandit(duel_x, duel_kernel, policy = glm_ucb, rewards = rewards_duels(TRUE)), "width_glm", class = "gpbandits_error")
+  expect_error(gp_bandit(duel_x, duel_kernel, policy = glm_ucb, rewards = rewards_preferences(ties = TRUE)), "width_glm", class = "gpbandits_error")
   expect_error(gp_bandit(duel_x, duel_kernel, policy = glm_ucb, rewards = rewards_binary(), pending = pending_hallucinate()), "width_glm",
                class = "gpbandits_error")
   expect_error(width_ec(width_glm(1), 0.1), "base", class = "gpbandits_error")
@@ -260,7 +260,7 @@ test_that("f is within width_glm()'s bounds in all rounds as often as is said", 
   cases <- list(logit = list(rewards_binary(), function(f) rbinom(1, 1, plogis(f))),
                 counts = list(rewards_counts(), function(f) rpois(1, exp(f))),
                 probit = list(rewards_binary("probit"), function(f) rbinom(1, 1, pnorm(f))),
-                duels = list(rewards_duels(), function(f) rbinom(1, 1, plogis(f))))
+                duels = list(rewards_preferences(), function(f) rbinom(1, 1, plogis(f))))
   for (name in names(cases)) {
     missed <- mean(replicate(runs, misses_of(cases[[name]][[1]], rounds, 2, cases[[name]][[2]])))
     if (long) message(sprintf("width_glm(), %s: %.3f of %d runs missed, .1 allowed", name, missed, runs))
@@ -273,7 +273,7 @@ test_that("a service takes which of two was preferred", {
   skip_if_not_installed("jsonlite")
   base <- tempfile(fileext = ".db")
   on.exit(unlink(base))
-  b <- gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = rewards_duels(TRUE), store = bandit_store(base, "taste"))
+  b <- gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = rewards_preferences(ties = TRUE), store = bandit_store(base, "taste"))
   service <- list(bandit = b)
   q <- b$suggest(2)
   answer <- gpbandits:::serve_observe(service, list(id = as.list(as.double(q$id)), prefer = as.double(q$id[2])))
@@ -294,7 +294,7 @@ test_that("twelve arms, 16 draws, 120 duels: the specification's table, uniform 
   truths <- replicate(16, 2 * drop(root %*% rnorm(12)))
   regret <- function(rule, f, seed) {
     set.seed(seed)
-    b <- gp_bandit(x, kernel, policy = policy_duel(2, rule), rewards = rewards_duels())
+    b <- gp_bandit(x, kernel, policy = policy_duel(2, rule), rewards = rewards_preferences())
     sum(vapply(1:120, function(t) {
       q <- b$suggest(2)
       b$observe(q$id, prefer = q$id[2 - rbinom(1, 1, plogis(f[q$arm[1]] - f[q$arm[2]]))])
@@ -311,4 +311,14 @@ test_that("twelve arms, 16 draws, 120 duels: the specification's table, uniform 
     message(sprintf("policy_duel(2, \"%s\"): %.2f (se %.2f), uniform %.1f", rule, mean(found), sd(found) / 4, mean(uniform)))
     expect_lt(mean(found), 8.5)                               # 7.45 (se .76) and 7.09 (se .94)
   }
+})
+
+test_that("one constructor makes pairs and rankings, and says what only pairs take", {
+  b <- gp_bandit(duel_x, duel_kernel, policy = policy_duel(2), rewards = "preferences")
+  expect_identical(b$config$rewards, rewards_preferences("pairs"))
+  expect_error(rewards_preferences("rankings", ties = TRUE), "`ties`.*rankings", class = "gpbandits_error")
+  expect_error(rewards_preferences("rankings", approximation = "variational"), "`approximation`.*rankings",
+               class = "gpbandits_error")
+  expect_error(rewards_preferences(TRUE), "`kind`.*\"pairs\", \"rankings\"", class = "gpbandits_error")
+  expect_output(print(rewards_preferences(ties = TRUE)), "comparisons that may be ties")
 })
