@@ -455,6 +455,7 @@ test_that("the table of guarantees has every preset and every bandit", {
     f <- getExportedValue("gpbandits", name)
     is.function(f) && all(c("domain", "kernel", "noise_var") %in% names(formals(f))) && name != "gp_bandit"
   }, exports)
+  makers <- c(makers, "auto_bandit", "maximize_bandit")        # (whose kernel and noise are of gp_model())
   expect_gte(length(makers), 23)
   page <- paste(unlist(tools::Rd_db("gpbandits")[["guarantees.Rd"]]), collapse = " ")
   missing <- makers[!vapply(paste0(makers, "()"), grepl, NA, x = page, fixed = TRUE)]
