@@ -1,6 +1,6 @@
 # How often an interval misses, and a certificate warns, if the model's lengthscale is wrong. Functions are drawn from
-# the prior of the article "What is proven, and what it costs" (Matern 5/2, lengthscale 0.2, 80 arms, noise of sd 0.2);
-# the bandit has a lengthscale that is `factor` times that. GP-UCB with Theorem 1's width at delta = 0.1, 100 rounds.
+# the prior of the article "Theoretical guarantees: regret, coverage and run time" (Matern 5/2, lengthscale 0.2,
+# 80 arms, noise of sd 0.2); the bandit has a lengthscale that is `factor` times that. GP-UCB with Theorem 1's width at delta = 0.1, 100 rounds.
 # From the package's root, gpbandits installed:
 #   Rscript vignettes/precompute/wrong-lengthscale.R
 # (a minute of one processor). Writes vignettes/articles/wrong-lengthscale.csv: a row per factor. `missed`: the
