@@ -131,16 +131,16 @@ FixedInputs fixed_from_list(const Rcpp::List& list) {
 }  // namespace
 
 std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
-  const Rcpp::IntegerVector row = contexts["row"];
-  const Rcpp::NumericMatrix values = contexts["values"];
+  const Rcpp::IntegerVector row(element(contexts, "row"));
+  const Rcpp::NumericMatrix values(element(contexts, "values"));
   if (values.nrow() != row.size()) throw std::invalid_argument("contexts differ in number");
   ArmSet eligible;
-  if (contexts.containsElementNamed("eligible")) {
-    const auto flags = Rcpp::as<std::vector<int>>(contexts["eligible"]);
+  const SEXP arms = element(contexts, "eligible"), held = element(contexts, "fixed");
+  if (!Rf_isNull(arms)) {
+    const auto flags = Rcpp::as<std::vector<int>>(arms);
     eligible = std::make_shared<const std::vector<char>>(flags.begin(), flags.end());
   }
-  const FixedInputs fixed =
-      contexts.containsElementNamed("fixed") ? fixed_from_list(contexts["fixed"]) : nullptr;
+  const FixedInputs fixed = Rf_isNull(held) ? nullptr : fixed_from_list(Rcpp::List(held));
   std::vector<Context> out(static_cast<std::size_t>(row.size()));
   for (int k = 0; k < row.size(); ++k) {
     Context& context = out[static_cast<std::size_t>(k)];

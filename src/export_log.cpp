@@ -11,6 +11,7 @@
 #include "r_interrupt.h"
 #include "r_rng.h"
 
+using gpb::element;
 using gpb::Event;
 using gpb::EventKind;
 using gpb::Query;
@@ -217,17 +218,6 @@ class ColumnChange {
   R_xlen_t size_, count_;
   bool blank_;
 };
-
-// The list's element of that name, or NULL. (R keeps one copy of each name.)
-SEXP element(SEXP list, SEXP name) {
-  const SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t k = 0; k < Rf_xlength(names); ++k) {
-    if (STRING_ELT(names, k) == name) return VECTOR_ELT(list, k);
-  }
-  return R_NilValue;
-}
-
-SEXP element(SEXP list, const char* name) { return element(list, PRINTNAME(Rf_install(name))); }
 
 // What table_change() in R describes.
 class TableChange {
