@@ -154,7 +154,7 @@ making <- function() {
 
 roads <- list("late reward with its own noise" = late_reward, "suggest(4) of two outcomes" = suggest_outcomes,
               "suggest that refits" = function() suggest_refit(one_model()),
-              "auto_bandit() that refits" = function() suggest_refit(auto_bandit(box, design = 6)),
+              "auto_bandit() that refits" = function() suggest_refit(auto_bandit(box, n_initial = 6)),
               "store's row to the posterior" = posterior_of_store, "making a bandit" = making)
 
 for (road in names(roads)) {
