@@ -13,10 +13,6 @@ cpp_bandit_is_ready <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_is_ready`, handle)
 }
 
-cpp_bandit_suggest <- function(handle, contexts, time) {
-    invisible(.Call(`_gpbandits_cpp_bandit_suggest`, handle, contexts, time))
-}
-
 cpp_bandit_explore <- function(handle, places, contexts, time) {
     invisible(.Call(`_gpbandits_cpp_bandit_explore`, handle, places, contexts, time))
 }
@@ -77,12 +73,8 @@ cpp_joint_maxima <- function(joint, draws) {
     .Call(`_gpbandits_cpp_joint_maxima`, joint, draws)
 }
 
-cpp_bandit_observe <- function(handle, id, reward, constraints, time, told) {
-    invisible(.Call(`_gpbandits_cpp_bandit_observe`, handle, id, reward, constraints, time, told))
-}
-
-cpp_bandit_give <- function(handle, places, contexts, reward, constraints, time, told) {
-    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints, time, told))
+cpp_bandit_give <- function(handle, places, contexts, reward, constraints, time, told, outcomes) {
+    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints, time, told, outcomes))
 }
 
 cpp_bandit_amend <- function(handle, id, reward, told) {
@@ -229,20 +221,16 @@ cpp_logged_inputs <- function(queries, ids) {
     .Call(`_gpbandits_cpp_logged_inputs`, queries, ids)
 }
 
-cpp_plain_rewards <- function(queries, id, reward, before) {
-    .Call(`_gpbandits_cpp_plain_rewards`, queries, id, reward, before)
+cpp_bandit_suggest <- function(owner, contexts, time, at_once) {
+    .Call(`_gpbandits_cpp_bandit_suggest`, owner, contexts, time, at_once)
 }
 
-cpp_note_ordinary <- function(handle, config, note) {
-    invisible(.Call(`_gpbandits_cpp_note_ordinary`, handle, config, note))
+cpp_bandit_observe <- function(owner, id, reward, constraints, time, told, reach) {
+    .Call(`_gpbandits_cpp_bandit_observe`, owner, id, reward, constraints, time, told, reach)
 }
 
-cpp_ask_ordinary <- function(frame, context) {
-    .Call(`_gpbandits_cpp_ask_ordinary`, frame, context)
-}
-
-cpp_tell_ordinary <- function(frame, id, reward) {
-    .Call(`_gpbandits_cpp_tell_ordinary`, frame, id, reward)
+cpp_query_frame <- function(owner, rows) {
+    .Call(`_gpbandits_cpp_query_frame`, owner, rows)
 }
 
 cpp_is_ours <- function(frame) {

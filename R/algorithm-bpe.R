@@ -261,10 +261,8 @@ alive_among <- function(alive, places) as.integer(seq_len(place_total(places)) %
 # What a model over places would ask, in order.
 first_asked <- function(model, eligible, count) {
   model <- as.environment(model)
-  before <- table_size(model$queries)
-  contexts <- c(contexts_for(model, NULL, count), list(eligible = eligible))
-  transact(model, function(handle) cpp_bandit_suggest(handle, contexts, NA_real_))
-  model$queries$arm[before + seq_len(count)] + 1L
+  rows <- ask(model, c(contexts_for(model, NULL, count), list(eligible = eligible)), NA_real_)
+  model$queries$arm[rows] + 1L
 }
 
 # One after the other where the variance, given those before, is largest.

@@ -1,84 +1,46 @@
 # `$suggest()`. Layer: bandit.
 
 bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
-  if (identical(n, 1) && is.null(time) && is.null(arms) && is.null(fixed) && ...length() == 0) {
-    asked <- ask_ordinary(bandit, context)
-    if (!is.null(asked)) return(asked)
+  if (!is.null(bandit$journal) && needs_transaction(bandit)) {
+    return(suggest_in(bandit, n, context, time, arms, fixed, ...))
   }
-  if (needs_transaction(bandit)) return(suggest_in(bandit, n, context, time, arms, fixed, ...))
-  check_dots_empty(...)
-  if (!identical(n, 1)) n <- check_count(n, upper = 1e6)   # (the check is a twentieth of a query)
-  contexts <- with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
+  if (...length()) check_dots_empty(...)
+  if (!identical(n, 1)) n <- check_count(n, upper = 1e6)
+  contexts <- contexts_for(bandit, context, n)
+  if (!is.null(arms)) contexts <- with_arms(contexts, bandit, arms)
+  if (!is.null(fixed)) contexts <- with_fixed(contexts, bandit, fixed)
   if (n > 1) warn_of_repeats(bandit, n)
-  time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
-  first <- table_size(bandit$queries)
-  ask_queries(bandit, n, contexts, time)
-  query_frame(bandit, first + seq_len(n))
+  # (Hardly any rule has units of time: most queries need not be asked about a clock.)
+  time <- if (is.null(time) && is.null(.subset2(bandit$config$pending, "unit"))) NA_real_
+          else clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
+  rows <- ask_core(bandit, contexts, time, at_once = TRUE)
+  if (is.logical(rows)) rows <- ask_queries(bandit, n, contexts, time)
+  query_frame(bandit, rows)
 }
 
-# One query by one call of the core, where nothing else is to be looked at: see is_ordinary(). NULL where there is.
-ask_ordinary <- function(bandit, context) {
-  asked <- cpp_ask_ordinary(bandit, context)
-  if (is.list(asked)) return(asked)
-  if (is.integer(asked)) return(query_frame(bandit, asked))
-  not_ordinary(bandit, asked)
-}
-
-# Rewards, as ask_ordinary(). Were they told?
-tell_ordinary <- function(bandit, id, reward) {
-  told <- cpp_tell_ordinary(bandit, id, reward)
-  if (!isTRUE(told)) not_ordinary(bandit, told)
-  isTRUE(told)
-}
-
-# `why`: as cpp_ask_ordinary() says it.
-not_ordinary <- function(bandit, why) {
-  if (is.character(why)) stop_core(simpleError(why))
-  if (is.null(why)) note_ordinary(bandit)
-  NULL
-}
-
-# Are a bandit's queries and rewards, by its settings, such that the core can do all that there is to do? (What is due
-# after so many rounds, several outcomes, clocks and rules are R's matter; so are queries in contexts of a table.)
-is_ordinary <- function(config) {
-  parts <- c("rule", "refit", "outputs", "design", "outcomes", "rewards", "constraints", "transfer")
-  all(vapply(parts, function(part) is.null(config[[part]]), NA)) && !goes_by_clock(config) &&
-    is.double(config$mean) && is.double(config$noise_var)
-}
-
-# Found once, and noted beside the handle.
-note_ordinary <- function(bandit) {
-  config <- bandit$config
-  if (is.null(bandit$handle)) return(invisible())
-  cpp_note_ordinary(bandit$handle, config, if (is_ordinary(config)) {
-    list(shown_arms(config), config$mean, config$noise_var, at_the_edge,
-         if (is.null(config$contexts)) length(config$context_names) else -1L)
-  })
-}
-
-# What query_frame() shows of arms: names of the columns, inputs, labels; NULL where it shows something else.
-shown_arms <- function(config) {
-  domain <- config$domain
-  if (!is_plain_set_of_arms(domain)) return(NULL)
-  domain <- unclass(domain)
-  if (!is.double(domain$x) || !(is.null(domain$labels) || is.character(domain$labels))) return(NULL)
-  list(c("id", "arm", if (!is.null(domain$labels)) domain$label_name, domain$names, config$context_names), domain$x,
-       domain$labels)
-}
-
+# Rows of the log that the queries have.
 ask_queries <- function(bandit, n, contexts, time) {
-  if (is_refit_due(bandit, n) || design_left(bandit, contexts) > 0) ask_and_refit(bandit, n, contexts, time)
+  if (design_left(bandit, contexts) > 0 || is_refit_due(bandit, n)) ask_and_refit(bandit, n, contexts, time)
   else ask(bandit, contexts, time)
 }
 
-register_bandit_kind("core", ask = function(bandit, contexts, time) {
-  transact(bandit, function(handle) cpp_bandit_suggest(handle, contexts, time))
-})
+# `at_once`: nothing else has been looked at; FALSE where something may have to come first (see cpp_bandit_suggest()).
+ask_core <- function(bandit, contexts, time, at_once = FALSE) {
+  rows <- cpp_bandit_suggest(bandit, contexts, time, at_once)
+  if (is.logical(rows)) return(rows)
+  if (is.null(rows)) rows <- cpp_bandit_suggest(make_whole(bandit), contexts, time, FALSE)
+  if (is.character(rows)) stop_core(simpleError(rows))
+  if (!is.null(bandit$journal)) core(sync_log(bandit, bandit$handle))
+  rows
+}
+
+register_bandit_kind("core", ask = function(bandit, contexts, time) ask_core(bandit, contexts, time))
 
 # A refit falls due before some of the queries, or a design comes first, as if they were asked one by one: all that is
 # one change.
 ask_and_refit <- function(bandit, n, contexts, time) {
   check_idle(bandit)
+  first <- table_size(bandit$queries)
   as_one_change(bandit, "refits", list(handle = NULL), function(draft) {
     at <- 1
     while (at <= n) {
@@ -90,6 +52,7 @@ ask_and_refit <- function(bandit, n, contexts, time) {
       at <- at + length(stretch)
     }
   }, durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
+  first + seq_len(n)
 }
 
 # Places of the settings' design that are still to be played before the policy is asked; none where only some arms are

@@ -2,6 +2,8 @@
 
 # `ids`: rows of the log, here and below.
 query_frame <- function(bandit, ids) {
+  frame <- cpp_query_frame(bandit, ids)
+  if (!is.null(frame)) return(frame)
   queries <- bandit$queries
   columns <- place_columns(bandit, queries$arm[ids], queries$context[ids], cpp_logged_inputs(queries, ids))
   cpp_frame(c(list(id = as.integer(ids) + ids_before(bandit)), columns))

@@ -1,52 +1,50 @@
 # `$observe()`, `$add()`, `$amend()`, `$withdraw()`, `$fail()`, `$rank()`. Layer: bandit.
 
+# The core takes rewards that are in order at once; else it is found out here, with words, what is to be done with them.
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, ...) {
-  plain <- !missing(id) && !missing(reward) && is.null(constraints) && is.null(time) && is.null(noise_var) &&
-    is.null(size) && is.null(prefer) && ...length() == 0
-  if (plain && tell_ordinary(bandit, id, reward)) return(invisible(bandit))
-  if (needs_transaction(bandit)) {
+  if (!is.null(bandit$journal) && needs_transaction(bandit)) {
     return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
   }
-  check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer"))
+  if (...length()) {
+    check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer"))
+  }
   if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
-  if (missing(reward) && !is.data.frame(id) && is.null(prefer)) stop_argument("reward", "missing",
-                                                                              "a number for each id")
+  if (missing(reward)) {
+    if (!is.data.frame(id) && is.null(prefer)) stop_argument("reward", "missing", "a number for each id")
+    reward <- NULL
+  }
+  if (is.null(size) && is.null(prefer) &&
+        tell_rewards(bandit, id, reward, constraints, time, noise_var, at_the_edge)) return(invisible(bandit))
   if (compares_queries(bandit$config)) {
     check_no_noise(noise_var, constraints)
     check_no_size_here(size)
     told <- if (ranks_queries(bandit$config)) observe_ranking else observe_duel
-    return(told(bandit, id, if (!missing(reward)) reward, prefer, time))
+    return(told(bandit, id, reward, prefer, time))
   }
   if (!is.null(prefer)) {
     stop_argument("prefer", describe(prefer),
                   "left out, where rewards are no comparisons (rewards_preferences())")
   }
-  if (is.data.frame(id) && (missing(reward) || is.null(reward))) {
+  if (is.data.frame(id) && is.null(reward)) {
     id <- observe_rounded(bandit, id, constraints, time, noise_var, size)
     if (nrow(id) == 0) return(invisible(bandit))
   }
   if (has_likelihood(bandit$config)) {
     check_no_noise(noise_var, constraints)
-    return(observe_outcomes(bandit, id, if (!missing(reward)) reward, size, time))
+    return(observe_outcomes(bandit, id, reward, size, time))
   }
   check_no_size_here(size)
   if (!is.null(bandit$config$outcomes)) {
     check_absent(constraints, "constraints")
-    return(observe_several(bandit, id, if (!missing(reward)) reward, time, noise_var))
+    return(observe_several(bandit, id, reward, time, noise_var))
   }
-  if (is.null(constraints) && is.null(noise_var) && constraint_count(bandit$config) == 0 &&
-        !is.data.frame(id) && cpp_plain_rewards(bandit$queries, id, reward, ids_before(bandit))) {
-    count <- length(id)
-    id <- id - ids_before(bandit)
-    time <- clock_times(bandit, time, count, query_times(bandit, id), "the time of the query")
-    warn_of_prior(bandit, reward, bandit$queries$arm[id])
-    return(tell(bandit, "reward", id, reward, no_columns(count), time, told_beside(count)))
-  }
-  if (is.data.frame(id)) {
-    told <- rewards_of_frame(bandit, id, if (!missing(reward)) reward, constraints, noise_var)
-  } else {
-    told <- list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
-  }
+  observe_readings(bandit, id, reward, constraints, time, noise_var)
+}
+
+# `id`: ids, or a data.frame.
+observe_readings <- function(bandit, id, reward, constraints, time, noise_var) {
+  told <- if (is.data.frame(id)) rewards_of_frame(bandit, id, reward, constraints, noise_var)
+          else list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
   frame <- if (is.data.frame(id)) id
   id <- check_ids(bandit, told$id)
   if (!is.null(frame)) check_conditions_told(bandit, id, frame)

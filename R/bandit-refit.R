@@ -138,6 +138,12 @@ rounds_to_refit <- function(bandit) {
   max(1, rule$rounds - rounds_since_refit(bandit))
 }
 
+# Is a map of outputs made from rewards?
+may_rescale <- function(config) {
+  if (!is.null(config$outcomes)) return(any(vapply(config$outcomes, has_fitted_map, NA)))
+  !is.null(config$outputs) && has_fitted_map(config)
+}
+
 # Before any of the next `n` queries.
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
@@ -317,8 +323,7 @@ is_unfitted <- function(bandit) {
 # Of which outcomes is the map to be made again from the values that are known? `told`: they may be others, not only
 # more.
 rescales_due <- function(bandit, told = FALSE) {
-  # (The usual answer, at a tenth of what asking and telling would take.)
-  if (is.null(bandit$config$outputs) && is.null(bandit$config$outcomes)) return(integer())
+  if (!may_rescale(bandit$config)) return(integer())
   current <- current_config(bandit)
   Filter(function(k) {
     outputs <- outcome_config(bandit$config, k)$outputs

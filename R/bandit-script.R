@@ -172,7 +172,7 @@ teach_model <- function(model, bandit, ids, values, noise_var) {
   places <- list(arm = bandit$queries$arm[ids], inputs = inputs, context = contexts$row)
   transact(as.environment(model), function(handle) {
     cpp_bandit_give(handle, places, contexts, values, matrix(0, length(ids), 0), NA_real_,
-                    told_beside(length(ids), noise_var))
+                    told_beside(length(ids), noise_var), NULL)
   })
 }
 
@@ -238,12 +238,18 @@ best_place <- function(bandit, score, limits = NULL, scale = bandit$config$scale
 
 # ---- what is asked and told ---------------------------------------------------
 
+# Returns the rows of the log that the queries have.
 script_ask <- function(bandit, contexts, time) {
   count <- length(contexts$row)
-  if (count == 1) return(script_query(bandit, contexts, time))
-  script_change(bandit, function(draft) {
-    for (k in seq_len(count)) script_query(draft, subset_contexts(contexts, k), time)
-  })
+  rows <- table_size(bandit$queries) + seq_len(count)
+  if (count == 1) {
+    script_query(bandit, contexts, time)
+  } else {
+    script_change(bandit, function(draft) {
+      for (k in seq_len(count)) script_query(draft, subset_contexts(contexts, k), time)
+    })
+  }
+  rows
 }
 
 script_change <- function(bandit, make) {

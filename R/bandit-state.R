@@ -56,14 +56,17 @@ check_idle <- function(bandit) {
   }
 }
 
+# Before a change: the bandit.
+make_whole <- function(bandit) {
+  check_idle(bandit)
+  heal(bandit)
+}
+
 # A change of the core's object, then of the log. Wherever it fails or is interrupted the log is as it was,
 # and the core's object, which knows that it is out of step, is made again from the log when it is
 # needed. `refit` returns the parameters in force after a change that is a refit. `reason`, `fields`: see sync_log().
 transact <- function(bandit, change, refit = NULL, reason = NULL, fields = list()) {
-  if (!cpp_bandit_is_ready(bandit$handle)) {
-    check_idle(bandit)
-    heal(bandit)
-  }
+  if (!cpp_bandit_is_ready(bandit$handle)) make_whole(bandit)
   handle <- bandit$handle
   # (The log's new rows may ask the core's object for a fit, which may fail, too.)
   core({

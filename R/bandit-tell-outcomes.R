@@ -154,16 +154,9 @@ withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
 give_several <- function(bandit, places, contexts, values, own, time) {
   given <- places_in_log(bandit$config, places, contexts)
   count <- place_total(places)
-  first <- table_size(bandit$queries)
-  nothing <- matrix(0, count, 0)
-  told <- if (is.null(values)) matrix(0L, 0, 2) else which(!is.na(t(values)), arr.ind = TRUE)[, 2:1, drop = FALSE]
   transact(bandit, function(handle) {
-    cpp_bandit_give(handle, given, contexts, rep(NA_real_, count), nothing, time, told_beside(count))
-    if (nrow(told)) {
-      cpp_bandit_observe(handle, as.integer(first + told[, 1]), values[told], matrix(0, nrow(told), 0),
-                         rep(time, nrow(told)),
-                         told_beside(nrow(told), own[told], outcome = told[, 2]))
-    }
+    cpp_bandit_give(handle, given, contexts, rep(NA_real_, count), matrix(0, count, 0), time, told_beside(count),
+                    if (!is.null(values)) list(value = values, noise_var = own))
   })
   rescale_if_due(bandit, told = TRUE)
 }

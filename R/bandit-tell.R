@@ -5,13 +5,24 @@
 tell_core <- function(bandit, kind, id, reward, constraints, time, beside, reason) {
   # (Where there is one outcome its number says nothing.)
   if (!has_outcomes(bandit$config) && !all(is.na(beside$outcome))) beside$outcome[] <- NA_integer_
-  if (is.null(constraints)) constraints <- no_columns(length(id))
-  transact(bandit, function(handle) switch(kind,
-    reward = cpp_bandit_observe(handle, id, reward, constraints, time, beside),
-    amend = cpp_bandit_amend(handle, id, reward, beside),
-    cpp_bandit_withdraw(handle, id, kind == "fail", beside$outcome)
-  ), reason = reason, fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))
+  if (kind == "reward") return(tell_rewards(bandit, id, reward, constraints, as.double(time), beside))
+  transact(bandit, function(handle) {
+    if (kind == "amend") cpp_bandit_amend(handle, id, reward, beside)
+    else cpp_bandit_withdraw(handle, id, kind == "fail", beside$outcome)
+  }, reason = reason, fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))
   rescale_if_due(bandit, told = TRUE)
+}
+
+# Rewards to the core, checked, told and written down in one call: TRUE, or FALSE where that takes more than the core
+# knows (see cpp_bandit_observe(); `reach` NA: they are checked, and `id` are rows of the log).
+tell_rewards <- function(bandit, id, reward, constraints, time, beside, reach = NA_real_) {
+  told <- cpp_bandit_observe(bandit, id, reward, constraints, time, beside, reach)
+  if (is.null(told)) told <- cpp_bandit_observe(make_whole(bandit), id, reward, constraints, time, beside, reach)
+  if (is.character(told)) stop_core(simpleError(told))
+  if (!told) return(FALSE)
+  if (!is.null(bandit$journal)) core(sync_log(bandit, bandit$handle))
+  if (may_rescale(bandit$config)) rescale_if_due(bandit, told = TRUE)
+  TRUE
 }
 
 # Rewards, one each; or, of one query, several readings, which teach what their mean does with a noise that is so many
@@ -187,7 +198,7 @@ check_no_size_here <- function(size) {
 
 give_core <- function(bandit, places, contexts, reward, constraints, time, beside) {
   given <- places_in_log(bandit$config, places, contexts)
-  transact(bandit, function(handle) cpp_bandit_give(handle, given, contexts, reward, constraints, time, beside))
+  transact(bandit, function(handle) cpp_bandit_give(handle, given, contexts, reward, constraints, time, beside, NULL))
   rescale_if_due(bandit, told = TRUE)
 }
 

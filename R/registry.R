@@ -180,7 +180,7 @@ register_bandit_kind <- function(kind, ...) assign(kind, c(bandit_kinds[[kind]],
 # Is a point chosen by a script in R? (Else by a policy in the core.)
 has_rule <- function(bandit) !is.null(bandit$config$rule)
 
-kind_of <- function(bandit) bandit_kinds[[if (has_rule(bandit)) "script" else "core"]]
+kind_of <- function(bandit) if (is.null(bandit$config$rule)) bandit_kinds$core else bandit_kinds$script
 
 rule_of <- function(bandit) script_of(bandit$config$rule)
 

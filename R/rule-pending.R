@@ -132,7 +132,7 @@ describe_pending <- function(pending) trait(pending, "words")
 is_guarded <- function(pending) !is.null(pending$guard) && is.finite(pending$guard)
 
 goes_by_clock <- function(config) {
-  identical(unclass(config$pending)$unit, "time")     # `$` of a classed list is ten times as slow
+  identical(.subset2(config$pending, "unit"), "time")     # `$` of a classed list is ten times as slow
 }
 
 # ---- clock times: NA where nobody gave them and nothing depends on them -----

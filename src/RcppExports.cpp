@@ -42,17 +42,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_suggest
-void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time);
-RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP handleSEXP, SEXP contextsSEXP, SEXP timeSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
-    Rcpp::traits::input_parameter< double >::type time(timeSEXP);
-    cpp_bandit_suggest(handle, contexts, time);
-    return R_NilValue;
-END_RCPP
-}
 // cpp_bandit_explore
 void cpp_bandit_explore(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, double time);
 RcppExport SEXP _gpbandits_cpp_bandit_explore(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP timeSEXP) {
@@ -240,23 +229,9 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_observe
-void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, const Rcpp::NumericVector& time, const Rcpp::List& told);
-RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP toldSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type told(toldSEXP);
-    cpp_bandit_observe(handle, id, reward, constraints, time, told);
-    return R_NilValue;
-END_RCPP
-}
 // cpp_bandit_give
-void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time, const Rcpp::List& told);
-RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP toldSEXP) {
+void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time, const Rcpp::List& told, const Rcpp::Nullable<Rcpp::List>& outcomes);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP toldSEXP, SEXP outcomesSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
@@ -265,7 +240,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
     Rcpp::traits::input_parameter< double >::type time(timeSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type told(toldSEXP);
-    cpp_bandit_give(handle, places, contexts, reward, constraints, time, told);
+    Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type outcomes(outcomesSEXP);
+    cpp_bandit_give(handle, places, contexts, reward, constraints, time, told, outcomes);
     return R_NilValue;
 END_RCPP
 }
@@ -680,50 +656,43 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_plain_rewards
-bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward, double before);
-RcppExport SEXP _gpbandits_cpp_plain_rewards(SEXP queriesSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP beforeSEXP) {
+// cpp_bandit_suggest
+SEXP cpp_bandit_suggest(SEXP owner, const Rcpp::List& contexts, double time, bool at_once);
+RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP ownerSEXP, SEXP contextsSEXP, SEXP timeSEXP, SEXP at_onceSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type queries(queriesSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type id(idSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
-    Rcpp::traits::input_parameter< double >::type before(beforeSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_plain_rewards(queries, id, reward, before));
+    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
+    Rcpp::traits::input_parameter< double >::type time(timeSEXP);
+    Rcpp::traits::input_parameter< bool >::type at_once(at_onceSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_suggest(owner, contexts, time, at_once));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_note_ordinary
-void cpp_note_ordinary(SEXP handle, SEXP config, SEXP note);
-RcppExport SEXP _gpbandits_cpp_note_ordinary(SEXP handleSEXP, SEXP configSEXP, SEXP noteSEXP) {
-BEGIN_RCPP
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type config(configSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type note(noteSEXP);
-    cpp_note_ordinary(handle, config, note);
-    return R_NilValue;
-END_RCPP
-}
-// cpp_ask_ordinary
-SEXP cpp_ask_ordinary(SEXP frame, SEXP context);
-RcppExport SEXP _gpbandits_cpp_ask_ordinary(SEXP frameSEXP, SEXP contextSEXP) {
+// cpp_bandit_observe
+SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP told, double reach);
+RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP ownerSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP toldSEXP, SEXP reachSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type context(contextSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_ask_ordinary(frame, context));
+    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type id(idSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type constraints(constraintsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type time(timeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type told(toldSEXP);
+    Rcpp::traits::input_parameter< double >::type reach(reachSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_observe(owner, id, reward, constraints, time, told, reach));
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_tell_ordinary
-SEXP cpp_tell_ordinary(SEXP frame, SEXP id, SEXP reward);
-RcppExport SEXP _gpbandits_cpp_tell_ordinary(SEXP frameSEXP, SEXP idSEXP, SEXP rewardSEXP) {
+// cpp_query_frame
+SEXP cpp_query_frame(SEXP owner, const Rcpp::IntegerVector& rows);
+RcppExport SEXP _gpbandits_cpp_query_frame(SEXP ownerSEXP, SEXP rowsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type id(idSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_tell_ordinary(frame, id, reward));
+    Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type rows(rowsSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_query_frame(owner, rows));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1397,7 +1366,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_new", (DL_FUNC) &_gpbandits_cpp_bandit_new, 1},
     {"_gpbandits_cpp_bandit_state", (DL_FUNC) &_gpbandits_cpp_bandit_state, 1},
     {"_gpbandits_cpp_bandit_is_ready", (DL_FUNC) &_gpbandits_cpp_bandit_is_ready, 1},
-    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 3},
     {"_gpbandits_cpp_bandit_explore", (DL_FUNC) &_gpbandits_cpp_bandit_explore, 4},
     {"_gpbandits_cpp_map_outputs", (DL_FUNC) &_gpbandits_cpp_map_outputs, 3},
     {"_gpbandits_cpp_output_moments", (DL_FUNC) &_gpbandits_cpp_output_moments, 4},
@@ -1413,8 +1381,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_drawn_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_maxima, 3},
     {"_gpbandits_cpp_bandit_joint_maxima", (DL_FUNC) &_gpbandits_cpp_bandit_joint_maxima, 2},
     {"_gpbandits_cpp_joint_maxima", (DL_FUNC) &_gpbandits_cpp_joint_maxima, 2},
-    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 6},
-    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 7},
+    {"_gpbandits_cpp_bandit_give", (DL_FUNC) &_gpbandits_cpp_bandit_give, 8},
     {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 4},
     {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 4},
     {"_gpbandits_cpp_bandit_cells", (DL_FUNC) &_gpbandits_cpp_bandit_cells, 2},
@@ -1451,10 +1418,9 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 6},
     {"_gpbandits_cpp_logged_inputs", (DL_FUNC) &_gpbandits_cpp_logged_inputs, 2},
-    {"_gpbandits_cpp_plain_rewards", (DL_FUNC) &_gpbandits_cpp_plain_rewards, 4},
-    {"_gpbandits_cpp_note_ordinary", (DL_FUNC) &_gpbandits_cpp_note_ordinary, 3},
-    {"_gpbandits_cpp_ask_ordinary", (DL_FUNC) &_gpbandits_cpp_ask_ordinary, 2},
-    {"_gpbandits_cpp_tell_ordinary", (DL_FUNC) &_gpbandits_cpp_tell_ordinary, 3},
+    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 4},
+    {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 7},
+    {"_gpbandits_cpp_query_frame", (DL_FUNC) &_gpbandits_cpp_query_frame, 2},
     {"_gpbandits_cpp_is_ours", (DL_FUNC) &_gpbandits_cpp_is_ours, 1},
     {"_gpbandits_cpp_member", (DL_FUNC) &_gpbandits_cpp_member, 2},
     {"_gpbandits_cpp_make_ours", (DL_FUNC) &_gpbandits_cpp_make_ours, 1},

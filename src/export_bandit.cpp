@@ -131,16 +131,16 @@ FixedInputs fixed_from_list(const Rcpp::List& list) {
 }  // namespace
 
 std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
-  const Rcpp::IntegerVector row = contexts["row"];
-  const Rcpp::NumericMatrix values = contexts["values"];
+  const Rcpp::IntegerVector row(element(contexts, "row"));
+  const Rcpp::NumericMatrix values(element(contexts, "values"));
   if (values.nrow() != row.size()) throw std::invalid_argument("contexts differ in number");
   ArmSet eligible;
-  if (contexts.containsElementNamed("eligible")) {
-    const auto flags = Rcpp::as<std::vector<int>>(contexts["eligible"]);
+  const SEXP arms = element(contexts, "eligible"), held = element(contexts, "fixed");
+  if (!Rf_isNull(arms)) {
+    const auto flags = Rcpp::as<std::vector<int>>(arms);
     eligible = std::make_shared<const std::vector<char>>(flags.begin(), flags.end());
   }
-  const FixedInputs fixed =
-      contexts.containsElementNamed("fixed") ? fixed_from_list(contexts["fixed"]) : nullptr;
+  const FixedInputs fixed = Rf_isNull(held) ? nullptr : fixed_from_list(Rcpp::List(held));
   std::vector<Context> out(static_cast<std::size_t>(row.size()));
   for (int k = 0; k < row.size(); ++k) {
     Context& context = out[static_cast<std::size_t>(k)];
@@ -227,25 +227,7 @@ std::string cpp_bandit_state(SEXP handle) {
 }
 
 // [[Rcpp::export(rng = false)]]
-bool cpp_bandit_is_ready(SEXP handle) {
-  if (!is_held_bandit(handle)) return false;
-  const auto* held = static_cast<const HeldBandit*>(R_ExternalPtrAddr(handle));
-  return held->in_step && !held->changing;
-}
-
-// Plays one query after the other, one per context.
-// [[Rcpp::export(rng = false)]]
-void cpp_bandit_suggest(SEXP handle, const Rcpp::List& contexts, double time) {
-  const auto asked = gpb::contexts_from_list(contexts);
-  gpb::RRng rng;
-  int count = 0;
-  BanditChange bandit(handle);
-  bandit->set_clock(time);
-  for (const Context& context : asked) {
-    bandit->commit(bandit->propose(context, rng));
-    if (++count % 64 == 0) gpb::check_interrupt();
-  }
-}
+bool cpp_bandit_is_ready(SEXP handle) { return is_ready(handle); }
 
 // Plays places of a design, one after the other.
 // [[Rcpp::export(rng = false)]]
@@ -487,33 +469,35 @@ Eigen::MatrixXd cpp_joint_maxima(SEXP joint, int draws) {
   return maxima->draw(draws, rng);
 }
 
-// `told`: what stands beside each reward, columns as in the log.
-// [[Rcpp::export(rng = false)]]
-void cpp_bandit_observe(SEXP handle, const Rcpp::IntegerVector& id,
-                        const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
-                        const Rcpp::NumericVector& time, const Rcpp::List& told) {
-  const ToldFromR beside(told, id.size());
-  BanditChange bandit(handle);
-  for (R_xlen_t k = 0; k < id.size(); ++k) {
-    bandit->set_clock(time[k]);
-    bandit->observe(id[k], reward[k], gpb::row_of(constraints, k), beside.at(k));
-  }
-}
-
-// A reward that is NA is not known yet.
+// A reward that is NA is not known yet. `outcomes`: NULL, or, where there are several, their values and noise variances
+// (`value`, `noise_var`, a row per place), told when all places are given, those that are not NA.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
                      const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
-                     double time, const Rcpp::List& told) {
+                     double time, const Rcpp::List& told, const Rcpp::Nullable<Rcpp::List>& outcomes) {
   const ToldFromR beside(told, reward.size());
   const PlacesFromR place(places);
   const auto context = gpb::contexts_from_list(contexts);
   BanditChange bandit(handle);
+  const Index before = bandit->fold().rounds();
   bandit->set_clock(time);
   for (R_xlen_t k = 0; k < place.size(); ++k) {
     bandit->give(place.at(bandit->space(), k), context[static_cast<std::size_t>(k)], reward[k],
                  gpb::row_of(constraints, static_cast<Index>(k)), beside.at(k));
     if (k % 64 == 63) gpb::check_interrupt();
+  }
+  if (outcomes.isNull()) return;
+  const Rcpp::List all(outcomes.get());
+  const auto value = Rcpp::as<Eigen::MatrixXd>(all["value"]), noise_var = Rcpp::as<Eigen::MatrixXd>(all["noise_var"]);
+  check_length(value.rows(), place.size());
+  for (Index k = 0; k < value.rows(); ++k) {
+    for (Index j = 0; j < value.cols(); ++j) {
+      if (std::isnan(value(k, j))) continue;
+      gpb::Told one;
+      one.noise_var = noise_var(k, j);
+      one.outcome = j;
+      bandit->observe(before + k + 1, value(k, j), Eigen::VectorXd(), one);
+    }
   }
 }
 
@@ -977,8 +961,7 @@ bool cpp_bandit_allows(SEXP handle, SEXP reward, SEXP mean, SEXP arm, SEXP noise
       TYPEOF(noise_var) != REALSXP || Rf_xlength(noise_var) != 1) {
     return false;
   }
-  const double scale = BanditHandle(handle)->space().prior_scale();
-  const double most = reach * std::sqrt(scale * scale + REAL(noise_var)[0]);
+  const double most = reach * prior_spread(*BanditHandle(handle), REAL(noise_var)[0]);
   const R_xlen_t means = Rf_xlength(mean);
   for (R_xlen_t k = 0; k < Rf_xlength(reward); ++k) {
     R_xlen_t at = 0;

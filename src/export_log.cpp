@@ -3,12 +3,15 @@
 // comes before the first value is written.
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "linalg/floors.h"
 #include "r_bandit.h"
 #include "r_frame.h"
+#include "r_interrupt.h"
 #include "r_rng.h"
 
+using gpb::element;
 using gpb::Event;
 using gpb::EventKind;
 using gpb::Query;
@@ -216,17 +219,6 @@ class ColumnChange {
   bool blank_;
 };
 
-// The list's element of that name, or NULL. (R keeps one copy of each name.)
-SEXP element(SEXP list, SEXP name) {
-  const SEXP names = Rf_getAttrib(list, R_NamesSymbol);
-  for (R_xlen_t k = 0; k < Rf_xlength(names); ++k) {
-    if (STRING_ELT(names, k) == name) return VECTOR_ELT(list, k);
-  }
-  return R_NilValue;
-}
-
-SEXP element(SEXP list, const char* name) { return element(list, PRINTNAME(Rf_install(name))); }
-
 // What table_change() in R describes.
 class TableChange {
  public:
@@ -342,6 +334,11 @@ class Columns {
   SEXP add(const char* name, SEXP value) {
     SET_VECTOR_ELT(list_, size_, value);
     SET_STRING_ELT(names_, size_++, Rf_mkChar(name));
+    return value;
+  }
+  SEXP add(SEXP name, SEXP value) {
+    SET_VECTOR_ELT(list_, size_, value);
+    SET_STRING_ELT(names_, size_++, name);
     return value;
   }
   SEXP list() const { return list_; }
@@ -771,10 +768,10 @@ SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_
   return follow(bandit, owner, fields, durable, in_step, wanted);
 }
 
-// The inputs of some queries (1-based) in a table of them, a row each; no columns where the log has
-// none.
-// [[Rcpp::export(rng = false)]]
-Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& ids) {
+namespace {
+
+// The columns of a table of queries that have inputs, null for one that holds nothing; `ids` must be rows of it.
+std::vector<const double*> input_columns(SEXP queries, const Rcpp::IntegerVector& ids) {
   const SEXP names = binding(queries, Rf_install(".columns"));
   const R_xlen_t size = size_of(queries);
   for (const int id : ids) {
@@ -791,6 +788,16 @@ Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& i
     if (TYPEOF(column) != REALSXP) throw std::invalid_argument("a log's inputs are no numbers");
     columns.push_back(blanks.have(symbol) ? nullptr : REAL(whole(column, size)));
   }
+  return columns;
+}
+
+}  // namespace
+
+// The inputs of some queries (1-based) in a table of them, a row each; no columns where the log has
+// none.
+// [[Rcpp::export(rng = false)]]
+Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& ids) {
+  const std::vector<const double*> columns = input_columns(queries, ids);
   Rcpp::NumericMatrix out(static_cast<int>(ids.size()), static_cast<int>(columns.size()));
   for (std::size_t c = 0; c < columns.size(); ++c) {
     double* const to = out.begin() + static_cast<R_xlen_t>(c) * ids.size();
@@ -799,186 +806,266 @@ Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& i
   return out;
 }
 
-namespace {
-
-// A reward of a pending query (`id`: its number in the log), told once: numbers that R need not look at again.
-bool plain_reward(double id, double reward, const int* status, R_xlen_t rounds) {
-  return std::abs(reward) <= gpb::kLargest && id >= 1 && id <= static_cast<double>(rounds) &&
-         id == std::floor(id) &&
-         status[static_cast<R_xlen_t>(id) - 1] == static_cast<int>(gpb::Status::pending);
-}
-
-}  // namespace
-
-// Are these rewards of distinct pending queries, in the order of their ids, with nothing amiss?
-// Where not, the checks in R find out what it is. `before`: what the log's numbers lack to the ids.
-// [[Rcpp::export(rng = false)]]
-bool cpp_plain_rewards(SEXP queries, SEXP id, SEXP reward, double before) {
-  const auto plain = [](SEXP x) {
-    return (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP) && !Rf_isObject(x);
-  };
-  if (!plain(id) || !plain(reward) || Rf_xlength(id) != Rf_xlength(reward)) return false;
-  const SEXP status = binding(queries, Rf_install("status"));
-  const R_xlen_t rounds = size_of(queries);
-  if (TYPEOF(status) != INTSXP || Rf_xlength(status) < rounds) return false;
-  const Rcpp::NumericVector ids(id), rewards(reward);
-  for (R_xlen_t k = 0; k < ids.size(); ++k) {
-    if (!plain_reward(ids[k] - before, rewards[k], INTEGER(status), rounds)) return false;
-    if (k > 0 && ids[k] <= ids[k - 1]) return false;
-  }
-  return ids.size() > 0;
-}
-
-// ---- ordinary queries and rewards, in one call ---------------------------------------------------
-// What R's functions of asking and telling find out anew at each call does not change from call to call: it stands
-// beside the handle (note_ordinary() in R), with the settings that it was found of.
+// ---- asking and telling: checked, done and written into the log in one call ---------------------
 
 namespace {
 
-// The handle of a bandit whose next query or reward is an ordinary one, and what was noted of it.
-struct Ordinary {
-  enum class Is { unknown, no, yes };
-  explicit Ordinary(SEXP frame) {
-    if (!Rf_isNull(binding(frame, Rf_install("journal")))) {
-      is = Is::no;
-      return;
-    }
-    handle = binding(frame, Rf_install("handle"));
-    if (!is_held_bandit(handle)) return;
-    const auto* held = static_cast<const HeldBandit*>(R_ExternalPtrAddr(handle));
-    const SEXP noted = held->note.get();
-    if (!held->in_step || held->changing || Rf_isNull(noted) ||
-        VECTOR_ELT(noted, 0) != binding(frame, Rf_install("config"))) {
-      return;
-    }
-    note = VECTOR_ELT(noted, 1);
-    is = Rf_isNull(note) ? Is::no : Is::yes;
+SEXP frame_of(SEXP owner) { return Rf_isS4(owner) ? Rf_getAttrib(owner, Rf_install(".xData")) : owner; }
+
+// The log follows a change at once; one that is kept elsewhere, too, follows when R has written it down there
+// (sync_log()).
+void follow_in_memory(SEXP handle, SEXP frame) {
+  const SEXP journal = gpb::bound_value(frame, Rf_install("journal"));
+  if (journal != R_UnboundValue && !Rf_isNull(journal)) return;
+  BanditHandle bandit(handle);
+  follow(bandit, frame, R_NilValue, R_NilValue, true, false);
+}
+
+// Settings by which something may come before a query: points of a design, a refit, a map of outputs.
+bool has_preludes(SEXP config) {
+  for (const char* name : {"refit", "outputs", "design"}) {
+    if (!Rf_isNull(element(config, name))) return true;
   }
-  SEXP answer() const { return is == Is::no ? Rf_ScalarLogical(FALSE) : R_NilValue; }
-  Is is = Is::unknown;
-  SEXP handle = R_NilValue, note = R_NilValue;
+  const SEXP outcomes = element(config, "outcomes");
+  for (R_xlen_t k = 0; k < Rf_xlength(outcomes); ++k) {
+    if (!Rf_isNull(element(VECTOR_ELT(outcomes, k), "outputs"))) return true;
+  }
+  return false;
+}
+
+// What observe() takes as R gives it.
+struct RewardsFromR {
+  SEXP id, reward, constraints, time, told;
+  R_xlen_t size() const { return Rf_xlength(id); }
+  double number(R_xlen_t k) const { return TYPEOF(id) == INTSXP ? INTEGER(id)[k] : REAL(id)[k]; }
+  double value(R_xlen_t k) const { return TYPEOF(reward) == INTSXP ? INTEGER(reward)[k] : REAL(reward)[k]; }
 };
 
-// A context as R gives it where `size` values make one, and as it is taken without another look; none of no size.
-bool plain_context(SEXP context, int size, gpb::Context& out) {
-  if (Rf_isNull(context)) return size == 0;
-  if (size < 1 || TYPEOF(context) != REALSXP || Rf_isObject(context) || Rf_xlength(context) != size) return false;
-  if (!Rf_isNull(Rf_getAttrib(context, R_NamesSymbol)) || !Rf_isNull(Rf_getAttrib(context, R_DimSymbol))) return false;
-  out.values = Eigen::Map<const Eigen::VectorXd>(REAL(context), size);
-  return out.values.allFinite();
+bool is_plain(SEXP x) { return (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP) && !Rf_isObject(x); }
+
+// NULL, or a variance for each reward, NA where it is the bandit's.
+bool are_noise_variances(SEXP x, R_xlen_t count) {
+  if (Rf_isNull(x)) return true;
+  if (TYPEOF(x) != REALSXP || Rf_isObject(x) || Rf_xlength(x) != count) return false;
+  return std::all_of(REAL(x), REAL(x) + count,
+                     [](double one) { return R_IsNA(one) || (one > 0.0 && one <= gpb::kLargest); });
 }
 
-// A row of a table of arms (1-based), and the context, as query_frame() in R has them.
-SEXP framed_arm(SEXP shown, gpb::Index id, int arm, const Eigen::VectorXd& context) {
-  const SEXP x = VECTOR_ELT(shown, 1), labels = VECTOR_ELT(shown, 2);
-  const int columns = Rf_ncols(x), rows = Rf_nrows(x), own = Rf_isNull(labels) ? 2 : 3;
-  const int contexts = static_cast<int>(context.size());
-  if (arm < 1 || arm > rows) throw std::logic_error("an arm that is none");
-  const Rcpp::Shield<SEXP> frame(Rf_allocVector(VECSXP, own + columns + contexts));
-  for (int j = 0; j < contexts; ++j) SET_VECTOR_ELT(frame, own + columns + j, Rf_ScalarReal(context[j]));
-  SET_VECTOR_ELT(frame, 0, Rf_ScalarInteger(static_cast<int>(id)));
-  SET_VECTOR_ELT(frame, 1, Rf_ScalarInteger(arm));
-  if (own == 3) SET_VECTOR_ELT(frame, 2, Rf_ScalarString(STRING_ELT(labels, arm - 1)));
-  for (int j = 0; j < columns; ++j) {
-    SET_VECTOR_ELT(frame, own + j,
-                   Rf_ScalarReal(REAL(x)[arm - 1 + static_cast<R_xlen_t>(j) * rows]));
+// Is the model given, neither fitted nor scaled, and some rewards so far from its prior mean as to say so?
+bool surprises(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& rewards, double before, double reach) {
+  if (!Rf_isNull(element(config, "refit")) || !Rf_isNull(element(config, "outputs"))) return false;
+  const SEXP mean = element(config, "mean"), noise_var = element(config, "noise_var");
+  if (TYPEOF(mean) != REALSXP || TYPEOF(noise_var) != REALSXP || Rf_xlength(noise_var) != 1) return true;
+  const double most = reach * prior_spread(bandit, REAL(noise_var)[0]);
+  for (R_xlen_t k = 0; k < rewards.size(); ++k) {
+    const auto id = static_cast<gpb::Index>(rewards.number(k) - before);
+    const R_xlen_t at = Rf_xlength(mean) == 1 ? 0 : bandit.fold().query(id).place.arm;
+    if (at < 0 || at >= Rf_xlength(mean) || !(std::abs(rewards.value(k) - REAL(mean)[at]) <= most)) return true;
   }
-  Rf_setAttrib(frame, R_NamesSymbol, VECTOR_ELT(shown, 0));
-  const Rcpp::Shield<SEXP> numbers(Rf_allocVector(INTSXP, 2));  // R's compact form of 1, 2, ..
-  INTEGER(numbers)[0] = NA_INTEGER;
-  INTEGER(numbers)[1] = -1;
-  Rf_setAttrib(frame, R_RowNamesSymbol, numbers);
-  const Rcpp::Shield<SEXP> name(Rf_mkString("data.frame"));
-  Rf_setAttrib(frame, R_ClassSymbol, name);
-  return frame;
+  return false;
 }
 
-// Rewards that the prior hardly allows are warned of, by R.
-bool prior_allows(SEXP note, gpb::Bandit& bandit, int arm, double reward) {
-  const SEXP mean = VECTOR_ELT(note, 1);
-  const double scale = bandit.space().prior_scale();
-  const double most = REAL(VECTOR_ELT(note, 3))[0] * std::sqrt(scale * scale + REAL(VECTOR_ELT(note, 2))[0]);
-  const R_xlen_t at = Rf_xlength(mean) == 1 ? 0 : arm;
-  return at >= 0 && at < Rf_xlength(mean) && std::abs(reward - REAL(mean)[at]) <= most;
+// Are these rewards of distinct queries that await them, in the order of their ids, with nothing amiss and nothing
+// that R has to work out? `before`: what the log's numbers lack to the ids.
+bool in_order(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& rewards, double before, double reach) {
+  const R_xlen_t count = rewards.size();
+  if (!is_plain(rewards.id) || !is_plain(rewards.reward)) return false;
+  if (Rf_xlength(rewards.reward) != count || count == 0) return false;
+  const gpb::Fold& fold = bandit.fold();
+  if (bandit.has_likelihood() || !Rf_isNull(element(config, "outcomes"))) return false;
+  if (fold.constraints() || !Rf_isNull(rewards.constraints)) return false;
+  if (fold.pending().by_clock() || !Rf_isNull(rewards.time)) return false;
+  if (!are_noise_variances(rewards.told, count)) return false;
+  double last = 0.0;
+  for (R_xlen_t k = 0; k < count; ++k) {
+    const double id = rewards.number(k) - before;
+    if (!(id > last && id <= static_cast<double>(fold.rounds()) && id == std::floor(id))) return false;
+    const gpb::Status status = fold.query(static_cast<gpb::Index>(id)).status;
+    if (status != gpb::Status::pending && status != gpb::Status::failed) return false;
+    if (!(std::abs(rewards.value(k)) <= gpb::kLargest)) return false;
+    last = id;
+  }
+  return !surprises(config, bandit, rewards, before, reach);
+}
+
+void tell(SEXP handle, const RewardsFromR& rewards, double before) {
+  const bool alone = TYPEOF(rewards.told) == REALSXP;  // noise variances
+  std::optional<ToldFromR> beside;
+  if (!Rf_isNull(rewards.told) && !alone) beside.emplace(rewards.told, rewards.size());
+  std::optional<Eigen::MatrixXd> g;
+  if (!Rf_isNull(rewards.constraints)) g = Rcpp::as<Eigen::MatrixXd>(rewards.constraints);
+  BanditChange bandit(handle);
+  for (R_xlen_t k = 0; k < rewards.size(); ++k) {
+    bandit->set_clock(Rf_isNull(rewards.time) ? gpb::kNaN : REAL(rewards.time)[k]);
+    gpb::Told one = beside ? beside->at(k) : gpb::Told();
+    if (alone) one.noise_var = REAL(rewards.told)[k];
+    bandit->observe(static_cast<gpb::Index>(rewards.number(k) - before), rewards.value(k),
+                    g ? gpb::row_of(*g, static_cast<gpb::Index>(k)) : Eigen::VectorXd(), one);
+  }
 }
 
 }  // namespace
 
-// What note_ordinary() in R found of the settings of this handle's bandit: NULL where its queries are not
-// ordinary.
+// Plays one query after the other, one per context; their rows in the log. `at_once`: nothing has been done before;
+// FALSE where R may have to do something, make the object whole, say, or a refit. Else NULL where it is not whole; the
+// words of an error (a handler of errors would take as long as all else).
 // [[Rcpp::export(rng = false)]]
-void cpp_note_ordinary(SEXP handle, SEXP config, SEXP note) {
-  if (!is_held_bandit(handle)) return;
-  const SEXP kept = R_ExternalPtrProtected(handle);
-  for (int k = 0; k < 2; ++k) {  // functions of the user's: their errors are R's matter
-    if (!Rf_isNull(VECTOR_ELT(kept, k)) && Rf_xlength(VECTOR_ELT(kept, k)) > 0) note = R_NilValue;
+SEXP cpp_bandit_suggest(SEXP owner, const Rcpp::List& contexts, double time, bool at_once) {
+  const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
+  if (at_once && (!is_ready(handle) || has_preludes(binding(frame, Rf_install("config"))))) {
+    return Rf_ScalarLogical(FALSE);
   }
-  const Rcpp::Shield<SEXP> noted(Rf_allocVector(VECSXP, 2));
-  SET_VECTOR_ELT(noted, 0, config);
-  SET_VECTOR_ELT(noted, 1, note);
-  static_cast<HeldBandit*>(R_ExternalPtrAddr(handle))->note.set(handle, noted);
-}
-
-// One query, if it is an ordinary one: its row as a data.frame, or its number in the log where R knows how to show
-// places. Else FALSE, or NULL where nobody has noted whether it is one; the words of an error where the core fails.
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_ask_ordinary(SEXP frame, SEXP context) {
-  const Ordinary ordinary(frame);
-  if (ordinary.is != Ordinary::Is::yes) return ordinary.answer();
-  gpb::Context asked;
-  if (!plain_context(context, Rf_asInteger(VECTOR_ELT(ordinary.note, 4)), asked)) return Rf_ScalarLogical(FALSE);
-  BanditHandle bandit(ordinary.handle);
+  if (!is_ready(handle)) return R_NilValue;
+  const auto asked = gpb::contexts_from_list(contexts);
+  const Rcpp::Shield<SEXP> rows(Rf_allocVector(INTSXP, static_cast<R_xlen_t>(asked.size())));
   try {
     {
       gpb::RRng rng;
-      BanditChange change(ordinary.handle);
-      change->set_clock(gpb::kNaN);
-      change->commit(change->propose(asked, rng));
+      BanditChange bandit(handle);
+      bandit->set_clock(time);
+      for (std::size_t k = 0; k < asked.size(); ++k) {
+        INTEGER(rows)[k] = static_cast<int>(bandit->commit(bandit->propose(asked[k], rng)));
+        if (k % 64 == 63) gpb::check_interrupt();
+      }
     }
-    follow(bandit, frame, R_NilValue, R_NilValue, true, false);
+    follow_in_memory(handle, frame);
   } catch (const std::exception& e) {
     return Rf_mkString(e.what());
   }
-  const SEXP shown = VECTOR_ELT(ordinary.note, 0);
-  const gpb::Fold& fold = bandit->fold();
-  const gpb::Index row = fold.rounds();
-  if (Rf_isNull(shown)) return Rf_ScalarInteger(static_cast<int>(row));
-  return framed_arm(shown, fold.all_rounds(), static_cast<int>(fold.query(row).place.arm) + 1, asked.values);
+  return rows;
 }
 
-// Rewards of pending queries, if that is all there is to them and the prior allows them: TRUE. Else as
-// cpp_ask_ordinary().
+// Rewards of queries: TRUE. `reach`: of rewards as users give them, how many prior standard deviations from the prior
+// mean they may lie without a word; FALSE where there is more to them than the core can judge: nothing has happened
+// then. NA: R has checked all, and `id` are rows of the log. `told`: what stands beside the rewards, columns as in the
+// log; or noise variances alone; or NULL. Else as cpp_bandit_suggest().
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_tell_ordinary(SEXP frame, SEXP id, SEXP reward) {
-  const Ordinary ordinary(frame);
-  if (ordinary.is != Ordinary::Is::yes) return ordinary.answer();
-  const SEXP queries = binding(frame, Rf_install("queries"));
-  BanditHandle bandit(ordinary.handle);
-  const auto before = static_cast<double>(bandit->fold().forgotten().before());
-  if (!cpp_plain_rewards(queries, id, reward, before)) return Rf_ScalarLogical(FALSE);
-  std::vector<double> ids = Rcpp::as<std::vector<double>>(id);
-  for (double& one : ids) one -= before;
-  const Rcpp::NumericVector rewards(reward);
-  const bool numbered = !Blanks(queries).have(Rf_install("arm"));
-  const SEXP arm = numbered ? whole(binding(queries, Rf_install("arm")), size_of(queries)) : R_NilValue;
-  for (R_xlen_t k = 0; k < rewards.size(); ++k) {
-    const auto row = static_cast<R_xlen_t>(ids[static_cast<std::size_t>(k)]) - 1;
-    const int played = numbered ? INTEGER(arm)[row] : NA_INTEGER;
-    if (!prior_allows(ordinary.note, *bandit, played, rewards[k])) return Rf_ScalarLogical(FALSE);
+SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP told, double reach) {
+  const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
+  const bool checked = std::isnan(reach);
+  if (!is_ready(handle)) return checked ? R_NilValue : Rf_ScalarLogical(FALSE);
+  const RewardsFromR rewards{id, reward, constraints, time, told};
+  double before = 0.0;
+  if (!checked) {
+    BanditHandle bandit(handle);
+    before = static_cast<double>(bandit->fold().forgotten().before());
+    const SEXP config = binding(frame, Rf_install("config"));
+    if (!in_order(config, *bandit, rewards, before, reach)) return Rf_ScalarLogical(FALSE);
   }
   try {
-    {
-      BanditChange change(ordinary.handle);
-      for (R_xlen_t k = 0; k < rewards.size(); ++k) {
-        change->set_clock(gpb::kNaN);
-        change->observe(static_cast<gpb::Index>(ids[static_cast<std::size_t>(k)]), rewards[k]);
-      }
-    }
-    follow(bandit, frame, R_NilValue, R_NilValue, true, false);
+    tell(handle, rewards, before);
+    follow_in_memory(handle, frame);
   } catch (const std::exception& e) {
     return Rf_mkString(e.what());
   }
   return Rf_ScalarLogical(TRUE);
+}
+
+// ---- queries as people see them -----------------------------------------------------------------
+
+SEXP cpp_frame(SEXP columns);  // export_model.cpp
+
+namespace {
+
+bool is_domain(SEXP x, const char* kind) {
+  const SEXP names = Rf_getAttrib(x, R_ClassSymbol);
+  return Rf_xlength(names) == 2 && std::strcmp(CHAR(STRING_ELT(names, 0)), kind) == 0 &&
+         std::strcmp(CHAR(STRING_ELT(names, 1)), "bandit_domain") == 0;
+}
+
+bool none_true(SEXP flags) {
+  return TYPEOF(flags) == LGLSXP &&
+         std::all_of(LOGICAL(flags), LOGICAL(flags) + Rf_xlength(flags), [](int one) { return one == 0; });
+}
+
+bool begins_with_checkpoint(SEXP events) {
+  const SEXP kind = binding(events, Rf_install("kind"));
+  return size_of(events) > 0 && TYPEOF(kind) == INTSXP &&
+         INTEGER(kind)[0] == static_cast<int>(EventKind::checkpoint);
+}
+
+bool is_table(SEXP x) { return TYPEOF(x) == REALSXP && Rf_isMatrix(x); }
+
+// Rows of the log as columns of a data.frame.
+class QueryFrame {
+ public:
+  QueryFrame(SEXP queries, const Rcpp::IntegerVector& rows, R_xlen_t columns, Protection& keep)
+      : queries_(queries), rows_(rows), columns_(rows.size(), columns, keep) {}
+  void ids() { std::copy(rows_.begin(), rows_.end(), columns_.integers("id")); }
+  // A column of whole numbers, counted from 1.
+  std::vector<R_xlen_t> numbers(const char* name) const {
+    const SEXP column = binding(queries_, Rf_install(name));
+    if (TYPEOF(column) != INTSXP) throw std::invalid_argument("a log has a column of an unknown type");
+    std::vector<R_xlen_t> out(static_cast<std::size_t>(rows_.size()));
+    for (R_xlen_t k = 0; k < rows_.size(); ++k) out[static_cast<std::size_t>(k)] = INTEGER(column)[rows_[k] - 1] + 1;
+    return out;
+  }
+  void arms(const std::vector<R_xlen_t>& arm) {
+    std::copy(arm.begin(), arm.end(), columns_.integers("arm"));
+  }
+  void labels(SEXP name, SEXP labels, const std::vector<R_xlen_t>& arm) {
+    const SEXP to = columns_.add(name, Rf_allocVector(STRSXP, rows_.size()));
+    for (std::size_t k = 0; k < arm.size(); ++k) {
+      SET_STRING_ELT(to, static_cast<R_xlen_t>(k), STRING_ELT(labels, arm[k] - 1));
+    }
+  }
+  // Rows of a table, by their numbers.
+  void table(SEXP names, SEXP table, const std::vector<R_xlen_t>& at) {
+    const R_xlen_t height = Rf_nrows(table);
+    for (R_xlen_t j = 0; j < Rf_xlength(names); ++j) {
+      double* const to = REAL(columns_.add(STRING_ELT(names, j), Rf_allocVector(REALSXP, rows_.size())));
+      for (std::size_t k = 0; k < at.size(); ++k) to[k] = REAL(table)[at[k] - 1 + j * height];
+    }
+  }
+  void logged(SEXP names, const double* const* columns) {
+    for (R_xlen_t j = 0; j < Rf_xlength(names); ++j) {
+      double* const to = REAL(columns_.add(STRING_ELT(names, j), Rf_allocVector(REALSXP, rows_.size())));
+      for (R_xlen_t k = 0; k < rows_.size(); ++k) to[k] = columns[j] ? columns[j][rows_[k] - 1] : NA_REAL;
+    }
+  }
+  SEXP list() const { return columns_.list(); }
+
+ private:
+  SEXP queries_;
+  const Rcpp::IntegerVector& rows_;
+  Columns columns_;
+};
+
+}  // namespace
+
+// Some queries (rows of the log) of arms, or of a box whose inputs are the kernel's, as a data.frame; NULL where R
+// knows how to show them: other places, and where rounds are forgotten, so that the log's numbers are not the ids.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_query_frame(SEXP owner, const Rcpp::IntegerVector& rows) {
+  const SEXP frame = frame_of(owner), queries = binding(frame, Rf_install("queries"));
+  const SEXP config = binding(frame, Rf_install("config")), domain = element(config, "domain");
+  const SEXP names = element(domain, "names"), contexts = element(config, "context_names");
+  const bool of_arms = is_domain(domain, "finite_domain");
+  const bool of_box = is_domain(domain, "box_domain") && none_true(element(domain, "log")) &&
+                      none_true(element(domain, "integer"));
+  const std::vector<const double*> inputs = input_columns(queries, rows);
+  const auto own = static_cast<R_xlen_t>(inputs.size()) - Rf_xlength(contexts);
+  const SEXP x = element(domain, "x"), labels = element(domain, "labels"), table = element(config, "contexts");
+  const bool in_table = inputs.empty() && Rf_xlength(contexts) > 0;
+  if (of_arms ? !is_table(x) : !(of_box && own == Rf_xlength(names))) return R_NilValue;
+  if (in_table && !is_table(table)) return R_NilValue;
+  if (begins_with_checkpoint(binding(frame, Rf_install("events")))) return R_NilValue;
+  Protection keep;
+  QueryFrame out(queries, rows,
+                 1 + (of_arms ? 1 : 0) + (of_arms && !Rf_isNull(labels) ? 1 : 0) + Rf_xlength(names) +
+                     Rf_xlength(contexts), keep);
+  out.ids();
+  if (of_arms) {
+    const auto arm = out.numbers("arm");
+    out.arms(arm);
+    if (!Rf_isNull(labels)) out.labels(STRING_ELT(element(domain, "label_name"), 0), labels, arm);
+    out.table(names, x, arm);
+  } else {
+    out.logged(names, inputs.data());
+  }
+  if (in_table) out.table(contexts, table, out.numbers("context"));
+  else if (Rf_xlength(contexts) > 0) out.logged(contexts, inputs.data() + own);
+  return cpp_frame(out.list());
 }
 
 // ---- objects that come from outside -------------------------------------------------------------

@@ -76,30 +76,6 @@ class ToldFromR {
   Rcpp::IntegerVector outcome_;  // 1-based; NA where there is one, or for all
 };
 
-// What R has found out of the settings of a handle's bandit. It goes with the handle, and is not saved with it; nor
-// does it keep anything that is nobody else's.
-class SettingsNote {
- public:
-  SettingsNote() = default;
-  ~SettingsNote() { clear(); }
-  SettingsNote(const SettingsNote&) = delete;
-  SettingsNote& operator=(const SettingsNote&) = delete;
-  void set(SEXP handle, SEXP value) {
-    const SEXP made = R_MakeWeakRef(handle, value, R_NilValue, FALSE);
-    R_PreserveObject(made);
-    clear();
-    reference_ = made;
-  }
-  SEXP get() const { return reference_ ? R_WeakRefValue(reference_) : R_NilValue; }
-
- private:
-  void clear() {
-    if (reference_) R_ReleaseObject(reference_);
-    reference_ = nullptr;
-  }
-  SEXP reference_ = nullptr;
-};
-
 // The core's object behind R's handle: a cache of the log in R.
 struct HeldBandit {
   HeldBandit(const Rcpp::List& config, gpb::HandleFunctions* handle)
@@ -107,7 +83,6 @@ struct HeldBandit {
   gpb::Bandit bandit;
   bool changing = false;  // a change is under way, further down the stack
   bool in_step = true;    // the log has all that the object knows; if not, it is of no more use
-  SettingsNote note;      // see cpp_note_ordinary()
 };
 
 // What tells our handles from other pointers.
@@ -116,6 +91,19 @@ inline SEXP bandit_tag() { return Rf_install("gpbandits_bandit"); }
 inline bool is_held_bandit(SEXP handle) {
   return TYPEOF(handle) == EXTPTRSXP && R_ExternalPtrTag(handle) == bandit_tag() &&
          R_ExternalPtrAddr(handle) != nullptr;
+}
+
+// Can what the handle holds be asked and changed?
+inline bool is_ready(SEXP handle) {
+  if (!is_held_bandit(handle)) return false;
+  const auto* held = static_cast<const HeldBandit*>(R_ExternalPtrAddr(handle));
+  return held->in_step && !held->changing;
+}
+
+// The sd of a reward under the prior, where that is largest.
+inline double prior_spread(const gpb::Bandit& bandit, double noise_var) {
+  const double scale = bandit.space().prior_scale();
+  return std::sqrt(scale * scale + noise_var);
 }
 
 // To look at a bandit.

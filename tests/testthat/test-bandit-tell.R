@@ -385,6 +385,78 @@ test_that("one query or reward in one call of the core leaves what the long way 
   }
 })
 
+test_that("rewards with a noise of their own, and of rounds in which one failed, are told at once as by a table", {
+  x <- seq(0, 1, length.out = 12)
+  lives <- lapply(c(TRUE, FALSE), function(quick) {
+    set.seed(4)
+    b <- gp_ucb(x, kernel_se(0.2), 0.01)
+    for (t in 1:6) b$suggest()
+    b$fail(2)
+    tell <- function(id, reward, noise_var) {
+      if (quick) b$observe(id, reward, noise_var = noise_var)
+      else b$observe(data.frame(id = id, reward = reward, noise_var = noise_var))
+    }
+    tell(3, 0.4, 0.02)
+    tell(c(1, 2, 5), c(0.1, -0.3, 0.2), c(0.5, NA, 0.001))
+    list(history = b$history(), next_one = b$suggest(3), events = gpbandits:::table_columns(as.environment(b)$events))
+  })
+  expect_identical(lives[[1]], lives[[2]])
+  expect_identical(lives[[1]]$history$noise_var, c(0.5, NA, 0.02, NA, 0.001, NA))
+  b <- gp_ucb(x, kernel_se(0.2), 0.01)
+  for (t in 1:3) b$suggest()
+  before <- b$history()
+  for (bad in list(0, -1, Inf, "a", numeric(), c(1, 2), list(1), TRUE)) {
+    expect_error(b$observe(1, 0.5, noise_var = bad), "noise_var", class = "gpbandits_error")
+  }
+  for (bad in list(c(1, 2), c(0.1, -1, 0.1))) {
+    expect_error(b$observe(1:3, c(0.5, 0, 1), noise_var = bad), "noise_var", class = "gpbandits_error")
+  }
+  expect_error(b$observe(1, 0.5, constraints = 1), "constraints", class = "gpbandits_error")
+  expect_error(b$observe(1, 0.5, time = "now"), "time", class = "gpbandits_error")
+  expect_error(b$observe(1, 0.5, noize_var = 1), "noize_var", class = "gpbandits_error")
+  expect_identical(b$history(), before)
+  b$observe(3:1, c(0.5, 0, 1), noise_var = 0.1)
+  expect_identical(b$history()$reward, c(1, 0, 0.5))
+  expect_identical(b$history()$noise_var, rep(0.1, 3))
+})
+
+test_that("the only outcome of a bandit has a name, and takes no value of another", {
+  b <- gp_ei(seq(0, 1, length.out = 5), kernel_se(0.2), 0.01, outcomes = list(yield = to_maximize()))
+  b$suggest(2)
+  expect_error(b$observe(1, c(impurity = 0.5)), "impurity", class = "gpbandits_error")
+  b$observe(1, c(yield = 0.5))
+  b$observe(2, 0.25)
+  expect_identical(b$history()$yield, c(0.5, 0.25))
+})
+
+test_that("what shows queries in the core shows them as R does", {
+  named <- data.frame(name = letters[1:6], x = 1:6 / 6, y = (6:1 / 6)^2)
+  makes <- list(
+    gp_ucb(1:5 / 5, kernel_se(0.2), 0.01), gp_ucb(finite_domain(named), kernel_se(0.3), 0.01),
+    gp_ei(list(u = c(0, 1), v = c(-1, 1)), kernel_se(0.3), 0.01),
+    gp_ei(list(u = c(0, 1)), kernel_se(0.3), 0.01, contexts = c("z", "w")),
+    gp_ucb(finite_domain(named), kernel_se(0.4), 0.01, contexts = data.frame(z = c(0, 1))),
+    gp_ucb(1:5 / 5, kernel_se(0.4), 0.01, width = width_constant(1), contexts = "z")
+  )
+  for (b in makes) {
+    names <- as.environment(b)$config$context_names
+    for (t in 1:4) b$suggest(context = if (length(names)) rep(t %% 2, length(names)))
+    inside <- as.environment(b)
+    ids <- c(4L, 1L)
+    in_r <- gpbandits:::place_frame(inside, inside$queries$arm[ids], inside$queries$context[ids],
+                                    gpbandits:::cpp_logged_inputs(inside$queries, ids))
+    shown <- gpbandits:::cpp_query_frame(inside, ids)
+    expect_identical(shown[-1], in_r)
+    expect_identical(shown$id, ids)
+    expect_identical(nrow(gpbandits:::cpp_query_frame(inside, integer())), 0L)
+  }
+  for (domain in list(list(u = param_real(1e-3, 1, log = TRUE)), list(k = param_integer(1, 5)))) {
+    other <- gp_ei(do.call(search_space, domain), kernel_matern(2.5, 1), 0.01)
+    other$suggest()
+    expect_null(gpbandits:::cpp_query_frame(as.environment(other), 1L))
+  }
+})
+
 test_that("in that one call, too, what cannot be told is refused, and a function of the user's fails by its name", {
   b <- gp_ucb(1:5, kernel_se(1), 0.01)
   b$suggest()

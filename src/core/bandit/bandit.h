@@ -108,6 +108,8 @@ class Bandit final : private PlaceFacts {
   OutcomeView known_view() const;
   // Where bounds by the policy's width are: see Policy::norm_bound.
   const Posterior& curved() const { return first().curved(); }
+  // Are rewards something else than readings with Gaussian noise?
+  bool has_likelihood() const { return beliefs_.outcomes[0].likelihood != nullptr; }
   // What a likelihood made of the rewards.
   const Observations& known() const { return first().known(); }
   const Posterior& variance() const { return first().variance(); }
