@@ -1,10 +1,12 @@
 # What the vignette and the long article on Verma, Dai and Low (2022) both show.
 colours <- c("GP-UCB-SDF" = "#0072B2", "GP-UCB" = "#777777", "GP-BUCB" = "#D55E00",
-             "GP-TS-SDF" = "#0072B2", "GP-TS-SDF, authors' draw" = "#56B4E9", "asy-TS" = "#777777", "GP-BTS" = "#D55E00")
+             "GP-TS-SDF" = "#0072B2", "GP-TS-SDF, authors' draw" = "#56B4E9", "asy-TS" = "#777777",
+             "GP-BTS" = "#D55E00")
 ucb <- c("GP-UCB-SDF", "GP-UCB", "GP-BUCB")
 ts <- c("GP-TS-SDF", "GP-TS-SDF, authors' draw", "asy-TS", "GP-BTS")
 
-# Mean and standard error over runs, by rule and round. Where no reward is known yet the simple regret is that of the worst
+# Mean and standard error over runs, by rule and round. Where no reward is known yet the simple regret is that of the
+# worst
 # point: 1 on functions scaled to [0, 1].
 curves <- function(comparison, unknown = 1) {
   runs <- as.data.frame(comparison)
@@ -23,7 +25,8 @@ plot_curves <- function(curves, shown, main, ylab, colour = colours, log = "", w
   for (name in rev(shown)) {
     one <- curves[curves$bandit == name, ]
     low <- if (log == "y") pmax(one$mean - one$se, one$mean / 3) else one$mean - one$se
-    polygon(c(one$round, rev(one$round)), c(one$mean + one$se, rev(low)), border = NA, col = adjustcolor(colour[[name]], 0.15))
+    polygon(c(one$round, rev(one$round)), c(one$mean + one$se, rev(low)), border = NA,
+            col = adjustcolor(colour[[name]], 0.15))
     lines(one$round, one$mean, col = colour[[name]], lwd = 2)
   }
   legend(where, legend = shown, col = unlist(colour[shown]), lwd = 2, bty = "n", cex = 0.9)
@@ -52,10 +55,12 @@ runs_of <- function(table, panel, bandit, round) {
 }
 # The same functions, noise and delays for both rules: a paired test (Wilcoxon's signed ranks, two-sided).
 paired <- function(table, panel, one, other, round) {
-  p <- suppressWarnings(wilcox.test(runs_of(table, panel, one, round), runs_of(table, panel, other, round), paired = TRUE))$p.value
+  p <- suppressWarnings(wilcox.test(runs_of(table, panel, one, round), runs_of(table, panel, other, round),
+                                    paired = TRUE))$p.value
   if (is.nan(p)) "equal" else format.pval(p, digits = 1, eps = 1e-4)
 }
-mean_at <- function(panel, bandit, round, digits = 4) formatC(mean(runs_of(finals, panel, bandit, round)), digits, format = "f")
+mean_at <- function(panel, bandit, round, digits = 4) formatC(mean(runs_of(finals, panel, bandit, round)), digits,
+                                                              format = "f")
 
 ramp <- function(names) as.list(setNames(hcl.colors(length(names) + 3,
     "Blues 3")[seq_along(names)], names))
@@ -92,13 +97,18 @@ figure2 <- function() {
   }
 }
 
-# The authors' own runs, which the paper draws and does not print: stored results of their code (github.com/daizhongxiang/BO-SDF, commit 91a5ec4,
-# results_{ucb,ts}_delayed, field values_censored: its running maximum after 100 queries), mean and population sd / sqrt(10) over ten runs.
+# The authors' own runs, which the paper draws and does not print: stored results of their code
+# (github.com/daizhongxiang/BO-SDF, commit 91a5ec4,
+# results_{ucb,ts}_delayed, field values_censored: its running maximum after 100 queries), mean and population sd /
+# sqrt(10) over ten runs.
 svm_table <- function() {
-  authors <- list(poisson = c("24.29 ± 0.71", "29.00 ± 1.45", "26.67 ± 1.37", "23.29 ± 0.25", "24.24 ± 1.16", "23.20 ± 0.27"),
-                    fixed = c("23.59 ± 0.14", "28.53 ± 1.63", "27.84 ± 1.67", "23.25 ± 0.27", "23.16 ± 0.29", "23.90 ± 0.54"))
+  authors <- list(poisson = c("24.29 ± 0.71", "29.00 ± 1.45", "26.67 ± 1.37", "23.29 ± 0.25", "24.24 ± 1.16",
+                              "23.20 ± 0.27"),
+                    fixed = c("23.59 ± 0.14", "28.53 ± 1.63", "27.84 ± 1.67", "23.25 ± 0.27", "23.16 ± 0.29",
+                              "23.90 ± 0.54"))
   svm_columns <- lapply(c(poisson = "poisson", fixed = "fixed"), function(delay) {
-    data.frame(authors[[delay]], at_end(percent(svm$linear, delay), text_rules, digits = 2), at_end(percent(svm$log, delay), text_rules, digits = 2))
+    data.frame(authors[[delay]], at_end(percent(svm$linear, delay), text_rules, digits = 2),
+               at_end(percent(svm$log, delay), text_rules, digits = 2))
   })
   knitr::kable(cbind(text_rules, svm_columns$poisson, svm_columns$fixed), row.names = FALSE, align = "lrrrrrr",
                col.names = c("", "Poisson: authors", "ours", "ours, log", "fixed: authors", "ours", "ours, log"),
@@ -107,18 +117,26 @@ svm_table <- function() {
 
 agreement <- function(in_full = FALSE) {
   at_a_glance(
-    c("Figure 1 (a)", "[above](#synthetic-functions-figures-1-and-5)", "not with the paper's beta = 1; with beta = 3 after 60 rounds the longest delay is the worst, the others are alike"),
+    c("Figure 1 (a)", "[above](#synthetic-functions-figures-1-and-5)",
+      "not with the paper's beta = 1; with beta = 3 after 60 rounds the longest delay is the worst, the others are alike"),
     c("Figure 1 (b)", "the same", "reproduces, if a reward that comes too late does not count"),
-    c("Figure 1 (c, d)", "the same", "GP-UCB is last. SDF is ahead of BUCB with prior mean 0.5, behind it with prior mean 0 and variance 1"),
-    c("Figure 2 (a-d), SVM", "[above](#tuning-a-support-vector-machine-figure-2-a-d)", "UCB order reproduces; Thompson rules within each other's errors, as published"),
-    c("Figure 2 (e-h), CNN", "[above](#a-convolutional-network-and-logistic-regression-figures-2-e-h-and-3)", "ten runs show no order; 8,000 of the test images in place of the training set"),
+    c("Figure 1 (c, d)", "the same",
+      "GP-UCB is last. SDF is ahead of BUCB with prior mean 0.5, behind it with prior mean 0 and variance 1"),
+    c("Figure 2 (a-d), SVM", "[above](#tuning-a-support-vector-machine-figure-2-a-d)",
+      "UCB order reproduces; Thompson rules within each other's errors, as published"),
+    c("Figure 2 (e-h), CNN", "[above](#a-convolutional-network-and-logistic-regression-figures-2-e-h-and-3)",
+      "ten runs show no order; 8,000 of the test images in place of the training set"),
     c("Figure 3, logistic regression", "the same", "too easy to tell rules apart"),
-    c("Figure 4 (a, b), contexts", "[above](#contexts-figure-4)", "growing data: reproduce for UCB with refits, as the paper has them, or with a large lambda; the opposite with a tiny lambda. Thompson: no order with refits, SDF behind without. 50 tasks with refits: GP-BUCB lowest of the UCB rules, significantly below GP-UCB but not below GP-UCB-SDF; Thompson in the paper's order"),
+    c("Figure 4 (a, b), contexts", "[above](#contexts-figure-4)",
+      "growing data: reproduce for UCB with refits, as the paper has them, or with a large lambda; the opposite with a tiny lambda. Thompson: no order with refits, SDF behind without. 50 tasks with refits: GP-BUCB lowest of the UCB rules, significantly below GP-UCB but not below GP-UCB-SDF; Thompson in the paper's order"),
     c("Figure 5, Thompson", "[above](#synthetic-functions-figures-1-and-5)", "no difference between rules in the end"),
-    c("Theorem 1", "`width_sdf()`, `?gp_ucb_sdf`", "needs lambda > 1 and k <= 1; with a smaller lambda a factor 1/lambda"),
+    c("Theorem 1", "`width_sdf()`, `?gp_ucb_sdf`",
+      "needs lambda > 1 and k <= 1; with a smaller lambda a factor 1/lambda"),
     c("Theorems 2 and 3, Propositions 1 and 2", "`regret_bound(\"sdf\")`, `(\"ts_sdf\")`", "constants of the proofs"),
-    c("Theorem 4, Appendix B", "`regret_bound(\"sdf_context\")`, `(\"ts_sdf_context\")`", "the same over pairs of context and point"),
-    c("Section 3.3, delays that depend on the input", "`delay = function(n, x)`", "in the runs, and in rho of the bounds"),
+    c("Theorem 4, Appendix B", "`regret_bound(\"sdf_context\")`, `(\"ts_sdf_context\")`",
+      "the same over pairs of context and point"),
+    c("Section 3.3, delays that depend on the input", "`delay = function(n, x)`",
+      "in the runs, and in rho of the bounds"),
     c("Section 4, batches", "`?gp_ucb_sdf`", "a batch of Q asked together needs m = Q, where the paper has Q - 1"),
     c("Appendix A.4, delays in time", "`pending_censor(unit = \"time\")`", "tested"),
     in_full = in_full)

@@ -28,9 +28,11 @@ box_panel <- function(results, bandit, quantity, ylim, title, optimum = NULL) {
   one <- one[one$round %in% seq(20, 340, by = 20), ]
   plot(NA, xlim = c(10, 350), ylim = ylim, xlab = "round t", ylab = "", main = title)
   if (ylim[1] < 0) abline(h = 0, col = "grey70")
-  bxp(list(stats = t(as.matrix(one[colnames_of_box])), n = rep(100, nrow(one)), conf = NULL, out = numeric(), group = numeric(),
+  bxp(list(stats = t(as.matrix(one[colnames_of_box])), n = rep(100, nrow(one)), conf = NULL, out = numeric(),
+           group = numeric(),
            names = one$round),
-      at = one$round, boxwex = 13, add = TRUE, axes = FALSE, outline = FALSE, lty = 1, boxfill = adjustcolor(colours[[bandit]], 0.5),
+      at = one$round, boxwex = 13, add = TRUE, axes = FALSE, outline = FALSE, lty = 1,
+      boxfill = adjustcolor(colours[[bandit]], 0.5),
       medlwd = 2, whisklty = 1, staplelty = 0)
 }
 
@@ -58,11 +60,13 @@ mean_figure <- function(results, algorithm, bandits = names(colours), until = 35
     curves <- lapply(bandits, part, results = results, quantity = quantity, optimum = optimum)
     all <- do.call(rbind, curves)
     all <- all[all$round <= until, ]
-    plot(NA, xlim = c(0, until), ylim = range(if (quantity == "violation" || is.null(optimum)) 0, all$mean), xlab = "round t",
+    plot(NA, xlim = c(0, until), ylim = range(if (quantity == "violation" || is.null(optimum)) 0, all$mean),
+         xlab = "round t",
          ylab = if (quantity == "violation") "violation / t" else if (is.null(optimum)) "regret / t" else "utility")
     abline(h = 0, col = "grey70")
     for (i in rev(seq_along(bandits))) {
-      lines(mean ~ round, curves[[i]][curves[[i]]$round <= until, ], col = colours[[bandits[i]]], lwd = 2, lty = line_types[[bandits[i]]])
+      lines(mean ~ round, curves[[i]][curves[[i]]$round <= until, ], col = colours[[bandits[i]]], lwd = 2,
+            lty = line_types[[bandits[i]]])
     }
   }
   par(mar = c(0, 0, 0, 0))
@@ -76,7 +80,8 @@ end_table <- function(results, bandits, labels, caption, at = c(90, 350)) {
     if (nrow(one)) one$mean else NA
   }
   columns <- lapply(at, function(round) {
-    out <- vapply(c("regret", "violation", "uncancelled"), function(q) vapply(bandits, value, 0, quantity = q, round = round),
+    out <- vapply(c("regret", "violation", "uncancelled"), function(q) vapply(bandits, value, 0, quantity = q,
+                                                                              round = round),
                   numeric(length(bandits)))
     matrix(sprintf("%.3f", out), length(bandits))
   })
@@ -91,7 +96,8 @@ value <- function(results, bandit, quantity = "violation", round = 350, digits =
 
 names_of <- function(n) c(sprintf("Algorithm %d, reuse", n), sprintf("Algorithm %d, letter", n), names(colours)[-(1:2)])
 table_small <- function() {
-  end_table(small, names(colours), names_of(2), "Time-averaged regret, violation, and violation without cancelling between rounds: means over 100 runs after 90 rounds (left; where ADMMBO ends in the paper) and after 350 (right). Constraints seen without noise.")
+  end_table(small, names(colours), names_of(2),
+            "Time-averaged regret, violation, and violation without cancelling between rounds: means over 100 runs after 90 rounds (left; where ADMMBO ends in the paper) and after 350 (right). Constraints seen without noise.")
 }
 
 table_small_noisy <- function() {
@@ -105,12 +111,16 @@ pair <- function(results, bandit, quantity = "violation") {
 }
 agreement <- function(in_full = FALSE) {
   at_a_glance(
-    c("Table 1 (orders of regret and violation)", "[below](#orders-table-1)", "restated; `regret_bound()` has the bounds themselves"),
+    c("Table 1 (orders of regret and violation)", "[below](#orders-table-1)",
+      "restated; `regret_bound()` has the bounds themselves"),
     c("Proposition 1", "[above](#no-fixed-multiplier-will-do-proposition-1)", "shown"),
-    c("Theorem 1", "`regret_bound(\"constraints_noiseless\")`", "needs a fresh posterior and lambda = 1 + 2/S: not the setting of the experiments, here or there"),
-    c("Theorem 2, Slater's condition", "`slater_condition()`, `regret_bound(\"constraints_noisy\")`", "the condition holds on the data rates with noise (E.2.2: 1.652 is needed, there is room for 2), not on the small feasible region (E.1.2)"),
+    c("Theorem 1", "`regret_bound(\"constraints_noiseless\")`",
+      "needs a fresh posterior and lambda = 1 + 2/S: not the setting of the experiments, here or there"),
+    c("Theorem 2, Slater's condition", "`slater_condition()`, `regret_bound(\"constraints_noisy\")`",
+      "the condition holds on the data rates with noise (E.2.2: 1.652 is needed, there is room for 2), not on the small feasible region (E.1.2)"),
     c("Remarks 1 and 2", "[above](#thompson-sampling-inside)", "Thompson sampling inside works alike"),
-    c("Figure 1", "[above](#epochs-how-many-how-long-figure-1)", "reproduces with reuse: more epochs, less violation, more regret; by the letter only longer epochs help"),
+    c("Figure 1", "[above](#epochs-how-many-how-long-figure-1)",
+      "reproduces with reuse: more epochs, less violation, more regret; by the letter only longer epochs help"),
     c("Figures 2 and 3", "[above](#constraints-without-noise-figures-2-and-3)", sprintf(
       "reproduce with reuse (violation after 90 and 350 rounds: %s; OCO %s; ADMMBO %s); not by the letter (%s), because a fresh epoch of 20 rounds cannot",
       pair(small, "reuse"), pair(small, "OCO"), pair(small, "ADMMBO"), pair(small, "letter"))),
@@ -120,6 +130,7 @@ agreement <- function(in_full = FALSE) {
     c("Figures 6 and 7", "[above](#data-rates)", sprintf(
       "reproduce in violation (%s; OCO %s; ADMMBO %s): the baselines reach more utility in the first hundred rounds, by violating. Utilities have another scale: constants not to be had",
       pair(rates, "reuse"), pair(rates, "OCO"), pair(rates, "ADMMBO"))),
-    c("Figures 8 and 9", "the same", sprintf("reproduce: the violation first rises, then falls (%s)", pair(rates_noisy, "reuse"))),
+    c("Figures 8 and 9", "the same", sprintf("reproduce: the violation first rises, then falls (%s)",
+                                             pair(rates_noisy, "reuse"))),
     in_full = in_full)
 }

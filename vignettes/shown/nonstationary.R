@@ -21,7 +21,8 @@ power_law <- function(size, regrets) {
   z0 <- weighted.mean(z, w)
   b <- sum(w * (z - z0) * log(m)) / sum(w * (z - z0)^2)
   half <- qnorm(0.975) / sqrt(sum(w * (z - z0)^2))
-  list(C = exp(weighted.mean(log(m), w) - b * z0), exponent = b, low = b - half, high = b + half, mean = m, se = se, size = size)
+  list(C = exp(weighted.mean(log(m), w) - b * z0), exponent = b, low = b - half, high = b + half, mean = m, se = se,
+       size = size)
 }
 
 evenly <- function(rounds, K) round(rounds * seq_len(K - 1) / K)
@@ -59,7 +60,8 @@ figure12 <- function() {
 table12 <- function() {
   row <- function(fit) sprintf("%.3g", fit$C)
   interval <- function(fit) sprintf("%.2f (%.2f, %.2f)", fit$exponent, fit$low, fit$high)
-  knitr::kable(data.frame(c("1: R(T), K = 3", "2: R(K), T = 2700"), c(row(fit_T), row(fit_K)), c(interval(fit_T), interval(fit_K)),
+  knitr::kable(data.frame(c("1: R(T), K = 3", "2: R(K), T = 2700"), c(row(fit_T), row(fit_K)),
+                          c(interval(fit_T), interval(fit_K)),
                           c("1.86", "502"), c("0.74 (0.64, 0.84)", "0.282 (0.21, 0.35)")),
                col.names = c("experiment", "C", "exponent (95%)", "paper's C", "paper's exponent (95%)"),
                caption = "Fits of C T^c and C K^c to the mean final regret.")
@@ -69,7 +71,8 @@ cell_table <- function(cells, fit, paper, name) {
   out <- data.frame(fit$size, fit$mean, fit$se, paper, vapply(cells, function(cell) mean(cell$found), 0),
                     vapply(cells, function(cell) mean(cell$other), 0))
   out[[5]] <- sprintf("%.0f%%", 100 * out[[5]])
-  knitr::kable(out, digits = c(0, 0, 0, 0, 0, 2), col.names = c(name, "regret", "s.e.", "paper's fit", "changes found", "other restarts per run"), align = "r")
+  knitr::kable(out, digits = c(0, 0, 0, 0, 0, 2), col.names = c(name, "regret", "s.e.", "paper's fit", "changes found",
+                                                                "other restarts per run"), align = "r")
 }
 
 # means and standard errors, by experiment, rule and round
@@ -81,12 +84,14 @@ known <- evenly(1200, 4)
 curves3 <- curves[curves$experiment == "figure 3", ]
 plot_curves <- function(curves, colour, lty = rep(1, length(colour)), main = "", changes = NULL) {
   curves <- curves[curves$bandit %in% names(colour), ]
-  plot(range(0, curves$round), range(0, curves$mean + curves$se), type = "n", xlab = "round", ylab = "cumulative regret")
+  plot(range(0, curves$round), range(0, curves$mean + curves$se), type = "n", xlab = "round",
+       ylab = "cumulative regret")
   title(main, line = 0.6)
   abline(v = changes, col = "grey80")
   for (k in seq_along(colour)) {
     one <- curves[curves$bandit == names(colour)[k], ]
-    polygon(c(one$round, rev(one$round)), c(one$mean - one$se, rev(one$mean + one$se)), col = adjustcolor(colour[k], 0.15), border = NA)
+    polygon(c(one$round, rev(one$round)), c(one$mean - one$se, rev(one$mean + one$se)),
+            col = adjustcolor(colour[k], 0.15), border = NA)
     lines(one$round, one$mean, col = colour[k], lwd = 2, lty = lty[k])
   }
   legend("topleft", names(colour), col = colour, lty = lty, lwd = 2, bg = "white", box.col = "white")
@@ -97,19 +102,23 @@ figure3 <- function() {
   plot_curves(curves3, colours3, changes = known)
 }
 
-at_round <- function(curves, round) curves[curves$round == round, ][match(rules3, curves$bandit[curves$round == round]), ]
+at_round <- function(curves, round) curves[curves$round == round, ][match(rules3, curves$bandit[curves$round == round]),
+                                                                    ]
 # The same functions and noise for both: a paired t-test.
 paired <- function(one, other, round) {
   value <- third[[paste0("regret", round)]]
   test <- t.test(value[third$bandit == one] - value[third$bandit == other])
-  sprintf("%.0f (95%%: %.0f to %.0f, p %s)", test$estimate, test$conf.int[1], test$conf.int[2], format.pval(test$p.value, digits = 1, eps = 1e-4))
+  sprintf("%.0f (95%%: %.0f to %.0f, p %s)", test$estimate, test$conf.int[1], test$conf.int[2],
+          format.pval(test$p.value, digits = 1, eps = 1e-4))
 }
 
 table3 <- function() {
   before <- at_round(curves3, 300)
   after <- at_round(curves3, 1200)
-  knitr::kable(data.frame(rules3, sprintf("%.0f (%.0f)", before$mean, before$se), sprintf("%.0f (%.0f)", after$mean, after$se)), align = "lrr",
-               col.names = c("rule", "before the first change (300)", "at the end (1200)"), caption = "Mean cumulative regret (standard error).")
+  knitr::kable(data.frame(rules3, sprintf("%.0f (%.0f)", before$mean, before$se),
+                          sprintf("%.0f (%.0f)", after$mean, after$se)), align = "lrr",
+               col.names = c("rule", "before the first change (300)", "at the end (1200)"),
+               caption = "Mean cumulative regret (standard error).")
 }
 
 above <- function(mean, paper) sprintf("%.0f to %.0f%%", 100 * min(mean / paper - 1), 100 * max(mean / paper - 1))
@@ -122,13 +131,17 @@ agreement <- function(in_full = FALSE) {
       "exponent reproduces, level does not: K^%.2f (%.2f to %.2f), the paper K^0.282 (.21 to .35), the theorem K^0.214; our regret is %s above the paper's line",
       fit_K$exponent, fit_K$low, fit_K$high, above(fit_K$mean, 502 * periods^0.282))),
     c("Figure 3, at the end", "[above](#figure-3-with-a-detector-without-and-with-an-oracle)", sprintf(
-      "reproduces: Oracle, CPD, GP-UCB, NO-Detector. CPD less GP-UCB %s, GP-UCB less NO-Detector %s", paired("CPD", "GP-UCB", 1200),
+      "reproduces: Oracle, CPD, GP-UCB, NO-Detector. CPD less GP-UCB %s, GP-UCB less NO-Detector %s",
+      paired("CPD", "GP-UCB", 1200),
       paired("GP-UCB", "NO-Detector", 1200))),
     c("Figure 3, before the first change", "the same", sprintf(
-      "reproduces: GP-UCB is lowest, since it does not explore at random. CPD less Oracle %s: false alarms", paired("CPD", "Oracle", 300))),
-    c("Algorithms 1 and 2", "`change_statistic()`, `detect_change()`, `gp_ucb_cpd()`", "tested against plain-R references; the integral is an average over the arms"),
+      "reproduces: GP-UCB is lowest, since it does not explore at random. CPD less Oracle %s: false alarms",
+      paired("CPD", "Oracle", 300))),
+    c("Algorithms 1 and 2", "`change_statistic()`, `detect_change()`, `gp_ucb_cpd()`",
+      "tested against plain-R references; the integral is an average over the arms"),
     c("Theorem 3.1 (3.9)", "`regret_bound(\"cpd\")`", "the rate; its constant is unknown"),
-    c("Lemma A.1, (A.6)", "`regret_bound(\"cpd_finite\")`", "a rate: its C is unknown, and (A.13) drops beta_T; with `constant =` and `gain` what the proof gives, vacuous at these sizes"),
+    c("Lemma A.1, (A.6)", "`regret_bound(\"cpd_finite\")`",
+      "a rate: its C is unknown, and (A.13) drops beta_T; with `constant =` and `gain` what the proof gives, vacuous at these sizes"),
     c("Lemma C.3, (C.13)", "`detection_size()`", "as Lemma A.1"),
     c("Remark 3.1", "`calibrate_detector()`", "one example above"),
     c("baselines", "[above](#baselines-under-jumps-and-under-drift)", "not in the paper"),
