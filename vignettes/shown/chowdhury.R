@@ -1,4 +1,4 @@
-# What the vignette and the long article on Chowdhury and Gopalan (2017) both show.
+# Figures and tables that the vignette and the long article on Chowdhury and Gopalan (2017) share.
 colours <- c("IGP-UCB" = "#0072B2", "GP-TS" = "#009E73", "GP-UCB" = "#777777", "KernelUCB" = "#CC79A7",
              "GP-EI" = "#D55E00", "GP-PI" = "#E69F00",
              "GP-EI, margin" = "#D55E00", "GP-PI, margin" = "#E69F00")
@@ -63,28 +63,33 @@ bands_table <- function() {
   shown <- stored("bands")
   shown[c(3, 6)] <- lapply(shown[c(3, 6)], function(share) sprintf("%.0f%%", 100 * share))
   knitr::kable(shown, digits = c(0, 3, 0, 2, 3, 0, 2), align = "lrrrrrr",
-               col.names = c("", "half-width, random arms", "runs covered", "most used", "half-width, arms of UCB",
-                             "runs covered", "most used"),
-               caption = "Mean half-width after 150 rounds; share of 60 runs in which the band held at every arm at all 15 times (promised: 90%); the largest |f - centre| / half-width in any run (above 1: a miss).")
+               col.names = c("", "half-width, random arms", "runs covered", "largest ratio", "half-width, arms of UCB",
+                             "runs covered", "largest ratio"),
+               caption = paste("Mean half-width after 150 rounds; proportion of 60 runs in which the band covered the",
+                               "function at every arm at all 15 times (nominal: 90%); largest |f - centre| /",
+                               "half-width in any run (above 1: not covered)."))
 }
 
 agreement <- function(in_full = FALSE) {
   at_a_glance(
     c("Figures 1 and 2 (RKHS, GP)", "[above](#functions-of-the-rkhs-and-of-the-gaussian-process-figures-1-and-2)",
-      "reproduce with the norm for B, EI and PI with a margin of ours; not with the printed B^2 = f'Kf"),
+      "reproduce with the norm for B, and our margin for EI and PI; do not reproduce with the printed B^2 = f'Kf"),
     c("Figure 3 (Rosenbrock, Hartmann 3)", "[above](#rosenbrock-and-hartmann-3-figure-3)",
-      "reproduces but for GP-TS on Hartmann 3: the rate for gamma with constant 1 is huge in three dimensions"),
+      paste("reproduces except for GP-TS on Hartmann 3: the rate for gamma with constant 1 is very large in three",
+            "dimensions")),
     c("Figure 4 (a), temperature", "[above](#sensors-figure-4)",
-      "does not: other data; with the printed B UCB rules coincide, as published, but EI and PI lead"),
+      "does not reproduce: other data. With the printed B the UCB rules coincide, as published, but EI and PI lead"),
     c("Figure 4 (b), light", "the same",
-      "half: IGP-UCB ahead of EI and PI; GP-TS is not the best. The paper's own data; its scaling is not printed"),
-    c("Theorem 1 (self-normalised bound)", "[above](#tighter)", "coverage by simulation; also in the package's tests"),
+      "reproduces in part: IGP-UCB is ahead of EI and PI; GP-TS is not the best. The paper's data, with our scaling"),
+    c("Theorem 1 (self-normalised bound)", "[above](#tighter)",
+      "coverage checked by simulation; also in the package's tests"),
     c("Theorem 2 (confidence)", "the same, `width_igp()`",
-      "held in every run at lambda = 1 + 2/T; fails at the experiments' lambda = R^2"),
-    c("Theorems 3 and 4 (regret)", "`regret_bound(\"igp_ucb\")`, `regret_bound(\"gp_ts\")`", "constants of the proofs"),
+      "held in every run with lambda = 1 + 2/T; fails with the experiments' lambda = R^2"),
+    c("Theorems 3 and 4 (regret)", "`regret_bound(\"igp_ucb\")`, `regret_bound(\"gp_ts\")`",
+      "implemented with the constants of the proofs"),
     c("Lemmas 3 and 4, Theorem 5 of Srinivas et al.", "`information_gain()`, `gain_rate()`",
-      "identities tested; rates have no constants"),
+      "identities tested; the rates have no constants"),
     c("KernelUCB, Section 4", "[above](#six-rules), `gp_ucb()` with its width",
-      "compared in theory only there; here in every figure"),
+      "compared in theory only in the paper; here in every figure"),
     in_full = in_full)
 }

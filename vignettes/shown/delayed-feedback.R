@@ -1,13 +1,12 @@
-# What the vignette and the long article on Verma, Dai and Low (2022) both show.
+# Figures and tables that the vignette and the long article on Verma, Dai and Low (2022) share.
 colours <- c("GP-UCB-SDF" = "#0072B2", "GP-UCB" = "#777777", "GP-BUCB" = "#D55E00",
              "GP-TS-SDF" = "#0072B2", "GP-TS-SDF, authors' draw" = "#56B4E9", "asy-TS" = "#777777",
              "GP-BTS" = "#D55E00")
 ucb <- c("GP-UCB-SDF", "GP-UCB", "GP-BUCB")
 ts <- c("GP-TS-SDF", "GP-TS-SDF, authors' draw", "asy-TS", "GP-BTS")
 
-# Mean and standard error over runs, by rule and round. Where no reward is known yet the simple regret is that of the
-# worst
-# point: 1 on functions scaled to [0, 1].
+# Mean and standard error over runs, by rule and round. Before the first observed reward the simple
+# regret is that of the worst point: 1 on functions scaled to [0, 1].
 curves <- function(comparison, unknown = 1) {
   runs <- as.data.frame(comparison)
   runs$value <- ifelse(is.na(runs$simple_regret), unknown, runs$simple_regret)
@@ -97,10 +96,9 @@ figure2 <- function() {
   }
 }
 
-# The authors' own runs, which the paper draws and does not print: stored results of their code
-# (github.com/daizhongxiang/BO-SDF, commit 91a5ec4,
-# results_{ucb,ts}_delayed, field values_censored: its running maximum after 100 queries), mean and population sd /
-# sqrt(10) over ten runs.
+# The authors' runs, which the paper shows as curves without numbers: stored results of their code
+# (github.com/daizhongxiang/BO-SDF, commit 91a5ec4, results_{ucb,ts}_delayed, field values_censored: its running maximum
+# after 100 queries), mean and population sd / sqrt(10) over ten runs.
 svm_table <- function() {
   authors <- list(poisson = c("24.29 ± 0.71", "29.00 ± 1.45", "26.67 ± 1.37", "23.29 ± 0.25", "24.24 ± 1.16",
                               "23.20 ± 0.27"),
@@ -112,32 +110,42 @@ svm_table <- function() {
   })
   knitr::kable(cbind(text_rules, svm_columns$poisson, svm_columns$fixed), row.names = FALSE, align = "lrrrrrr",
                col.names = c("", "Poisson: authors", "ours", "ours, log", "fixed: authors", "ours", "ours, log"),
-               caption = "Validation error (%) after 100 queries, mean ± standard error of ten runs. The authors' are from the stored runs of their code (daizhongxiang/BO-SDF, commit 91a5ec4); the paper shows them as curves and prints no numbers. The data split is not theirs, so levels may differ by a per cent or two.")
+               caption = paste("Validation error (%) after 100 queries, mean ± standard error of ten runs. The",
+                               "authors' numbers are from the stored runs of their code (daizhongxiang/BO-SDF, commit",
+                               "91a5ec4); the paper shows them as curves and prints no numbers. The data split is not",
+                               "theirs, so levels may differ by one or two percentage points."))
 }
 
 agreement <- function(in_full = FALSE) {
   at_a_glance(
     c("Figure 1 (a)", "[above](#synthetic-functions-figures-1-and-5)",
-      "not with the paper's beta = 1; with beta = 3 after 60 rounds the longest delay is the worst, the others are alike"),
-    c("Figure 1 (b)", "the same", "reproduces, if a reward that comes too late does not count"),
+      paste("does not reproduce with the paper's beta = 1; with beta = 3 after 60 rounds the longest delay is the",
+            "worst, and the others are similar")),
+    c("Figure 1 (b)", "the same", "reproduces, if a reward that arrives too late does not count"),
     c("Figure 1 (c, d)", "the same",
-      "GP-UCB is last. SDF is ahead of BUCB with prior mean 0.5, behind it with prior mean 0 and variance 1"),
+      paste("in part: GP-UCB is last. SDF is ahead of BUCB with prior mean 0.5, and behind it with prior mean 0 and",
+            "variance 1")),
     c("Figure 2 (a-d), SVM", "[above](#tuning-a-support-vector-machine-figure-2-a-d)",
-      "UCB order reproduces; Thompson rules within each other's errors, as published"),
+      "the order of the UCB rules reproduces; the Thompson rules are within each other's errors, as published"),
     c("Figure 2 (e-h), CNN", "[above](#a-convolutional-network-and-logistic-regression-figures-2-e-h-and-3)",
-      "ten runs show no order; 8,000 of the test images in place of the training set"),
-    c("Figure 3, logistic regression", "the same", "too easy to tell rules apart"),
+      "no order in ten runs; trained on 8,000 of the test images instead of the training set"),
+    c("Figure 3, logistic regression", "the same", "too easy to distinguish the rules"),
     c("Figure 4 (a, b), contexts", "[above](#contexts-figure-4)",
-      "growing data: reproduce for UCB with refits, as the paper has them, or with a large lambda; the opposite with a tiny lambda. Thompson: no order with refits, SDF behind without. 50 tasks with refits: GP-BUCB lowest of the UCB rules, significantly below GP-UCB but not below GP-UCB-SDF; Thompson in the paper's order"),
-    c("Figure 5, Thompson", "[above](#synthetic-functions-figures-1-and-5)", "no difference between rules in the end"),
+      paste("growing data: reproduces for UCB with refits, as in the paper, or with a large lambda; SDF is last with a",
+            "very small lambda. Thompson rules: no order with refits; SDF behind without refits. 50 tasks with refits:",
+            "GP-BUCB is the lowest of the UCB rules, significantly below GP-UCB but not below GP-UCB-SDF; the Thompson",
+            "rules have the paper's order")),
+    c("Figure 5, Thompson", "[above](#synthetic-functions-figures-1-and-5)",
+      "no difference between the rules at the end"),
     c("Theorem 1", "`width_sdf()`, `?gp_ucb_sdf`",
-      "needs lambda > 1 and k <= 1; with a smaller lambda a factor 1/lambda"),
-    c("Theorems 2 and 3, Propositions 1 and 2", "`regret_bound(\"sdf\")`, `(\"ts_sdf\")`", "constants of the proofs"),
+      "needs lambda > 1 and k <= 1; a smaller lambda adds a factor 1/lambda"),
+    c("Theorems 2 and 3, Propositions 1 and 2", "`regret_bound(\"sdf\")`, `(\"ts_sdf\")`",
+      "implemented with the constants of the proofs"),
     c("Theorem 4, Appendix B", "`regret_bound(\"sdf_context\")`, `(\"ts_sdf_context\")`",
-      "the same over pairs of context and point"),
+      "the same, over pairs of context and point"),
     c("Section 3.3, delays that depend on the input", "`delay = function(n, x)`",
-      "in the runs, and in rho of the bounds"),
-    c("Section 4, batches", "`?gp_ucb_sdf`", "a batch of Q asked together needs m = Q, where the paper has Q - 1"),
-    c("Appendix A.4, delays in time", "`pending_censor(unit = \"time\")`", "tested"),
+      "supported in the runs, and in rho of the bounds"),
+    c("Section 4, batches", "`?gp_ucb_sdf`", "a batch of Q simultaneous queries needs m = Q; the paper has Q - 1"),
+    c("Appendix A.4, delays in time", "`pending_censor(unit = \"time\")`", "implemented and tested"),
     in_full = in_full)
 }

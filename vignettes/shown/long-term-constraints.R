@@ -1,4 +1,4 @@
-# What the vignette and the long article on Shi and Eryilmaz (2022) both show.
+# Figures and tables that the vignette and the long article on Shi and Eryilmaz (2022) share.
 stored <- stored_table("long-term-constraints")
 of_experiment <- function(name) stored[stored$experiment == name, ]
 small <- of_experiment("small")
@@ -13,7 +13,7 @@ more_colours <- c("perfect" = "black", "sum" = "#56B4E9", "ADMMBO, refits" = "#A
 line_types <- c("reuse" = 1, "letter" = 2, "OCO" = 1, "ADMMBO" = 1, "CKB" = 1, "CONFIG" = 2, "EPBO" = 3)
 colnames_of_box <- c("q05", "q25", "q50", "q75", "q95")
 
-# `optimum`: with it the average utility is shown in place of the average regret.
+# If `optimum` is given, the average utility is shown instead of the average regret.
 part <- function(results, bandit, quantity, optimum = NULL) {
   one <- results[results$bandit == bandit & results$quantity == quantity, ]
   one <- one[order(one$round), ]
@@ -36,7 +36,7 @@ box_panel <- function(results, bandit, quantity, ylim, title, optimum = NULL) {
       medlwd = 2, whisklty = 1, staplelty = 0)
 }
 
-# The paper's boxplots: a column per method, regret (or utility) above violation.
+# The paper's boxplots: one column for each method, with regret (or utility) above violation.
 box_figure <- function(results, bandits, titles, optimum = NULL, ylim = NULL) {
   par(mfrow = c(2, length(bandits)))
   for (quantity in c("regret", "violation")) {
@@ -44,13 +44,14 @@ box_figure <- function(results, bandits, titles, optimum = NULL, ylim = NULL) {
     limits <- range(if (quantity == "violation" || is.null(optimum)) 0, all[all$round >= 20, colnames_of_box])
     for (i in seq_along(bandits)) {
       box_panel(results, bandits[i], quantity, limits, titles[i], optimum)
-      if (i == 1) mtext(if (quantity == "violation") "violation / t" else if (is.null(optimum)) "regret / t" else "utility",
+      label <- if (quantity == "violation") "violation / t" else if (is.null(optimum)) "regret / t" else "utility"
+      if (i == 1) mtext(label,
                         side = 2, line = 2.8, las = 0, cex = 0.8)
     }
   }
 }
 
-# Mean curves, regret (or utility) beside violation; at most `until` rounds.
+# Mean curves of regret (or utility) and of violation, for at most `until` rounds.
 mean_figure <- function(results, algorithm, bandits = names(colours), until = 350, optimum = NULL) {
   labels <- c(sprintf(c("Algorithm %d, reuse", "Algorithm %d, letter"), algorithm), names(colours)[-(1:2)])
   labels <- labels[match(bandits, names(colours))]
@@ -86,7 +87,7 @@ end_table <- function(results, bandits, labels, caption, at = c(90, 350)) {
     matrix(sprintf("%.3f", out), length(bandits))
   })
   knitr::kable(data.frame(labels, do.call(cbind, columns)), row.names = FALSE, align = c("l", rep("r", 3 * length(at))),
-               col.names = c("", rep(c("regret", "violation", "no cancelling"), length(at))), caption = caption)
+               col.names = c("", rep(c("regret", "violation", "no cancellation"), length(at))), caption = caption)
 }
 
 value <- function(results, bandit, quantity = "violation", round = 350, digits = 2) {
@@ -97,13 +98,15 @@ value <- function(results, bandit, quantity = "violation", round = 350, digits =
 names_of <- function(n) c(sprintf("Algorithm %d, reuse", n), sprintf("Algorithm %d, letter", n), names(colours)[-(1:2)])
 table_small <- function() {
   end_table(small, names(colours), names_of(2),
-            "Time-averaged regret, violation, and violation without cancelling between rounds: means over 100 runs after 90 rounds (left; where ADMMBO ends in the paper) and after 350 (right). Constraints seen without noise.")
+            paste("Time averages of regret, violation, and violation without cancellation (only costs above zero are",
+                  "summed). Means over 100 runs after 90 rounds (left; ADMMBO ends there in the paper) and after 350",
+                  "(right). Constraints observed without noise."))
 }
 
 table_small_noisy <- function() {
   end_table(small_noisy, c("reuse", "step 2", names(colours)[-1]),
             c("Algorithm 3, reuse", "Algorithm 3, reuse, step 2", names_of(3)[-1]),
-            "As above, constraints seen with noise.")
+            "As above, constraints observed with noise.")
 }
 
 pair <- function(results, bandit, quantity = "violation") {
@@ -112,23 +115,30 @@ pair <- function(results, bandit, quantity = "violation") {
 agreement <- function(in_full = FALSE) {
   at_a_glance(
     c("Table 1 (orders of regret and violation)", "[below](#orders-table-1)",
-      "restated; `regret_bound()` has the bounds themselves"),
-    c("Proposition 1", "[above](#no-fixed-multiplier-will-do-proposition-1)", "shown"),
+      "restated; `regret_bound()` computes the bounds"),
+    c("Proposition 1", "[above](#a-fixed-multiplier-is-not-sufficient-proposition-1)", "shown by an example"),
     c("Theorem 1", "`regret_bound(\"constraints_noiseless\")`",
-      "needs a fresh posterior and lambda = 1 + 2/S: not the setting of the experiments, here or there"),
+      paste("needs an empty posterior in each epoch and lambda = 1 + 2/S; neither the paper's experiments nor ours",
+            "have these")),
     c("Theorem 2, Slater's condition", "`slater_condition()`, `regret_bound(\"constraints_noisy\")`",
-      "the condition holds on the data rates with noise (E.2.2: 1.652 is needed, there is room for 2), not on the small feasible region (E.1.2)"),
-    c("Remarks 1 and 2", "[above](#thompson-sampling-inside)", "Thompson sampling inside works alike"),
+      paste("the condition holds on the data rates with noise (E.2.2: epsilon must exceed 1.652 and can be 2), but not",
+            "on the small feasible region (E.1.2)")),
+    c("Remarks 1 and 2", "[above](#thompson-sampling-inside)", "similar results with Thompson sampling in the epochs"),
     c("Figure 1", "[above](#epochs-how-many-how-long-figure-1)",
-      "reproduces with reuse: more epochs, less violation, more regret; by the letter only longer epochs help"),
+      paste("reproduces with reuse: more epochs give less violation and more regret. With the letter of the paper only",
+            "longer epochs help")),
     c("Figures 2 and 3", "[above](#constraints-without-noise-figures-2-and-3)", sprintf(
-      "reproduce with reuse (violation after 90 and 350 rounds: %s; OCO %s; ADMMBO %s); not by the letter (%s), because a fresh epoch of 20 rounds cannot",
+      paste("reproduce with reuse (violation after 90 and 350 rounds: %s; OCO %s; ADMMBO %s). They do not reproduce",
+            "with the letter (%s): 20 rounds from an empty posterior are too few"),
       pair(small, "reuse"), pair(small, "OCO"), pair(small, "ADMMBO"), pair(small, "letter"))),
     c("Figures 4 and 5", "[above](#constraints-with-noise-figures-4-and-5)", sprintf(
-      "do not reproduce with the printed update (%s; ADMMBO %s): a perfect optimiser has 0.70 and 0.25. With the step on the epoch's sum they do (%s)",
+      paste("do not reproduce with the printed update (%s; ADMMBO %s): a perfect optimiser has 0.70 and 0.25. They",
+            "reproduce with the step on the epoch's sum (%s)"),
       pair(small_noisy, "reuse"), pair(small_noisy, "ADMMBO"), pair(small_noisy, "sum"))),
     c("Figures 6 and 7", "[above](#data-rates)", sprintf(
-      "reproduce in violation (%s; OCO %s; ADMMBO %s): the baselines reach more utility in the first hundred rounds, by violating. Utilities have another scale: constants not to be had",
+      paste("reproduce in violation (%s; OCO %s; ADMMBO %s): the baselines reach more utility in the first hundred",
+            "rounds, with more violation. Utilities have another scale, because the paper's constants were not",
+            "available"),
       pair(rates, "reuse"), pair(rates, "OCO"), pair(rates, "ADMMBO"))),
     c("Figures 8 and 9", "the same", sprintf("reproduce: the violation first rises, then falls (%s)",
                                              pair(rates_noisy, "reuse"))),

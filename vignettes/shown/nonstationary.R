@@ -1,8 +1,8 @@
-# What the vignette and the long article on Avanesov's paper both show.
+# Figures and tables that the vignette and the long article on Avanesov's paper share.
 stored <- function(name) stored_table(paste0("nonstationary-", name))
 
-# Final regret of every run, and what the detector did: changes after which it restarted within the
-# period, and all other restarts.
+# Final regret of every run, the number of changes after which the detector restarted within the period, and the
+# number of all other restarts.
 finals <- function(comparison, rounds, K) {
   runs <- as.data.frame(comparison)
   last <- runs[runs$round == rounds, ]
@@ -125,25 +125,29 @@ above <- function(mean, paper) sprintf("%.0f to %.0f%%", 100 * min(mean / paper 
 agreement <- function(in_full = FALSE) {
   at_a_glance(
     c("Figure 1, R(T)", "[above](#figures-1-and-2-regret-in-the-horizon-and-in-the-number-of-periods)",
-      sprintf("reproduces: T^%.2f (%.2f to %.2f), the paper T^0.74 (.64 to .84), the theorem T^0.786; our regret is %s above the paper's line",
+      sprintf(paste("reproduces: T^%.2f (%.2f to %.2f), the paper T^0.74 (0.64 to 0.84), the theorem T^0.786; our",
+                    "regret is %s above the paper's line"),
               fit_T$exponent, fit_T$low, fit_T$high, above(fit_T$mean, 1.86 * horizons^0.74))),
     c("Figure 2, R(K)", "the same", sprintf(
-      "exponent reproduces, level does not: K^%.2f (%.2f to %.2f), the paper K^0.282 (.21 to .35), the theorem K^0.214; our regret is %s above the paper's line",
+      paste("exponent reproduces, level does not: K^%.2f (%.2f to %.2f), the paper K^0.282 (0.21 to 0.35), the theorem",
+            "K^0.214; our regret is %s above the paper's line"),
       fit_K$exponent, fit_K$low, fit_K$high, above(fit_K$mean, 502 * periods^0.282))),
     c("Figure 3, at the end", "[above](#figure-3-with-a-detector-without-and-with-an-oracle)", sprintf(
-      "reproduces: Oracle, CPD, GP-UCB, NO-Detector. CPD less GP-UCB %s, GP-UCB less NO-Detector %s",
+      "reproduces: the order is Oracle, CPD, GP-UCB, NO-Detector. CPD minus GP-UCB: %s; GP-UCB minus NO-Detector: %s",
       paired("CPD", "GP-UCB", 1200),
       paired("GP-UCB", "NO-Detector", 1200))),
     c("Figure 3, before the first change", "the same", sprintf(
-      "reproduces: GP-UCB is lowest, since it does not explore at random. CPD less Oracle %s: false alarms",
+      paste("reproduces: GP-UCB is lowest, since it does not explore at random. CPD minus Oracle: %s (due to false",
+            "alarms)"),
       paired("CPD", "Oracle", 300))),
     c("Algorithms 1 and 2", "`change_statistic()`, `detect_change()`, `gp_ucb_cpd()`",
-      "tested against plain-R references; the integral is an average over the arms"),
+      "tested against reference code in R; the integral is an average over the arms"),
     c("Theorem 3.1 (3.9)", "`regret_bound(\"cpd\")`", "the rate; its constant is unknown"),
     c("Lemma A.1, (A.6)", "`regret_bound(\"cpd_finite\")`",
-      "a rate: its C is unknown, and (A.13) drops beta_T; with `constant =` and `gain` what the proof gives, vacuous at these sizes"),
+      paste("a rate: its C is unknown, and (A.13) drops beta_T. With `constant =` and `gain` it is the bound of the",
+            "proof, which is vacuous at these sizes")),
     c("Lemma C.3, (C.13)", "`detection_size()`", "as Lemma A.1"),
-    c("Remark 3.1", "`calibrate_detector()`", "one example above"),
+    c("Remark 3.1", "`calibrate_detector()`", "one example in the long article"),
     c("baselines", "[above](#baselines-under-jumps-and-under-drift)", "not in the paper"),
     in_full = in_full)
 }

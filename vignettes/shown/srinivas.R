@@ -1,4 +1,4 @@
-# What the vignette and the long article on Srinivas et al. (2010) both show.
+# Figures and tables that the vignette and the long article on Srinivas et al. (2010) share.
 colours <- c("GP-UCB" = "#0072B2", "EI" = "#D55E00", "MPI" = "#E69F00", "MPI with margin" = "#E69F00",
              "Mean only" = "#009E73", "Variance only" = "#777777")
 line_types <- c("GP-UCB" = 1, "EI" = 1, "MPI" = 1, "MPI with margin" = 2, "Mean only" = 3, "Variance only" = 1)
@@ -51,24 +51,24 @@ agreement <- function(in_full = FALSE) {
   at_a_glance(
     c("Figure 1 (table of rates), Theorem 5", "[above](#rates-figure-1s-table-theorem-5), `gain_rate()`",
       "restated; constants are unknown"),
-    c("Figure 2 (a)", "[above](#sensor-data-figures-5b-and-5c)", "same laboratory, another moment"),
+    c("Figure 2 (a)", "[above](#sensor-data-figures-5b-and-5c)", "the same laboratory at another time"),
     c("Figure 2 (b, c)", "[above](#two-rounds-of-gp-ucb-figure-2)", "reproduces"),
     c("Figure 3", "[above](#information-gain-figure-3)",
       "reproduces; the paper's points and lengthscales are not printed"),
     c("Figure 4", "[above](#functions-drawn-from-the-priors-figure-4)", "reproduces"),
-    c("Figure 5 (a)", "[above](#figure-5)", "reproduces but for MPI, which needs a margin"),
+    c("Figure 5 (a)", "[above](#figure-5)", "reproduces except for MPI, which needs a margin"),
     c("Figure 5 (b)", "the same",
-      "reproduces in part: EI is better than GP-UCB here. Other readings of the same sensors"),
+      "reproduces in part: EI is better than GP-UCB here. Other measurements of the same sensors"),
     c("Figure 5 (c)", "the same",
-      "reproduces in part: MPI is not level with GP-UCB at the end. Another road: the paper's data could not be had"),
+      "reproduces in part: MPI is not level with GP-UCB at the end. Another road: the paper's data were not available"),
     c("Theorem 1", "[above](#the-theorems-bound-over-the-regret), `regret_bound(\"srinivas1\")`",
-      "held in all of 30 runs, loose"),
+      "the bound held in all of 30 runs; loose"),
     c("Theorems 2 and 3",
       "`regret_bound(\"srinivas2\")`, `(\"srinivas3\")`, `width_srinivas_compact()`, `width_srinivas_rkhs()`",
-      "formulas, tested"),
+      "formulas implemented and tested"),
     c("Theorem 4, Lemma 5.3", "[above](#information-gain-figure-3), `information_gain(rounds = )`",
       "the factor 1/(1 - 1/e) is not needed"),
-    c("Theorem 6", "[above](#confidence-in-the-agnostic-case-theorem-6)", "held always, loose"),
+    c("Theorem 6", "[above](#confidence-in-the-agnostic-case-theorem-6)", "the bound held in every case; loose"),
     c("Theorem 8", "[above](#from-the-kernels-spectrum-theorem-8)", "computed; loose"),
     in_full = in_full)
 }
