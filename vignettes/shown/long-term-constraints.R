@@ -45,8 +45,7 @@ box_figure <- function(results, bandits, titles, optimum = NULL, ylim = NULL) {
     for (i in seq_along(bandits)) {
       box_panel(results, bandits[i], quantity, limits, titles[i], optimum)
       label <- if (quantity == "violation") "violation / t" else if (is.null(optimum)) "regret / t" else "utility"
-      if (i == 1) mtext(label,
-                        side = 2, line = 2.8, las = 0, cex = 0.8)
+      if (i == 1) mtext(label, side = 2, line = 2.8, las = 0, cex = 0.8)
     }
   }
 }
@@ -123,7 +122,8 @@ agreement <- function(in_full = FALSE) {
     c("Theorem 2, Slater's condition", "`slater_condition()`, `regret_bound(\"constraints_noisy\")`",
       paste("the condition holds on the data rates with noise (E.2.2: epsilon must exceed 1.652 and can be 2), but not",
             "on the small feasible region (E.1.2)")),
-    c("Remarks 1 and 2", "[above](#thompson-sampling-inside)", "similar results with Thompson sampling in the epochs"),
+    c("Remarks 1 and 2", "[above](#thompson-sampling-inside)",
+      "with Thompson sampling in the epochs the violation is similar and the regret larger"),
     c("Figure 1", "[above](#epochs-how-many-how-long-figure-1)",
       paste("reproduces with reuse: more epochs give less violation and more regret. With the letter of the paper only",
             "longer epochs help")),
