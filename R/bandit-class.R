@@ -4,7 +4,7 @@
 # on the object's environment, which holds the same fields and encloses the methods.
 own_fields <- function() parent.env(parent.frame())
 
-#' @rdname gp_bandit
+#' @rdname GPBandit
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
   # Fields of a declared class would be functions, called at each look.
@@ -12,7 +12,7 @@ GPBandit <- setRefClass("GPBandit",
                 journal = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, ...) {
-      "Plays the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now;
+      "Chooses the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now;
       `fixed`: a named list of inputs that are not to be chosen."
       bandit_suggest(own_fields(), n, context, time, arms, fixed, ...)
     },
@@ -33,12 +33,12 @@ GPBandit <- setRefClass("GPBandit",
       invisible(.self)
     },
     amend = function(id, reward, ...) {
-      "A known reward was wrong: its new value."
+      "The corrected reward of a query, or all its replicates."
       bandit_amend(own_fields(), id, reward, ...)
       invisible(.self)
     },
     rank = function(ids, ...) {
-      "Queries in the order of their places, the best first (rewards_preferences())."
+      "Queries in their order, the best first (rewards_preferences())."
       bandit_rank(own_fields(), ids, ...)
       invisible(.self)
     },
@@ -48,7 +48,7 @@ GPBandit <- setRefClass("GPBandit",
       invisible(.self)
     },
     fail = function(id, reason = NULL, ...) {
-      "Pending queries that were tried in vain. `reason`: one string."
+      "Pending queries whose evaluation failed. `reason`: one string."
       bandit_withdraw(own_fields(), id, TRUE, reason = reason, ...)
       invisible(.self)
     },
@@ -61,15 +61,15 @@ GPBandit <- setRefClass("GPBandit",
       bandit_draw(looked_at(own_fields()), n, context, ...)
     },
     certificate = function(rule = NULL, context = NULL, ...) {
-      "How large the regret can still be, with what probability, on what assumptions."
+      "A bound on the regret, its probability and its assumptions."
       bandit_certificate(looked_at(own_fields()), rule, context, ...)
     },
     levels = function(context = NULL, ...) {
-      "Which arms are above the level, below it, or not known yet."
+      "Which arms are above the level, below it, or undecided (gp_lse())."
       bandit_levels(own_fields(), context, ...)
     },
     safe = function(context = NULL, ...) {
-      "Which places are safe, possible maximisers, expanders (safe_opt())."
+      "Which points are safe, possible maximisers, expanders (safe_opt())."
       bandit_safe(own_fields(), context, ...)
     },
     best = function(context = NULL, feasible = 0.95, weights = NULL, fixed = NULL, ...) {
@@ -77,7 +77,7 @@ GPBandit <- setRefClass("GPBandit",
       bandit_best(looked_at(own_fields()), context, feasible, weights, fixed, ...)
     },
     front = function(context = NULL, feasible = 0.5, ...) {
-      "The places that no other beats in all objectives."
+      "The Pareto front: points that no other dominates."
       bandit_front(looked_at(own_fields()), context, feasible, ...)
     },
     history = function(draws = NULL) {
@@ -85,16 +85,16 @@ GPBandit <- setRefClass("GPBandit",
       with_propensity(bandit_history(own_fields()), own_fields(), draws)
     },
     information_gain = function() {
-      "Nats of information in the points that the variance knows."
+      "Information gain, in nats, of the points that the variance includes."
       bandit_facts(own_fields())$log_det / 2
     },
     catch_up = function() {
-      "Plays what other processes did (in a store)."
+      "Adds the events of other processes (in a store)."
       bandit_catch_up(own_fields())
       invisible(.self)
     },
     reset = function() {
-      "Forgets every event."
+      "Deletes every event."
       bandit_reset(own_fields())
       invisible(.self)
     },
@@ -110,7 +110,7 @@ GPBandit <- setRefClass("GPBandit",
 )
 
 # Ten times as fast as the method of all reference classes, which looks fields and methods up in R code.
-#' @rdname gp_bandit
+#' @rdname GPBandit
 #' @usage NULL
 #' @aliases $,GPBandit-method [[,GPBandit-method
 #' @exportMethod $
