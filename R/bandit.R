@@ -234,7 +234,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' @concept replicates
 #' @concept propensity
 #' @examples
-#' b <- gp_ucb(seq(0, 1, by = 0.1), kernel_se(0.3), noise_var = 0.01)
+#' b <- gp_ucb(seq(0, 1, by = 0.1), kernel_se(0.3), noise_var = 0.01, pending = "hallucinate")
 #' q <- b$suggest(2)
 #' b$observe(q$id, c(0.3, 0.5))
 #' b$add(arm = 6, reward = 0.9)

@@ -29,8 +29,8 @@
 #' @section Names: Parameters are named by kernel and field, as in `parameters` of the result: `"matern.lengthscale"`,
 #'   or with one lengthscale per input `"matern.lengthscale1"`, `"matern.lengthscale2"`. In sums and products the part's
 #'   number is in front, `"2.periodic.period"`. The noise is `"noise_var"`.
-#' @section Bounds: These are the default bounds, with \eqn{w} the range of an input in `x` and \eqn{s^2} the mean of
-#'   \eqn{r^2}.
+#' @section Bounds and priors: These are the default bounds, with \eqn{w} the range of an input in `x` and \eqn{s^2} the
+#'   mean of \eqn{r^2}.
 #'   * Lengthscales: \eqn{[w / 200, 100 w]}; of a periodic kernel \eqn{[0.05, 50]}.
 #'   * Periods: \eqn{[w / 100, 10 w]}.
 #'   * `alpha`: \eqn{[0.01, 1000]}. Correlations: \eqn{[0.01, 1]}.
@@ -39,6 +39,7 @@
 #'   * Noise variance: \eqn{[10^{-8} s^2, 10 s^2]}.
 #'
 #'   They are widened if needed to contain the given parameters. A lower bound equal to the upper one fixes a parameter.
+#'   A Beta prior of a correlation is `c(shape1 =, shape2 =)`; with `shape2 > 1` the correlation stays below 1.
 #' @section Units: `y` may have any units. Multiplied by \eqn{c}, it gives variances multiplied by \eqn{c^2} and the
 #'   same lengthscales, if the given variances were multiplied as well or the default bounds do not bind.
 #' @section Errors: There must be at least two observations, names must be those of parameters, and lower bounds must
@@ -49,15 +50,15 @@
 #'   `"constant"`. No regret bound covers parameters fitted to the data.
 #' @param x,y,kernel as in [gp_regression()]; the kernel's parameters are the first start.
 #' @param noise_var positive number: the noise variance to start from, in squared units of `y`. `NULL` (default): a
-#'   hundredth of \eqn{s^2} (see *Bounds*).
+#'   hundredth of \eqn{s^2} (see *Bounds and priors*).
 #' @param mean number: the prior mean, in units of `y`, by default 0; or `"fit"`.
 #' @param fix_noise a flag: `TRUE` keeps the given `noise_var`. `FALSE` by default.
 #' @param starts number of searches, an integer >= 1, by default 3. With 1 the search begins at the given parameters.
 #' @param lower,upper bounds: numbers with the names of parameters, on the natural scale. `NULL` (default): see
 #'   *Bounds*.
-#' @param priors a list with the names of parameters. `c(meanlog, sdlog)` is a normal prior for the logarithm, a matrix
-#'   of two such rows an equal mixture of both. `c(shape1 =, shape2 =)` is a Beta prior of a correlation (with `shape2 >
-#'   1` it stays below 1). `NULL` (default): none.
+#' @param priors a list with the names of parameters: normal priors of their logarithms, `c(meanlog, sdlog)`, or a
+#'   matrix of two such rows for an equal mixture; Beta priors of correlations, see *Bounds and priors*. `NULL`
+#'   (default): none.
 #' @param iterations the largest number of iterations of each search, an integer >= 1; 100 by default.
 #' @param own_noise a number > 0 per observation: its known noise variance, in squared units of `y`; `NA` means the
 #'   fitted one. If there is no `NA`, `noise_var` is unchanged. `NULL` (default): all have the fitted one.

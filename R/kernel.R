@@ -680,8 +680,7 @@ expand_per_input <- function(values, count, field, kernel) {
 #'   columns before it are the inputs. For `kernel_matrix(K)` alone, `x` is a vector of arm numbers.
 #' @param kernel a [kernel][kernels].
 #' @param x,y points: a matrix or data.frame with one row per point and one column per input, or a vector of points with
-#'   one input. `dims` may refer to column names (`x1..xd` if absent). If both have names, columns are matched. `y` is
-#'   `x` by default.
+#'   one input. Columns without names are `x1..xd`; with names in both they are matched. `y` is `x` by default.
 #' @return A matrix, `nrow(x)` x `nrow(y)`. It is exactly symmetric if `y` is not given.
 #' @section Errors: Values must be finite, sizes and names must agree, `dims` must be among the inputs, and arm numbers
 #'   among `1..n`.

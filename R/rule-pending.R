@@ -11,7 +11,7 @@
 #' * `pending_hallucinate(guard)`: the variance includes it at once, the mean only when the reward arrives. This is
 #'   GP-BUCB's hallucination (kriging believer): a reward equal to the posterior mean leaves the mean unchanged. See
 #'   *Guarantee* for `guard`.
-#' * `pending_censor(m, value)`: mean and variance include it at once, with `value` in place of the reward (constant
+#' * `pending_censor(m, value)`: mean and variance include it at once, with `value` as a substitute (constant
 #'   liar). The reward replaces `value` if it arrives within `m` rounds (or within a time `m`); otherwise `value` is
 #'   kept for good.
 #' * `pending_penalize(lipschitz)`: neither includes it. Instead the acquisition value is reduced around it, see *Local
@@ -45,8 +45,8 @@
 #' @param guard the largest information that pending queries may carry when another is suggested: a number >= 0, in
 #'   nats. 1 is a good value. `Inf` (default): no limit.
 #' @param lipschitz the slope \eqn{L}: a number > 0 in units of the reward per unit of the inputs (per logarithm for
-#'   logarithmic inputs). With `outputs` it is converted by the transform's slope at the centre; with `rewards` it must
-#'   be `NULL`. `NULL` (default): estimated.
+#'   logarithmic inputs). With `outputs` it is converted by the transform's slope at the centre. `NULL` (default,
+#'   required with `rewards`): estimated.
 #' @param m the number of rounds after which a reward counts as lost: an integer >= 0, or `Inf`. With `unit = "time"` a
 #'   time: a number >= 0 in units of the clock (seconds, by default), a `difftime`, or `Inf`.
 #' @param value the reward that replaces a pending one, in units of the reward: the smallest possible reward. Default 0.

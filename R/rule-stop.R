@@ -109,9 +109,9 @@ NULL
 #' @param width a confidence width, see [widths]. `NULL` (default): the policy's own.
 #' @param delta failure probability, in (0, 1); 0.05 by default.
 #' @param at the rounds after which a run checks the rule: increasing integers >= 1. `NULL` (default): every round.
-#' @param draws the largest number of draws in one round, an integer >= 16. `NULL` (default): 20,000 over arms; 1000 on
-#'   boxes, products and search spaces, where each is a path that must be maximised. If they do not decide, `decided` of
-#'   the certificate is `FALSE`.
+#' @param draws the largest number of draws in one round, an integer >= 16. `NULL` (default): 20,000 over arms, 1000 on
+#'   other domains, where each is a path that must be maximised. If they do not decide, `decided` of the certificate is
+#'   `FALSE`.
 #' @param n number of rewards without a new maximum, an integer >= 1.
 #' @return An object of class `bandit_stop`.
 #' @section Errors: `stop_gap()` without `width` is an error if the policy has no confidence width.
