@@ -170,13 +170,14 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' * `$observe(7, c(60, 62))`, one `id` and several rewards, records replicates of one query. They count as their mean
 #'   with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their number (a noise scale \eqn{R} becomes
 #'   \eqn{R/\sqrt m}{R / sqrt(m)}). Refits also use their spread. For further replicates see `$amend()`.
-#' * `$add()` adds data that the bandit did not suggest. An added point takes the next id, counts as a round, and has
-#'   the action `"given"`. Without `reward` it is pending: somebody else is evaluating it.
+#' * `$add()` adds data that the bandit did not suggest, by inputs `x` or by `arm`. An added point takes the next id,
+#'   counts as a round, and has the action `"given"`. Without `reward` it is pending: somebody else is evaluating it.
 #' * `$amend()` replaces an observed reward, or all replicates of one `id`: `$amend(7, c(60, 62, 61))`. What a change
 #'   rule has concluded from the old one stays.
 #' * `$withdraw()` and `$fail()` end pending queries that will have no reward. The queries keep their ids, and are
-#'   otherwise as if they had not been made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is
-#'   one string that is stored with them. `$observe()` still accepts a reward of a failed query.
+#'   otherwise as if they had not been made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one
+#'   string that is stored with them. With several outcomes, `outcome` names those to end. `$observe()` still accepts a
+#'   reward of a failed query.
 #' * `$rank()` orders queries, the best first, see [rewards_preferences()].
 #' * `$add_arms()` adds arms to a finite domain, see [bandit-queries].
 #'
@@ -199,7 +200,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   points that the variance includes in the current segment.
 #' * `$safe()` returns the classification of [safe_opt()]: a data.frame with a row per point and columns `safe`,
 #'   `maximiser`, `expander`, `lower`, `upper`.
-#' * `$levels()` returns the labels of [gp_lse()]: a data.frame with columns `arm`, `label`, `lower`, `upper`.
+#' * `$levels()` returns the labels of [gp_lse()] (above the level, below it, or undecided): a data.frame with columns
+#'   `arm`, `label`, `lower`, `upper`.
 #'
 #' @section History:
 #' `$history()` returns a data.frame with one row per query:

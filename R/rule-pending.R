@@ -96,8 +96,8 @@ pending_entries <- list(
   hallucinate = list(
     settings = alist(guard = check_number(guard, lower = 0, infinite = TRUE)),
     traits = list(variance_knows = TRUE, words = function(pending) {
-      if (is_guarded(pending)) sprintf("included in the variance (hallucinated), at most %g nats at a time", pending$guard)
-      else "included in the variance (hallucinated)"
+      paste0("included in the variance (hallucinated)",
+             if (is_guarded(pending)) sprintf(", at most %g nats at a time", pending$guard))
     })
   ),
   penalize = list(
