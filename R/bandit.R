@@ -206,7 +206,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' @section History:
 #' `$history()` returns a data.frame with one row per query:
 #' * `id`, `arm`, inputs, contexts, and `reward` (`NA` while pending).
-#' * `mean`, `sd`, `width`: those of the chosen point when it was chosen.
+#' * `mean`, `sd`, and the confidence `width` (the multiplier of the sd, see [widths]): those at the time of the choice.
 #' * `action`: `"policy"`, `"explore"` or `"given"`; `segment`: the number of the stationary segment.
 #' * `status`: `"pending"`, `"observed"`, `"lost"` (the reward came too late, see [pending_censor()]), `"withdrawn"` or
 #'   `"failed"`.
