@@ -4,7 +4,7 @@
 # on the object's environment, which holds the same fields and encloses the methods.
 own_fields <- function() parent.env(parent.frame())
 
-#' @rdname gp_bandit
+#' @rdname GPBandit
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
   # Fields of a declared class would be functions, called at each look.
@@ -12,94 +12,93 @@ GPBandit <- setRefClass("GPBandit",
                 journal = "ANY"),
   methods = list(
     suggest = function(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL, ...) {
-      "Plays the next `n` queries; a data.frame, one row each: id, arm, inputs, contexts. `arms`: those eligible now;
-      `fixed`: a named list of inputs that are not to be chosen."
+      "Chooses the next `n` points; returns one row per query."
       bandit_suggest(own_fields(), n, context, time, arms, fixed, ...)
     },
     observe = function(id, reward, constraints = NULL, time = NULL, noise_var = NULL, ...) {
-      "Rewards of earlier queries by their ids, any order, any time; or a data.frame with columns id and reward."
+      "Records rewards of queries by their ids."
       bandit_observe(own_fields(), id, reward, constraints, time, noise_var, ...)
       invisible(.self)
     },
     add = function(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL,
                    noise_var = NULL, ...) {
-      "Data that the bandit did not ask for, by inputs `x` or by `arm`. Without `reward`: pending."
+      "Adds data that the bandit did not suggest. Without `reward`: pending."
       bandit_add(own_fields(), x, arm, reward, constraints, context, time, noise_var, ...)
       invisible(.self)
     },
     add_arms = function(x, mean = NULL, ...) {
-      "Further arms, after those that there are."
+      "Adds arms to a finite domain."
       bandit_add_arms(own_fields(), x, mean, ...)
       invisible(.self)
     },
     amend = function(id, reward, ...) {
-      "A known reward was wrong: its new value."
+      "Replaces the reward of a query."
       bandit_amend(own_fields(), id, reward, ...)
       invisible(.self)
     },
     rank = function(ids, ...) {
-      "Queries in the order of their places, the best first (rewards_preferences())."
+      "Records an order of queries, the best first."
       bandit_rank(own_fields(), ids, ...)
       invisible(.self)
     },
     withdraw = function(id, outcome = NULL, reason = NULL, ...) {
-      "Pending queries that will never be answered; or some outcomes of them, by name. `reason`: one string."
+      "Ends pending queries without a reward; `outcome`: only these outcomes."
       bandit_withdraw(own_fields(), id, FALSE, outcome, reason, ...)
       invisible(.self)
     },
     fail = function(id, reason = NULL, ...) {
-      "Pending queries that were tried in vain. `reason`: one string."
+      "Ends pending queries whose evaluation failed."
       bandit_withdraw(own_fields(), id, TRUE, reason = reason, ...)
       invisible(.self)
     },
     posterior = function(x = NULL, context = NULL, arm = NULL, ...) {
-      "A data.frame of posterior mean and sd at points or arms (all arms by default)."
+      "Returns posterior mean and sd."
       bandit_posterior(looked_at(own_fields()), x, context, arm, ...)
     },
     draw = function(n = 1, context = NULL, ...) {
-      "Joint draws from the posterior over all arms, one per column."
+      "Returns joint draws over all arms."
       bandit_draw(looked_at(own_fields()), n, context, ...)
     },
     certificate = function(rule = NULL, context = NULL, ...) {
-      "How large the regret can still be, with what probability, on what assumptions."
+      "Returns a bound on the regret, with its assumptions."
       bandit_certificate(looked_at(own_fields()), rule, context, ...)
     },
     levels = function(context = NULL, ...) {
-      "Which arms are above the level, below it, or not known yet."
+      "Returns the labels of level-set estimation."
       bandit_levels(own_fields(), context, ...)
     },
     safe = function(context = NULL, ...) {
-      "Which places are safe, possible maximisers, expanders (safe_opt())."
+      "Returns the safe points."
       bandit_safe(own_fields(), context, ...)
     },
     best = function(context = NULL, feasible = 0.95, weights = NULL, fixed = NULL, ...) {
-      "The recommended point: largest posterior mean, of those where limits hold with probability `feasible`."
+      "Returns the recommended point; limits must hold with probability `feasible`."
       bandit_best(looked_at(own_fields()), context, feasible, weights, fixed, ...)
     },
     front = function(context = NULL, feasible = 0.5, ...) {
-      "The places that no other beats in all objectives."
+      "Returns the Pareto front."
       bandit_front(looked_at(own_fields()), context, feasible, ...)
     },
     history = function(draws = NULL) {
-      "A data.frame, one row per query."
+      "Returns one row per query."
       with_propensity(bandit_history(own_fields()), own_fields(), draws)
     },
     information_gain = function() {
-      "Nats of information in the points that the variance knows."
+      "Returns the information gain in nats."
       bandit_facts(own_fields())$log_det / 2
     },
     catch_up = function() {
-      "Plays what other processes did (in a store)."
+      "Adds the events of other processes (in a store)."
       bandit_catch_up(own_fields())
       invisible(.self)
     },
     reset = function() {
-      "Forgets every event."
+      "Deletes every event."
       bandit_reset(own_fields())
       invisible(.self)
     },
     copy = function(shallow = FALSE) {
-      "An independent bandit in the same state."
+      "Returns an independent copy."
       bandit_copy(.self)
     },
     show = function() {
@@ -110,7 +109,7 @@ GPBandit <- setRefClass("GPBandit",
 )
 
 # Ten times as fast as the method of all reference classes, which looks fields and methods up in R code.
-#' @rdname gp_bandit
+#' @rdname GPBandit
 #' @usage NULL
 #' @aliases $,GPBandit-method [[,GPBandit-method
 #' @exportMethod $

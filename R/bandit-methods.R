@@ -75,22 +75,31 @@ describe_place <- function(place, bandit) {
 
 #' Print, summarise and convert bandits and runs
 #'
-#' `summary()` of a bandit says which `engine` serves it, the `rank` of its factor and its `error_bound` (see
-#' [gp_bandit()], 0 for exact engines), how many rounds were played, the information gained, the best points,
-#' `transfer`: what is believed of [earlier campaigns][transfer], and `check`: what [check_model()] says.
-#' `as.data.frame()` of a bandit is its history. `predict()` gives posterior mean and sd, as `$posterior()`. `summary()`
-#' of a run gives its regret, `summary()` of a comparison mean and standard error over replications at some rounds.
+#' `print()`, `summary()`, `predict()` and `as.data.frame()` show the state and the results of a bandit.
+#'
+#' * `summary()` of a bandit shows its model, the results so far, and the computation:
+#'   * `engine`, the `rank` of its factor and its `error_bound` (0 for exact engines), see [bandit-engines];
+#'   * the number of rounds, the information gained and the best points;
+#'   * `transfer`, the estimated correlation with each of the [earlier campaigns][transfer];
+#'   * `check`, the result of [check_model()].
+#' * `summary()` of a run shows its regret; of a comparison, mean and standard error over replications at some rounds.
+#' * `predict()` returns the posterior mean and sd, as `$posterior()`.
+#' * `as.data.frame()` of a bandit is its history.
 #'
 #' @param object,x a `GPBandit`, a `bandit_run` or a `bandit_comparison`.
-#' @param newdata points to predict at (all arms if `NULL`).
-#' @param arm instead of `newdata` numbers or names of arms; over a [product_domain()] the rows of points whose
-#'   `newdata` are the box's inputs.
-#' @param context the context, where the bandit has contexts.
-#' @param rounds the rounds to summarise; by default the last one.
-#' @param columns which columns of the ledger to summarise.
+#' @param newdata points to predict at, as in `$posterior(x = )`. `NULL` (default): all arms.
+#' @param arm numbers or names of arms, instead of `newdata`. Over a [product_domain()]: the rows of points whose
+#'   `newdata` are the box's inputs. `NULL` (default): none.
+#' @param context the context, if the bandit has contexts. `NULL` (default): none.
+#' @param rounds for a comparison, the rounds to summarise; by default the last one.
+#' @param columns for a comparison, the columns of the regret log to summarise; by default average, cumulative and
+#'   simple regret.
 #' @param row.names,optional,... not used.
-#' @return `summary()`: an object that prints; for a comparison a data.frame with columns `bandit`, `round`,
-#'   `quantity`, `mean`, `se`. `predict()`: a data.frame with columns `mean`, `sd`.
+#' @return `summary()`: an object that prints; for a comparison a data.frame with columns `bandit`, `round`, `quantity`,
+#'   `mean`, `se`. `predict()`: a data.frame with columns `mean` and `sd`.
+#' @seealso [GPBandit], [bandit-model].
+#' @concept posterior prediction
+#' @concept predictive mean
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)

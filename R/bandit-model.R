@@ -2,8 +2,8 @@
 
 #' Parameters, fitted values and likelihood of a bandit's model
 #'
-#' Methods of the generics of stats for a [GPBandit][gp_bandit]'s Gaussian process, and of `tidy()`, `glance()` and
-#' `augment()` (broom, tidymodels) where package generics is loaded. None of them changes the bandit.
+#' These methods give access to the Gaussian-process model of a [GPBandit], as for other models in R.
+#' `tidy()`, `glance()` and `augment()` (broom, tidymodels) need package generics. No method changes the bandit.
 #'
 #' * `coef()`: the current kernel parameters, `noise_var` and, if it is one constant, the prior `mean`. They are in the
 #'   model's units: those of the scaled reward if `outputs` scale it. Several outcomes: names begin with the outcome's.
@@ -21,19 +21,20 @@
 #'
 #' @param object,x a `GPBandit`.
 #' @param nsim number of draws, an integer >= 1; 1 by default.
-#' @param seed `NULL` (default), or what is passed to [set.seed()] before drawing. The generator's state is put back
-#'   afterwards.
+#' @param seed the argument of [set.seed()] before drawing; the generator's state is restored afterwards. `NULL`
+#'   (default): draws from the current state.
 #' @param newdata points as in `$posterior(x = )`. `NULL` (default): all arms, or for `augment()` the history.
-#' @param context `NULL` (default: no contexts), or the context, as in `$posterior()`.
+#' @param context the context, as in `$posterior()`. `NULL` (default): no contexts.
 #' @param ... for `update()` new values of `kernel`, `noise_var`, `policy`, `mean`, `pending`, `changes`, `refit`,
 #'   `engine`, `accuracy` or `failures`, by name; otherwise empty.
-#' @return See above. `simulate()`: a data.frame with a column `sim_1`, `sim_2`, ... for each draw, and the attribute
-#'   `seed` as [stats::simulate()] describes it.
-#' @section Errors: a `gpbandits_error` for a bad argument. `logLik()` and `simulate(newdata = )` need one Gaussian
-#'   reward: they are errors with response types ([rewards]), several outcomes, earlier campaigns, varying noise,
+#' @return See the list above. `simulate()`: a data.frame with a column `sim_1`, `sim_2`, ... for each draw, and the
+#'   attribute `seed` as [stats::simulate()] describes it.
+#' @section Errors: `logLik()` and `simulate(newdata = )` need one Gaussian
+#'   reward. They are errors with response types ([rewards]), several outcomes, earlier campaigns, varying noise,
 #'   gradual forgetting, and for algorithms that are rules over several posteriors. `update()` is an error for the
 #'   latter; with several outcomes it changes neither kernel, noise, mean nor refits.
-#' @seealso [bandit-methods] for `print()`, `summary()`, `predict()`; [gp_regression()], whose methods these resemble.
+#' @seealso [GPBandit]; [bandit-methods] for `print()`, `summary()`, `predict()`; [gp_regression()], whose methods these
+#'   resemble.
 #' @concept log marginal likelihood
 #' @concept hyperparameters
 #' @concept broom
@@ -257,7 +258,7 @@ update.GPBandit <- function(object, ...) {
   if (length(changes) == 0) return(bandit_copy(frame))
   if (is.null(names(changes)) || !all(names(changes) %in% updatable)) check_dots_empty(..., allowed = updatable)
   if (has_rule(frame)) {
-    stop_gpbandits("`update()` needs a bandit of gp_bandit(): the choices of this one are made by a rule of its own.",
+    stop_gpbandits("`update()` needs a bandit of gp_bandit(): the choices of this one are made by a separate rule.",
                    argument = "object")
   }
   config <- updated_config(frame$config, changes)

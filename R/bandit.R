@@ -1,234 +1,90 @@
 # `gp_bandit()`. Layer: bandit.
 
-#' Gaussian-process bandits
+#' Gaussian-process bandits (Bayesian optimisation)
 #'
-#' `gp_bandit()` puts the parts together: a decision set, a prior, a policy, and the rules for
-#' pending rewards, for change and for constraints. The result is an object of the reference
-#' class `GPBandit`: its methods change it in place. Named algorithms such as [gp_ucb()] are
-#' presets of this function.
+#' `gp_bandit()` makes a Gaussian-process bandit: a Bayesian optimiser for noisy rewards.
+#' It combines a domain, a Gaussian-process prior and a policy (the acquisition function) with rules for pending
+#' evaluations, changes and constraints.
+#'
+#' A bandit is used by its methods, see [GPBandit]. `$suggest()` chooses the next points, `$observe()` records
+#' rewards, and `$best()` returns the recommended point. Named algorithms such as [gp_ucb()] are presets of this
+#' function. [auto_bandit()] also fits kernel and noise variance.
 #'
 #' @section Posterior:
-#' With \eqn{K}{K} the kernel over the points played, \eqn{\lambda}{lambda} = `noise_var` and \eqn{m}{m}
-#' the prior mean, \deqn{\mu(x) = m(x) + k(x)'(K+\lambda I)^{-1}(y - m),\quad
-#' \sigma^2(x) = k(x,x) - k(x)'(K+\lambda
-#' I)^{-1}k(x).}{mu(x) = m(x) + k(x)'(K + lambda I)^-1 (y - m),  sd^2(x) = k(x, x) - k(x)'(K + lambda I)^-1 k(x).} Mean
-#' and sd are always those of the latent function; the noise is not included.
+#' Let \eqn{K}{K} be the kernel matrix of the evaluated points, \eqn{\lambda}{lambda} = `noise_var`, and
+#' \eqn{m}{m} the prior mean. Posterior mean and variance at \eqn{x}{x} are
 #'
-#' @section Engines:
-#' Over arms the posterior is exact up to rounding, and a round's cost is bounded by the number of distinct arms played,
-#' not by the number of rounds: `"weights"` keeps a pivoted Cholesky factor of the kernel over all arms (its rank is in
-#' `summary()`), `"played"` a factor over the distinct arms played so far, which is cheaper where the kernel is rough.
-#' `"auto"` chooses by cost; Thompson sampling always uses `"weights"`. All give the same choices. From 100,000 arms on
-#' (UCB, EI, mean, variance; no contexts, changes or hallucination) `"auto"` takes the low-rank engine, as near to exact
-#' as rounding allows, and finds the best arm without looking at all: neighbours form blocks with upper bounds on what
-#' they can hold. A full factor over all arms is never made. On a box or a product, and in contexts that are not known
-#' beforehand, two engines serve. `"dense"` is exact: a Cholesky factor that grows by a row per observation,
-#' \eqn{O(t^2)} a round. `"lowrank"` keeps a basis of \eqn{r} of the points played, as many as it takes to stay within
-#' `accuracy` of the dense posterior, everywhere: \eqn{O(r^2)} a round, and \eqn{r} hardly grows where the kernel is
-#' smooth or of finite rank. Its error is certified, not estimated (`error_bound` in `summary()`):
-#' \eqn{|\Delta\mu(x)| \le a\,\sigma(x)}{|error of mu(x)| <= a sd(x)}, and sd is within a factor \eqn{1 + a}. A bound
-#' \eqn{|f - \mu| \le w\sigma}{|f - mu| <= w sd} so becomes
-#' \eqn{|f - \mu| \le (w + a)(1 + a)\sigma}{|f - mu| <= (w + a)(1 + a) sd}. For UCB, EI, the mean and the variance
-#' \eqn{r} is smaller yet: what such a basis says is good enough where much has been played, and is corrected elsewhere,
-#' \eqn{O(t r)} for each point that is asked for there (`$posterior()` of very many points takes its time). Where that
-#' cannot be kept (little noise, rough kernels in many inputs, [change_fade()]) the dense engine serves. `"auto"` takes
-#' the cheaper one and changes over, in both directions, as rewards come in; what is played depends on the events alone,
-#' never on who looks when.
+#' \deqn{\mu(x) = m(x) + k(x)'(K+\lambda I)^{-1}(y - m),}{mu(x) = m(x) + k(x)'(K + lambda I)^-1 (y - m),}
+#' \deqn{\sigma^2(x) = k(x,x) - k(x)'(K+\lambda I)^{-1}k(x).}{sd^2(x) = k(x, x) - k(x)'(K + lambda I)^-1 k(x).}
 #'
-#' On a box (a product: in every row) the acquisition is scored at a fixed low-discrepancy set and at neighbours of
-#' the best observation and climbed from the best few with analytic gradients (L-BFGS-B); Thompson sampling
-#' draws a path by Matheron's rule (1024 random features for the prior, exact for the update).
+#' Both are those of the latent function; the noise is not included. How they are computed, and how exactly, is on the
+#' page [bandit-engines].
 #'
-#' @section Accuracy:
-#' Every engine but `"lowrank"` (see there) gives mean and sd to within 1e-6 prior sd where the points played surround
-#' the point asked for, down to `noise_var` 1e-12 of the prior variance; less noise is refused. Far from the points
-#' played rounding of the kernel's own values shows when the noise is tiny, whatever the method: the error of the mean
-#' is then a small part of that point's own sd, at noise 1e-12 up to about 1e-3 of it, at 1e-8 up to 1e-7. Rewards that
-#' the prior cannot explain (a jump between neighbours of a smooth kernel, many noise sd large) lose more. Repeats of
-#' one point together have the noise `noise_var` / repeats; below 1e-13 of the prior variance it counts as that much.
-#'
-#' @section Methods:
-#' * `$suggest(n = 1, context = NULL, time = NULL, arms = NULL, fixed = NULL)`: plays the next `n` queries and returns a
-#'   data.frame, one row each: `id` (the round), `arm` (finite domains, rows of products) and the inputs. `n > 1` is the
-#'   same as asking `n` times in a row with nothing observed between. `arms`: numbers or names of the arms (of a
-#'   product: rows) that can be played now; the others do not exist for these queries (nor does their best mean, for EI
-#'   and PI). It stands in the log. `fixed`: a named list of inputs that are not to be chosen,
-#'   `list(solvent = "water")`: see Fixed inputs.
-#' * `$observe(id, reward, constraints = NULL, time = NULL, noise_var = NULL)`: rewards of earlier queries, any order,
-#'   any time, vectorised; or `$observe(data)`, a data.frame with columns `id` and `reward` (`g1`.. and `noise_var` if
-#'   there are such). Inputs, arms and contexts in it must be those of the queries (within 1e-8 of an input's range);
-#'   other columns, and `NA`, say nothing. Numbers of a box or a search space may have been rounded by hand, by at most
-#'   5% of an input's range on its own scale. The reward is then recorded at the settings that were used, as a new row,
-#'   and its query is withdrawn; a message says so. Larger differences are an error. `noise_var`: the noise variance of
-#'   these rewards, where it is not the bandit's (one number, or one each). The same value again changes nothing,
-#'   another one is refused. One `id` and several rewards, `$observe(7, c(60, 62))`, are readings of one query: they
-#'   teach what their mean does with the noise variance \eqn{\lambda/m}{lambda / m} (a scale of noise \eqn{R} becomes
-#'   \eqn{R/\sqrt m}{R / sqrt(m)}), and refits see how far they are apart. Further readings: `$amend(7, c(60, 62, 61))`.
-#' * `$add_arms(x, mean = NULL)`: further arms, numbered on from those that there are; `x` as for [finite_domain()],
-#'   with names where the
-#'   arms have such, `mean` their prior means where the bandit has one per arm. An event like any other: see New arms.
-#' * `$rank(ids)`: queries in order, the best first, see [rewards_preferences()].
-#' * `$amend(id, reward)`: a known reward was wrong (or, of one `id`, there are more readings). What a change rule has
-#'   concluded from the old one stays.
-#' * `$withdraw(id, reason = NULL)`, `$fail(id, reason = NULL)`: pending queries that will never be answered; they keep
-#'   their ids, and are otherwise as if they had not been made (those that failed: unless `failures` is `"avoid"` or
-#'   `"doubt"`). `reason` is one string, kept with the queries. What has failed may have a result after all:
-#'   `$observe()` takes it.
-#' * `$add(x = NULL, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL)`: data the
-#'   bandit did not ask for; an added point takes the next id and counts as a round (action `"given"`). Without `reward`
-#'   it is pending: somebody else is trying it.
-#' * `$posterior(x = NULL, context = NULL, arm = NULL)`: data.frame `mean`, `sd`, one row per row of `x` (all arms if
-#'   `NULL`), or at arms by their numbers. Rows of `$suggest()`, `$best()` and `$history()` serve as `x`: their inputs,
-#'   `arm` and contexts are used, other columns ignored. With [rewards_binary()] and its kind also `lower`, `upper`, and
-#'   the arguments `scale`, `level`.
-#' * `$draw(n = 1, context = NULL)`: exact joint draws from the posterior over all arms, one per column.
-#' * `$best(context = NULL, fixed = NULL)`: the recommended point, where the posterior mean is largest. Among points
-#'   with equal means (a difference below 1e-9 prior sd) one with an observed reward is preferred.
-#' * `$certificate(rule = NULL, context = NULL)`: how large the regret of a point can still be, with what probability,
-#'   on what assumptions: a list, see [stopping] and [calibration]. Without a rule: the gap of the policy's own bounds
-#'   or, where it has none, a quantile of draws.
-#' * `$safe(context = NULL)`: what [safe_opt()] says of every place: data.frame of the place, `safe`, `maximiser`,
-#'   `expander`, `lower`, `upper`.
-#' * `$levels(context = NULL)`: what [gp_lse()] says of every place: data.frame `arm`, `label`, `lower`, `upper`.
-#' * `$history()`: data.frame, one row per query: `id`, `arm`, inputs, contexts, `reward` (NA while pending), `mean`,
-#'   `sd`, `width` (at the choice, at the chosen point), `action` (`"policy"`, `"explore"`, `"given"`), `segment`, and
-#'   `status`, what has become of the query by now: `"pending"`, `"observed"`, `"lost"` (its reward came too late, see
-#'   [pending_censor()]), `"withdrawn"` or `"failed"`. What was told beside rewards, where anything was: `noise_var` (of
-#'   several outcomes `NAME_noise_var`), and `size` and `spread` of means of several readings (their number, and the sum
-#'   of their squares about the mean). If any query was given up with a reason, there is a column `reason`. Where
-#'   choices are randomised over arms also `propensity`, the probability of the choice at its time: by formula for
-#'   uniform play and where nothing random went into it; else `NA`, unless `$history(draws = 200)` asks for it: then the
-#'   share of so many fresh choices and the choice itself. (Each of these queries takes the posterior of its time again,
-#'   and `draws` choices: seconds under [policy_mes()].)
-#' * `$information_gain()`: \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)} of the current segment's
-#'   points that the variance knows, in nats.
-#' * `time`, in these three, is the clock time of what happens, see [pending_censor()] with `unit = "time"`;
-#'   `NULL` is now.
-#' * `$catch_up()`: plays what other processes did, where the bandit is in a [bandit_store()].
-#' * `$reset()`: forgets every event. `$copy()`: an independent bandit in the same state
-#'   (without a journal). `$show()`: prints.
-#'
-#' Points and contexts are found by the names of the inputs where they have names, see [finite_domain()]; arms by their
-#' numbers, or by their names where the domain has such (`$history()` then has them, too).
-#'
-#' A bandit's state is its settings and its event log, both plain R data: `saveRDS()`, `$copy()` and sending it
-#' to another process all give a bandit that goes on exactly as the original would. What comes back is checked as a
-#' whole before it is used; objects of earlier formats are upgraded, of later ones refused. It has the package's
-#' methods, whatever methods were in the file, and no journal (see [open_bandit()]); a setting that is no value but
-#' would be computed when it is looked at is refused. What remains: functions among the settings are code and run when
-#' they are used, and `readRDS()` is R's own, which before R 4.4 can run what a file tells it to. From people whom you
-#' do not trust take text: [as_json()], a journal, or a bandit in a store.
-#'
-#' @section Fixed inputs: `$suggest(fixed = list(solvent = "water"))` chooses the other inputs only: candidates and
-#'   climbs lie on the slice where the named inputs have these values, and where inputs that need not exist are named
-#'   they do. EI and PI compare with the largest posterior mean at the points played, moved into the slice (those that
-#'   cannot be played there do not count); over arms those with the values are eligible. Points of `initial_design` are
-#'   moved into the slice, too. Values are a number, a level or a logical for each input; arms may be named by their
-#'   labels. What was fixed stands in the log, with journals, stores and copies. Errors: unknown inputs, values outside
-#'   of their bounds or levels, or with which no point satisfies `where`; rules of their own ([bpe()] and the like), and
-#'   on boxes policies that keep intervals. A slice that is chosen by what is known (past rewards too, not the noise to
-#'   come) is a context: with [policy_ucb()] the regret against the slice's best is at most twice width times sd in each
-#'   round in which the width's interval holds (derived here; under prior widths the slice must not depend on f but
-#'   through rewards).
-#'
-#' @section New arms: after `$add_arms()` the bandit knows what one would that had all arms from its beginning and
-#'   could play only the
-#'   old ones until then (`$suggest(arms = )`): the same posterior, the same choices but for rounding, at the cost of a
-#'   refit. The
-#'   event is in the log, so that journals, stores, files and copies have it; `$reset()` forgets it. What depends on
-#'   the number of arms
-#'   follows it. [width_srinivas_finite()] takes the number \eqn{n_t}{n_t} of arms at round \eqn{t}: the union bound of
-#'   its theorem is over
-#'   the arms of each round, given what was observed before, so it holds as long as who adds arms knows no more of
-#'   \eqn{f} than the bandit does; regret is then
-#'   against the best of the arms that there are. Bounds in a function's norm hold on all of \eqn{R^d} anyway; gains
-#'   over the arms
-#'   (`gain = "greedy"` and `"spectral"`) are those of the present arms. Refused: where the kernel is a
-#'   [kernel_matrix()] (nobody knows the
-#'   covariances of new arms), by [gp_lse()] (its intervals are kept from the first round on), [change_detect()] and
-#'   [change_function()] (which keep the domain they began with), algorithms that are rules over several posteriors,
-#'   and where a table of arms in known
-#'   contexts would exceed 50,000 rows.
-#' @param domain a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a [product_domain()] of the two,
-#'   or a [search_space()]. Inputs (and contexts) may have any name but `id`, `arm` and `reward`: a column of a history,
-#'   or of another data.frame, that is called like an input has a dot in front (`.width`).
+#' @param domain the points that can be chosen: a [finite_domain()] (or numbers, one row per arm), a [box_domain()], a
+#'   [product_domain()] of the two, or a [search_space()]. See the section *Names*.
 #' @param kernel prior covariance, see [kernels]: an object such as `kernel_matern()`, or a string such as `"matern"`.
-#' @param noise_var \eqn{\lambda}{lambda}: the noise variance, or the regulariser, a number > 0 (units of reward
-#'   squared) and at least 1e-12 of the largest prior variance, see Accuracy. Left out where `rewards` have none.
-#' @param policy one of the [policies]: an object such as `policy_ei()`, or a string such as `"ei"`.
-#' @param mean prior mean: a number, or one per arm (of a product: per row), in their order or with their names.
-#' @param pending one of the [pending] rules, or a string such as `"hallucinate"`.
-#' @param changes `NULL` for a stationary problem, or a rule that tells when to forget, see [changes].
-#' @param constraints `NULL`, or a rule for long-term constraints, see [constraints].
-#' @param rewards `NULL`; [rewards_clip()] where noise has heavy tails; or what rewards are where they are no readings
-#'   with Gaussian noise: [rewards_binary()], [rewards_counts()], [rewards_ordinal()], [rewards_robust()].
-#' @param refit `NULL` for a fixed kernel, or [refit_every()].
-#' @param contexts a matrix with one row per context that can occur; or, where they are not known
-#'   beforehand, their number of values or their names. Then every query needs a `context`, and the kernel
-#'   sees the actions followed by the context.
-#' @param engine `"auto"`; over arms also `"weights"` or `"played"`; where there are no known contexts `"lowrank"` or
-#'   `"dense"`, see Engines.
-#' @param outputs `NULL`: rewards are seen as they are, and maximised; or [scale_outputs()].
-#' @param journal `NULL`, or the path of a new file to which every event is appended, and flushed to the disk, before
-#'   anything else happens; [open_bandit()] goes on from it after a crash.
-#' @param store `NULL`, or a [bandit_store()] in which the bandit is begun: many processes then work on it.
-#' @param initial_design points that are asked first, in this order, before the policy is: queries like all others,
-#'   whose rewards may be late or lost. `NULL`: none. (`$add()` is for points with known rewards.)
-#' @param outcomes `NULL`: one reward, which is maximised; or a named list that says what each outcome of an experiment
-#'   is for, see [outcomes].
-#' @param limits `NULL`, or limits of further outcomes as a formula, `~ impurity <= 2 & ph >= 5`: the same as `outcomes`
-#'   with an objective named `reward` besides.
-#' @param prior_optimum prior over the optimum's location: [prior_normal()], or a function that returns log densities of
-#'   points. `NULL`: none.
+#' @param noise_var the noise variance (or regulariser) \eqn{\lambda}{lambda}: a number > 0 in squared units of the
+#'   reward, at least 1e-12 of the largest prior variance. Leave it out if `rewards` have none.
+#' @param policy the acquisition function, one of the [policies]: an object such as `policy_ei()`, or a string such as
+#'   `"ei"`.
+#' @param mean prior mean, in units of the reward: a number (default 0), or one per arm (of a product: per row), in
+#'   their order or with their names.
+#' @param pending how queries without rewards are treated, one of the [pending] rules or a string such as
+#'   `"hallucinate"`. The default ignores them.
+#' @param changes a rule for non-stationary rewards, which discards or down-weights old ones, see [changes]. `NULL`
+#'   (default): a stationary problem.
+#' @param constraints a rule for long-term constraints, see [constraints]. `NULL` (default): none.
+#' @param contexts a matrix, one row per possible context. If they are not known in advance: their number of values or
+#'   their names. Every query then needs a `context`, and the kernel's inputs are the action's, then the context's.
+#'   `NULL` (default): no contexts.
+#' @param refit [refit_every()], which estimates the kernel's parameters during the run. `NULL` (default): a fixed
+#'   kernel.
+#' @param rewards the response type, if rewards are not numbers with Gaussian noise: [rewards_binary()],
+#'   [rewards_counts()], [rewards_ordinal()], [rewards_robust()]; or [rewards_clip()] for heavy-tailed noise. `NULL`
+#'   (default): Gaussian noise.
+#' @param engine how the posterior is computed, see [bandit-engines]: `"auto"` (default); over arms also `"weights"` or
+#'   `"played"`; without known contexts `"lowrank"` or `"dense"`.
+#' @param outputs [scale_outputs()], a transform of the rewards. `NULL` (default): rewards are used unchanged, and
+#'   maximised.
+#' @param outcomes a named list of the objectives and constraints among the outcomes of an experiment, see [outcomes].
+#'   `NULL` (default): one reward, which is maximised.
+#' @param limits limits of further outcomes as a formula, `~ impurity <= 2 & ph >= 5`. This is the same as `outcomes`
+#'   with an additional objective named `reward`. `NULL` (default): none.
+#' @param prior_optimum a prior over the optimum's location: [prior_normal()], or a function that returns log densities
+#'   of points. `NULL` (default): none.
+#' @param initial_design points that are suggested first, in this order, before the policy chooses. They are queries
+#'   like all others: their rewards may be late or lost. `NULL` (default): none. Points with known rewards go to
+#'   `$add()`.
+#' @param journal path of a new file to which every event is appended, and flushed to the disk, before anything else
+#'   happens. [open_bandit()] resumes from it after a crash. `NULL` (default): none.
+#' @param store a [bandit_store()] in which the bandit is created, so that several processes can work on it. `NULL`
+#'   (default): none.
 #' @param ... further settings, by their full names. Others are an error.
 #'   * `accuracy`: the largest certified error \eqn{a} of the low-rank engine, in units of the posterior sd, in (0, 1];
 #'     by default 1e-3.
-#'   * `failures`: how `$fail()` counts, `"forget"` (the default), `"avoid"` or `"doubt"`, see *Failures*.
+#'   * `failures`: how a query that ended with `$fail()` counts, `"forget"` (default), `"avoid"` or `"doubt"`, see
+#'     [bandit-queries].
 #'   * `trust`: `TRUE` if the journal may hold functions among the settings (a width's, a threshold's), which
-#'     [open_bandit()] then runs; by default `FALSE`. For a store see [bandit_store()].
-#' @return An object of class `GPBandit`.
-#' @section Failures: `failures` says what a query teaches that `$fail()` has ended.
-#'   * `"forget"`: nothing; the same point may be asked again.
-#'   * `"avoid"`: it counts as the worst observed reward, whatever that becomes, in the posterior and in refits. Without
-#'     observed rewards it has no effect on mean and variance.
-#'   * `"doubt"`: the same, with the noise variance of a value that may lie anywhere between the worst and the best
-#'     observed reward, \eqn{\lambda + (v_{max} - v_{min})^2 / 12}{lambda + (v_max - v_min)^2 / 12}, with \eqn{v} the
-#'     scaled rewards, see [scale_outputs()]. One failure among good neighbours has little effect, several together mark
-#'     a bad region. `$best()` (without `fixed`) excludes points that the kernel correlates more with a failure than
-#'     with all observed rewards, if others are left.
-#'
-#'   No theorem covers the last two, and they are an error with `constraints`.
-#' @section Errors: a `gpbandits_error` that names the argument, what was given and what is allowed; the
-#'   object is left as it was.
-#' @section Guarantee: that of the policy's width; see [widths] and the presets. No theorem covers a
-#'   combination that no paper studies.
-#' @section Combinations: every combination of policy, pending rule, change rule, constraints, contexts and domain runs
-#'   ([gp_lse()], which keeps intervals, in contexts only where these are known, over arms; algorithms that are rules
-#'   over several posteriors take what their pages list). Regret bounds cover these, with fixed hyperparameters and
-#'   nothing else combined:
-#'   * UCB or Thompson sampling alone, on arms or a box: [gp_ucb()], [igp_ucb()], [gp_ts()].
-#'   * UCB or Thompson sampling with [pending_censor()] and [width_sdf()], with or without contexts: [gp_ucb_sdf()],
-#'     [gp_ts_sdf()].
-#'   * UCB with [pending_hallucinate()], batches or bounded delays, if the width is raised by a constant that depends on
-#'     the batch (Desautels, Krause and Burdick 2014): [gp_bucb()] with `width`.
-#'   * UCB with [change_detect()]: [gp_ucb_cpd()]; with a window, weights or restarts under a bounded variation budget:
-#'     the presets there.
-#'   * UCB with [constraints_noiseless()] or [constraints_noisy()], `reuse = FALSE`; Thompson sampling with the former:
-#'     [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()].
-#'   * UCB with [width_irgp()] and [policy_pims()] in expectation; [gp_ucb_pe()] in batches, [bpe()] in batches and with
-#'     delays; UCB with `pending_hallucinate(guard = )`.
-#'   * UCB with [width_ec()] (a wrong model), with [rewards_clip()] and [width_clip()] (heavy tails), repeated by
-#'     [policy_repeats()]; [gp_ucb_lengthscale()] (unknown lengthscales); [stable_opt()] (perturbed inputs).
-#'   * No regret but right labels: [gp_lse()], `policy_straddle(random = TRUE)`; no unsafe play: [safe_opt()].
-#'     [guarantees] has one table of all.
-#'
-#'   EI, PI, KG, MES, local penalisation, mean, variance and uniform play have no regret bound here (variance: only of
-#'   the information gained). With contexts and no delays UCB keeps its bound against the best action of each context
-#'   (Krause and Ong 2011). Where several rules meet: rewards reach a change detector in the order in which they arrive;
-#'   a reward of a query from before the restart, or from before an epoch that started afresh, teaches nothing and
-#'   triggers nothing.
+#'     [open_bandit()] then runs; `FALSE` by default. For a store see [bandit_store()].
+#' @return An object of the reference class [GPBandit]. Its methods modify the object itself.
+#' @section Names: Inputs and contexts may have any name except `id`, `arm` and `reward`. If an input is called like
+#'   another column of a history or other data.frame, that other column has a dot in front (`.width`).
+#' @section Errors: A `gpbandits_error` names the argument, the value given and the values allowed. The object is left
+#'   unchanged.
+#' @section Guarantee: That of the policy's confidence width (the multiplier of the posterior sd, see [widths]) under
+#'   the conditions on its page; [guarantees] has one table of all. No theorem covers a combination that no paper
+#'   studies.
+#' @section Combinations: Every part can be combined with every other, with few exceptions; regret bounds cover some of
+#'   the combinations. Both are listed in [bandit-combinations].
 #' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>.
-#' @seealso [gp_ucb()], [run_bandit()], [compare_bandits()].
+#' @seealso [GPBandit] for the methods; [bandit-engines], [bandit-queries], [bandit-combinations]; [gp_ucb()],
+#'   [run_bandit()], [compare_bandits()].
+#' @concept Bayesian optimization
+#' @concept acquisition function
+#' @concept Gaussian process
+#' @concept ask and tell
+#' @concept contextual bandit
+#' @concept sequential design
 #' @examples
 #' x <- seq(0, 1, length.out = 101)
 #' f <- sin(6 * x)
@@ -287,7 +143,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config <- with_outcomes(config, outcomes)
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
     stop_argument("engine", dQuote(config$engine, FALSE),
-                  "\"auto\", \"weights\" or \"played\" for arms in contexts that are known beforehand")
+                  "\"auto\", \"weights\" or \"played\" for arms in contexts that are known in advance")
   }
   check_together(config)
   check_own_kernel_here(config)
@@ -297,6 +153,307 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   make_ready(as.environment(bandit))
   keep_from_now_on(bandit, journal, store, further$trust)
 }
+
+#' Methods of a Gaussian-process bandit
+#'
+#' A `GPBandit`, made by [gp_bandit()] or one of its presets, suggests points and records rewards.
+#' Its methods modify the object itself (it is a reference class). The section *Methods* lists their arguments.
+#'
+#' @section Suggest and observe (ask and tell):
+#' * `$suggest()` chooses the next `n` points. It returns a data.frame with one row per query: `id` (the round), `arm`
+#'   (finite domains, rows of products) and the inputs. `n > 1` is the same as `n` calls with nothing observed between
+#'   them. `arms` and `fixed` restrict the choice, see [bandit-queries].
+#' * `$observe()` records rewards of earlier queries by their `id`, in any order and at any time. One call takes
+#'   vectors, or a data.frame with columns `id` and `reward`. `noise_var` is the noise variance of these rewards if it
+#'   is not the bandit's (one number, or one each). Repeating the same value has no effect; a different value is an
+#'   error.
+#' * `$observe(7, c(60, 62))`, one `id` and several rewards, records replicates of one query. They count as their mean
+#'   with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their number (a noise scale \eqn{R} becomes
+#'   \eqn{R/\sqrt m}{R / sqrt(m)}). Refits also use their spread. For further replicates see `$amend()`.
+#' * `$add()` adds data that the bandit did not suggest, by inputs `x` or by `arm`. An added point takes the next id,
+#'   counts as a round, and has the action `"given"`. Without `reward` it is pending: somebody else is evaluating it.
+#' * `$amend()` replaces an observed reward, or all replicates of one `id`: `$amend(7, c(60, 62, 61))`. What a change
+#'   rule has concluded from the old one stays.
+#' * `$withdraw()` and `$fail()` end pending queries that will have no reward. The queries keep their ids, and are
+#'   otherwise as if they had not been made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one
+#'   string that is stored with them. With several outcomes, `outcome` names those to end. `$observe()` still accepts a
+#'   reward of a failed query.
+#' * `$rank()` orders queries, the best first, see [rewards_preferences()].
+#' * `$add_arms()` adds arms to a finite domain, see [bandit-queries].
+#'
+#' `time` is the clock time of the event if the pending rule needs one, see [pending_censor()] with `unit = "time"`;
+#' `NULL` means now.
+#'
+#' @section Model and recommendation:
+#' * `$best()` returns the recommended point: where the posterior mean is largest. Among points with equal means (a
+#'   difference below 1e-9 prior sd) one with an observed reward is preferred. With several [outcomes] see there for
+#'   `feasible`, `weights` and `$front()`, the Pareto front.
+#' * `$posterior()` returns a data.frame with columns `mean` and `sd`, one row per row of `x` or per arm (`NULL`: all
+#'   arms). `x` may be rows of `$suggest()`, `$best()` or `$history()`: inputs, `arm` and contexts are used, other
+#'   columns ignored. For [rewards_binary()] and the other response types it also has `lower` and `upper`, and the
+#'   arguments `scale` and `level`.
+#' * `$draw()` returns exact joint draws from the posterior over all arms, one per column.
+#' * `$certificate()` returns a bound on a point's regret, its probability and its assumptions, see [stopping] and
+#'   [calibration]. Without a `rule` it is the gap of the policy's own bounds or, if the policy has none, a quantile of
+#'   draws.
+#' * `$information_gain()` returns \eqn{\tfrac12\log\det(I + K/\lambda)}{1/2 log det(I + K/lambda)}, in nats, of the
+#'   points that the variance includes in the current segment.
+#' * `$safe()` returns the classification of [safe_opt()]: a data.frame with a row per point and columns `safe`,
+#'   `maximiser`, `expander`, `lower`, `upper`.
+#' * `$levels()` returns the labels of [gp_lse()] (above the level, below it, or undecided): a data.frame with columns
+#'   `arm`, `label`, `lower`, `upper`.
+#'
+#' @section History:
+#' `$history()` returns a data.frame with one row per query:
+#' * `id`, `arm`, inputs, contexts, and `reward` (`NA` while pending).
+#' * `mean`, `sd`, and the confidence `width` (the multiplier of the sd, see [widths]): those at the time of the choice.
+#' * `action`: `"policy"`, `"explore"` or `"given"`; `segment`: the number of the stationary segment.
+#' * `status`: `"pending"`, `"observed"`, `"lost"` (the reward came too late, see [pending_censor()]), `"withdrawn"` or
+#'   `"failed"`.
+#' * if any was given: `noise_var` (of several outcomes `NAME_noise_var`); `size` and `spread` of replicates (their
+#'   number, and their sum of squares about the mean); `reason`.
+#' * if choices are randomised over arms: `propensity`, the probability of the choice when it was made. It is computed
+#'   by formula for uniform choices and for choices without randomness, else `NA`.
+#'
+#' `$history(draws = 200)` estimates the other propensities: by the proportion of equal choices among that number of
+#' fresh ones and the choice itself. Each such query needs the posterior of its time and `draws` choices (seconds under
+#' [policy_mes()]).
+#'
+#' @section State:
+#' * `$copy()` returns an independent bandit in the same state, without a journal.
+#' * `$catch_up()` adds the events of other processes, if the bandit is in a [bandit_store()].
+#' * `$reset()` deletes every event. `$show()` prints.
+#'
+#' A bandit can be saved with `saveRDS()` and sent to other processes, see [bandit-state].
+#'
+#' @section Names: Points and contexts are found by the names of the inputs if they have names, see [finite_domain()].
+#'   Arms are found by their numbers, or by their names if the domain has names; `$history()` then shows the names too.
+#' @seealso [gp_bandit()], [bandit-methods] for `print()`, `summary()` and `predict()`, [bandit-model] for `coef()`,
+#'   `logLik()` and `update()`.
+#' @concept ask and tell
+#' @concept ask-tell interface
+#' @concept Bayesian optimization
+#' @concept replicates
+#' @concept propensity
+#' @examples
+#' b <- gp_ucb(seq(0, 1, by = 0.1), kernel_se(0.3), noise_var = 0.01, pending = "hallucinate")
+#' q <- b$suggest(2)
+#' b$observe(q$id, c(0.3, 0.5))
+#' b$add(arm = 6, reward = 0.9)
+#' b$amend(1, 0.4)
+#' b$posterior(c(0.5, 0.6))
+#' b$history()
+#' b$best()
+#' @name GPBandit
+#' @rdname GPBandit
+NULL
+
+#' Fixed inputs, rounded settings, new arms and failed evaluations
+#'
+#' A [GPBandit] can restrict a suggestion, accept rounded settings, extend a finite domain, and use failed evaluations.
+#'
+#' @section Eligible arms: `$suggest(arms = )` has the numbers or names of the arms (of a product: rows) that can be
+#'   chosen now. The others do not exist for these queries, nor does their best mean for EI and PI. The restriction is
+#'   in the event log (the record from which a bandit is restored).
+#'
+#' @section Fixed inputs: `$suggest(fixed = list(solvent = "water"))` chooses the other inputs only. A value is a
+#'   number, a level or a logical for each input; arms may be named by their labels. The values are in the event log,
+#'   with journals, stores and copies.
+#'   * Candidates and local optimisation stay in the slice where the named inputs have these values. Conditional inputs
+#'     that are named exist there.
+#'   * Over arms, those with these values are eligible.
+#'   * EI and PI compare with the largest posterior mean at the evaluated points, moved into the slice. Points that
+#'     cannot be chosen there do not count.
+#'   * Points of `initial_design` are moved into the slice, too.
+#'
+#'   Errors: unknown inputs; values outside their bounds or levels; values with which no point satisfies `where`;
+#'   algorithms with a separate rule ([bpe()] and the like); on boxes, policies that keep intervals.
+#'
+#'   A slice that depends on earlier observations (past rewards too, but not future noise) is a context. With
+#'   [policy_ucb()] the regret against the slice's best is at most twice width times sd in each round in which the
+#'   width's interval holds. This is an original result, not peer-reviewed. Under widths for a prior, the slice must
+#'   depend on \eqn{f} only through rewards.
+#'
+#' @section Rounded settings and data frames: Besides `id` and `reward`, the columns `g1`, `g2`, ... (constraints) and
+#' `noise_var` are used if present. Inputs, arms and contexts must be those of the queries, within 1e-8 of an input's
+#' range. Other columns, and `NA`, are ignored.
+#'
+#' Numbers of a box or a search space may have been rounded by hand, by at most 5% of an input's range on its own scale.
+#' The reward is then recorded at the settings that were used, as a new row, and its query is withdrawn; a message says
+#' so. Larger differences are an error.
+#'
+#' @section New arms: `$add_arms(x, mean = )` adds arms, numbered after the present ones. `x` is as for
+#'   [finite_domain()], with names if the arms have names. `mean` has their prior means if the bandit has one per arm.
+#'
+#'   The bandit then has the posterior, and up to rounding the choices, of one that had all arms from the start but
+#'   could choose only the old ones (`$suggest(arms = )`). The cost is that of a refit. The event is in the log, and so
+#'   in journals, stores, files and copies; `$reset()` deletes it.
+#'
+#'   * [width_srinivas_finite()] uses the number \eqn{n_t}{n_t} of arms at round \eqn{t}. The union bound of its theorem
+#'     is over the arms of each round, given earlier observations. It holds if the addition of arms uses no more
+#'     information about \eqn{f} than the bandit has.
+#'   * Regret is against the best of the present arms.
+#'   * Bounds in a function's norm hold on all of \eqn{R^d}. Information gains over the arms (`gain = "greedy"` and
+#'     `"spectral"`) are those of the present arms.
+#'
+#'   `$add_arms()` is an error for
+#'   * a [kernel_matrix()], which has no covariances of new arms;
+#'   * [gp_lse()], whose intervals are kept from the first round on;
+#'   * [change_detect()] and [change_function()], which keep the domain they began with;
+#'   * algorithms that are rules over several posteriors;
+#'   * a table of arms in known contexts with more than 50,000 rows.
+#'
+#' @section Failures: The argument `failures` of [gp_bandit()] determines how a query that ended with `$fail()` counts.
+#'   * `"forget"` (default): not at all; the same point may be suggested again.
+#'   * `"avoid"`: as the worst observed reward, whatever that becomes, in the posterior and in refits. Without observed
+#'     rewards it has no effect on mean and variance.
+#'   * `"doubt"`: as the worst observed reward, with the noise variance of a value between the worst and the best one.
+#'     With \eqn{v} the scaled rewards (see [scale_outputs()]) it is
+#'     \deqn{\lambda + (v_{max} - v_{min})^2 / 12.}{lambda + (v_max - v_min)^2 / 12.}
+#'     One failure among good neighbours has little effect; several together mark a bad region. `$best()` (without
+#'     `fixed`) excludes points that the kernel correlates more with a failure than with all observed rewards, if others
+#'     are left.
+#'
+#'   No theorem covers the last two, and they are an error with `constraints`.
+#' @seealso [GPBandit], [gp_bandit()].
+#' @concept failed evaluations
+#' @concept crashed evaluations
+#' @concept contextual bandit
+#' @examples
+#' b <- gp_ucb(seq(0, 1, by = 0.1), kernel_se(0.3), noise_var = 0.01)
+#' b$suggest(arms = 1:3)
+#' b$add_arms(c(1.1, 1.2))
+#' b$fail(1, reason = "power cut")
+#' b$history()[c("id", "arm", "status", "reason")]
+#' b <- gp_bandit(list(temp = c(20, 80), time = c(1, 5)), kernel_se(c(20, 1)), 0.01, policy_ucb())
+#' b$suggest(fixed = list(temp = 60))
+#' @name bandit-queries
+NULL
+
+#' Combinations of a bandit's parts, and their regret bounds
+#'
+#' The policy, pending rule, change rule, constraints, contexts and domain of a [gp_bandit()] can be combined.
+#'
+#' @section What can be combined:
+#' Every combination of policy, pending rule, change rule, constraints, contexts and domain runs,
+#' with two exceptions. [gp_lse()] keeps intervals, and takes contexts only if they are known and the domain is
+#' finite. Algorithms that are rules over several posteriors take what their pages list.
+#'
+#' @section Regret bounds:
+#' Regret bounds cover the following, with fixed hyperparameters and nothing else combined:
+#' * UCB or Thompson sampling alone, on arms or a box: [gp_ucb()], [igp_ucb()], [gp_ts()].
+#' * UCB or Thompson sampling with [pending_censor()] and [width_sdf()], with or without contexts: [gp_ucb_sdf()],
+#'   [gp_ts_sdf()].
+#' * UCB with [pending_hallucinate()], batches or bounded delays, if the width is raised by a constant that depends on
+#'   the batch (Desautels, Krause and Burdick 2014): [gp_bucb()] with `width`.
+#' * UCB with [change_detect()]: [gp_ucb_cpd()]; with a window, weights or restarts under a bounded variation budget:
+#'   the presets there.
+#' * UCB with [constraints_noiseless()] or [constraints_noisy()], `reuse = FALSE`, and Thompson sampling with the
+#'   former: [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()].
+#' * UCB with [width_irgp()] and [policy_pims()], in expectation.
+#' * [gp_ucb_pe()] in batches, [bpe()] in batches and with delays, UCB with `pending_hallucinate(guard = )`.
+#' * UCB with [width_ec()] (a wrong model); with [rewards_clip()] and [width_clip()] (heavy tails); repeated by
+#'   [policy_repeats()].
+#' * [gp_ucb_lengthscale()] (unknown lengthscales); [stable_opt()] (perturbed inputs).
+#'
+#' [gp_lse()] and `policy_straddle(random = TRUE)` have no regret bound, but a guarantee of their labels; [safe_opt()]
+#' of safety. With contexts and no delays UCB keeps its bound against the best action of each context (Krause and Ong
+#' 2011).
+#'
+#' EI, PI, KG, MES, local penalisation, and choice by mean, variance or at random have no regret bound here (variance:
+#' only a bound of the information gained).
+#'
+#' Rewards reach a change detector in the order in which they arrive. A reward of a query from before a restart, or
+#' before an epoch that started afresh, is not used and triggers no restart.
+#' @references Desautels, Krause and Burdick (2014), JMLR; Krause and Ong (2011), NeurIPS.
+#' @seealso [guarantees] has one table of all results; [regret_bound()] computes bounds.
+#' @concept regret bound
+#' @concept contextual bandit
+#' @name bandit-combinations
+NULL
+
+#' State of a bandit: files, copies and safety
+#'
+#' A [GPBandit] can be saved with `saveRDS()`, copied, and sent to another process.
+#' Each of these gives a bandit that continues exactly as the original would.
+#'
+#' @section State:
+#' The state is the settings and the event log (the record of all queries and rewards). Both are plain R data.
+#' `$copy()` gives an independent bandit in the same state, without a journal.
+#'
+#' @section Files:
+#' A bandit from a file is checked as a whole before it is used.
+#' * Objects of earlier formats are upgraded; those of later formats are an error.
+#' * It uses the package's methods, whatever methods were in the file.
+#' * It has no journal, see [open_bandit()].
+#' * Settings that are not values but would be computed when they are read are an error.
+#'
+#' @section Files from others: Two risks remain. Functions among the settings are code, and run when they are used.
+#' `readRDS()` itself can run code from a file before R 4.4. From people whom you do not trust accept text only:
+#' [as_json()], a journal, or a bandit in a store.
+#' @seealso [compatibility], [open_bandit()], [bandit_store()], [as_json()].
+#' @concept serialization
+#' @concept save and restore
+#' @concept security
+#' @name bandit-state
+NULL
+
+#' Engines of a bandit's posterior: cost and accuracy
+#'
+#' The `engine` of a [gp_bandit()] is the method that computes its Gaussian-process posterior.
+#' The default, `"auto"`, chooses the cheapest one. `summary()` of a bandit shows the choice.
+#'
+#' @section Arms (finite domains): The posterior is exact up to rounding. The cost of a round is bounded by the number
+#' of distinct arms evaluated, not by the number of rounds. All engines give the same choices.
+#' * `"weights"` keeps a pivoted Cholesky factor of the kernel over all arms (its rank is in `summary()`). Thompson
+#'   sampling always uses it.
+#' * `"played"` keeps a factor over the distinct arms evaluated so far, which is cheaper if the kernel is rough.
+#' * `"auto"` chooses by cost. From 100,000 arms on (UCB, EI, mean, variance; no contexts, changes or hallucination) it
+#'   uses the low-rank engine, as near to exact as rounding allows. It finds the best arm without evaluating all:
+#'   neighbours form blocks with upper bounds of their values.
+#'
+#' A full factor over all arms is never made.
+#'
+#' @section Boxes, products, and contexts that are not known in advance:
+#' * `"dense"` is exact: a Cholesky factor that grows by a row per observation, \eqn{O(t^2)} a round.
+#' * `"lowrank"` keeps a basis of \eqn{r} of the evaluated points, enough to stay within `accuracy` of the dense
+#'   posterior everywhere, \eqn{O(r^2)} a round. For smooth kernels, and those of finite rank, \eqn{r} hardly grows.
+#' * `"auto"` uses the cheaper one and may change, in both directions, as rewards arrive. Choices depend on the events
+#'   alone, never on when results are read.
+#'
+#' The error of `"lowrank"` is certified, not estimated (`error_bound` in `summary()`). With
+#' \eqn{a} the bound and \eqn{\sigma}{sd} the posterior sd,
+#' \deqn{|\Delta\mu(x)| \le a\,\sigma(x),}{|error of mu(x)| <= a sd(x),} and sd is within a factor \eqn{1 + a}. A bound
+#' \eqn{|f - \mu| \le w\sigma}{|f - mu| <= w sd} therefore becomes
+#' \deqn{|f - \mu| \le (w + a)(1 + a)\sigma.}{|f - mu| <= (w + a)(1 + a) sd.}
+#'
+#' For UCB, EI, the mean and the variance \eqn{r} is smaller still. That basis suffices where many points were
+#' evaluated. Elsewhere it is corrected, at \eqn{O(t r)} for each point, so `$posterior()` of very many points takes
+#' time. If the accuracy cannot be kept (little noise, rough kernels in many inputs, [change_fade()]), the dense engine
+#' is used.
+#'
+#' @section Search for the next point on a box:
+#' The acquisition function is evaluated at a fixed low-discrepancy set and at neighbours of the best observation.
+#' From the best few of these, L-BFGS-B maximises it with analytic gradients. On a product this is done in every row.
+#' Thompson sampling draws a path by Matheron's rule (1024 random features for the prior, exact for the update).
+#'
+#' @section Accuracy:
+#' All engines but `"lowrank"` give mean and sd to within 1e-6 prior sd where evaluated points surround the point in
+#' question, down to `noise_var` 1e-12 of the prior variance. Less noise is an error.
+#' * Far from the evaluated points, rounding of the kernel's own values matters if the noise is tiny, with any method.
+#'   The error of the mean is then a small part of that point's sd: up to about 1e-3 of it at noise 1e-12, up to 1e-7 at
+#'   1e-8.
+#' * Rewards that the prior cannot explain (a jump between neighbours of a smooth kernel, many noise sd large) lose
+#'   more.
+#' * Repeats of one point together have the noise `noise_var` / repeats. Below 1e-13 of the prior variance it counts as
+#'   that much.
+#' @seealso [gp_bandit()], [bandit-methods].
+#' @concept sparse Gaussian process
+#' @concept low-rank approximation
+#' @concept computational cost
+#' @concept numerical accuracy
+#' @name bandit-engines
+NULL
 
 # Settings that few bandits need: in `...`, by their full names.
 further_settings <- function(..., accuracy = 1e-3, failures = c("forget", "avoid", "doubt"), trust = FALSE) {

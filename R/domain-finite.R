@@ -1,32 +1,40 @@
 # Finite domains: arms given by the rows of a table. Layer: domain.
 
-#' Decision sets: finitely many arms, or a box
+#' Domains: finite sets of arms, boxes and products
 #'
-#' A domain says which points a bandit may play.
+#' A domain is the decision set of a bandit: the points that it can choose.
+#' `finite_domain()` is a finite set of arms (candidates), `box_domain()` a box of numeric inputs, `product_domain()` a
+#' combination of both. For factors, conditional inputs and constraints see [search_space()].
 #'
-#' Wherever a `domain` is asked for, a bare numeric vector, matrix or data.frame
-#' is read as `finite_domain()` of it, and a named list of `c(lower, upper)`
-#' pairs as `box_domain()`.
+#' Short forms can be given for a `domain`. A numeric vector, matrix or data.frame is read as `finite_domain()` of it, a
+#' named list of `c(lower, upper)` pairs as `box_domain()`.
 #'
-#' Names decide: wherever points are given, named columns (of a data.frame or a matrix) or a named vector's elements are
-#' found by the names of the inputs, and unknown or missing names are refused; points without names go by position. An
-#' arm is found again within 1e-8 of each input's range.
+#' @section Names: Points are matched by the names of the inputs, if they have names: columns of a data.frame or a
+#'   matrix, or elements of a vector. Unknown or missing names are an error. Points without names are matched by
+#'   position. A point is taken as an arm within 1e-8 of each input's range.
 #'
-#' @param x numeric vector, matrix or data.frame: one row per arm, one column
-#'   per input (`n` x `d`). Column names are kept; `x1..xd` if there are none. Names of the rows (of a vector: its
-#'   names), or a column of labels, are names of the arms: they stand in histories, and wherever an `arm` is asked for.
-#' @param lower,upper numeric vectors of length `d` (or one number for all):
-#'   the box's bounds, `lower < upper`.
-#' @param names names of the inputs; `x1..xd` if `NULL` and `lower` has none.
-#' @param integer,log which inputs take whole numbers only, and which are searched (and seen by
-#'   the kernel) on a logarithmic scale: `TRUE`/`FALSE` (one for all, or one per input), or names or numbers
-#'   of inputs. Lengthscales of a logarithmic input are in natural logarithms. A logarithmic input needs
-#'   `lower > 0`, a whole-number input whole bounds.
-#' @return An object of class `bandit_domain` (a list with `type`, `names`, and
-#'   `x` for arms or `lower`, `upper` for a box).
-#' @section Errors: a `gpbandits_error` if a value is not finite, there is no
-#'   arm, two names agree, or a lower bound is not below its upper bound.
-#' @seealso [gp_bandit()], [kernel_se()].
+#' @param x numeric vector, matrix or data.frame: one row per arm, one column per input (`n` x `d`). Columns are named
+#'   `x1..xd` unless they have names. Row names (of a vector: its names), or a column of labels, name the arms.
+#' @param lower,upper the box's bounds, `lower < upper`, in the inputs' units: numeric vectors of length `d`, or one
+#'   number for all.
+#' @param names names of the inputs. `NULL` (default): those of `lower`, else `x1..xd`.
+#' @param integer,log which inputs are integers, and which are searched, and used by the kernel, on a logarithmic scale:
+#'   flags (one for all, or one per input), or names or numbers of inputs. `FALSE` by default: none. See the section
+#'   *Integers and logarithms*.
+#' @return An object of class `bandit_domain`, a list with
+#'   * `type` and `names`;
+#'   * `x` for arms, or `lower` and `upper` for a box.
+#' @section Arms' names: They are shown in histories, and can be given wherever an `arm` is expected.
+#' @section Integers and logarithms: An integer input needs integer bounds. A logarithmic input needs `lower > 0`; its
+#'   lengthscales are in natural logarithms.
+#' @section Errors: Values must be finite, there must be at least one arm, names must be distinct, and each lower bound
+#'   must be below its upper bound.
+#' @seealso [search_space()], [gp_bandit()], [kernel_se()].
+#' @concept search space
+#' @concept decision set
+#' @concept multi-armed bandit
+#' @concept candidates
+#' @concept integer inputs
 #' @examples
 #' finite_domain(seq(0, 1, length.out = 5))
 #' box_domain(c(-5, 0), c(10, 15), names = c("u", "v"))

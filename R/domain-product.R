@@ -1,15 +1,14 @@
 # Products of arms and a box, and the conversion of any value to a domain. Layer: domain.
 
 #' @rdname finite_domain
-#' @section Products:
-#' `product_domain()` is every combination of one of finitely many settings (`rows`) with a point of a
-#' `box`: one of several materials at some temperature, say. Its inputs are the rows' columns, then the box's, and so
-#' are the kernel's; `arm` is the number of the row. A [kernel_matrix()] in its kernel is a covariance of the rows.
-#' Points are named by all inputs, or by `arm` and the box's inputs alone. Policies are maximised in every row's box.
+#' @section Products: `product_domain()` combines a finite set of settings (`rows`) with a `box`: for example, several
+#' materials at any temperature. Its inputs, and those of the kernel, are the columns of `rows`, then the box's inputs.
+#' `arm` is the number of the row. A [kernel_matrix()] in its kernel is a covariance of the rows. Points are given by
+#' all inputs, or by `arm` and the box's inputs alone. Policies are maximised over the box of every row.
 #'
-#' @param rows the settings: a `finite_domain()`, or what may be written for one.
-#' @param box a `box_domain()`, or a named list of `c(lower, upper)` pairs. Inputs without names of their own are
-#'   numbered on from those of `rows`.
+#' @param rows the settings: a `finite_domain()`, or a short form of one.
+#' @param box a `box_domain()`, or a named list of `c(lower, upper)` pairs. Inputs without names are numbered after
+#'   those of `rows`.
 #' @examples
 #' product_domain(data.frame(layers = c(1, 2, 4)), list(rate = c(0, 1)))
 #' @export

@@ -5,11 +5,11 @@
 # equality_set()): its parts are linear in the inputs, and its numbers are of the parts.
 
 #' @rdname search_space
-#' @param names names of shares, two at least: each is an input, and a column.
-#' @param total what the shares add up to, a number > 0. Where it is above 1 and `upper` is not given, each share may be
-#'   all of it.
-#' @param most at most so many shares are above 0; `NULL`: all may be. Each of the others is 0, also where its `lower`
-#'   is above 0.
+#' @param names names of the mixture components, two at least: each is an input, and a column.
+#' @param total the sum of the components, a number > 0, by default 1. If it is above 1 and `upper` is not given, each
+#'   component may be all of it. With `step` or `digits` it must be a multiple.
+#' @param most the largest number of components above 0. The others are 0, even if their `lower` is above 0. `NULL`
+#'   (default): all may be above 0.
 #' @export
 param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL, step = NULL, digits = NULL) {
   if (missing(upper) && is.numeric(total) && isTRUE(total > 1)) upper <- total
@@ -44,12 +44,12 @@ check_shares <- function(names, total, lower, upper, most) {
     return(invisible())
   }
   if (choose(length(names), most) > 2e5) {
-    refuse("most", sprintf("%d of %d", most, length(names)), "so many that there are at most 200,000 sets of them")
+    refuse("most", sprintf("%d of %d", most, length(names)), "a number with at most 200,000 sets of components")
   }
   # The largest upper bounds reach the total; some set of so many, or fewer, is not above it: see Shares in the core.
   if (sum(utils::head(sort(upper, decreasing = TRUE), most)) < total - slack) {
     refuse("most", sprintf("%d, which reach %g together", most, sum(utils::head(sort(upper, decreasing = TRUE), most))),
-           sprintf("so many that `total` (%g) is reached", total))
+           sprintf("a number of components that can reach `total` (%g)", total))
   }
   one <- list(names = names, total = total, lower = lower, upper = upper, most = most)
   if (!reach_total(core_shares(one))) {
@@ -90,7 +90,8 @@ reach_total <- function(one) {
 # that are fixed their values, else NA.
 core_shares <- function(one, at = seq_along(one$names), pinned = rep(NA_real_, length(at))) {
   c(list(at = at - 1, lower = one$lower, upper = one$upper, total = one$total,
-         most = or_else(one$most, length(one$names)), pinned = pinned), if (is_equality(one)) one[c("factors", "origins")])
+         most = or_else(one$most, length(one$names)), pinned = pinned),
+    if (is_equality(one)) one[c("factors", "origins")])
 }
 
 # Is a set a linear equality? Then its parts are factor * (input - origin), else they are the inputs.

@@ -1,120 +1,144 @@
 # Search spaces of reals, integers, factors and logicals. Layer: domain.
 
-#' Search spaces: numbers, levels, conditions
+#' How search spaces are converted, modelled, sampled and searched
 #'
-#' `search_space()` is the decision set of most tuning jobs: reals, whole numbers, factors, logicals, inputs that
-#' exist only under a
-#' condition, and constraints that are known beforehand. It is a domain like any other: for [gp_bandit()],
-#' [maximize_bandit()],
-#' [bandit_problem()]. Suggestions, designs and given points all lie in it.
+#' These are the methods behind [search_space()]: conversion, model inputs, sampling, and maximisation of the
+#' acquisition function.
 #'
-#' Points come and go with their types: a data.frame (or a named list for one point) with an integer column for
-#' `param_integer()`, the
-#' levels as they were given (character, factor or numbers) for `param_factor()`, logical for `param_logical()`, and
-#' `NA` where an input
-#' does not exist. Objectives of [maximize_bandit()] get a named list, vectorised functions of a [bandit_problem()] a
-#' data.frame.
-#'
-#' A list with characters, logicals or `param_` objects in it, such as `list(x = c(0, 1), rule = c("a", "b"))`,
-#' stands for a search space;
-#' a pair of numbers in it is a real.
-#'
-#' @section Conditions: `when` and `where` are one-sided formulas over the inputs' names, of arithmetic, comparisons,
-#'   `&`, `|`, `!`, `%in%`,
-#'   `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`, `log()`, `round()` and their like; numbers and
-#'   levels may stand in
-#'   variables, whose values are taken at once. Factors are compared with their levels as text (ordered ones also by
-#'   `<`), factors of numbers as numbers.
-#'   An input whose `when` is not true does not exist; what does not exist is `NA` there, so that a comparison with it
-#'   is not true. A constraint that is `NA` because of an input that does not exist does not bind.
-#' @section Linear constraints: Constraints that are linear in reals, whole numbers, logicals and shares that always
-#'   exist are solved by linear programming, such as `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12`
-#'   over whole numbers. An empty region is an error, and is proved to be empty. Where the region is a small part of the
-#'   box, designs, candidates and uniform points are uniform over the region, on the scale of each input. They are drawn
-#'   by hit-and-run, whole numbers by steps along their lattice. All other constraints are kept by rejection, of points
-#'   of the region if there are linear constraints, else of points of the box.
-#' @section Mixtures: `param_shares(names, total)` is a set of shares (each an input, a column), which are within their
-#'   bounds and add up to
-#'   `total`; with `most` at most so many are above 0, and each is 0 or within its bounds. Designs and draws are uniform
-#'   over the set: one share
-#'   after the other by inverting its distribution given those before it, which is a ratio of volumes
-#'   \eqn{V(u, T) = \sum_A (-1)^{|A|}(T - \sum_A u)_+^{k-1}}{V(u, T) = sum_A (-1)^|A| (T - sum_A u)_+^(k-1)}, \eqn{u}
-#'   the lengths of the ranges, \eqn{T} what is left of the total; beyond 12 bounded shares, and where too many digits
-#'   cancel, by 60 sweeps of a walk (Gibbs sampling) instead. Of sets of `most` shares each is as probable as any other.
-#'   Climbs are by projected gradients (Birgin, Martinez and Raydan 2000), so that faces, where a share is 0, are
-#'   reached exactly; with `most` one share is dropped, added or swapped in turns with climbs. The kernel sees the
-#'   shares as they are, and with `most` an indicator `<name>.active` of each. In `where`, a sum with equal coefficients
-#'   of reals from 0 on that is equal to a number means the same as `param_shares()`. Two linear inequalities that leave
-#'   an equality are one.
-#' @section Linear equalities: An equality of at least two plain reals that is linear, such as `2 * a + b == 1` or
-#'   `a == b`, is solved. Its terms are treated like shares: designs, suggestions and the recommended point satisfy it
-#'   up to rounding, and draws are uniform over it. Given points must satisfy it up to `1e-8` of its largest term.
-#'   A plain real always exists, and has neither `log` nor `step` nor `digits`. Each input may be in one equality.
-#'   Other equalities of reals are an error: leave out an input that the others determine, and compute it in the
-#'   objective.
-#' @section What the kernel sees: a column per input, then `<name>.active` (0 or 1) for each conditional one; `dims`
-#'   may name all of them.
-#'   Reals and whole numbers as they are (logarithms if `log`), ordered factors by rank 1, 2, .., other factors by
-#'   the number of
-#'   the level, logicals as 0 and 1. An input that does not exist is imputed at a fixed default (the middle of its
-#'   range, the first level), and
-#'   the indicator tells the kernel so: the imputation of mlr3mbo and of Levesque et al. (2017), with the indicator
-#'   of classical missing-data regression.
-#'   The default kernel of [maximize_bandit()] is a Matern 5/2 over the numbers times a [kernel_categorical()] over
-#'   levels, logicals
-#'   and indicators, with a correlation for each.
 #' @section Spaces of other packages: `search_space(x)` converts a paradox `ParamSet` (mlr3), dials `parameters`
-#'   (tidymodels, finalised), or a named list of parameters, ranges and levels; a search space is returned unchanged.
-#'   Points are in the units in which they are used. `logscale = TRUE` and every transformation whose values grow
-#'   like an exponential function (`10^x`, `2^x`, logarithmic ranges of dials) become `log = TRUE`. A linear
-#'   transformation moves the bounds. A transformation of integers becomes an ordered factor of its values. Levels that
-#'   represent numbers or texts, `p_fct(list(s = 1, l = 10))`, become these. Other transformations are an error: apply
-#'   them in the objective. `depends` of paradox becomes `when`.
-#' @section Where the policy is maximised: up to 64 combinations of levels are all searched, each with a
-#'   low-discrepancy set of its numbers (more:
-#'   such a set over everything); where there are numbers only of which at most 20,000 points can be made, all of
-#'   them. From the best, and from
-#'   the best of each of up to 12 combinations, climbs over the numbers (L-BFGS-B; constraints by a growing penalty,
-#'   then
-#'   back to the last point that satisfies them) and changes of one level, or of a whole number by one, take turns
-#'   while they help.
-#' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`,
-#'   `param_shares()`; or what may be written for one: a pair of numbers, levels (characters, a factor),
-#'   `c(TRUE, FALSE)`. Or one unnamed argument: a paradox `ParamSet`, dials `parameters`, a named list, or a search
-#'   space.
-#' @param where known constraints: a one-sided formula, a list of them, or a function of a data.frame of points that
-#'   returns a logical for each row.
-#'   (A function can go into a [bandit_store()] only with `trust`.)
-#' @param transformed for a `ParamSet`: a flag, by default `TRUE`. `FALSE` keeps its own scale and ignores
-#'   transformations, as its optimisers do. (Inputs called `where` or `transformed` stand in a list.)
-#' @param lower,upper the range: `lower < upper`; whole numbers for `param_integer()`, where they may be equal; of
-#'   `param_shares()` one number, or one for each share, from 0 on.
-#' @param log search on a logarithmic scale (`lower > 0`). A whole number k then has the share of the range from k to
-#'   k + 1 in designs; without `log` whole numbers have equal shares.
-#' @param step,digits for settings that people weigh or dial: suggested and designed values are multiples of `step`, or
-#'   have at most so many decimal `digits`; `NULL` (the default): any number. Give one of them. Shares still add up to
-#'   `total`, which must be a multiple. Given points may have any value.
-#' @param levels a character vector, a factor, or numbers: at least one, distinct.
-#' @param ordered are the levels in an order? Then they count as their ranks.
-#' @param features `NULL`, or a data.frame of numbers with a row for each level (by the levels' order, or by row names
-#'   that are levels): what the levels are like. The default kernel is then [kernel_categorical()] with
-#'   these `features`. Columns are scaled to 0 and 1; those that do not vary, and of two whose
-#'   correlation is beyond 0.95 the later one, are left out, with a message.
-#' @param when `NULL`, or a one-sided formula: the condition under which the input exists.
-#' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
-#' @section Errors: a `gpbandits_error` that names the argument: parameters without names, conditions on unknown
-#'   inputs, in a circle, or with
-#'   functions that they may not call, comparisons with what an input never is (a level that it does not have),
-#'   equalities of reals that are not linear (which no search meets: write a margin, `abs(a * b - 1) <= 0.01`, or leave
-#'   out an input that the others determine),
-#'   constraints that no point satisfies (proved for linear ones, else of 65,536 that are tried), parameters of other
-#'   packages that are unbounded or have no counterpart. Points outside of the space are refused by name.
+#'   (tidymodels, finalised), or a named list of parameters, ranges and levels. A search space is returned unchanged.
+#'   Points are in the units in which they are used.
+#'   * `logscale = TRUE` becomes `log = TRUE`, and so does every transformation whose values grow like an exponential
+#'     function (`10^x`, `2^x`, logarithmic ranges of dials).
+#'   * A linear transformation moves the bounds.
+#'   * A transformation of integers becomes an ordered factor of its values.
+#'   * Levels that represent numbers or texts, `p_fct(list(s = 1, l = 10))`, become these.
+#'   * `depends` of paradox becomes `when`.
+#'   * Other transformations are an error: apply them in the objective.
+#' @section Inputs of the kernel: The kernel has a column per input, then `<name>.active` (0 or 1) for each conditional
+#' one; `dims` may name all of them.
+#' * Reals and integers are unchanged (logarithms if `log`).
+#' * Ordered factors are ranks, other factors the number of the level, logicals 0 and 1.
+#' * Mixture components are unchanged; with `most` there is an indicator `<name>.active` of each.
+#' * An input that does not exist is imputed at a fixed default (the middle of its range, the first level), and the
+#'   indicator says so. This is the imputation of mlr3mbo and of Levesque et al. (2017), with the indicator of classical
+#'   missing-data regression.
+#'
+#' The default kernel of [maximize_bandit()] is a Matern 5/2 kernel over the numbers times a [kernel_categorical()] over
+#' levels, logicals and indicators, with a correlation for each.
+#'
+#' With `features` of levels, its columns are scaled to 0 and 1. Columns that do not vary are left out, with a message.
+#' So is the later one of two columns whose correlation is beyond 0.95.
+#'
+#' @section Maximisation of the acquisition function:
+#' 1. Up to 64 combinations of levels are all searched, each with a low-discrepancy set of its numbers; if there are
+#'    more, such a set covers everything. If there are only numbers of which at most 20,000 points can be made, all of
+#'    them are evaluated.
+#' 2. Local optimisation starts from the best point, and from the best of each of up to 12 combinations. Two steps
+#'    alternate while they improve the value: L-BFGS-B over the numbers, and changes of one level, or of an integer by
+#'    one. Constraints enter by a growing penalty, then by a return to the last point that satisfies them.
+#'
+#' @section Sampling under linear constraints:
+#' If the region is a small part of the box, designs, candidates and uniform points are uniform over the region, on the
+#' scale of each input. They are drawn by hit-and-run, integers by steps along their lattice. Other constraints are kept
+#' by rejection, of points of the region if there are linear constraints, else of points of the box.
+#'
+#' @section Mixtures and linear equalities: Designs and draws are uniform over the set of mixtures. One component after
+#' the other is drawn by inverting its distribution given the earlier ones. With \eqn{u} the lengths of the ranges and
+#' \eqn{T} the remaining total, this is a ratio of volumes
+#' \deqn{V(u, T) = \sum_A (-1)^{|A|}(T - \sum_A u)_+^{k-1}.}{V(u, T) = sum_A (-1)^|A| (T - sum_A u)_+^(k-1).}
+#'
+#' Beyond 12 bounded components, and if too many digits cancel, 60 sweeps of Gibbs sampling are used instead. All sets
+#' of `most` components are equally probable. Components still add up to `total` with `step` or `digits`; `total` must
+#' be a multiple.
+#'
+#' Local optimisation is by projected gradients (Birgin, Martinez and Raydan 2000), so that faces, where a component is
+#' 0, are reached exactly. With `most`, it alternates with dropping, adding or swapping one component.
+#'
+#' The terms of a linear equality are treated like components of a mixture; draws are uniform over it.
 #' @source Hit-and-run: Smith (1984). Directions from other walks: Gilks, Roberts and George (1994).
 #'   Categories: Qian, Wu and Wu (2008). Conditional inputs: Levesque, Durand, Gagne and Sabourin (2017),
-#'   "Bayesian optimization for
-#'   conditional hyperparameter spaces", IJCNN. Turns of climbs and exchanges: Wan et al. (2021)
-#'   <https://arxiv.org/abs/2102.07188>.
-#' @seealso [kernel_categorical()], [box_domain()], [mlr3-doors], [tune_gp_bandit()].
+#'   "Bayesian optimization for conditional hyperparameter spaces", IJCNN. Alternating local optimisation and exchanges:
+#'   Wan et al. (2021) <https://arxiv.org/abs/2102.07188>.
+#' @seealso [search_space()], [kernels].
+#' @concept acquisition function
+#' @concept hit-and-run sampling
+#' @concept mixture design
+#' @concept imputation
+#' @name search-space-details
+NULL
+
+#' Search spaces: mixed, conditional and constrained inputs
+#'
+#' `search_space()` makes a search space of reals, integers, factors and logicals, as for hyperparameter tuning.
+#' Inputs may be conditional (exist only under a condition), and known constraints may relate them. A search space is a
+#' domain like any other, for [gp_bandit()], [maximize_bandit()] and [bandit_problem()]. Suggestions, designs and given
+#' points all lie in it. The inputs of the kernel, and the search methods, are on the page [search-space-details].
+#'
+#' @section Points: A set of points is a data.frame, one point may be a named list. Columns have their types:
+#'   * integer for `param_integer()`, logical for `param_logical()`;
+#'   * the levels as they were given (character, factor or numbers) for `param_factor()`;
+#'   * `NA` where an input does not exist.
+#'
+#'   Objectives of [maximize_bandit()] get a named list, vectorised functions of a [bandit_problem()] a data.frame.
+#' @section Short form: A list that contains characters, logicals or `param_` objects can be given for a search space,
+#'   such as `list(x = c(0, 1), rule = c("a", "b"))`. A pair of numbers in it is a real.
+#' @section Conditions and constraints: `when` and `where` are one-sided formulas over the inputs' names. They may use
+#'   arithmetic, comparisons, `&`, `|`, `!`, `%in%`, `ifelse()`, `pmin()`, `pmax()`, `abs()`, `sqrt()`, `exp()`,
+#'   `log()`, `round()` and similar functions. Variables may hold numbers and levels; their values are taken at once.
+#'   Factors are compared with their levels as text (ordered ones also by `<`), factors of numbers as numbers.
+#'
+#'   An input whose `when` is not true does not exist. It is `NA` in comparisons, which are then not true. A constraint
+#'   that is `NA` for this reason does not bind.
+#' @section Linear constraints: Linear constraints on reals, integers, logicals and shares that always exist are solved
+#'   by linear programming: `a + 2 * b <= 1`, `a <= b`, `abs(a - b) <= 0.01`, or `m + n == 12` over integers. An
+#'   empty region is an error, and is proved to be empty. All other constraints are kept by rejection.
+#' @section Linear equalities: An equality of at least two plain reals, such as `2 * a + b == 1` or `a == b`, is solved.
+#'   Designs, suggestions and the recommended point satisfy it up to rounding. Given points must satisfy it up to 1e-8
+#'   of its largest term. A plain real always exists, and has no `log`, `step` or `digits`. Each input may be in one
+#'   equality. Other equalities of reals are an error: leave out an input that the others determine, and compute it in
+#'   the objective.
+#' @section Mixtures: `param_shares(names, total)` is a set of mixture components (each an input, a column) that are
+#'   within their bounds and add up to `total`. With `most`, at most that number of them are above 0, and each is 0 or
+#'   within its bounds. In `where`, a sum of reals from 0 on with equal coefficients that equals a number means the same
+#'   as `param_shares()`. Two linear inequalities that imply an equality are one.
+#' @section Spaces of other packages: `search_space(x)` converts a paradox `ParamSet` (mlr3), dials `parameters`
+#'   (tidymodels, finalised), or a named list of parameters, ranges and levels; see [search-space-details].
+#' @param ... named parameters: `param_real()`, `param_integer()`, `param_factor()`, `param_logical()`,
+#'   `param_shares()`, or a short form: a pair of numbers, levels, `c(TRUE, FALSE)`. Or one unnamed argument: a
+#'   `ParamSet`, dials `parameters`, a named list, or a search space.
+#' @param where known constraints: a one-sided formula, a list of them, or a function of a data.frame of points that
+#'   returns a logical for each row. A function can go into a [bandit_store()] only with `trust`. `NULL` (default):
+#'   none.
+#' @param transformed a flag, for a `ParamSet`: `TRUE` (default) applies transformations; `FALSE` keeps the set's own
+#'   scale and ignores them, as its optimisers do. (Inputs called `where` or `transformed` have to be in a list.)
+#' @param lower,upper the range, in the input's units: `lower < upper`. For `param_integer()` integers, which may be
+#'   equal. For `param_shares()` one number, or one for each component, from 0 on; 0 and 1 by default.
+#' @param log a flag: search on a logarithmic scale (needs `lower > 0`). `FALSE` by default. In designs an integer k
+#'   then has the range from k to k + 1; without `log` integers are equally probable.
+#' @param step,digits for settings with limited resolution. Suggested and designed values are multiples of `step`, or
+#'   have at most `digits` decimals. `NULL` (default): any number. Give one of them. Given points may have any value.
+#' @param levels a character vector, a factor, or numbers: at least one, distinct.
+#' @param ordered a flag: are the levels ordered? Then the kernel uses their ranks.
+#' @param features a data.frame of numbers that describe the levels: a row for each, in the levels' order or by row
+#'   names. The default kernel is then [kernel_categorical()] with these `features`. `NULL` (default): none.
+#' @param when the condition under which the input exists: a one-sided formula. `NULL` (default): always.
+#' @return `search_space()`: an object of class `bandit_domain`. `param_*()`: of class `bandit_param`.
+#' @section Errors: These are errors:
+#'   * conditions on unknown inputs, in a circle, or with functions that are not allowed;
+#'   * comparisons with a level that an input does not have;
+#'   * equalities of reals that are not linear, which no search satisfies: write a margin, `abs(a * b - 1) <= 0.01`;
+#'   * constraints that no point satisfies (proved for linear ones, else of 65,536 points that are tried);
+#'   * parameters of other packages that are unbounded or have no counterpart;
+#'   * points outside the space, which the error names.
+#' @seealso [search-space-details]; [kernel_categorical()], [box_domain()], [mlr3-integration], [tune_gp_bandit()].
+#' @concept hyperparameter space
+#' @concept mixed-integer
+#' @concept categorical inputs
+#' @concept conditional parameters
+#' @concept hierarchical search space
+#' @concept constrained optimization
+#' @concept mixture design
 #' @examples
 #' space <- search_space(lr = param_real(1e-4, 1, log = TRUE), depth = param_integer(1, 12),
 #'                       rule = param_factor(c("gini", "information")), prune = param_logical(),
@@ -575,7 +599,7 @@ check_existence <- function(rules, codes, arg) {
     stop_argument(arg, sprintf("%s = NA", name), sprintf("a value of %s%s", name, condition))
   }
   value <- typed_columns(domain, codes[wrong[1, 1], , drop = FALSE])[[name]]
-  stop_argument(arg, sprintf("%s = %s where it does not exist", name, as.character(value)),
+  stop_argument(arg, sprintf("%s = %s at a point without this input", name, as.character(value)),
                 sprintf("NA in %s unless %s", name, when))
 }
 

@@ -332,7 +332,7 @@ check_input_names <- function(names, d, arg) {
   if (!are_names(names) || length(names) != d) {
     given <- if (is.character(names) && !is.object(names)) paste("with the names", quoted(names)) else describe(names)
     stop_argument(arg, given,
-                  if (d == 1) "one input with a name" else sprintf("%d inputs, each with a name of its own", d))
+                  if (d == 1) "one input with a name" else sprintf("%d inputs, each with a distinct name", d))
   }
   names
 }

@@ -3,77 +3,80 @@
 # Maximum marginal likelihood. The search is in C++; here are the arguments,
 # the ranges of the parameters and what comes back.
 
-#' Fit a kernel's parameters to data
+#' Fit a Gaussian process by maximum marginal likelihood
 #'
-#' Chooses the kernel's parameters, the noise variance and, if asked, a constant
-#' prior mean by maximum marginal likelihood, or by maximum a posteriori if there
-#' are `priors`. The result is a [gp_regression()] object with the fitted kernel.
+#' `gp_fit()` estimates the parameters of a kernel and the noise variance from data.
+#' It maximises the marginal likelihood (type II maximum likelihood), or the posterior density if there are `priors`. A
+#' constant prior mean can be estimated too. The result is a [gp_regression()] object with the fitted kernel.
 #'
-#' With \eqn{K_\theta} the Gram matrix of the \eqn{n} points, \eqn{\lambda} the
-#' noise variance and \eqn{r = y - m}, the logarithm of the marginal likelihood is
+#' With \eqn{K_\theta} the Gram matrix of the \eqn{n} points, \eqn{\lambda} the noise variance and \eqn{r = y - m}, the
+#' log marginal likelihood is
 #' \deqn{-\tfrac12 r^T (K_\theta + \lambda I)^{-1} r
 #'   - \tfrac12 \log\det(K_\theta + \lambda I) - \tfrac n2 \log 2\pi.}
-#' It is maximised over the logarithms of the kernel's parameters (see
-#' [kernels]: variances, lengthscales, periods, `alpha`; never `nu`) and of
-#' \eqn{\lambda}, with exact gradients, by R's L-BFGS-B from several starts: the
-#' given parameters, and the best of a low-discrepancy set, each brought to its
-#' best overall scale first. With more than 100 points the searches see a part of
-#' them only (half, 300 at most), and a last one over all points starts from the best
-#' end. One evaluation takes \eqn{O(n^3)} operations,
-#' points observed again counted once. A kernel's only variance is maximised over in closed
-#' form (not where an observation has a noise of its own, which does not scale with it), and so is
-#' the mean (generalised least squares). No random numbers are
-#' drawn: the same data give the same fit.
 #'
-#' @section Names: parameters are named by kernel and field, as `parameters` of
-#'   the result shows them: `"matern.lengthscale"`, with one lengthscale per input
-#'   `"matern.lengthscale1"`, `"matern.lengthscale2"`, in sums and products with
-#'   the part's number in front, `"2.periodic.period"`; the noise is `"noise_var"`.
-#' @section Bounds: where `lower` and `upper` say nothing, with \eqn{w} the
-#'   range of an input in `x` and \eqn{s^2} the mean of \eqn{r^2}: lengthscales
-#'   within \eqn{[w / 200, 100 w]} (of a periodic kernel: \eqn{[0.05, 50]}),
-#'   periods within \eqn{[w / 100, 10 w]}, `alpha` within \eqn{[0.01, 1000]}, correlations within \eqn{[0.01, 1]},
-#'   variances within \eqn{[10^{-6} s^2, 10^6 s^2]} (of a linear kernel: divided by
-#'   the mean square of its inputs; of the second and further factors of a
-#'   product: with 1 for \eqn{s^2}), the noise variance within
-#'   \eqn{[10^{-8} s^2, 10 s^2]}. These defaults are widened where needed to
-#'   contain the given parameters. A lower bound equal to the upper one fixes a parameter.
-#' @section Units: `y` may have any units: multiplied by \eqn{c}, it gives
-#'   variances multiplied by \eqn{c^2} and the same lengthscales, provided that
-#'   the given variances were multiplied as well or the default bounds do not bind.
-#' @section Errors: a `gpbandits_error` for fewer than two observations, names
-#'   that are no parameter's, a lower bound above the upper one, priors that are
-#'   none of the kinds above, and all that [gp_regression()] refuses.
-#' @section Guarantee: the log likelihood (plus the priors' logarithms) is never
-#'   less than that of the given parameters, if these are within the bounds. It
-#'   is a local maximum in general: more `starts` make it more likely the global one.
-#'   If `y` equals the mean everywhere, the data say nothing about variances: the given
-#'   parameters are returned, with `convergence` `"constant"`.
-#'   No regret bound covers parameters fitted to the data.
+#' @section Method:
+#' It is maximised over the logarithms of \eqn{\lambda} and of the kernel's parameters (see [kernels]: variances,
+#' lengthscales, periods, `alpha`; never `nu`). The method is R's L-BFGS-B with exact gradients, from several starts.
+#' * The starts are the given parameters, and the best of a low-discrepancy set. Each is first brought to its best
+#'   overall scale.
+#' * With more than 100 points the searches use a part of them only (half, 300 at most). A last search over all points
+#'   starts from the best result.
+#' * A kernel's only variance is maximised over in closed form, unless an observation has a separate noise variance,
+#'   which does not scale with it. So is the mean (generalised least squares).
+#' * One evaluation takes \eqn{O(n^3)} operations, with repeated points counted once.
+#' * No random numbers are drawn: the same data give the same fit.
+#'
+#' @section Names: Parameters are named by kernel and field, as in `parameters` of the result: `"matern.lengthscale"`,
+#'   or with one lengthscale per input `"matern.lengthscale1"`, `"matern.lengthscale2"`. In sums and products the part's
+#'   number is in front, `"2.periodic.period"`. The noise is `"noise_var"`.
+#' @section Bounds and priors: These are the default bounds, with \eqn{w} the range of an input in `x` and \eqn{s^2} the
+#'   mean of \eqn{r^2}.
+#'   * Lengthscales: \eqn{[w / 200, 100 w]}; of a periodic kernel \eqn{[0.05, 50]}.
+#'   * Periods: \eqn{[w / 100, 10 w]}.
+#'   * `alpha`: \eqn{[0.01, 1000]}. Correlations: \eqn{[0.01, 1]}.
+#'   * Variances: \eqn{[10^{-6} s^2, 10^6 s^2]}; of a linear kernel divided by the mean square of its inputs; of the
+#'     second and further factors of a product with 1 for \eqn{s^2}.
+#'   * Noise variance: \eqn{[10^{-8} s^2, 10 s^2]}.
+#'
+#'   They are widened if needed to contain the given parameters. A lower bound equal to the upper one fixes a parameter.
+#'   A Beta prior of a correlation is `c(shape1 =, shape2 =)`; with `shape2 > 1` the correlation stays below 1.
+#' @section Units: `y` may have any units. Multiplied by \eqn{c}, it gives variances multiplied by \eqn{c^2} and the
+#'   same lengthscales, if the given variances were multiplied as well or the default bounds do not bind.
+#' @section Errors: There must be at least two observations, names must be those of parameters, and lower bounds must
+#'   not be above upper ones. See also [gp_regression()].
+#' @section Guarantee: The log likelihood (plus the priors' logarithms) is never less than that of the given parameters,
+#'   if these are within the bounds. In general it is a local maximum: more `starts` make the global one more likely. If
+#'   `y` equals the mean everywhere, variances are not identified: the given parameters are returned, with `convergence`
+#'   `"constant"`. No regret bound covers parameters fitted to the data.
 #' @param x,y,kernel as in [gp_regression()]; the kernel's parameters are the first start.
-#' @param noise_var positive number: the noise variance to start from; `NULL`: a
-#'   hundredth of \eqn{s^2} (see *Bounds*).
-#' @param mean number: the prior mean, default 0; or `"fit"`.
-#' @param fix_noise `TRUE` keeps `noise_var` as it is given.
-#' @param starts how many searches, a whole number >= 1. With 1 the search begins at the given
-#'   parameters.
-#' @param lower,upper numbers with the names of parameters: bounds, on the
-#'   natural scale.
-#' @param priors a list with the names of parameters: for each `c(meanlog, sdlog)`,
-#'   a normal prior for its logarithm; or a matrix of two such rows, a mixture of both in equal shares; of a
-#'   correlation also `c(shape1 =, shape2 =)`, a Beta prior (with `shape2 > 1` it stays below 1).
-#' @param iterations most iterations of each search, a whole number >= 1.
-#' @param own_noise `NULL`, or a number > 0 per observation: its own noise variance, which is known, `NA` where it is
-#'   the one that is fitted. Where no observation is left for that, `noise_var` stays.
+#' @param noise_var positive number: the noise variance to start from, in squared units of `y`. `NULL` (default): a
+#'   hundredth of \eqn{s^2} (see *Bounds and priors*).
+#' @param mean number: the prior mean, in units of `y`, by default 0; or `"fit"`.
+#' @param fix_noise a flag: `TRUE` keeps the given `noise_var`. `FALSE` by default.
+#' @param starts number of searches, an integer >= 1, by default 3. With 1 the search begins at the given parameters.
+#' @param lower,upper bounds: numbers with the names of parameters, on the natural scale. `NULL` (default): see
+#'   *Bounds*.
+#' @param priors a list with the names of parameters: normal priors of their logarithms, `c(meanlog, sdlog)`, or a
+#'   matrix of two such rows for an equal mixture; Beta priors of correlations, see *Bounds and priors*. `NULL`
+#'   (default): none.
+#' @param iterations the largest number of iterations of each search, an integer >= 1; 100 by default.
+#' @param own_noise a number > 0 per observation: its known noise variance, in squared units of `y`; `NA` means the
+#'   fitted one. If there is no `NA`, `noise_var` is unchanged. `NULL` (default): all have the fitted one.
 #' @param ... further arguments are an error.
-#' @return An object of class `gp_fit` and [gp_regression][gp_regression()] with, besides what
-#'   that has, `parameters` (all, named, natural scale), `estimated` (how many of them and of
-#'   the mean were fitted: `logLik()` reports them as `df`), `log_likelihood`, `objective` (with
-#'   the priors' logarithms up to a constant), `convergence` (`"converged"`, `"iterations"`: the limit was
-#'   reached, or `"constant"`) and `evaluations` (of the likelihood of all points).
-#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
-#'   Learning*, equations 2.30, 2.45 and 5.9. L-BFGS-B: Byrd, Lu, Nocedal and Zhu (1995).
-#' @seealso [gp_regression()], [kernels].
+#' @return An object of class `gp_fit` and [gp_regression][gp_regression()], with the elements of the latter and
+#'   * `parameters`: all of them, named, on the natural scale;
+#'   * `estimated`: how many of them and of the mean were fitted (`df` of `logLik()`);
+#'   * `log_likelihood`, and `objective`: the same with the priors' logarithms up to a constant;
+#'   * `convergence`: `"converged"`, `"iterations"` (the limit was reached) or `"constant"`;
+#'   * `evaluations` of the likelihood of all points.
+#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine Learning*, equations 2.30, 2.45 and 5.9.
+#'   L-BFGS-B: Byrd, Lu, Nocedal and Zhu (1995).
+#' @seealso [gp_regression()], [kernels], [refit_every()].
+#' @concept type II maximum likelihood
+#' @concept hyperparameter estimation
+#' @concept empirical Bayes
+#' @concept kriging
+#' @concept MAP estimation
 #' @examples
 #' set.seed(1)
 #' x <- runif(40)

@@ -5,52 +5,51 @@
 
 #' Gaussian-process regression
 #'
-#' The exact posterior of a function under a Gaussian-process prior with given
-#' kernel, noise variance and constant mean. Nothing is fitted here:
-#' [gp_fit()] chooses the kernel's parameters by maximum likelihood.
+#' `gp_regression()` computes the exact posterior of a Gaussian process (kriging) given noisy observations.
+#' Kernel, noise variance and constant mean are given; [gp_fit()] estimates them by maximum likelihood.
 #'
-#' With \eqn{K} the Gram matrix of the \eqn{n} points `x`, \eqn{\lambda} the
-#' `noise_var`, \eqn{m} the `mean` and \eqn{k(u)} the covariances of a new point
-#' \eqn{u} with the points `x`, the function's posterior is Gaussian with
+#' Let \eqn{K} be the Gram matrix of the \eqn{n} points `x`, \eqn{\lambda} the `noise_var`, \eqn{m} the `mean`, and
+#' \eqn{k(u)} the covariances of a new point \eqn{u} with the points `x`. The function's posterior is Gaussian with mean
+#' and covariance
 #' \deqn{\mu(u) = m + k(u)^T (K + \lambda I)^{-1} (y - m),}
 #' \deqn{k(u, u') - k(u)^T (K + \lambda I)^{-1} k(u').}
-#' `mean` and `sd` are always those of the function itself; the noise of a new
-#' reading comes on top: its variance is `sd^2 + noise_var`.
 #'
-#' **Cost.** The first answer takes \eqn{O(n^3)} operations, `update()` with one
-#' more observation \eqn{O(n^2)}; a prediction at \eqn{q} points \eqn{O(q n^2)},
-#' or \eqn{O(q n)} per new observation if the same points are asked again after
-#' an update, or \eqn{O(q n)} without standard deviations. Memory: \eqn{n^2/2}
-#' numbers. `update()` leaves the old object as it was: both share what they
-#' have in common.
+#' `mean` and `sd` are always those of the function itself. The variance of a new measurement is `sd^2 + noise_var`.
 #'
-#' `saveRDS()`, sending to another process and copying work: the object holds
-#' its data, and what is lost is computed again when it is needed.
+#' @section Cost:
+#' * The first prediction takes \eqn{O(n^3)} operations, `update()` with one more observation \eqn{O(n^2)}.
+#' * A prediction at \eqn{q} points takes \eqn{O(q n^2)}, without standard deviations \eqn{O(q n)}. For the same points
+#'   after an update it takes \eqn{O(q n)} per new observation.
+#' * Memory: \eqn{n^2/2} numbers. `update()` does not change the old object; both share their common part.
 #'
-#' @section Points: a vector of points with one input, or a matrix or
-#'   data.frame with one row per point and one column per input. If `x` has
-#'   column names and `newdata` too, columns are matched by name. With a
-#'   [kernel_matrix()] in the kernel the last (or only) column holds the arm's
-#'   number `1..n`.
-#' @section Errors: a `gpbandits_error` for values that are not finite, `x` and
-#'   `y` of different sizes, columns that do not match, a noise variance that is
-#'   not positive, a kernel that does not fit the inputs, and misspelt arguments.
-#' @section Guarantee: the posterior is exact up to rounding. Points may repeat.
-#'   Tiny noise variances are safe, but digits are lost as `max k / noise_var`
-#'   grows, and one below 1e-13 of the kernel's variance acts as if it were that.
-#' @param x the points observed, see *Points*; no rows at all give the prior.
+#' `saveRDS()`, copies and sending to another process work: the object holds its data, and the rest is computed again
+#' when it is needed.
+#'
+#' @section Points: A vector of points with one input, or a matrix or data.frame with one row per point and one column
+#'   per input. If `x` and `newdata` both have column names, columns are matched by name. With a [kernel_matrix()] in
+#'   the kernel the last (or only) column holds the arm's number `1..n`.
+#' @section Errors: Values must be finite, `x` and `y` must have the same size, columns must match, the noise variance
+#'   must be positive, and the kernel must fit the inputs. Misspelt arguments are an error.
+#' @section Guarantee: The posterior is exact up to rounding. Points may repeat. Tiny noise variances are safe, but
+#'   digits are lost as `max k / noise_var` grows. A noise variance below 1e-13 of the kernel's variance acts as if it
+#'   were that.
+#' @param x the observed points, see *Points*; no rows at all give the prior.
 #' @param y numeric vector: one noisy value per point, in the reward's units.
 #' @param kernel a [kernel][kernels]; `dims` refer to the columns of `x`.
-#' @param noise_var positive number: the variance of the noise, \eqn{\lambda},
-#'   in the squared units of `y`.
-#' @param mean number: the prior mean of the function, default 0.
-#' @param own_noise `NULL`, or a number > 0 per observation: the variance of its own noise, `NA` where that is
-#'   `noise_var`. Above it stands in place of \eqn{\lambda} on the diagonal.
+#' @param noise_var positive number: the variance of the noise, \eqn{\lambda}, in the squared units of `y`.
+#' @param mean number: the prior mean of the function, in units of `y`; by default 0.
+#' @param own_noise a number > 0 per observation: its separate noise variance, in squared units of `y`, which replaces
+#'   \eqn{\lambda} on the diagonal; `NA` means `noise_var`. `NULL` (default): all have `noise_var`.
 #' @return `gp_regression()`: an object of class `gp_regression`, a list with
-#'   `x`, `y`, `kernel`, `noise_var`, `mean`, `names` (of the inputs) and, where it was given, `own_noise`.
-#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
-#'   Learning*, equations 2.25, 2.26 and 2.30.
+#'   * `x`, `y`, `kernel`, `noise_var` and `mean`;
+#'   * `names`, those of the inputs;
+#'   * `own_noise`, if it was given.
+#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine Learning*, equations 2.25, 2.26 and 2.30.
 #' @seealso [gp_fit()], [kernels], [sample_gp()].
+#' @concept kriging
+#' @concept surrogate model
+#' @concept heteroscedastic noise
+#' @concept posterior
 #' @examples
 #' x <- c(0.1, 0.4, 0.5, 0.9)
 #' fit <- gp_regression(x, sin(6 * x), kernel_matern(2.5, 0.3), noise_var = 0.01)
@@ -185,14 +184,13 @@ regression_newdata <- function(object, newdata, arg = "newdata") {
 
 # ---- methods ----------------------------------------------------------------
 
-#' @describeIn gp_regression the posterior at the rows of `newdata` (the points
-#'   observed if missing): a data.frame with columns `mean` and `sd`; with
-#'   `se.fit = FALSE` the vector of means alone; with `cov = TRUE` a list of
-#'   `mean`, `sd` and the joint covariance matrix `cov`.
+#' @describeIn gp_regression The posterior at the rows of `newdata` (the observed points if missing): a data.frame with
+#'   columns `mean` and `sd`. With `se.fit = FALSE` it is the vector of means. With `cov = TRUE` it is a list of `mean`,
+#'   `sd` and the joint covariance matrix `cov`.
 #' @param object,... a `gp_regression`; further arguments are an error.
 #' @param newdata points, in the form of `x`.
-#' @param se.fit whether the standard deviation of the function is wanted.
-#' @param cov whether the joint covariance matrix of the points is wanted.
+#' @param se.fit a flag: return the standard deviation of the function? `TRUE` by default.
+#' @param cov a flag: return the joint covariance matrix of the points? `FALSE` by default.
 #' @export
 predict.gp_regression <- function(object, newdata, se.fit = TRUE, cov = FALSE, ...) {
   check_class(object, "gp_regression")
@@ -213,12 +211,12 @@ predict.gp_regression <- function(object, newdata, se.fit = TRUE, cov = FALSE, .
   structure(out, class = "data.frame", row.names = .set_row_names(nrow(points)))
 }
 
-#' @describeIn gp_regression exact joint draws of the function (without noise) at
+#' @describeIn gp_regression Exact joint draws of the function (without noise) at
 #'   the rows of `newdata`: a data.frame with a column `sim_1`, ... per draw and
 #'   the attribute `seed` as [stats::simulate()] describes it.
-#' @param nsim number of draws.
-#' @param seed `NULL`, or what is passed to [set.seed()] before drawing; the
-#'   generator's state is put back afterwards.
+#' @param nsim number of draws, an integer >= 1; 1 by default.
+#' @param seed the argument of [set.seed()] before drawing; the generator's state is restored afterwards. `NULL`
+#'   (default): draws from the current state.
 #' @export
 simulate.gp_regression <- function(object, nsim = 1, seed = NULL, newdata, ...) {
   check_class(object, "gp_regression")
@@ -249,10 +247,9 @@ with_seed <- function(seed, expr) {
   })
 }
 
-#' @describeIn gp_regression the logarithm of the marginal likelihood,
-#'   \eqn{-\frac12 (y-m)^T (K + \lambda I)^{-1} (y-m) - \frac12 \log\det(K + \lambda I)
-#'   - \frac n2 \log 2\pi}, with `df` the number of parameters that were fitted
-#'   (0 unless the object comes from [gp_fit()]).
+#' @describeIn gp_regression The log marginal likelihood
+#'   \deqn{-\frac12 (y-m)^T (K + \lambda I)^{-1} (y-m) - \frac12 \log\det(K + \lambda I) - \frac n2 \log 2\pi.}
+#'   `df` is the number of fitted parameters (0 unless the object comes from [gp_fit()]).
 #' @export
 logLik.gp_regression <- function(object, ...) {
   check_class(object, "gp_regression")
@@ -261,8 +258,7 @@ logLik.gp_regression <- function(object, ...) {
             df = object$estimated, nobs = length(object$y), class = "logLik")
 }
 
-#' @describeIn gp_regression a new object that knows the observations `x`, `y` as
-#'   well; the old one does not change.
+#' @describeIn gp_regression A new object with the observations `x`, `y` added. The old one does not change.
 #' @export
 update.gp_regression <- function(object, x, y, own_noise = NULL, ...) {
   check_class(object, "gp_regression")
@@ -291,11 +287,11 @@ joined_noise <- function(object, own_noise, n) {
   c(or_else(object$own_noise, none(length(object$y))), or_else(own_noise, none(n)))
 }
 
-#' @describeIn gp_regression the number of observations.
+#' @describeIn gp_regression The number of observations.
 #' @export
 nobs.gp_regression <- function(object, ...) length(check_class(object, "gp_regression")$y)
 
-#' @describeIn gp_regression the posterior mean at the points observed.
+#' @describeIn gp_regression The posterior mean at the observed points.
 #' @export
 fitted.gp_regression <- function(object, ...) predict.gp_regression(object, se.fit = FALSE)
 
@@ -305,7 +301,7 @@ residuals.gp_regression <- function(object, ...) {
   check_class(object, "gp_regression")$y - fitted.gp_regression(object)
 }
 
-#' @describeIn gp_regression prints the object.
+#' @describeIn gp_regression Prints the object.
 #' @export
 print.gp_regression <- function(x, ...) {
   read_part(x, "gp_regression", {
@@ -318,10 +314,10 @@ print.gp_regression <- function(x, ...) {
   })
 }
 
-#' @describeIn gp_regression a list of class `summary.gp_regression`: `nobs`,
+#' @describeIn gp_regression A list of class `summary.gp_regression`: `nobs`,
 #'   `inputs`, `kernel`, `noise_var`, `mean`, `logLik`, `information_gain`
 #'   (\eqn{\frac12\log\det(I + K/\lambda)}), `residuals` (their quartiles) and
-#'   `r_squared` of the posterior mean at the points observed.
+#'   `r_squared` of the posterior mean at the observed points.
 #' @export
 summary.gp_regression <- function(object, ...) {
   read_part(object, "gp_regression", {
@@ -356,12 +352,11 @@ print.summary.gp_regression <- function(x, ...) {
   })
 }
 
-#' @describeIn gp_regression `"curve"` (one input): the posterior mean, a band of
-#'   `width` standard deviations and the observations. `"fitted"`: observed
-#'   against fitted values with the same bands. Returns what is drawn, invisibly.
+#' @describeIn gp_regression `"curve"` (one input): the posterior mean, a band of `width` standard deviations and the
+#'   observations. `"fitted"`: observed against fitted values with the same bands. Returns the plotted data, invisibly.
 #' @param type `"auto"` (default: a curve if there is one input), `"curve"` or `"fitted"`.
-#' @param width half-width of the band in posterior standard deviations.
-#' @param points how many points the curve is drawn through.
+#' @param width half-width of the band in posterior standard deviations; 2 by default.
+#' @param points number of points of the curve, an integer; 200 by default.
 #' @param xlim,xlab,ylab,main as in [graphics::plot.default()].
 #' @export
 plot.gp_regression <- function(x, type = c("auto", "curve", "fitted"), width = 2, points = 200, xlim = NULL,

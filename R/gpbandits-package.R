@@ -1,38 +1,81 @@
 # The package's help page and its imports. Layer: base.
 
-#' Gaussian-process bandits: where to begin
+#' Bayesian optimisation and Gaussian-process bandits
 #'
-#' You want the best of many options, and trying one is costly and its outcome noisy. A bandit chooses what to try next:
+#' The package maximises functions that are costly and noisy to evaluate, by Gaussian-process models.
+#' A bandit suggests the next point, records its reward, and returns a recommendation:
 #'
 #' ```
 #' dose <- seq(0, 10, by = 0.1)                         # the options
-#' b <- gp_ucb(dose, kernel_se(2), noise_var = 0.04)    # how smooth, how noisy
-#' q <- b$suggest()                                     # what to try
-#' b$observe(q$id, reward = 0.7)                        # what came of it, whenever it comes
+#' b <- gp_ucb(dose, kernel_se(2), noise_var = 0.04)    # kernel and noise variance
+#' q <- b$suggest()                                     # the next point to evaluate
+#' b$observe(q$id, reward = 0.7)                        # its reward, now or later
 #' b$best()                                             # the recommendation so far
 #' ```
 #'
+#' @section Where to begin:
 #' \tabular{ll}{
-#'   You want to \tab see \cr
-#'   maximise or minimise a function of your own in one call \tab [maximize_bandit()], `vignette("tuning")` \cr
+#'   **You want to** \tab **See** \cr
+#'   maximise or minimise a function in one call \tab [maximize_bandit()], `vignette("tuning")` \cr
 #'   plan experiments that people make \tab [auto_bandit()]; in a browser, as a team: [bandit_service()] \cr
-#'   be led through the package \tab `vignette("gpbandits")` \cr
+#'   have an introduction to the package \tab `vignette("gpbandits")` \cr
 #'   choose an algorithm with a guarantee \tab [guarantees]: [gp_ucb()], [igp_ucb()]; late rewards and batches:
 #'     [gp_ucb_sdf()], [gp_ucb_pe()]; changes: [gp_ucb_cpd()], [gp_ucb_drift()]; constraints:
 #'     [gp_ucb_noiseless_constraints()]; safety: [safe_opt()]; level sets: [gp_lse()] \cr
-#'   put one together \tab [gp_bandit()] of [kernels], [policies], [widths], [pending], [changes], [constraints] \cr
-#'   say what can be chosen \tab [search_space()], [finite_domain()], [box_domain()], [product_domain()] \cr
-#'   tune with mlr3 or tidymodels \tab [mlr3-doors], [tune_gp_bandit()] \cr
+#'   combine an algorithm from parts \tab [gp_bandit()] of [kernels], [policies], [widths], [pending], [changes],
+#'     [constraints] \cr
+#'   describe the points that can be chosen \tab [search_space()], [finite_domain()], [box_domain()],
+#'     [product_domain()] \cr
+#'   optimise several objectives, with constraints \tab [outcomes], [policy_ehvi()] \cr
+#'   tune with mlr3 or tidymodels \tab [mlr3-integration], [tune_gp_bandit()] \cr
 #'   simulate and compare \tab [bandit_problem()], [run_bandit()], [compare_bandits()], [benchmark_function()] \cr
-#'   judge a policy by a log \tab [evaluate_policy()] \cr
+#'   evaluate a policy from logged data \tab [evaluate_policy()] \cr
 #'   use several processes, survive a crash \tab [bandit_store()], [work_on()], [open_bandit()] \cr
-#'   know when to stop, whether to believe the model \tab [stopping], [check_model()] \cr
+#'   decide when to stop, or check the model \tab [stopping], [check_model()] \cr
 #'   compute a theorem's bound \tab [regret_bound()], [information_gain()] \cr
 #'   fit a Gaussian process \tab [gp_fit()], [gp_regression()] \cr
-#'   know what stays readable, what to back up \tab [compatibility] \cr
+#'   find out which files stay readable, what to back up \tab [compatibility] \cr
 #' }
 #'
-#' Every mistake stops with a condition of class `gpbandits_error` that names the argument.
+#' @section Terms:
+#' \tabular{lll}{
+#'   **Here** \tab **In the literature** \tab **Where** \cr
+#'   bandit \tab Bayesian optimiser, sequential design \tab [gp_bandit()], [GPBandit] \cr
+#'   domain, arm \tab search space, decision set; candidate \tab [search_space()], [finite_domain()] \cr
+#'   reward \tab objective value, response (maximised) \tab [rewards], [outcomes] \cr
+#'   query, round \tab evaluation, trial, iteration \tab [GPBandit] \cr
+#'   `$suggest()`, `$observe()` \tab ask and tell \tab [GPBandit] \cr
+#'   kernel \tab covariance function of the surrogate model \tab [kernels] \cr
+#'   policy \tab acquisition function, infill criterion \tab [policies] \cr
+#'   confidence width, `width` \tab \eqn{\sqrt{\beta_t}}{sqrt(beta_t)}, the multiplier of the posterior sd \tab
+#'     [widths] \cr
+#'   pending rule \tab constant liar, kriging believer, hallucination, local penalisation (parallel and delayed
+#'     evaluations) \tab [pending] \cr
+#'   refit \tab hyperparameter estimation, type II maximum likelihood \tab [refit_every()] \cr
+#'   outputs \tab output transform, warping \tab [scale_outputs()] \cr
+#'   outcomes, limits \tab objectives (Pareto front) and outcome constraints \tab [outcomes] \cr
+#'   change rule \tab non-stationary bandit, change-point detection, sliding window \tab [changes] \cr
+#'   constraints \tab long-term (cumulative) constraints \tab [constraints] \cr
+#'   context \tab contextual bandit \tab [gp_bandit()] \cr
+#'   transfer \tab transfer learning, warm start from earlier campaigns \tab [transfer] \cr
+#'   prior over the optimum \tab piBO, expert prior \tab [prior_normal()] \cr
+#'   pairwise comparisons \tab preferential optimisation, dueling bandits \tab [rewards_preferences()] \cr
+#'   fidelity \tab multi-fidelity optimisation \tab [fidelity_range()] \cr
+#'   race over folds \tab racing, early stopping over resampling folds \tab [race_folds()] \cr
+#'   certificate, stopping rule \tab stopping criterion, bound on the simple regret \tab [stopping] \cr
+#'   event log, journal \tab record of all queries and rewards; write-ahead log \tab [open_bandit()] \cr
+#' }
+#'
+#' Errors are conditions of class `gpbandits_error`, with the name of the argument.
+#' @concept Bayesian optimization
+#' @concept Bayesian optimisation
+#' @concept Gaussian process
+#' @concept multi-armed bandit
+#' @concept acquisition function
+#' @concept surrogate model
+#' @concept hyperparameter tuning
+#' @concept Thompson sampling
+#' @concept glossary
 #' @examples
 #' set.seed(1)
 #' dose <- seq(0, 10, by = 0.1)

@@ -3,85 +3,65 @@
 # Covariance functions as plain lists; the numbers come from the C++ core.
 # A kernel is list(type, parameters..., dims), a sum or product list(type, parts).
 
-#' Covariance functions
+#' Kernels: covariance functions of the prior
 #'
-#' A kernel says how strongly the rewards of two points are related. Kernels are
-#' made by the functions below, combined by `+` and `*`, and evaluated by
-#' [kernel_gram()].
+#' A kernel is the covariance function of the Gaussian-process prior.
+#' Kernels are made by the functions below, combined by `+` and `*`, and evaluated by [kernel_gram()]. Kernels of
+#' categorical inputs are on the page [kernel_categorical()], custom kernels on [kernel_function()].
 #'
-#' With \eqn{x, x'} two points restricted to the inputs `dims`,
-#' \eqn{l_i} the lengthscale and \eqn{p_i} the period of input \eqn{i}, and
-#' \eqn{s = \sum_i (x_i - x'_i)^2 / l_i^2}{s = sum_i (x_i - x'_i)^2 / l_i^2}, \eqn{v} the `variance`:
+#' Let \eqn{x, x'} be two points restricted to the inputs `dims`, \eqn{l_i} the lengthscale and \eqn{p_i} the period of
+#' input \eqn{i}, \eqn{v} the `variance`, and
+#' \deqn{s = \sum_i (x_i - x'_i)^2 / l_i^2.}{s = sum_i (x_i - x'_i)^2 / l_i^2.}
 #'
 #' \tabular{ll}{
-#'   kernel \tab \eqn{k(x, x')} \cr
-#'   `kernel_se` \tab \eqn{v \exp(-s/2)}{v exp(-s/2)} \cr
+#'   **kernel** \tab \eqn{k(x, x')} \cr
+#'   `kernel_se` (squared exponential, Gaussian, RBF) \tab \eqn{v \exp(-s/2)}{v exp(-s/2)} \cr
 #'   `kernel_matern` \tab \eqn{v\, 2^{1-\nu} r^\nu K_\nu(r) / \Gamma(\nu)}{v 2^(1-nu) r^nu K_nu(r) / Gamma(nu)},
 #'     \eqn{r = \sqrt{2 \nu s}}{r = sqrt(2 nu s)} \cr
-#'   `kernel_rq` \tab \eqn{v (1 + s / (2 \alpha))^{-\alpha}}{v (1 + s / (2 alpha))^(-alpha)} \cr
+#'   `kernel_rq` (rational quadratic) \tab \eqn{v (1 + s / (2 \alpha))^{-\alpha}}{v (1 + s / (2 alpha))^(-alpha)} \cr
 #'   `kernel_periodic` \tab \eqn{v \exp(-2 \sum_i \sin^2(\pi (x_i - x'_i) / p_i) / l_i^2)}{v exp(-2 sum_i sin^2(pi (x_i
 #'     - x'_i) / p_i) / l_i^2)} \cr
 #'   `kernel_linear` \tab \eqn{v\, x \cdot x'}{v x.x'}, without a constant \cr
-#'   `kernel_categorical` \tab \eqn{v \prod_i \rho_i^{[x_i \ne x'_i]}}{v prod_i rho_i^[x_i != x'_i]} \cr
 #'   `kernel_matrix` \tab \eqn{K_{ab}}{K[a, b]} for the arms with numbers \eqn{a} and \eqn{b} \cr
-#'   `kernel_function` \tab \eqn{v f(x, x')}{v f(x, x')}, your own function in R \cr
+#'   [kernel_categorical()] \tab \eqn{v \prod_i \rho_i^{[x_i \ne x'_i]}}{v prod_i rho_i^[x_i != x'_i]} \cr
+#'   [kernel_function()] \tab \eqn{v f(x, x')}{v f(x, x')}, a custom function in R \cr
 #'   `k1 + k2`, `k1 * k2` \tab the sum, the product of the two values \cr
 #' }
 #'
-#' `kernel_categorical(features = )` is for one input whose values are numbers of levels, 1, 2, ..., that `features`
-#' describe (\eqn{\phi}{phi}, a row each): \eqn{v\,[(1-\omega)k_{5/2}(\phi,\phi') + \omega 1\{\mathrm{same\ level}\}]}{v
-#' [(1 - own) k(phi, phi') + own 1{same level}]}, \eqn{\omega}{own} = `own`, \eqn{k_{5/2}} the Matern correlation with
-#' \eqn{\nu=5/2}{nu = 5/2}: levels with equal features still may differ. [search_space()] uses it where `param_factor()`
-#' has `features`. `kernel_categorical` is for inputs whose values have no order (levels, codes of materials): any two
-#' different values have the same `correlation` \eqn{\rho} (exchangeable, or compound symmetry); it is the covariance of
-#' a common effect and one of each value. Over several inputs it is the product.
-#'
-#' \eqn{K_\nu} is the modified Bessel function of the second kind. Matérn kernels
-#' with `nu` 1/2, 3/2 and 5/2 are computed in closed form, others with R's
-#' Bessel function, and from `nu = 200` with the uniform expansion for large
-#' orders; as `nu` grows the kernel tends to the squared exponential one.
-#' The Matérn prior's functions have derivatives of every order below `nu`.
-#'
-#' @section A kernel of your own: `kernel_function(f)` calls `f(X, Y)` with two matrices, one row per point and a named
-#'   column per input of `dims`, and expects the `nrow(X)` x `nrow(Y)` matrix of covariances. It works wherever a kernel
-#'   does, in sums and products too, and is slow: R is called for each row that is needed. In a box gradients are finite
-#'   differences, and what needs paths of the prior (Thompson sampling there) is refused. When a bandit or a regression
-#'   meets its points, some of them are tried: a result of another size, not finite, not symmetric, not positive
-#'   semi-definite, or one that depends on more than the pair of points is refused. `f` must not draw random numbers.
-#' @section Units: `lengthscale` and `period` are in the units of the inputs,
-#'   `variance` in those of the squared reward (for `kernel_linear`: per squared
-#'   unit of input); `nu` and `alpha` have none. Inputs are used as they are,
-#'   never rescaled.
-#' @section Inputs: the inputs are the action's coordinates first, then the
-#'   context's. One `lengthscale` (or `period`) serves all inputs of `dims`,
-#'   or there is one for each of them, in the order of `dims`.
-#'   Names and numbers of `dims` are checked when the kernel meets a domain.
-#' @section Parameters that are fitted: all variances, lengthscales, periods, correlations (at most 1) and
-#'   `alpha`, each as its logarithm; `nu`, the matrix of `kernel_matrix` and the function of `kernel_function` stay
-#'   as they are. One lengthscale for all inputs is one parameter. In a
-#'   product only the product of the factors' variances matters: their ratio
-#'   cannot be learnt from data and stays where the fit happens to leave it.
-#' @section Errors: a `gpbandits_error` for parameters that are not positive and
-#'   finite, `dims` that are not distinct names or numbers, as many lengthscales
-#'   as there are inputs not given, `+` and `*` with something that is no kernel,
-#'   and a matrix `K` that is not square, symmetric (to 1e-8 of its largest
-#'   entry) and positive semi-definite. `K` is refused if its smallest eigenvalue
-#'   is below -1e-8 times its largest; the error says by how much. A matrix
-#'   of deficient rank is fine.
-#'   `kernel_matern(0.2)` is refused: who gives one number without a name most often means a lengthscale, unless it is a
-#'   half or a whole number (`kernel_matern(2.5)`).
-#'   `kernel_matrix` needs a finite domain with as many arms as `K` has rows.
-#' @param lengthscale positive: one number, or one for each input of `dims`.
-#' @param variance positive number: the prior variance of the reward (for
-#'   `kernel_linear` of each weight).
-#' @param dims the inputs that the kernel looks at: their numbers or names;
-#'   `NULL` for all.
+#' @section Matern kernels: \eqn{K_\nu} is the modified Bessel function of the second kind. The functions of a Matern
+#'   prior have derivatives of every order below `nu`. As `nu` grows the kernel tends to the squared exponential one.
+#'   For `nu` 1/2, 3/2 and 5/2 there are closed forms. Others use R's Bessel function, and from `nu = 200` the uniform
+#'   expansion for large orders.
+#' @section Units: `lengthscale` and `period` are in the units of the inputs, `variance` is in squared units of the
+#'   reward (for `kernel_linear`: per squared unit of input). `nu` and `alpha` have no unit. Inputs are not rescaled.
+#' @section Inputs: The inputs are the action's coordinates first, then the context's. One `lengthscale` (or `period`)
+#'   applies to all inputs of `dims`, or there is one for each of them, in the order of `dims`. Names and numbers of
+#'   `dims` are checked when the kernel is used with a domain.
+#' @section Estimated parameters: [refit_every()] and [gp_fit()] estimate all variances, lengthscales, periods,
+#'   correlations (at most 1) and `alpha`, each as its logarithm. `nu`, the matrix of `kernel_matrix` and the function
+#'   of `kernel_function` stay unchanged. One lengthscale for all inputs is one parameter. In a product only the product
+#'   of the factors' variances is identified by data: their ratio is arbitrary.
+#' @section Strings: A string can be given wherever a kernel is expected, for the constructor with its defaults: `kernel
+#'   = "matern"` is `kernel_matern()`. An unknown string is an error that lists the choices.
+#' @section Errors:
+#'   * `kernel_matern(0.2)` is an error, because a single number without a name most often means a lengthscale. Integers
+#'     and halves of integers are taken as `nu`: `kernel_matern(2.5)`.
+#'   * `K` must be square, symmetric (to 1e-8 of its largest entry) and positive semi-definite. It is an error if the
+#'     smallest eigenvalue is below -1e-8 times the largest; the message says by how much. Deficient rank is allowed.
+#'   * `kernel_matrix` needs a finite domain with one arm per row of `K`.
+#' @param lengthscale positive: one number, or one for each input of `dims`, in the inputs' units. Default 1.
+#' @param variance positive number: the prior variance of the reward, in its squared units (for `kernel_linear` of each
+#'   weight). Default 1.
+#' @param dims the inputs that the kernel uses: their numbers or names. `NULL` (default): all.
 #' @return An object of class `bandit_kernel`.
-#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
-#'   Learning*, chapter 4. Categorical: Qian, Wu and Wu (2008). Large orders: Abramowitz and Stegun (1964), 9.3.8.
-#' @seealso [kernel_gram()], [gp_bandit()].
-#' @section Strings: a string stands for the constructor with its defaults wherever a kernel is expected: `kernel =
-#'   "matern"` is `kernel_matern()`. An unknown string is an error that lists the choices.
+#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine Learning*, chapter 4. Large orders: Abramowitz
+#'   and Stegun (1964), 9.3.8.
+#' @seealso [kernel_gram()], [kernel_categorical()], [kernel_function()], [gp_bandit()], [gp_fit()].
+#' @concept covariance function
+#' @concept Gaussian process prior
+#' @concept RBF kernel
+#' @concept squared exponential
+#' @concept automatic relevance determination
 #' @examples
 #' k <- kernel_matern(nu = 2.5, lengthscale = 0.2)
 #' k
@@ -90,12 +70,8 @@
 #' kernel_linear(dims = "day") + kernel_se(90, dims = "day") * kernel_periodic(365, dims = "day")
 #' # one lengthscale per input
 #' kernel_se(lengthscale = c(0.1, 2))
-#' # a machine's setting and its maker, which has no order
-#' kernel_se(0.2, dims = 1) * kernel_categorical(0.3, dims = 2)
 #' # five sensors with a known covariance
 #' kernel_matrix(0.5^abs(outer(1:5, 1:5, "-")))
-#' # one's own: Brownian motion
-#' kernel_function(function(X, Y) outer(X[, 1], Y[, 1], pmin))
 #' @name kernels
 NULL
 
@@ -106,7 +82,7 @@ kernel_se <- function(lengthscale = 1, variance = 1, dims = NULL) {
 }
 
 #' @rdname kernels
-#' @param nu positive number: smoothness.
+#' @param nu positive number: the smoothness, without unit. Default 2.5.
 #' @export
 kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) {
   if (!missing(nu) && missing(lengthscale)) check_smoothness(nu, substitute(nu), as.character(names(sys.call())[-1]))
@@ -114,15 +90,15 @@ kernel_matern <- function(nu = 2.5, lengthscale = 1, variance = 1, dims = NULL) 
 }
 
 #' @rdname kernels
-#' @param alpha positive number: small values mix many lengthscales; as it
-#'   grows the kernel tends to the squared exponential one.
+#' @param alpha positive number, without unit, by default 1: small values mix many lengthscales. As it grows the kernel
+#'   tends to the squared exponential one.
 #' @export
 kernel_rq <- function(alpha = 1, lengthscale = 1, variance = 1, dims = NULL) {
   new_kernel("rq")
 }
 
 #' @rdname kernels
-#' @param period positive: one number, or one for each input of `dims`.
+#' @param period positive: one number, or one for each input of `dims`, in the inputs' units. Default 1.
 #' @export
 kernel_periodic <- function(period = 1, lengthscale = 1, variance = 1, dims = NULL) {
   new_kernel("periodic")
@@ -132,12 +108,39 @@ kernel_periodic <- function(period = 1, lengthscale = 1, variance = 1, dims = NU
 #' @export
 kernel_linear <- function(variance = 1, dims = NULL) new_kernel("linear")
 
-#' @rdname kernels
-#' @param correlation between different values, above 0 and at most 1: one number, or one for each input of `dims`.
-#' @param features `NULL` (default), or a numeric matrix that describes the levels: a row for each level, in their
-#'   order, each column from 0 to 1. Then `lengthscale` (0.5 by default) is per column, and `correlation` is not used.
+#' Kernel for categorical inputs
+#'
+#' `kernel_categorical()` is a covariance function for inputs without order, such as levels of a factor.
+#' Any two different values have the same `correlation` \eqn{\rho} (exchangeable, or compound symmetry):
+#'
+#' \deqn{k(x, x') = v \prod_i \rho_i^{[x_i \ne x'_i]}.}{k(x, x') = v prod_i rho_i^[x_i != x'_i].}
+#'
+#' It is the covariance of a common effect and one of each value. Over several inputs it is the product.
+#'
+#' @section Levels with features: `kernel_categorical(features = )` is for one input whose values are numbers of levels,
+#'   1, 2, ..., that `features` describe. With \eqn{\phi}{phi} the row of a level, \eqn{\omega}{own} = `own`, and
+#'   \eqn{k_{5/2}} the Matern correlation with \eqn{\nu=5/2}{nu = 5/2}, it is
+#'   \deqn{v\,[(1-\omega)k_{5/2}(\phi,\phi') + \omega 1\{\mathrm{same\ level}\}].}{v [(1 - own) k(phi, phi') + own
+#'   1{same level}].} Levels with equal features may still differ. [search_space()] uses this kernel if `param_factor()`
+#'   has `features`.
+#' @param correlation correlation between different values, above 0 and at most 1: one number (0.5 by default), or one
+#'   for each input of `dims`.
+#' @inheritParams kernels
+#' @param features a numeric matrix that describes the levels: a row for each level, in their order, each column from 0
+#'   to 1. `correlation` is then not used. `NULL` (default): none.
+#' @param lengthscale with `features`: positive, one number or one per column of `features`; 0.5 by default.
 #' @param own with `features`: the proportion of the variance that is not shared by similar levels, above 0 and at most
 #'   1; 0.1 by default.
+#' @return An object of class `bandit_kernel`.
+#' @source Qian, Wu and Wu (2008).
+#' @seealso [kernels], [search_space()].
+#' @concept categorical inputs
+#' @concept qualitative factors
+#' @concept mixed inputs
+#' @concept compound symmetry
+#' @examples
+#' # a machine's setting and its maker, which has no order
+#' kernel_se(0.2, dims = 1) * kernel_categorical(0.3, dims = 2)
 #' @export
 kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL, features = NULL, lengthscale = 0.5,
                                own = 0.1) {
@@ -154,15 +157,37 @@ kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL, fea
 }
 
 #' @rdname kernels
-#' @param K symmetric positive semi-definite matrix, n x n for n arms. Rows with names go to the arms of these names.
+#' @param K symmetric positive semi-definite matrix, n x n for n arms, in squared units of the reward. Rows with names
+#'   belong to the arms of these names.
 #' @export
 kernel_matrix <- function(K) {
   K <- check_covariance(K)
   new_kernel("matrix")
 }
 
-#' @rdname kernels
-#' @param f a function of two matrices of points that returns their covariances, see below.
+#' Custom kernels
+#'
+#' `kernel_function()` makes a kernel from a covariance function written in R. It can be used like every other kernel,
+#' in sums and products too. It is slow: R is called for each row that is needed.
+#'
+#' `f(X, Y)` is called with two matrices, with one row per point and a named column per input of `dims`. It returns the
+#' `nrow(X)` x `nrow(Y)` matrix of covariances. The kernel is \eqn{v f(x, x')}{v f(x, x')}, with \eqn{v} the `variance`.
+#' `f` must not draw random numbers.
+#'
+#' In a box, gradients are finite differences. Methods that need sample paths of the prior (Thompson sampling in a box)
+#' are not supported.
+#' @param f a function of two matrices of points that returns their covariances.
+#' @inheritParams kernels
+#' @return An object of class `bandit_kernel`.
+#' @section Errors: When a bandit or a regression first uses the kernel, `f` is tried on some of its points. The matrix
+#'   must have the right size, and be finite, symmetric and positive semi-definite. Each value may depend on its pair of
+#'   points only.
+#' @seealso [kernels].
+#' @concept custom covariance function
+#' @concept custom kernel
+#' @examples
+#' # Brownian motion
+#' kernel_function(function(X, Y) outer(X[, 1], Y[, 1], pmin))
 #' @export
 kernel_function <- function(f, variance = 1, dims = NULL) new_kernel("function")
 
@@ -360,7 +385,7 @@ check_smoothness <- function(nu, written, given) {
     return(invisible())
   }
   stop_argument("nu", sprintf("%s without its name", describe(nu)),
-                sprintf("named (`nu = %s`) where it is no half or whole number; a lengthscale is `lengthscale = %s`",
+                sprintf("named (`nu = %s`) unless it is an integer or half of one; a lengthscale is `lengthscale = %s`",
                         describe(nu), describe(nu)))
 }
 
@@ -615,7 +640,7 @@ check_own_kernel <- function(kernel, points) {
   K <- check_covariance(kernel$f(X, X), "f")
   alone <- kernel$f(X[1, , drop = FALSE], X)
   if (max(abs(K[1, ] - alone)) > 1e-8 * max(abs(K))) {
-    stop_argument("f", "a function whose value for two points depends on what other points there are",
+    stop_argument("f", "a function whose value for two points depends on the other points",
                   "a function of each pair of points alone")
   }
 }
@@ -648,22 +673,20 @@ expand_per_input <- function(values, count, field, kernel) {
 
 #' Gram matrix of a kernel
 #'
-#' The covariances \eqn{k(x_i, y_j)} between the rows of `x` and those of `y`.
+#' `kernel_gram()` returns the covariance matrix of a kernel between two sets of points.
+#' Its entries are \eqn{k(x_i, y_j)} for the rows of `x` and those of `y`.
 #'
-#' A kernel with a `kernel_matrix()` in it needs to know which arm a point is:
-#' then the last column of `x` and `y` holds the arm's number `1..n`, and the
-#' columns before it are the inputs. For `kernel_matrix(K)` alone that makes `x`
-#' a vector of arm numbers.
+#' @section Kernels with kernel_matrix(): The last column of `x` and `y` then holds the arm's number, `1..n`, and the
+#'   columns before it are the inputs. For `kernel_matrix(K)` alone, `x` is a vector of arm numbers.
 #' @param kernel a [kernel][kernels].
-#' @param x,y points: a matrix or data.frame with one row per point and one
-#'   column per input, or a vector of points with one input. Column names are
-#'   what `dims` may refer to (`x1..xd` if absent); if both have names, the
-#'   columns of `y` are matched to those of `x`.
-#' @return A matrix, `nrow(x)` x `nrow(y)`; exactly symmetric if `y` is not given.
-#' @section Errors: a `gpbandits_error` for values that are not finite, sizes or
-#'   names that do not agree, `dims` that are not among the inputs, and arm
-#'   numbers that are not among `1..n`.
+#' @param x,y points: a matrix or data.frame with one row per point and one column per input, or a vector of points with
+#'   one input. Columns without names are `x1..xd`; with names in both they are matched. `y` is `x` by default.
+#' @return A matrix, `nrow(x)` x `nrow(y)`. It is exactly symmetric if `y` is not given.
+#' @section Errors: Values must be finite, sizes and names must agree, `dims` must be among the inputs, and arm numbers
+#'   among `1..n`.
 #' @seealso [kernels]
+#' @concept covariance matrix
+#' @concept kernel matrix
 #' @examples
 #' kernel_gram(kernel_se(0.5), c(0, 0.5, 1))
 #' kernel_gram(kernel_linear(dims = "b"), cbind(a = 1:2, b = 3:4), cbind(a = 0, b = 1))

@@ -1,114 +1,93 @@
 # Policies (acquisition functions) and their settings for the core. Layer: strategy.
 
-#' Policies: from the posterior to the next point
+#' Policies: acquisition functions
 #'
-#' With posterior mean \eqn{\mu}{mu} and standard deviation \eqn{\sigma}{sd} of the latent function:
+#' A policy is an acquisition function: it scores points by the posterior, and the best one is evaluated next.
+#' Let \eqn{\mu}{mu} and \eqn{\sigma}{sd} be the posterior mean and standard deviation of the latent function, and
+#' \eqn{w_t}{w_t} the confidence width (the multiplier \eqn{\sqrt{\beta_t}}{sqrt(beta_t)} of the posterior sd, see
+#' [widths]).
 #'
-#' * `policy_ucb(width)`: \eqn{\arg\max \mu + w_t\sigma}{argmax mu + width * sd}.
-#' * `policy_ts(width)`: the maximiser of one joint draw from
-#'   \eqn{GP(\mu, w_t^2 k_{t-1})}{GP(mu, width^2 k_{t-1})} over the whole decision set (exact over arms).
-#' * `policy_ei(xi)`: expected improvement \eqn{\sigma(z\Phi(z) + \phi(z))}{sd (z Phi(z) + phi(z))},
-#'   \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}; with `cost` that divided by what a query costs
-#'   there. (For costs that nobody knows beforehand see [gp_ei()].)
-#' * `policy_pi(xi)`: probability of improvement \eqn{\Phi(z)}{Phi(z)}. With `xi = 0` it does not explore: a point is
-#'   chosen only if its mean is at least \eqn{\mu^+}{best}, and the best point played is repeated where there is no
-#'   other, as by `policy_mean()`.
-#' * `policy_mes(samples)`: max-value entropy search, the mean over samples \eqn{y^*}{y*} of the largest value of
-#'   \eqn{g\phi(g)/(2\Phi(g)) - \log\Phi(g)}{g phi(g) / (2 Phi(g)) - log Phi(g)},
-#'   \eqn{g = (y^* - \mu)/\sigma}{g = (y* - mu) / sd}: what an observation is expected to tell about the maximum, in
-#'   nats. The samples are Gumbel with the quartiles of the maximum of independent values at all arms (on a box: at its
-#'   candidates), and at least the best mean among the points played.
-#' * `policy_pims()`: one joint draw \eqn{g} from the posterior, exact over arms, and its largest value \eqn{g^*}{g*};
-#'   then \eqn{\arg\max (\mu - g^*)/\sigma}{argmax (mu - g*) / sd}, the point that most probably exceeds it (probability
-#'   of improvement from the maximum of a sample path). Nothing to tune. With [pending_hallucinate()] the draw knows
-#'   real rewards only, \eqn{\sigma}{sd} the pending queries too.
-#' * `policy_eims()`: PIMS's draw and EI's score, \eqn{\arg\max\sigma(z\Phi(z)+\phi(z))}{argmax sd (z Phi(z) + phi(z))}
-#'   with \eqn{z = (\mu - g^*)/\sigma}{z = (mu - g*) / sd} (GP-EIMS, Takeno et al. 2025). Nothing to tune, no incumbent;
-#'   pending queries as with PIMS.
-#' * `policy_straddle(level, random)`: where it is least clear on which side of `level` \eqn{f} is, to find the set
-#'   where it is above: \eqn{\arg\max \max(0, z_t\sigma - |\mu - h|)}{argmax max(0, z_t sd - |mu - level|)},
-#'   \eqn{z_t = \sqrt{-2\log U_t}}{z_t = sqrt(-2 log U_t)} drawn anew each round (Inatsu et al. 2024); with
-#'   `random = FALSE` \eqn{\arg\max 1.96\sigma - |\mu - h|}{argmax 1.96 sd - |mu - level|} (no bound). History's `width`
-#'   is \eqn{z_t}{z_t}.
-#' * `policy_function(f, name)`: the largest of your own scores, `f(mean, sd, round)`: vectors of means and standard
-#'   deviations of as many points, and the number of the round; a score per point out. With a fourth argument,
-#'   `f(mean, sd, round, x)`, it also sees the points: a matrix with a column per input (over search spaces a
-#'   data.frame). Of equal scores the first arm's is played. On a box it is climbed by its slopes in mean and sd, which
-#'   are taken by differences, so `f` should be smooth in both. With several `outcomes` (see [outcomes]) `mean` and `sd`
-#'   are matrices, a row per point and a column, by name, for each outcome, in its own units as `$posterior()` has them
-#'   (scaled ones, as long as fewer than two different values are known); limits are yours to mind.
-#' * `policy_kg()`: the knowledge gradient,
-#'   \eqn{\arg\max_x E[\max_i\mu'_i] - \max_i\mu_i}{argmax_x E[max mu'] - max mu}, \eqn{\mu'}{mu'} the posterior means
-#'   after an observation at \eqn{x}, exact by the upper envelope of the lines \eqn{\mu_i + zs_i}{mu_i + z s_i},
-#'   \eqn{s_i = k_{t-1}(x_i, x)/\sqrt{\lambda + \sigma^2(x)}}{s_i = k_{t-1}(x_i, x) / sqrt(lambda + sd^2(x))}. Over all
-#'   arms, or the 500 with the largest \eqn{\mu + 2\sigma}{mu + 2 sd}; on a box over as many of its candidates.
-#' * `policy_mean()`, `policy_variance()`, `policy_uniform()`: greedy in the mean, greedy in the
-#'   variance (experimental design), and a uniform draw.
+#' @section Upper confidence bound and Thompson sampling:
+#' `policy_ucb(width)` maximises the upper confidence bound
+#' \deqn{\mu(x) + w_t\sigma(x).}{mu(x) + w_t sd(x).}
 #'
-#' `policy_repeats(policy, C)` plays each choice of another policy
-#' \eqn{\max(1, \lfloor(C^2-1)\lambda/\sigma^2\rfloor)}{max(1, floor((C^2 - 1) lambda / sd^2))} times in a row (MINI,
-#' Calandriello et al. 2022), \eqn{\sigma}{sd} that at the first of them: for costly set-ups. Where that is more than
-#' once every sd shrinks at most \eqn{C}-fold meanwhile, so that UCB keeps its bound up to the factor \eqn{C}.
+#' `policy_ts(width)`, Thompson sampling, maximises one joint draw over the whole domain (exact over arms) from
+#' \deqn{GP(\mu, w_t^2 k_{t-1}).}{GP(mu, w_t^2 k_{t-1}).}
 #'
-#' Under an output transform ([scale_outputs()], the default of [maximize_bandit()]) scores are computed in the
-#' transformed rewards. `$posterior()` is back-transformed, so that EI computed from its `mean` and `sd` is not the
-#' policy's EI, and may be largest elsewhere.
+#' @section Improvement:
+#' Let \eqn{\mu^+}{best} be the incumbent, \eqn{\Phi}{Phi} and \eqn{\phi}{phi} the standard normal distribution and
+#' density, and \eqn{z = (\mu - \mu^+ - \xi)/\sigma}{z = (mu - best - xi) / sd}.
 #'
-#' EI and PI compare with \eqn{\mu^+}{best}, the largest posterior mean among the points played so far
-#' (pending ones count as played; with a context, among those played in this context; with nothing played, the
-#' largest prior mean). Scores within 1e-9 prior standard deviations of the best are tied and ties go to the
-#' first arm, so that every engine and every machine plays the same arms; EI is compared with a relative
-#' tolerance of 1e-9, PI by its z-score.
+#' `policy_ei(xi)` maximises the expected improvement
+#' \deqn{\sigma(z\Phi(z) + \phi(z)),}{sd (z Phi(z) + phi(z)),} with `cost` divided by the cost of an evaluation there.
+#' (For costs that are not known in advance see [gp_ei()].)
 #'
-#' @param width an object made by one of the [widths], or a number, its constant value. Default: 2 for `policy_ucb()`, 1
-#'   for `policy_ts()`.
-#' @param samples number of sampled maxima, a whole number >= 1.
-#' @param level the level \eqn{h}, a number in units of the reward; see the section Units.
-#' @param random draw the straddle's width anew each round?
-#' @param f a function of `mean`, `sd` and `round` (and `x`, if it has a fourth argument); it must be vectorised over
-#'   points and return no NaN. It is saved with the bandit.
-#' @param name what plots and prints call it.
-#' @param cost `NULL`, or a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for
-#'   each; it is asked anew in every round.
-#' @param C a number > 1.
-#' @param policy a policy, or a string for one.
-#' @param xi improvement that must be exceeded, in units of the reward, a number >= 0; see the section Units.
+#' `policy_pi(xi)` maximises the probability of improvement \eqn{\Phi(z)}{Phi(z)}. With `xi = 0` it does not explore: it
+#' chooses only points whose mean is at least \eqn{\mu^+}{best}. If there is no other, it repeats the best evaluated
+#' point, as `policy_mean()` does.
+#'
+#' The incumbent \eqn{\mu^+}{best} is the largest posterior mean among the points evaluated so far. Pending points
+#' count; with a context, only points of this context count. Before any evaluation it is the largest prior mean.
+#'
+#' @section Knowledge gradient:
+#' `policy_kg()` maximises the expected gain in the largest posterior mean,
+#' \deqn{E[\max_i\mu'_i] - \max_i\mu_i,}{E[max mu'_i] - max mu_i,} with \eqn{\mu'}{mu'} the posterior means after an
+#' observation at \eqn{x}. It is exact, by the upper envelope of the lines \eqn{\mu_i + zs_i}{mu_i + z s_i} with
+#' \deqn{s_i = k_{t-1}(x_i, x)/\sqrt{\lambda + \sigma^2(x)}.}{s_i = k_{t-1}(x_i, x) / sqrt(lambda + sd^2(x)).}
+#'
+#' The maxima are over all arms, or over the 500 with the largest \eqn{\mu + 2\sigma}{mu + 2 sd}; on a box, over that
+#' number of its candidates.
+#'
+#' @section Mean, variance, uniform: `policy_mean()` maximises the posterior mean, `policy_variance()` the posterior
+#' variance (experimental design), and `policy_uniform()` draws uniformly.
+#'
+#' @section Further policies:
+#' * [policy_mes()], [policy_pims()], [policy_eims()]: information about the maximum, and sample paths.
+#' * [policy_straddle()]: level sets.
+#' * [policy_function()]: a custom acquisition function.
+#' * [policy_repeats()]: repeated evaluations of each choice.
+#' * [policy_ehvi()]: several objectives.
+#'
+#' @section Ties: Acquisition values within 1e-9 prior standard deviations of the best are tied, and the first arm is
+#'   chosen. All engines and machines therefore choose the same arms. For EI the tolerance is 1e-9, relative; PI is
+#'   compared by its z-score.
+#'
+#' @param width an object made by one of the [widths], or a number, its constant value, without unit. Default: 2 for
+#'   `policy_ucb()`, 1 for `policy_ts()`.
+#' @param xi improvement that must be exceeded: a number >= 0 in units of the reward, by default 0. See the section
+#'   Units.
+#' @param cost a function of a matrix of inputs (a row per point, named columns) that returns a cost > 0 for each. It is
+#'   called again in every round. `NULL` (default): equal costs.
 #' @return An object of class `bandit_policy`.
-#' @section Units: `level` and `xi` are in units of the reward.
-#'   With `outputs` or `rewards` in [gp_bandit()] they are converted to those of the latent \eqn{f}{f}, whose sd the
-#'   score contains: \eqn{h}{level} is the value of \eqn{f}{f} with that expected reward, and an incumbent is exceeded
-#'   by `xi` where the expected reward is larger by `xi` (beyond the largest possible reward: just below that). Until
-#'   two different rewards are known [scale_outputs()] has no scale, and `xi` counts as 0. With comparisons
-#'   ([rewards_preferences()]) \eqn{f}{f} has no other unit than its own. `policy_function()` is given the model's means
-#'   and sds.
-#' @section Errors: a `gpbandits_error` if `width` is no width (Thompson sampling does not take
-#'   [width_dmm()], which is not one multiplier) or `xi` no number.
-#' @section Guarantee: `policy_pims()` on arms, \eqn{f} drawn from the prior: expected regret at most
-#'   \eqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T)}, as [width_irgp()] (Takeno et al.
-#'   2024), with \eqn{C_1 = 2/\log(1 + 1/\lambda)}{C1 = 2 / log(1 + 1/lambda)}, \eqn{n} arms and
-#'   \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `policy_eims()` on \eqn{n\ge2}{n >= 2} arms, \eqn{f} drawn from the prior,
-#'   Gaussian noise, one query at a time: expected regret at most \eqn{\sqrt{C_1T\gamma_T(D + 2\log(D+3) +
-#'   \log(1+(T-1)/\lambda))}}{sqrt(C1 T gamma_T (D + 2 log(D + 3) + log(1 + (T - 1) / lambda)))},
-#'   \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}, for \eqn{k(x,x) = 1}{k(x, x) = 1} (derived here, proof in the source
-#'   of this page; [regret_bound()], `"eims"`). PIMS's is smaller; played, the two do as well as each other.
-#'   `policy_straddle()` with `random = TRUE`, \eqn{f} drawn from the prior, any domain: labelling \eqn{x} above where
-#'   \eqn{\mu(x) \ge h}{mu(x) >= level}, the expected loss \eqn{|f(x) - h|} of a wrong label, averaged over rounds, is
-#'   nowhere larger than \eqn{\sqrt{2C_1\gamma_T/T}}{sqrt(2 C1 gamma_T / T)}. For the others see the presets.
-#' @references Takeno, Inatsu, Karasuyama and Takeuchi (2025), GP-EIMS <https://arxiv.org/abs/2507.09828> (its abstract:
-#'   a sublinear expected regret under the prior); Inatsu, Takeno, Kutsukake and Takeuchi (2024)
-#'   <https://arxiv.org/abs/2408.03144>; Takeno, Inatsu, Karasuyama and Takeuchi (2024)
-#'   <https://arxiv.org/abs/2311.03760>; Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1
-#'   and 2; Wang and Jegelka (2017), Max-value entropy search for efficient Bayesian optimization, ICML, Section 3 (no
-#'   regret bound of theirs covers more than one sample).
-#' @section Strings: a string stands for the constructor with its defaults wherever a policy is expected: `policy =
-#'   "ei"` is `policy_ei()`. An unknown string is an error that lists the choices.
+#' @section Units: `xi` is in units of the reward. If `outputs` or `rewards` of [gp_bandit()] transform rewards, it is
+#'   converted to those of the latent \eqn{f}{f}, whose sd the acquisition function contains. An incumbent is exceeded
+#'   by `xi` where the expected reward is larger by `xi` (beyond the largest possible reward: just below that).
+#'   * [scale_outputs()], the default of [maximize_bandit()]: acquisition values are computed for the transformed
+#'     rewards. `$posterior()` is back-transformed. EI computed from its `mean` and `sd` is not the policy's EI, and may
+#'     be largest elsewhere. Until two different rewards are observed there is no scale, and `xi` counts as 0.
+#'   * Comparisons ([rewards_preferences()]): \eqn{f}{f} has no other unit than its own.
+#' @section Strings: A string can be given wherever a policy is expected, for the constructor with its defaults: `policy
+#'   = "ei"` is `policy_ei()`. An unknown string is an error that lists the choices.
+#' @section Errors: `width` must be a confidence width. Thompson sampling does not accept [width_dmm()], which is not
+#'   one multiplier.
+#' @section Guarantee: That of the confidence width of `policy_ucb()` and `policy_ts()`, see [widths], the algorithms'
+#'   pages and [guarantees]. `policy_ei()`, `policy_pi()`, `policy_kg()`, `policy_mean()` and `policy_uniform()` have no
+#'   regret bound. For `policy_variance()` there is only a bound of the information gained.
+#' @references Srinivas et al. (2010), Section 6; Chowdhury and Gopalan (2017), Algorithms 1 and 2.
+#' @seealso [widths], [gp_bandit()], [guarantees].
+#' @concept acquisition function
+#' @concept infill criterion
+#' @concept Bayesian optimization
+#' @concept expected improvement
+#' @concept probability of improvement
+#' @concept upper confidence bound
+#' @concept Thompson sampling
+#' @concept knowledge gradient
+#' @concept cost-aware optimization
 #' @examples
 #' policy_ucb(width_srinivas_finite(0.1, scale = 1 / 5))
 #' policy_ts(width_constant(1))
 #' policy_ei()
-#' policy_mes()
-#' policy_function(function(mean, sd, round) mean + log(1 + round) * sd, "log-UCB")
-#' @aliases repeats
 #' @name policies
 NULL
 
@@ -331,7 +310,26 @@ policy_ei <- function(xi = 0, cost = NULL) new_policy("ei")
 #' @export
 policy_kg <- function() new_policy("kg")
 
-#' @rdname policies
+#' Repeat each choice of a policy (fewer switches)
+#'
+#' `policy_repeats()` evaluates each choice of another policy several times in a row, for experiments with costly
+#' set-ups. With \eqn{\lambda} the noise variance and \eqn{\sigma}{sd} the posterior sd at the first of them, the number
+#' of evaluations is (MINI, Calandriello et al. 2022)
+#'
+#' \deqn{\max(1, \lfloor(C^2-1)\lambda/\sigma^2\rfloor).}{max(1, floor((C^2 - 1) lambda / sd^2)).}
+#'
+#' @param policy a policy, or a string for one, see [policies].
+#' @param C the factor by which every sd may shrink during the repeats: a number > 1, by default 1.1.
+#' @return An object of class `bandit_policy`.
+#' @section Guarantee: If a choice is repeated, every sd shrinks at most \eqn{C}-fold meanwhile. UCB therefore keeps its
+#'   regret bound up to the factor \eqn{C}.
+#' @seealso [policies].
+#' @aliases repeats
+#' @concept batch evaluation
+#' @concept switching cost
+#' @concept replicates
+#' @examples
+#' policy_repeats("ucb", C = 1.5)
 #' @export
 policy_repeats <- function(policy, C = 1.1) {
   policy <- as_part(policy, "bandit_policy", hint = "policy_ucb(), policy_ts(), ...")
@@ -343,62 +341,189 @@ policy_repeats <- function(policy, C = 1.1) {
 #' @export
 policy_pi <- function(xi = 0) new_policy("pi")
 
-#' @rdname policies
+#' Policies by information about the maximum: MES, PIMS, EIMS
+#'
+#' These acquisition functions sample the maximum of the function. MES selects the point that is most informative about
+#' it; PIMS and EIMS select the point that probably exceeds it, or exceeds it by most in expectation. Let \eqn{\mu}{mu}
+#' and \eqn{\sigma}{sd} be the posterior mean and standard deviation, and \eqn{\Phi}{Phi} and \eqn{\phi}{phi} the
+#' standard normal distribution and density.
+#'
+#' @section Max-value entropy search:
+#' `policy_mes(samples)`, max-value entropy search, maximises the mean over samples \eqn{y^*}{y*} of
+#' \deqn{\frac{g\phi(g)}{2\Phi(g)} - \log\Phi(g),\quad g = (y^* - \mu)/\sigma,}{g phi(g) / (2 Phi(g)) - log Phi(g),  g =
+#' (y* - mu) / sd,} the expected information about the maximum in nats. The samples are Gumbel with the quartiles of the
+#' maximum of independent values at all arms (on a box: at its candidates). They are at least the best mean among the
+#' evaluated points.
+#'
+#' @section Maximum of a sample path:
+#' `policy_pims()`, probability of improvement from the maximum of a sample path, needs no tuning. It takes one joint
+#' draw \eqn{g} from the posterior, exact over arms, with maximum \eqn{g^*}{g*}. It chooses the point that most probably
+#' exceeds it:
+#' \deqn{\arg\max (\mu - g^*)/\sigma.}{argmax (mu - g*) / sd.}
+#'
+#' `policy_eims()` (GP-EIMS, Takeno et al. 2025) uses the same draw with the expected improvement, without an incumbent.
+#' It needs no tuning:
+#' \deqn{\arg\max \sigma(z\Phi(z)+\phi(z)),\quad z = (\mu - g^*)/\sigma.}{argmax sd (z Phi(z) + phi(z)),  z = (mu - g*)
+#' / sd.} With [pending_hallucinate()] the draws of both condition on observed rewards only, and \eqn{\sigma}{sd} also
+#' includes pending queries.
+#' @param samples number of sampled maxima, an integer >= 1; 10 by default.
+#' @return An object of class `bandit_policy`.
+#' @section Guarantee: For \eqn{f} drawn from the prior, Gaussian noise, \eqn{n} arms and
+#'   \eqn{C_1 = 2/\log(1 + 1/\lambda)}{C1 = 2 / log(1 + 1/lambda)} the expected regret is at most:
+#'
+#'   `policy_pims()`, with \eqn{k(x,x) \le 1}{k(x, x) <= 1}, as [width_irgp()] (Takeno et al. 2024):
+#'   \deqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}.}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T).}
+#'
+#'   `policy_eims()`, with \eqn{n\ge2}{n >= 2}, \eqn{k(x,x) = 1}{k(x, x) = 1}, one query at a time, and
+#'   \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}:
+#'   \deqn{\sqrt{C_1T\gamma_T(D + 2\log(D+3) + \log(1+(T-1)/\lambda))}.}{sqrt(C1 T gamma_T (D + 2 log(D + 3) + log(1 +
+#'   (T - 1) / lambda))).} This is an original result, not peer-reviewed (proof in the source of this page;
+#'   [regret_bound()], `"eims"`). The bound of PIMS is smaller; in simulations both do equally well.
+#'
+#'   There is none for `policy_mes()`.
+#' @references Takeno, Inatsu, Karasuyama and Takeuchi (2025), GP-EIMS <https://arxiv.org/abs/2507.09828> (its abstract:
+#'   a sublinear expected regret under the prior); Takeno, Inatsu, Karasuyama and Takeuchi (2024)
+#'   <https://arxiv.org/abs/2311.03760>; Wang and Jegelka (2017), Max-value entropy search for efficient Bayesian
+#'   optimization, ICML, Section 3 (no regret bound of theirs covers more than one sample).
+#' @seealso [policies], [width_irgp()].
+#' @concept acquisition function
+#' @concept max-value entropy search
+#' @concept entropy search
+#' @concept Thompson sampling
+#' @concept Bayesian optimization
+#' @examples
+#' policy_mes()
+#' policy_pims()
 #' @export
 policy_mes <- function(samples = 10) new_policy("mes")
 
-#' @rdname policies
+#' @rdname policy_mes
 #' @export
 policy_pims <- function() new_policy("pims")
 
-#' @rdname policies
+#' @rdname policy_mes
 #' @export
 policy_eims <- function() new_policy("eims")
 
-#' @rdname policies
+#' Straddle: an acquisition function for level sets
+#'
+#' `policy_straddle()` selects the point whose side of a level is least clear, for level-set estimation.
+#' Let \eqn{\mu}{mu} and \eqn{\sigma}{sd} be the posterior mean and sd, and \eqn{h} the `level`. It chooses
+#'
+#' \deqn{\arg\max \max(0, z_t\sigma - |\mu - h|),\quad z_t = \sqrt{-2\log U_t},}{argmax max(0, z_t sd - |mu - h|),  z_t
+#' = sqrt(-2 log U_t),} with \eqn{U_t} uniform, drawn again in each round (Inatsu et al. 2024). The column `width` of
+#' the history is \eqn{z_t}{z_t}. With `random = FALSE` it chooses
+#' \deqn{\arg\max 1.96\sigma - |\mu - h|.}{argmax 1.96 sd - |mu - h|.}
+#'
+#' @param level the level \eqn{h}: a number in units of the reward. See the section Units.
+#' @param random a flag: is the multiplier \eqn{z_t} drawn again in each round? `TRUE` by default; `FALSE`: 1.96.
+#' @return An object of class `bandit_policy`.
+#' @section Units: With `outputs` or `rewards` in [gp_bandit()], `level` is converted to the latent \eqn{f}{f}: it is
+#'   the value of \eqn{f}{f} with that expected reward. With comparisons ([rewards_preferences()]) \eqn{f}{f} has no
+#'   other unit than its own.
+#' @section Guarantee: For `random = TRUE`, \eqn{f} drawn from the prior, and any domain. Label \eqn{x} as above the
+#'   level if \eqn{\mu(x) \ge h}{mu(x) >= h}. The loss of a wrong label is \eqn{|f(x) - h|}. Its expectation, averaged
+#'   over rounds, is at every point at most
+#'   \deqn{\sqrt{2C_1\gamma_T/T},\quad C_1 = 2/\log(1 + 1/\lambda).}{sqrt(2 C1 gamma_T / T),  C1 = 2 / log(1 +
+#'   1/lambda).} There is no bound for `random = FALSE`.
+#' @references Inatsu, Takeno, Kutsukake and Takeuchi (2024) <https://arxiv.org/abs/2408.03144>.
+#' @seealso [gp_lse()], which labels every arm; [policies].
+#' @concept level-set estimation
+#' @concept excursion set
+#' @concept active learning
+#' @concept acquisition function
+#' @examples
+#' x <- seq(0, 1, length.out = 50)
+#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy = policy_straddle(0.5))
+#' b$suggest()
 #' @export
 policy_straddle <- function(level, random = TRUE) new_policy("straddle")
 
-#' @rdname policies
+#' Custom acquisition functions
+#'
+#' `policy_function()` makes a policy from a custom acquisition function in R.
+#' The point with the largest value of `f(mean, sd, round)` is chosen; of equal values, that of the first arm.
+#'
+#' @section Arguments of f:
+#' * `mean`, `sd`: vectors of posterior means and standard deviations, one element per point. `f` returns a vector of
+#'   that length.
+#' * `round`: the number of the round.
+#' * `x`, if `f` has a fourth argument: the points, a matrix with a column per input (over search spaces a data.frame).
+#'
+#' With several [outcomes] `mean` and `sd` are matrices, with a row per point and a column, by name, for each outcome.
+#' They are in the outcome's units, as in `$posterior()` (scaled, as long as fewer than two different values are
+#' observed). Limits of outcomes are not applied: `f` has to include them.
+#'
+#' On a box `f` is maximised by local optimisation with its slopes in mean and sd. These are finite differences, so `f`
+#' should be smooth in both. With `outputs` or `rewards` in [gp_bandit()] and one outcome, `f` receives the model's
+#' means and standard deviations.
+#'
+#' @param f a function of `mean`, `sd` and `round` (and `x`, if it has a fourth argument). It must be vectorised over
+#'   points and return no NaN. It is saved with the bandit.
+#' @param name the policy's name in plots and prints; `"own"` by default.
+#' @return An object of class `bandit_policy`.
+#' @seealso [policies].
+#' @concept custom acquisition function
+#' @concept acquisition function
+#' @examples
+#' policy_function(function(mean, sd, round) mean + log(1 + round) * sd, "log-UCB")
 #' @export
 policy_function <- function(f, name = "own") new_policy("function")
 
-#' Policies for several objectives
+#' Policies for several objectives: expected hypervolume improvement
 #'
-#' For [gp_bandit()] with two or more [to_maximize()], [to_minimize()] among its `outcomes`. Everything is turned so
-#' that it is maximised, \eqn{r} is the reference point, and the hypervolume of some points the volume that they
-#' dominate above \eqn{r}. The front is that of the posterior means at the places played (pending ones too) where the
-#' limits hold with probability at least 1/2, and above \eqn{r}.
+#' These acquisition functions search for the Pareto front of two or more objectives.
+#' They are for a [gp_bandit()] with several [to_maximize()] or [to_minimize()] among its `outcomes`.
 #'
-#' `policy_ehvi()`, two objectives: the largest expected gain of hypervolume. With the front sorted by the first
-#' objective, \eqn{a = (r_1, y_1, \dots)}{a = (r1, y1, ...)}, \eqn{b = (y_2, \dots, r_2)}{b = (y2, ..., r2)} and
-#' \eqn{\psi(\cdot) = \sigma h((\mu - \cdot)/\sigma)}{psi(.) = sd h((mean - .)/sd)},
-#' \eqn{h(u) = \phi + u\Phi}{h(u) = phi(u) + u Phi(u)}, it is
-#' \deqn{\sum_i [\psi_1(a_i) - \psi_1(a_{i+1})]\,\psi_2(b_i),}{sum_i [psi_1(a_i) - psi_1(a_(i+1))] psi_2(b_i),} computed
-#' in logarithms; times the probability that all limits hold.
+#' All objectives are turned so that they are maximised. The hypervolume of some points is the volume that they dominate
+#' above the reference point \eqn{r}. The front is that of the posterior means at the evaluated points (pending ones
+#' too) that are above \eqn{r} and where the limits hold with probability at least 1/2.
 #'
-#' `policy_hypervolume()`, any number: the largest gain of hypervolume by the vector of upper bounds
-#' \eqn{\mu + w\sigma}{mean + w sd} (`sampled`: by a joint draw), among the places where all limits may hold. Where
-#' nothing gains, the place that misses least. With `draws`, a number: the gain is averaged over so many random
-#' directions \eqn{\lambda}{lambda} (absolute values of a normal vector, none below .05 of its length), of
-#' \eqn{s_\lambda(y) = \min_i ((y_i - r_i)_+/\lambda_i)^k}{s(y) = min_i ((y_i - r_i)+ / lambda_i)^k}; the average over
-#' all is proportional to the hypervolume. With `draws = 1` it is the scalarised UCB, a fresh direction each round.
+#' @section Expected hypervolume improvement:
+#' `policy_ehvi()`, for two objectives, maximises the expected gain of hypervolume times the probability that all limits
+#' hold. Let \eqn{y_1, y_2, \dots}{y1, y2, ...} be the front, sorted by the first objective, with
+#' \eqn{a = (r_1, y_1, \dots)}{a = (r1, y1, ...)} of the first and \eqn{b = (y_2, \dots, r_2)}{b = (y2, ..., r2)} of the
+#' second objective, and
+#' \deqn{\psi(\cdot) = \sigma h((\mu - \cdot)/\sigma),\quad h(u) = \phi(u) + u\Phi(u).}{psi(.) = sd h((mean - .) / sd),
+#' h(u) = phi(u) + u Phi(u).}
 #'
-#' @inheritParams policies
-#' @param reference \eqn{r}, a number for each objective, in its units, named or in their order; `NULL`: the worst of
-#'   the front less a tenth of its range, made anew in each round.
-#' @param draws directions to average over, or `Inf` for the hypervolume itself.
-#' @param sampled `FALSE`: upper bounds; `TRUE`: joint draws (Thompson sampling).
+#' The expected gain, computed in logarithms, is
+#' \deqn{\sum_i [\psi_1(a_i) - \psi_1(a_{i+1})]\,\psi_2(b_i).}{sum_i [psi_1(a_i) - psi_1(a_(i+1))] psi_2(b_i).}
+#'
+#' @section Hypervolume of upper bounds: `policy_hypervolume()`, for any number \eqn{k} of objectives, maximises the
+#' gain of hypervolume by the vector of upper confidence bounds \eqn{\mu + w\sigma}{mean + w sd} (`sampled = TRUE`: by a
+#' joint draw). Only points where all limits may hold are candidates. If no point gains, the point with the smallest
+#' shortfall is chosen.
+#'
+#' With a finite `draws` the gain is averaged over that number of random directions \eqn{\lambda}{lambda}: absolute
+#' values of a normal vector, none below 0.05 of its length. It is then the gain in
+#' \deqn{s_\lambda(y) = \min_i ((y_i - r_i)_+/\lambda_i)^k,}{s(y) = min_i ((y_i - r_i)+ / lambda_i)^k,} whose average
+#' over all directions is proportional to the hypervolume. With `draws = 1` it is the scalarised UCB, with a new
+#' direction in each round.
+#'
+#' @param width a confidence width (the multiplier of the posterior sd, see [widths]), or a number, its constant value.
+#' @param reference the reference point \eqn{r}: a number for each objective, in its units, named or in their order.
+#'   `NULL` (default): the worst of the front less a tenth of its range, computed again in each round.
+#' @param draws number of directions to average over, an integer >= 1, or `Inf` (default) for the hypervolume itself.
+#' @param sampled a flag: `FALSE` (default) uses upper bounds, `TRUE` joint draws (Thompson sampling).
 #' @return An object of class `bandit_policy`.
-#' @section Errors: a `gpbandits_error` that names the argument; a reference with other names or another length than the
-#'   objectives is refused by [gp_bandit()].
-#' @section Guarantee: `policy_hypervolume(width, draws = 1)`, with the widths of a theorem for each objective (`delta`
-#'   is shared by them, see [outcomes]) and a given reference: \eqn{\sum_t \max_x s_t(f(x)) - s_t(f(x_t)) \le 2 L \sum_i
-#'   w_i \sqrt{c_\lambda T \gamma_i}}{sum of max s_t(f) - s_t(f(x_t)) <= 2 L sum_i w_i sqrt(c T gamma_i)} for the length
-#'   \eqn{s^{1/k}}{s^(1/k)}, \eqn{L = 20} (derived here: \eqn{s} rises in each objective, and is Lipschitz with 1 over
-#'   the least weight). None for the others.
+#' @section Errors: [gp_bandit()] raises an error if `reference` has other names, or another length, than the
+#'   objectives.
+#' @section Guarantee: For `policy_hypervolume(width, draws = 1)`, with a given reference and a width with a theorem for
+#'   each objective (they share `delta`, see [outcomes]). With \eqn{s_t} the length \eqn{s^{1/k}}{s^(1/k)} of round
+#'   \eqn{t} and \eqn{L = 20},
+#'   \deqn{\sum_t \max_x s_t(f(x)) - s_t(f(x_t)) \le 2 L \sum_i w_i \sqrt{c_\lambda T \gamma_i}.}{sum of max s_t(f) -
+#'   s_t(f(x_t)) <= 2 L sum_i w_i sqrt(c T gamma_i).}
+#'
+#'   This is an original result, not peer-reviewed: \eqn{s_t} rises in each objective, and is Lipschitz with 1 over the
+#'   least weight. There is none for the others.
 #' @references Emmerich, Giannakoglou and Naujoks (2006) \doi{10.1109/TEVC.2005.859463}; Golovin and Zhang (2020) ICML.
 #' @seealso [outcomes], [policies].
+#' @concept multi-objective optimization
+#' @concept Pareto front
+#' @concept expected hypervolume improvement
+#' @concept EHVI
+#' @concept acquisition function
 #' @examples
 #' x <- seq(0, 1, length.out = 40)
 #' b <- gp_bandit(x, kernel_se(0.3), 1e-3, policy_ehvi(),

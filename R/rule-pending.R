@@ -1,53 +1,78 @@
 # Rules for pending queries. Layer: strategy.
 
-#' Pending queries: what the posterior knows of rewards that are not yet known
+#' Pending evaluations: batches, parallel and delayed rewards
 #'
-#' * `pending_ignore()`: nothing: neither mean nor variance knows a query before its reward arrives.
-#' * `pending_hallucinate()`: the variance knows it at once, the mean only when the reward arrives
-#'   (GP-BUCB: a hallucinated reward equal to the mean leaves the mean where it is). With a finite `guard` \eqn{C}
-#'   (GP-AUCB) every width is multiplied by \eqn{e^C}{exp(C)}, and a query is refused while the pending ones carry more
-#'   than \eqn{C} nats of information,
-#'   \eqn{\sum \frac12\log(1 + \sigma^2/\lambda)}{the sum of 1/2 log(1 + sd^2 / lambda)} with \eqn{\sigma}{sd} at the
-#'   moment each was asked. So \eqn{\sigma}{sd} without them is at most \eqn{e^C}{exp(C)} times \eqn{\sigma}{sd} with
-#'   them, intervals that hold without delays hold here, and GP-UCB keeps its regret bound times \eqn{e^C}{exp(C)}. With
-#'   `guard = Inf` batches have no bound. [maximize_bandit()] waits for a reward by itself.
-#' * `pending_censor(m, value)`: both know it at once, with `value` in place of the reward; the reward
-#'   replaces it when it arrives within `m` rounds (or within a time `m`), and one that takes longer stays `value` for
-#'   good.
+#' A pending rule determines how the model treats queries whose rewards have not arrived.
+#' It makes batch, parallel and asynchronous Bayesian optimisation possible. Below, \eqn{\sigma}{sd} is the posterior
+#' standard deviation and \eqn{\lambda}{lambda} the noise variance.
 #'
-#' * `pending_penalize(lipschitz)`: neither knows it; instead the policy's score is made smaller around it (local
-#'   penalisation, Gonzalez et al. 2016): it is multiplied by \eqn{\prod_j\Phi((L\|x - x_j\| - M + \mu_j)/\sigma_j)}{the
-#'   product over pending queries j of Phi((L |x - x_j| - M + mu_j) / sd_j)}, \eqn{M} the largest posterior mean,
-#'   \eqn{L} the largest slope of the posterior mean (between arms; on a box among its candidates; 10 where it is flat).
-#'   Scores that can be negative are taken by their \eqn{\log(1 + e^s)}{log(1 + exp(s))} in prior sd. No bound.
+#' * `pending_ignore()`, the default of [gp_bandit()]: neither mean nor variance includes a query before its reward
+#'   arrives.
+#' * `pending_hallucinate(guard)`: the variance includes it at once, the mean only when the reward arrives. This is
+#'   GP-BUCB's hallucination (kriging believer): a reward equal to the posterior mean leaves the mean unchanged. See
+#'   *Guarantee* for `guard`.
+#' * `pending_censor(m, value)`: mean and variance include it at once, with `value` as a substitute (constant
+#'   liar). The reward replaces `value` if it arrives within `m` rounds (or within a time `m`); otherwise `value` is
+#'   kept for good.
+#' * `pending_penalize(lipschitz)`: neither includes it. Instead the acquisition value is reduced around it, see *Local
+#'   penalisation*.
 #'
-#' A reward observed before round \eqn{t}'s query has taken \eqn{t - s} rounds, and 0 if no query came after
-#' its own. A batch of \eqn{Q} queries asked together therefore needs `m` of at least \eqn{Q}.
+#' @section Local penalisation:
+#' The acquisition value at \eqn{x} is multiplied by a factor for each pending query \eqn{x_j} (Gonzalez et al. 2016):
+#' \deqn{\prod_j\Phi((L\|x - x_j\| - M + \mu_j)/\sigma_j).}{prod_j Phi((L |x - x_j| - M + mu_j) / sd_j).}
 #'
-#' With `unit = "time"` a query's delay is measured by the clock: \eqn{d_s = o_s - \tau_s}{d_s = o_s - tau_s}, its
-#' reward's time of arrival minus the time at which it was suggested, and the reward is used iff
-#' \eqn{d_s \le \min(m, \tau - \tau_s)}{d_s <= min(m, tau - tau_s)} at a choice at time \eqn{\tau}{tau}. The window of
-#' [width_sdf()] then holds the queries of the last `m` units of time. The clock is `Sys.time()`, in seconds, or what is
-#' given as `time` to `$suggest()`, `$observe()` and `$add()` (numbers in any unit, or date-times): a suggestion's time
-#' may not be earlier than any before it, an observation's not earlier than its query's. Times are part of the event
-#' log, so that a copy, a file or a journal gives the same bandit. In [run_bandit()] a round is one unit of time.
+#' Here \eqn{M} is the largest posterior mean, and \eqn{L} the largest slope of the posterior mean (between arms; on a
+#' box among its candidates; 10 if the mean is flat). Acquisition values \eqn{s} that can be negative enter as
+#' \eqn{\log(1 + e^s)}{log(1 + exp(s))}, with \eqn{s} in prior sd.
 #'
-#' @param guard nats of information that pending queries may carry when another is asked, a number >= 0; 1 is a good
-#'   value; `Inf`: no limit.
-#' @param lipschitz \eqn{L}, a number > 0 in units of the reward per unit of the inputs (their logarithms, where these
-#'   are logarithmic); `NULL`: estimated. With `outputs` it is converted by the slope of the transform at the centre;
-#'   with `rewards` only `NULL` is possible.
-#' @param m rounds after which a reward counts as lost: a whole number >= 0, or `Inf`; with `unit = "time"` a length of
-#'   time, a number >= 0 in units of the clock (seconds, by default), a `difftime`, or `Inf`.
-#' @param value what stands in place of an unknown reward: the smallest possible reward.
-#' @param unit what `m` counts: queries asked (`"rounds"`) or clock time (`"time"`).
+#' @section Delays in rounds: The delay of the query of round \eqn{s} is \eqn{t - s} if its reward is observed before
+#' the query of round \eqn{t}. It is 0 if no query came after its own. A batch of \eqn{Q} queries that are suggested
+#' together therefore needs `m` of at least \eqn{Q}. [maximize_bandit()] waits for rewards itself.
+#'
+#' @section Delays in time:
+#' With `unit = "time"` the delay is \eqn{d_s = o_s - \tau_s}{d_s = o_s - tau_s}: the reward's time of arrival minus the
+#' time of the suggestion. At a choice at time \eqn{\tau}{tau}, the reward is used if and only if
+#' \deqn{d_s \le \min(m, \tau - \tau_s).}{d_s <= min(m, tau - tau_s).}
+#'
+#' * The window of [width_sdf()] then holds the queries of the last `m` units of time.
+#' * The clock is `Sys.time()`, in seconds, or the argument `time` of `$suggest()`, `$observe()` and `$add()` (numbers
+#'   in any unit, or date-times).
+#' * A suggestion's time may not be earlier than any before it, an observation's not earlier than its query's.
+#' * Times are part of the event log (the record of all queries and rewards). A copy, a file or a journal gives the same
+#'   bandit.
+#' * In [run_bandit()] a round is one unit of time.
+#'
+#' @param guard the largest information that pending queries may carry when another is suggested: a number >= 0, in
+#'   nats. 1 is a good value. `Inf` (default): no limit.
+#' @param lipschitz the slope \eqn{L}: a number > 0 in units of the reward per unit of the inputs (per logarithm for
+#'   logarithmic inputs). With `outputs` it is converted by the transform's slope at the centre. `NULL` (default,
+#'   required with `rewards`): estimated.
+#' @param m the number of rounds after which a reward counts as lost: an integer >= 0, or `Inf`. With `unit = "time"` a
+#'   time: a number >= 0 in units of the clock (seconds, by default), a `difftime`, or `Inf`.
+#' @param value the reward that replaces a pending one, in units of the reward: the smallest possible reward. Default 0.
+#' @param unit the unit of `m`: rounds, that is queries (`"rounds"`, the default), or clock time (`"time"`).
 #' @return An object of class `bandit_pending`.
-#' @section Errors: a `gpbandits_error` if `guard`, `m` or `value` is no such number; and at `$suggest()`, which then
-#'   changes nothing, where the guard refuses a query.
+#' @section Errors: `$suggest()` is an error, and changes nothing, while pending queries carry more information than
+#'   `guard`: observe, withdraw or fail some first.
+#' @section Guarantee: With a finite `guard` \eqn{C} (GP-AUCB) every confidence width (the multiplier of the posterior
+#'   sd) is multiplied by \eqn{e^C}{exp(C)}. No query is made while the pending ones carry more than \eqn{C} nats,
+#'   \deqn{\sum \tfrac12\log(1 + \sigma^2/\lambda) > C,}{sum of 1/2 log(1 + sd^2 / lambda) > C,} with \eqn{\sigma}{sd}
+#'   at the moment of each query. Then \eqn{\sigma}{sd} without the pending queries is at most \eqn{e^C}{exp(C)} times
+#'   \eqn{\sigma}{sd} with them. Intervals that hold without delays hold here, and GP-UCB keeps its regret bound times
+#'   \eqn{e^C}{exp(C)}. With `guard = Inf` batches have no bound; [gp_bucb()] has one with a wider width. For
+#'   `pending_censor()` see [gp_ucb_sdf()]. Local penalisation has no bound.
 #' @references Gonzalez, Dai, Hennig and Lawrence (2016) <https://arxiv.org/abs/1505.08052>; Verma, Dai and Low (2022),
 #'   Section 3 and Appendix A.4 for clock time; Desautels, Krause and Burdick (2014) for hallucination.
-#' @section Strings: a string stands for the constructor with its defaults wherever a rule is expected: `pending =
-#'   "hallucinate"` is `pending_hallucinate()`. An unknown string is an error that lists the choices.
+#' @section Strings: A string can be given wherever a pending rule is expected, for the constructor with its defaults:
+#'   `pending = "hallucinate"` is `pending_hallucinate()`. An unknown string is an error that lists the choices.
+#' @concept batch Bayesian optimization
+#' @concept parallel Bayesian optimization
+#' @concept asynchronous evaluation
+#' @concept constant liar
+#' @concept kriging believer
+#' @concept local penalization
+#' @concept delayed feedback
+#' @concept fantasies
 #' @examples
 #' pending_censor(m = 20, value = 0)
 #' x <- seq(0, 1, length.out = 50)
@@ -71,8 +96,8 @@ pending_entries <- list(
   hallucinate = list(
     settings = alist(guard = check_number(guard, lower = 0, infinite = TRUE)),
     traits = list(variance_knows = TRUE, words = function(pending) {
-      if (is_guarded(pending)) sprintf("known to the variance, at most %g nats at a time", pending$guard)
-      else "known to the variance"
+      paste0("included in the variance (hallucinated)",
+             if (is_guarded(pending)) sprintf(", at most %g nats at a time", pending$guard))
     })
   ),
   penalize = list(

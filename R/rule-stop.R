@@ -1,90 +1,130 @@
 # Stopping rules and the certificates of what they stop at. Layer: bandit.
 
-#' When to stop: rules with and without a certificate
+#' Assumptions of a certificate of regret
 #'
-#' Rules for `stop_when` of [run_bandit()] and [maximize_bandit()], asked after every round, and for `$certificate()`,
-#' which says by hand what is certified now. With posterior mean \eqn{\mu}{mu} and sd \eqn{\sigma}{sd} from the rewards
-#' that are really known (pending queries do not narrow them):
+#' A certificate states the probability that the regret is at most its `gap`, under assumptions on model and noise.
+#' This page lists them for `stop_gap()` and `stop_prb()`, see [stopping].
 #'
-#' * `stop_gap(tolerance, width)`: when
-#'   \eqn{\max_x(\mu + w\sigma) - \max_x(\mu - w\sigma)}{max(mu + w sd) - max(mu - w sd)} is at most `tolerance`. The
-#'   point with the largest lower bound (`point` of the certificate) then has at most that much regret, if the intervals
-#'   hold: with the width's probability, whenever one stops. ([width_fixed()] is the exception: see What is assumed.)
-#'   GP-UCB reaches every tolerance \eqn{\epsilon}{e}, at the latest when
-#'   \eqn{4 w_T^2 c\gamma_T/T \le \epsilon^2}{4 w_T^2 c gamma_T / T <= e^2},
-#'   \eqn{c = 2/\log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}. With `at` it is asked after these rounds only: what
-#'   [width_fixed()] needs, `looks` of them.
-#' * `stop_prb(tolerance, delta)`: when the recommended point (`$best()`) has, given the data, regret at most
-#'   `tolerance` with probability \eqn{1 - \delta}{1 - delta} (Wilson's probabilistic regret bound, the practical
-#'   default). Joint draws of \eqn{f} (exact over arms; up to 1,000 of them from one factor of the covariance of those
-#'   that can be best with a probability of \eqn{10^{-9}}{1e-9} or more, by normals of a stream that R's generator
-#'   begins; paths with maximised values on a box) are added in samples of \eqn{16 \cdot 1.5^{j-1}}{16 * 1.5^(j - 1)}
-#'   until a Clopper-Pearson interval of the share that fails is on one side of \eqn{\delta/2}{delta / 2}. All intervals
-#'   of all rounds hold together with probability \eqn{1 - \delta/2}{1 - delta / 2}: the one of sample \eqn{j} in round
-#'   \eqn{t} may fail with probability \eqn{\frac\delta2 \frac{(tj)^{-1.1}}{11^2}}{(delta / 2) (t j)^-1.1 / 11^2}.
-#' * `stop_emsr(tolerance, width)`: when the last observation has changed the expected minimum simple regret by at most
-#'   `tolerance` (Ishibashi et al. 2023): \eqn{|\Delta\max\mu| + E(f(\hat x_t) - f(\hat x_{t-1}))_+ +
-#'   \mathrm{gap}_{t-1}\sqrt{\mathrm{KL}/2}}{|change of max mu| + E max(f(x^_t) - f(x^_{t-1}), 0) + gap_{t-1} sqrt(KL /
-#'   2)} with the recommended points \eqn{\hat x}{x^}, the gap as above, and \eqn{\mathrm{KL} =
-#'   \frac12(\log(1+v/\lambda) - v/(v+\lambda) + v(y-\mu)^2/(v+\lambda)^2)}{KL = (log(1 + v / lambda) - v / (v + lambda)
-#'   + v (y - mu)^2 / (v + lambda)^2) / 2}, \eqn{v = \sigma^2_{t-1}(x_t)}{v = sd_{t-1}(x_t)^2}. It bounds a change, not
-#'   the regret: no certificate. Costs \eqn{O(t^3)}.
-#' * `stop_levels()`: when no place of [gp_lse()] is left without a label. The certificate's `gap` is the `accuracy`.
-#' * `stop_stalled(n)`: when the largest reward has not grown for `n` rewards. No certificate.
+#' @section Gap of the bounds: For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a confidence width
+#'   (the multiplier of the posterior sd) that holds in all rounds together. These widths do:
+#'   * \eqn{f} drawn from the prior, Gaussian noise: [width_srinivas_finite()] on arms at `scale = 1`, and
+#'     [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more.
+#'   * RKHS norm at most `B`, `R`-sub-Gaussian noise: [width_realized()] and [width_amm()]. Also [width_igp()] and
+#'     [width_gp_ts()] with the gain `"realized"` or `"spectral"`, if `noise_var` is at least 1 and no reward has a
+#'     separate noise variance.
+#'   * The same, for points that do not depend on rewards: [width_fixed()], at `looks` rounds that are fixed in advance.
+#'     A run needs `at` for it. By hand, call `$certificate()` at these rounds only: if it is called after every round,
+#'     the probability does not hold.
+#'   * Rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width. The
+#'     gap is of the latent \eqn{f}.
+#'   * Rewards clipped by [rewards_clip()]: [width_clip()].
+#'   * A wrong model or wrong rewards: [width_ec()] and [width_corrupt()], if their base is one of the above. The gap of
+#'     [width_ec()] is \eqn{2\epsilon}{2 epsilon} more.
 #'
-#' @section What is assumed:
-#' A certificate is a list with `gap` (in units of the reward), `probability` (at least so probable that the regret of
-#' `point` is no more than the gap; `NA` where no theorem says), `assumptions` (in words), `certified` (does the rule
-#' stop here?) and `point`. For `stop_gap()` the probability is \eqn{1 - \delta}{1 - delta} of a width that holds in all
-#' rounds together. These widths do:
-#' * \eqn{f} drawn from the prior, Gaussian noise: [width_srinivas_finite()] on arms at `scale = 1`, and
-#'   [width_srinivas_box()] on a box, whose gap is \eqn{e_t} more;
-#' * RKHS norm at most `B`, `R`-sub-Gaussian noise: [width_realized()] and [width_amm()]; [width_igp()] and
-#'   [width_gp_ts()] with the gain `"realized"` or `"spectral"`, `noise_var` at least 1 and no reward with a noise
-#'   variance of its own;
-#' * the same, for points that do not depend on rewards: [width_fixed()], at `looks` rounds that are fixed in advance. A
-#'   run needs `at` for it. By hand, call `$certificate()` at these rounds only: if it is asked after every round, the
-#'   probability does not hold;
-#' * rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width; the
-#'   gap is of the latent \eqn{f};
-#' * rewards clipped by [rewards_clip()]: [width_clip()];
-#' * a wrong model or wrong rewards: [width_ec()] and [width_corrupt()], if their base is one of the above. The gap of
-#'   [width_ec()] is \eqn{2\epsilon}{2 epsilon} more.
+#'   [width_dmm()] has intervals that hold in all rounds. They are not a multiple of the sd, and `stop_gap()` does not
+#'   accept it. On a box the largest upper bound is found by numerical search.
 #'
-#' [width_dmm()] has intervals that hold in all rounds, but they are no multiple of the sd, and `stop_gap()` does not
-#' accept it. The probability is `NA` for constants and functions, [width_srinivas_compact()], hyperparameters that were
-#' fitted, rewards that are scaled by a map fitted to them ([scale_outputs()]), with censored rewards, failures that
-#' count (`failures = "avoid"`, `"doubt"`), change rules and constraints. On a box the largest upper bound is found by
-#' search. `stop_prb()` is Bayesian: \eqn{f} is drawn from the prior (with fitted hyperparameters, or fitted scales:
-#' from the fitted one, as if it were given; with several models, see [refit_every()], from one of these, chosen by its
-#' weight), the noise Gaussian of variance `noise_var`. Under several models all rules go by the average: gaps by its
-#' two moments, `stop_emsr()` by the average of each model's gain and divergence (which is no less than the average's
-#' own, weights as they are). What is said of all rounds allows rewards that come late, fail or are withdrawn only where
-#' that does not depend on their values: where there are such, `assumptions` says so.
+#' @section No probability: The probability of `stop_gap()` is `NA` with
+#'   * widths that are constants or functions, and [width_srinivas_compact()];
+#'   * hyperparameters that were fitted, and rewards scaled by a transform that was fitted to them ([scale_outputs()]);
+#'   * censored rewards, failures that count (`failures = "avoid"`, `"doubt"`), change rules and constraints.
 #'
-#' @section Units: gaps, tolerances and regrets are in units of the reward.
-#'   With `outputs` ([scale_outputs()]) they are differences of expected rewards, as `$posterior()` has them.
-#'   With `rewards` ([rewards]) they are differences of probabilities, of mean counts or of mean numbers of levels:
-#'   bounds and draws of the latent \eqn{f}{f} are converted one by one, which is exact as the expected reward rises
-#'   with \eqn{f}{f}. With comparisons ([rewards_preferences()]) they are differences of \eqn{f}{f} itself. `width` is
-#'   always about \eqn{f}{f}.
-#' @param tolerance the regret that one is content with, a number > 0 in units of the reward; see the section Units.
-#' @param width a [width][widths]; `NULL`: the policy's own.
-#' @param delta failure probability, in (0, 1).
-#' @param at `NULL`: a run asks after every round; or the rounds after which it asks, increasing whole numbers >= 1.
-#' @param draws the largest number of draws in one round, a whole number >= 16; `NULL`: 20,000 over arms, 1000 on
-#'   boxes, products and search spaces,
-#'   where each is a path that must be maximised (some 20 ms in two inputs). A share of failures next to
-#'   \eqn{\delta/2}{delta / 2} can be undecided by then: not
-#'   certified, and `decided` of the certificate is `FALSE`.
-#' @param n a whole number >= 1.
+#' @section Probabilistic regret bound: `stop_prb()` is Bayesian: \eqn{f} is drawn from the prior, and noise is Gaussian
+#'   with variance `noise_var`. Fitted hyperparameters and scales are treated as if they were given. With several models
+#'   ([refit_every()]), \eqn{f} is drawn from one of them, chosen by its weight.
+#'
+#' @section Several models: With several models all rules use the average. Gaps use its two moments. `stop_emsr()` uses
+#'   the average of each model's gain and divergence, which is no less than the average's own with unchanged weights.
+#'
+#' @section Late, failed and withdrawn rewards: Statements about all rounds allow them only if that does not depend on
+#'   the values of the rewards. If there are any, `assumptions` says so.
+#' @seealso [stopping], [widths], [calibration].
+#' @concept certificate
+#' @concept simple regret
+#' @concept confidence bounds
+#' @concept anytime-valid
+#' @name certificate-assumptions
+NULL
+
+#' Stopping criteria and certificates of regret
+#'
+#' A stopping criterion ends a search when the regret is small, or when progress has stalled. The rules below are for
+#' `stop_when` of [run_bandit()] and [maximize_bandit()], where they are checked after every round. `$certificate()` of
+#' a [GPBandit] applies one at any time. Let \eqn{\mu}{mu} and \eqn{\sigma}{sd} be the posterior mean and sd given the
+#' observed rewards (pending queries do not reduce the sd), and \eqn{w} the confidence width (the multiplier of the
+#' posterior sd, see [widths]).
+#'
+#' @section Gap of the bounds: `stop_gap(tolerance, width)` stops when
+#'   \deqn{\max_x(\mu + w\sigma) - \max_x(\mu - w\sigma) \le \epsilon,}{max(mu + w sd) - max(mu - w sd) <= e,} with
+#'   \eqn{\epsilon}{e} the `tolerance`. The point with the largest lower bound (`point` of the certificate) then has at
+#'   most that regret if the intervals hold: with the width's probability, whenever one stops. [width_fixed()] is the
+#'   exception: it needs `at`, with at most `looks` rounds.
+#'
+#'   GP-UCB reaches every tolerance, at the latest when
+#'   \deqn{4 w_T^2 c\gamma_T/T \le \epsilon^2,\quad c = 2/\log(1 + 1/\lambda).}{4 w_T^2 c gamma_T / T <= e^2,  c = 2 /
+#'   log(1 + 1/lambda).}
+#'
+#' @section Probabilistic regret bound: `stop_prb(tolerance, delta)`, the practical default, stops when the recommended
+#'   point (`$best()`) has, given the data, regret at most `tolerance` with probability \eqn{1 - \delta}{1 - delta}
+#'   (Wilson 2024). The probability is estimated by joint draws of \eqn{f}.
+#'   * Over arms draws are exact. Up to 1,000 of them come from one factor of the covariance of those arms that can be
+#'     best with a probability of \eqn{10^{-9}}{1e-9} or more, by normals of a stream that R's generator begins.
+#'   * On a box draws are paths whose values are maximised.
+#'   * Samples of \eqn{16 \cdot 1.5^{j-1}}{16 * 1.5^(j - 1)} draws are added until a Clopper-Pearson interval of the
+#'     proportion of failures is on one side of \eqn{\delta/2}{delta / 2}.
+#'   * All intervals of all rounds hold together with probability \eqn{1 - \delta/2}{1 - delta / 2}. The one of sample
+#'     \eqn{j} in round \eqn{t} may fail with probability
+#'     \deqn{\frac\delta2 \frac{(tj)^{-1.1}}{11^2}.}{(delta / 2) (t j)^-1.1 / 11^2.}
+#'
+#' @section Change of the expected minimum simple regret: `stop_emsr(tolerance, width)` stops when the last observation
+#'   has changed the expected minimum simple regret by at most `tolerance` (Ishibashi et al. 2023). The change is
+#'   \deqn{|\Delta\max\mu| + E(f(\hat x_t) - f(\hat x_{t-1}))_+ + \mathrm{gap}_{t-1}\sqrt{\mathrm{KL}/2}}{|change of max
+#'   mu| + E max(f(x^_t) - f(x^_{t-1}), 0) + gap_{t-1} sqrt(KL / 2)} with the recommended points \eqn{\hat x}{x^}, the
+#'   gap as above, \eqn{v = \sigma^2_{t-1}(x_t)}{v = sd_{t-1}(x_t)^2}, and
+#'   \deqn{\mathrm{KL} = \frac12(\log(1+v/\lambda) - v/(v+\lambda) + v(y-\mu)^2/(v+\lambda)^2).}{KL = (log(1 + v /
+#'   lambda) - v / (v + lambda) + v (y - mu)^2 / (v + lambda)^2) / 2.} It bounds a change, not the regret: there is no
+#'   certificate. The cost is \eqn{O(t^3)}.
+#'
+#' @section Other rules:
+#'   * `stop_levels()` stops when [gp_lse()] has labelled every point. The certificate's `gap` is the `accuracy`.
+#'   * `stop_stalled(n)` stops when the largest reward has not grown for `n` rewards. There is no certificate.
+#'
+#' @section Certificates: `$certificate()` returns a list with
+#'   * `gap`: the bound on the regret, in units of the reward;
+#'   * `probability`: the regret of `point` is at most `gap` with at least this probability; `NA` if no theorem covers
+#'     it;
+#'   * `assumptions`: in words;
+#'   * `certified`: does the rule stop here?
+#'   * `point`.
+#'
+#'   Which assumptions give `stop_gap()` and `stop_prb()` a probability is on the page [certificate-assumptions].
+#' @section Units: Gaps, tolerances and regrets are in units of the reward.
+#'   * With `outputs` ([scale_outputs()]) they are differences of expected rewards, as in `$posterior()`.
+#'   * With `rewards` ([rewards]) they are differences of probabilities, of mean counts or of mean numbers of levels.
+#'     Bounds and draws of the latent \eqn{f}{f} are converted one by one. This is exact, as the expected reward rises
+#'     with \eqn{f}{f}.
+#'   * With comparisons ([rewards_preferences()]) they are differences of \eqn{f}{f} itself.
+#'   * `width` always refers to \eqn{f}{f}.
+#' @param tolerance the acceptable regret, a number > 0 in units of the reward; see the section Units.
+#' @param width a confidence width, see [widths]. `NULL` (default): the policy's own.
+#' @param delta failure probability, in (0, 1); 0.05 by default.
+#' @param at the rounds after which a run checks the rule: increasing integers >= 1. `NULL` (default): every round.
+#' @param draws the largest number of draws in one round, an integer >= 16. `NULL` (default): 20,000 over arms, 1000 on
+#'   other domains, where each is a path that must be maximised. If they do not decide, `decided` of the certificate is
+#'   `FALSE`.
+#' @param n number of rewards without a new maximum, an integer >= 1.
 #' @return An object of class `bandit_stop`.
-#' @section Errors: a `gpbandits_error` for a bad argument, or for `stop_gap()` without `width` where the policy has
-#'   none.
+#' @section Errors: `stop_gap()` without `width` is an error if the policy has no confidence width.
 #' @references Ishibashi, Karasuyama, Takeuchi and Hino (2023), A stopping criterion for Bayesian optimization by the
 #'   gap of expected minimum simple regrets, AISTATS; Makarova et al. (2022) <https://arxiv.org/abs/2104.08166>; Wilson
 #'   (2024) <https://arxiv.org/abs/2402.16811>.
-#' @seealso [run_bandit()], [maximize_bandit()]; `$certificate()` in [gp_bandit()]; [calibration].
+#' @seealso [certificate-assumptions]; [run_bandit()], [maximize_bandit()]; `$certificate()` in [GPBandit];
+#'   [calibration].
+#' @concept stopping criterion
+#' @concept early stopping
+#' @concept simple regret
+#' @concept certificate
+#' @concept probabilistic regret bound
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
@@ -115,7 +155,7 @@ stop_entries <- list(
   emsr = list(settings = alist(tolerance = check_tolerance(tolerance), width = check_stop_width(width)),
               traits = list(title = "change of the expected minimum simple regret",
                             certify = function(rule) certify_emsr)),
-  levels = list(traits = list(title = "every place has a label", of_intervals = TRUE, in_units = FALSE,
+  levels = list(traits = list(title = "every point is labelled", of_intervals = TRUE, in_units = FALSE,
                               certify = function(rule) certify_levels)),
   stalled = list(settings = alist(n = check_count(n)),
                  traits = list(title = "no better reward", by_rewards = TRUE, in_units = FALSE,
@@ -143,9 +183,9 @@ check_looks <- function(rule, config, arg) {
   looks <- if (!is.null(width)) trait(width, "looks")
   if (!trait(rule, "by_looks") || is.null(looks)) return(invisible())
   if (is.null(rule$at) || length(rule$at) > looks) {
-    stop_argument(arg, sprintf("stop_gap() with %s of %g look(s), at %s", trait(width, "title"), looks,
+    stop_argument(arg, sprintf("stop_gap() with %s for %g check(s), at %s", trait(width, "title"), looks,
                                if (is.null(rule$at)) "every round" else sprintf("%d rounds", length(rule$at))),
-                  "stop_gap(at = ) with as many rounds as the width has looks, at most")
+                  "stop_gap(at = ) with at most the number of rounds for which the width is made")
   }
 }
 
@@ -207,8 +247,8 @@ check_stop_of_policy <- function(rule, config, arg, allowed) {
   if (!(of_rule || trait(config$policy, "safe")) || (!is.null(rule) && trait(rule, "by_rewards"))) return(invisible())
   words <- if (is.null(rule)) "NULL" else dQuote(trait(rule, "title"), FALSE)
   stop_argument(arg, sprintf("%s for %s", words, trait(config$policy, "title")),
-                paste(allowed, if (of_rule) "where places are chosen by a rule over several posteriors"
-                               else "where only places that are known to be safe are played"))
+                paste(allowed, if (of_rule) "if points are chosen by a rule over several posteriors"
+                               else "if only points that are known to be safe are evaluated"))
 }
 
 # ---- asking -------------------------------------------------------------------
@@ -363,7 +403,7 @@ prior_story <- function(bandit) {
               if (is.null(config$refit)) "prior"
               else "prior with the hyperparameters fitted so far (as if they were given)",
               if (!has_likelihood(config)) sprintf("the noise is Gaussian with variance %g", config$noise_var)
-              else sprintf("rewards are %s, the posterior as if it were the Gaussian that stands for it",
+              else sprintf("rewards are %s, the posterior as if it were its Gaussian approximation",
                            trait(config$rewards, "title")))
     },
     if (has_fitted_map(config)) "rewards are scaled by the map fitted so far (as if it were given)",

@@ -57,8 +57,8 @@ test_that("the constant C1 of a bound is defined on every page that has it", {
   expect_identical(names(text)[grepl("C_1", text) & !grepl("C_1 *=", text)], character())
 })
 
-test_that("the page on stopping names every width that a certificate may rest on", {
-  page <- page_text("stopping")
+test_that("the page on certificates names every width that they may rest on", {
+  page <- page_text("certificate-assumptions")
   certifies <- Filter(function(kind) {
     claim <- width_entries[[kind]]$traits$claim
     !is.null(claim) && !identical(claim(NULL), claim_nothing) && !identical(claim(NULL), claim_compact)

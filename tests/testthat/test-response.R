@@ -329,7 +329,7 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   expect_true(is.na(make()$certificate(stop_gap(0.1))$probability))
   b <- make()
   told(b, c(1, 8, 1), c(4, 10, 2))
-  expect_match(b$certificate(stop_prb(0.1))$assumptions[1], "rewards are successes of trials.*Gaussian that stands for it")
+  expect_match(b$certificate(stop_prb(0.1))$assumptions[1], "rewards are successes of trials.*Gaussian approximation")
   for (door in list(auto_bandit, function(...) maximize_bandit(identity, ..., evaluations = 3))) {
     expect_error(door(box_domain(0, 1), rewards = rewards_binary()), "rewards.*successes of trials", class = "gpbandits_error")
   }
