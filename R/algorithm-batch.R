@@ -1,33 +1,49 @@
 # GP-UCB-PE and TS-RSR for batches. Layer: algorithms.
 
-#' Batches with bounds: GP-UCB-PE and TS-RSR
+#' Batch Bayesian optimisation with regret bounds: GP-UCB-PE and TS-RSR
 #'
-#' Presets of [gp_bandit()] for several queries at a time. Both know pending queries through the variance
-#' ([pending_hallucinate()]), so that a batch is `$suggest(n)`, and delays are batches that overlap.
+#' These bandits select several queries before any of their rewards is observed. Use them for batches and parallel
+#' evaluations. They are presets of [gp_bandit()].
 #'
-#' `gp_ucb_pe()` (Contal et al. 2013): with nothing pending it plays \eqn{\arg\max \mu + w\sigma}{argmax mu + w sd}.
-#' While rewards are awaited it explores: the largest \eqn{\sigma}{sd}, pending queries known, among the places where
-#' \eqn{\mu + 2w\sigma}{mu + 2 w sd} reaches \eqn{\max(\mu - w\sigma)}{max(mu - w sd)}, both from real rewards only.
-#' `$suggest(K)` with all rewards observed before gives the paper's batches.
+#' A query is *pending* until its reward is observed. Both algorithms include pending queries in the posterior standard
+#' deviation (sd) but not in the mean ([pending_hallucinate()]). A batch is therefore `$suggest(n)`, and delayed rewards
+#' are treated as overlapping batches. \eqn{w} is the confidence width ([widths]), the multiplier of the sd.
 #'
-#' `ts_rsr()` (Ren and Li 2024): [policy_pims()], a fresh joint draw for every query from the posterior given the real
-#' rewards, with its largest value \eqn{g^*}{g*}, and \eqn{\arg\min (g^* - \mu)/\sigma}{argmin (g* - mu) / sd} with the
-#' \eqn{\sigma}{sd} that knows pending queries: the ratio of sampled regret to what there is to learn. Nothing to tune.
+#' * `gp_ucb_pe()` (GP-UCB with pure exploration, Contal et al. 2013) selects, if nothing is pending,
+#'   \deqn{\arg\max_x \mu(x) + w\sigma(x).}{argmax mu(x) + w sd(x).}
+#'   Otherwise it selects the candidate of largest \eqn{\sigma}{sd}, given the pending queries, among those with
+#'   \deqn{\mu(x) + 2w\sigma(x) \ge \max_{x'}(\mu(x') - w\sigma(x')).}{mu(x) + 2 w sd(x) >= max over x' of (mu(x') -
+#'   w sd(x')).}
+#'   This condition uses observed rewards only. `$suggest(K)` with all earlier rewards observed gives the batches of the
+#'   paper.
+#' * `ts_rsr()` (Ren and Li 2024) takes, for every query, a new joint draw from the posterior given the observed rewards
+#'   ([policy_pims()]). With \eqn{g^*}{g*} the largest value of the draw and \eqn{\sigma}{sd} given the pending queries, it
+#'   selects
+#'   \deqn{\arg\min_x (g^* - \mu(x))/\sigma(x),}{argmin (g* - mu(x)) / sd(x),}
+#'   the ratio of sampled regret to remaining uncertainty. It has no tuning parameters.
 #'
-#' @section Guarantee: `gp_ucb_pe()` has a regret bound of the order of GP-UCB's for the best query of each batch
-#'   divided by \eqn{\sqrt K}{sqrt(K)}, \eqn{f} drawn from the prior, on arms (Contal et al. 2013), with
-#'   `width_srinivas_finite(delta)`. For all queries, in batches or with delays that overlap, [regret_bound()] has one
-#'   that is derived here (`"gp_ucb_pe"`): \eqn{5e^Gw_T\sqrt{cT\gamma_T}}{5 exp(G) w_T sqrt(c T gamma_T)} for any width
-#'   that holds in all rounds, where pending queries never hold more than \eqn{G} nats of information. `ts_rsr()`
-#'   without pending queries is PIMS, whose expected regret is bounded (see [policies]); for batches Ren and Li bound
-#'   the regret of theirs.
+#' @section Guarantee: `gp_ucb_pe()` with `width_srinivas_finite(delta)`, on arms, for \eqn{f} drawn from the prior: the
+#'   regret of the best query of each batch is bounded in the order of GP-UCB's divided by \eqn{\sqrt K}{sqrt(K)}
+#'   (Contal et al. 2013).
+#'
+#'   For all queries, in batches or with overlapping delays, [regret_bound()] (`"gp_ucb_pe"`) has an original result, not
+#'   peer-reviewed:
+#'   \deqn{5e^Gw_T\sqrt{cT\gamma_T},}{5 exp(G) w_T sqrt(c T gamma_T),}
+#'   for any width that holds in all rounds, if pending queries never carry more than \eqn{G} nats of information.
+#'
+#'   `ts_rsr()` without pending queries is PIMS, which has a bound of its expected regret (see [policies]). For batches
+#'   Ren and Li (2024) bound the regret of their algorithm.
 #' @inheritParams gp_ucb
-#' @param width a [width][widths]; `NULL`: `width_srinivas_finite(delta)` on arms.
+#' @param width the confidence width of `gp_ucb_pe()`, see [widths]. `NULL`, the default, is
+#'   `width_srinivas_finite(delta)` on arms; a box needs a width.
 #' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: as [gp_bandit()].
 #' @references Contal, Buffoni, Robicquet and Vayatis (2013), Parallel Gaussian process optimization with upper
 #'   confidence bound and pure exploration <https://arxiv.org/abs/1304.5350>; Ren and Li (2024), TS-RSR: a provably
 #'   efficient approach for batch Bayesian optimization <https://arxiv.org/abs/2403.04764>.
+#' @concept batch Bayesian optimization
+#' @concept parallel Bayesian optimization
+#' @concept Thompson sampling
+#' @concept pure exploration
 #' @seealso [gp_bucb()] and its `guard`.
 #' @examples
 #' x <- seq(0, 1, length.out = 100)

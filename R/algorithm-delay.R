@@ -1,61 +1,89 @@
 # GP-UCB-SDF, GP-TS-SDF and GP-BUCB for delayed rewards. Layer: algorithms.
 
-#' Bandits for delayed rewards, batches and parallel work
+#' Bayesian optimisation with delayed feedback: GP-UCB-SDF, GP-TS-SDF, GP-BUCB
 #'
-#' Presets of [gp_bandit()] for rewards that arrive late or not at all (Verma, Dai and Low 2022), and the
-#' baselines the paper compares with. All take the delay from what they see: [gp_bandit()]'s `$suggest()` and
-#' `$observe()` may be called in any order.
+#' These bandits select queries while the rewards of earlier queries are still pending, late or lost. Use them for
+#' parallel evaluations, batches and delayed feedback. They are presets of [gp_bandit()], after Verma, Dai and Low (2022)
+#' and the baselines of that paper. `$suggest()` and `$observe()` may be called in any order; delays are measured from
+#' these calls.
 #'
-#' * `gp_ucb_sdf()`, `gp_ts_sdf()`: censored feedback. Every query enters mean and variance at once, with `value` in
-#'   place of its reward; the reward replaces it if it arrives within `m` rounds. UCB (or a Thompson draw) with
-#'   \eqn{\nu_t = \beta_t + B_y\sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s)}{nu_t = beta_t + B_y * sum over the last m queries of
-#'   sd_{t-1}(x_s)}, see [width_sdf()]. `gp_ts_sdf()` has two draws: `draw = "scaled"` is the text's, from
-#'   \eqn{GP(\mu_{t-1}, \nu_t^2\sigma_{t-1}^2)}{GP(mu_{t-1}, nu_t^2 sd_{t-1}^2)} (Equation 3); `draw = "posterior"` is
-#'   what the authors' published code does, from the posterior itself.
-#' * `gp_bucb()`: hallucination. The variance knows pending queries, the mean does not change. Thompson sampling so
-#'   (GP-BTS) is `gp_bandit(domain, kernel, noise_var, policy_ts(1), pending = pending_hallucinate())`.
-#' * Thompson sampling on the rewards that have arrived (asy-TS), whose randomness keeps parallel queries apart, is
-#'   `gp_bandit(domain, kernel, noise_var, policy_ts(1))`.
+#' A *pending query* is a query whose reward has not been observed. A *pending rule* ([pending]) defines how such queries
+#' enter the posterior. The *confidence width* ([widths]) is the multiplier of the posterior standard deviation (sd) in
+#' an upper confidence bound.
 #'
-#' The text's rules have no start points. In the authors' code they do, and these are delayed and censored like all
-#' queries: that is `design`, an argument of [gp_bandit()]. Start points whose rewards are known before the first round
-#' (the other reading of their experiments) are told by `$add()`.
+#' * `gp_ucb_sdf()` and `gp_ts_sdf()` use censored feedback. Each query enters posterior mean and variance at once, with
+#'   `value` in place of its reward. The reward replaces `value` if it arrives within `m` rounds.
+#' * `gp_bucb()` uses hallucination: pending queries reduce the posterior variance, and the mean does not change.
+#'   For Thompson sampling with this rule (GP-BTS), use
+#'   `gp_bandit(domain, kernel, noise_var, policy_ts(1), pending = pending_hallucinate())`.
+#' * Asynchronous Thompson sampling (asy-TS) uses only the rewards that have arrived; its randomness keeps parallel
+#'   queries apart. Use `gp_bandit(domain, kernel, noise_var, policy_ts(1))`.
 #'
-#' A batch of `Q` queries asked together and answered before the next one (`$suggest(n = Q)`) needs `m >= Q`: its first
-#' query waits while \eqn{Q - 1} others are asked, and the rule \eqn{d_s \le t - s}{d_s <= t - s} counts the round after
-#' it. (The paper says \eqn{m = Q - 1}, counting only the queries in between.)
+#' The SDF algorithms use the width ([width_sdf()])
+#' \deqn{\nu_t = \beta_t + B_y\sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s).}{nu_t = beta_t + B_y * sum over the last m queries of
+#' sd_{t-1}(x_s).}
 #'
-#' @section Guarantee: with \eqn{\beta_t = B_f + (R + B_y)\sqrt{2(\gamma_{t-1} + 1 + \log(2/\delta))}}{beta_t = B_f + (R
-#'   + B_y) sqrt(2 (gamma_{t-1} + 1 + log(2/delta)))} (`width_sdf(width_gp_ts(B_f, R + B_y, delta), B_y)`), \eqn{R_T \le
-#'   (2/\rho_m)(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{R_T <= (2/rho_m) (C1 beta_T sqrt(T gamma_T) + m B_y
-#'   C1^2 gamma_T)} with probability at least \eqn{1-\delta}{1 - delta},
-#'   \eqn{C_1 = \sqrt{2/\log(1 + 1/\lambda)}}{C1 = sqrt(2 / log(1 + 1/lambda))},
-#'   \eqn{\rho_m = P(d \le m)}{rho_m = P(d <= m)} (Theorem 2; [regret_bound()]), under these conditions: RKHS norm at
-#'   most \eqn{B_f}, \eqn{R}-sub-Gaussian noise, \eqn{k(x,x) \le 1}{k(x, x) <= 1}, **`noise_var` > 1**, rewards in
-#'   \eqn{[v, v + B_y]}{[value, value + B_y]}, delays independent of everything else (where they depend on the input,
-#'   \eqn{\rho_m}{rho_m} is the smallest probability over the inputs), prior mean `value`. With a smaller `noise_var`
-#'   the proof loses factors: it then holds with `width_sdf(width_realized(B_f, R + B_y, delta / 2), B_y / noise_var)`.
-#'   With contexts the same holds over pairs of context and point (Theorem 4). Thompson sampling needs
-#'   \eqn{\log(4/\delta)}{log(4/delta)} and `draw = "scaled"` (Theorem 3). The default width
-#'   (\eqn{\beta_t = 1}{beta_t = 1}, any `noise_var`) is the paper's practice and outside the theorems, and so are
-#'   `draw = "posterior"` and refitted hyperparameters. `gp_bucb()` and Thompson sampling with either rule have none
-#'   here. Other combinations: see [gp_bandit()].
+#' `gp_ts_sdf()` has two kinds of draw. `draw = "scaled"` is Equation 3 of the paper, a draw from
+#' \deqn{GP(\mu_{t-1}, \nu_t^2\sigma_{t-1}^2).}{GP(mu_{t-1}, nu_t^2 sd_{t-1}^2).}
+#' `draw = "posterior"` follows the authors' published code, which draws from the posterior itself.
+#'
+#' The algorithms in the paper have no initial points. The authors' code has them, delayed and censored like all queries:
+#' use `design`, an argument of [gp_bandit()]. In another reading of their experiments, the rewards of the initial points
+#' are observed before the first round: use `$add()`.
+#'
+#' A batch of `Q` queries (`$suggest(n = Q)`) whose rewards arrive before the next batch needs `m >= Q`. Its first query
+#' waits while \eqn{Q - 1} others are asked, and the rule \eqn{d_s \le t - s}{d_s <= t - s} also counts the round after
+#' it. (The paper has \eqn{m = Q - 1} because it counts only the queries in between.)
+#'
+#' @section Guarantee: Theorem 2 bounds the regret of `gp_ucb_sdf()` with the width
+#'   `width_sdf(width_gp_ts(B_f, R + B_y, delta), B_y)`, which is
+#'   \deqn{\beta_t = B_f + (R + B_y)\sqrt{2(\gamma_{t-1} + 1 + \log(2/\delta))}.}{beta_t = B_f + (R + B_y) sqrt(2
+#'   (gamma_{t-1} + 1 + log(2/delta))).}
+#'   With probability at least \eqn{1-\delta}{1 - delta},
+#'   \deqn{R_T \le (2/\rho_m)(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T),}{R_T <= (2/rho_m) (C1 beta_T sqrt(T
+#'   gamma_T) + m B_y C1^2 gamma_T),}
+#'   \deqn{C_1 = \sqrt{2/\log(1 + 1/\lambda)},\quad \rho_m = P(d \le m).}{C1 = sqrt(2 / log(1 + 1/lambda)),
+#'   rho_m = P(d <= m).}
+#'   [regret_bound()] computes it. The conditions are:
+#'
+#'   * The RKHS norm is at most \eqn{B_f}, and \eqn{k(x,x) \le 1}{k(x, x) <= 1}.
+#'   * The noise is \eqn{R}-sub-Gaussian, and rewards are in \eqn{[v, v + B_y]}{[value, value + B_y]}.
+#'   * \eqn{\lambda}{lambda} = **`noise_var` > 1**, and the prior mean is `value`.
+#'   * Delays are independent of everything else. If they depend on the input, \eqn{\rho_m}{rho_m} is the smallest
+#'     probability over the inputs.
+#'
+#'   With a smaller `noise_var` the proof loses factors. It then holds with
+#'   `width_sdf(width_realized(B_f, R + B_y, delta / 2), B_y / noise_var)`.
+#'
+#'   With contexts the same holds over pairs of context and point (Theorem 4). Thompson sampling (Theorem 3) needs
+#'   \eqn{\log(4/\delta)}{log(4/delta)} in place of \eqn{\log(2/\delta)}{log(2/delta)}, and `draw = "scaled"`.
+#'
+#'   Not covered: the default width (\eqn{\beta_t = 1}{beta_t = 1} with any `noise_var`, as in the paper's experiments),
+#'   `draw = "posterior"`, and refitted hyperparameters. There is no theorem here for `gp_bucb()` or for Thompson sampling
+#'   with either of the other rules. For other combinations see [gp_bandit()].
 #' @inheritParams gp_bandit
-#' @param m rounds after which a reward counts as lost (whole number >= 0, or `Inf`), or a length of time, see
-#'   [pending_censor()]; the paper uses twice the mean delay.
-#' @param unit what `m` counts: `"rounds"` or clock `"time"`.
-#' @param value what stands in place of an unknown reward: the smallest possible one.
-#' @param width overrides the default width.
-#' @param guard nats of information that pending queries may carry when another is asked, see [pending_hallucinate()];
-#'   `Inf`: no limit.
-#' @param draw `"scaled"`: draws with standard deviation \eqn{\nu_t\sigma}{nu_t sd}, the text's; `"posterior"`: draws
-#'   from the posterior, the authors' code (`width` must then be left out).
+#' @param m the number of rounds after which a reward counts as lost: an integer >= 0, or `Inf`. With `unit = "time"` it
+#'   is a length of time, see [pending_censor()]. The paper uses twice the mean delay.
+#' @param unit the unit of `m`: `"rounds"` (the default) or clock `"time"`.
+#' @param value a number in units of the reward that replaces an unobserved reward: the smallest possible reward. 0 by
+#'   default.
+#' @param width the confidence width, see [widths]. By default the constant 1, which for SDF is increased by
+#'   [width_sdf()].
+#' @param guard the largest information, in nats, that pending queries may carry when another is asked. `Inf`, the
+#'   default, sets no limit. See [pending_hallucinate()].
+#' @param draw `"scaled"` (the default): draws with standard deviation \eqn{\nu_t\sigma}{nu_t sd}, as in the paper.
+#'   `"posterior"`: draws from the posterior, as in the authors' code; `width` must then be left out.
 #' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: as [gp_bandit()].
 #' @references Verma, Dai and Low (2022), Bayesian optimization under stochastic delayed feedback, ICML;
 #'   Desautels, Krause and Burdick (2014); Kandasamy et al. (2018) for asynchronous Thompson sampling.
 #' @aliases gp_bts asy_ts
+#' @concept delayed feedback
+#' @concept batch Bayesian optimization
+#' @concept parallel Bayesian optimization
+#' @concept asynchronous
+#' @concept Thompson sampling
+#' @concept pending evaluations
 #' @seealso [pending], [width_sdf()].
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
