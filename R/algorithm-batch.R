@@ -11,14 +11,15 @@
 #'
 #' * `gp_ucb_pe()` (GP-UCB with pure exploration, Contal et al. 2013) selects, if nothing is pending,
 #'   \deqn{\arg\max_x \mu(x) + w\sigma(x).}{argmax mu(x) + w sd(x).}
+#'
 #'   Otherwise it selects the candidate of largest \eqn{\sigma}{sd}, given the pending queries, among those with
 #'   \deqn{\mu(x) + 2w\sigma(x) \ge \max_{x'}(\mu(x') - w\sigma(x')).}{mu(x) + 2 w sd(x) >= max over x' of (mu(x') -
 #'   w sd(x')).}
 #'   This condition uses observed rewards only. `$suggest(K)` with all earlier rewards observed gives the batches of the
 #'   paper.
 #' * `ts_rsr()` (Ren and Li 2024) takes, for every query, a new joint draw from the posterior given the observed rewards
-#'   ([policy_pims()]). With \eqn{g^*}{g*} the largest value of the draw and \eqn{\sigma}{sd} given the pending queries, it
-#'   selects
+#'   ([policy_pims()]). With \eqn{g^*}{g*} the largest value of the draw and \eqn{\sigma}{sd} given the pending queries,
+#'   it selects
 #'   \deqn{\arg\min_x (g^* - \mu(x))/\sigma(x),}{argmin (g* - mu(x)) / sd(x),}
 #'   the ratio of sampled regret to remaining uncertainty. It has no tuning parameters.
 #'
@@ -26,10 +27,10 @@
 #'   regret of the best query of each batch is bounded in the order of GP-UCB's divided by \eqn{\sqrt K}{sqrt(K)}
 #'   (Contal et al. 2013).
 #'
-#'   For all queries, in batches or with overlapping delays, [regret_bound()] (`"gp_ucb_pe"`) has an original result, not
-#'   peer-reviewed:
-#'   \deqn{5e^Gw_T\sqrt{cT\gamma_T},}{5 exp(G) w_T sqrt(c T gamma_T),}
-#'   for any width that holds in all rounds, if pending queries never carry more than \eqn{G} nats of information.
+#'   For all queries, in batches or with overlapping delays, [regret_bound()] (`"gp_ucb_pe"`) has a bound that is an
+#'   original result, not peer-reviewed. If pending queries never carry more than \eqn{G} nats of information, the
+#'   regret with any width that holds in all rounds is at most
+#'   \deqn{5e^Gw_T\sqrt{cT\gamma_T}.}{5 exp(G) w_T sqrt(c T gamma_T).}
 #'
 #'   `ts_rsr()` without pending queries is PIMS, which has a bound of its expected regret (see [policies]). For batches
 #'   Ren and Li (2024) bound the regret of their algorithm.

@@ -3,23 +3,24 @@
 #' Bayesian optimisation with delayed feedback: GP-UCB-SDF, GP-TS-SDF, GP-BUCB
 #'
 #' These bandits select queries while the rewards of earlier queries are still pending, late or lost. Use them for
-#' parallel evaluations, batches and delayed feedback. They are presets of [gp_bandit()], after Verma, Dai and Low (2022)
-#' and the baselines of that paper. `$suggest()` and `$observe()` may be called in any order; delays are measured from
-#' these calls.
+#' parallel evaluations, batches and delayed feedback. They are presets of [gp_bandit()], after Verma, Dai and Low
+#' (2022) and the baselines of that paper. `$suggest()` and `$observe()` may be called in any order; delays are measured
+#' from these calls.
 #'
-#' A *pending query* is a query whose reward has not been observed. A *pending rule* ([pending]) defines how such queries
-#' enter the posterior. The *confidence width* ([widths]) is the multiplier of the posterior standard deviation (sd) in
-#' an upper confidence bound.
+#' A *pending query* is a query whose reward has not been observed. A *pending rule* ([pending]) defines how such
+#' queries enter the posterior. The *confidence width* ([widths]) is the multiplier of the posterior standard deviation
+#' (sd) in an upper confidence bound (UCB).
 #'
 #' * `gp_ucb_sdf()` and `gp_ts_sdf()` use censored feedback. Each query enters posterior mean and variance at once, with
-#'   `value` in place of its reward. The reward replaces `value` if it arrives within `m` rounds.
+#'   `value` instead of its reward. The reward replaces `value` if it arrives within `m` rounds.
 #' * `gp_bucb()` uses hallucination: pending queries reduce the posterior variance, and the mean does not change.
 #'   For Thompson sampling with this rule (GP-BTS), use
 #'   `gp_bandit(domain, kernel, noise_var, policy_ts(1), pending = pending_hallucinate())`.
 #' * Asynchronous Thompson sampling (asy-TS) uses only the rewards that have arrived; its randomness keeps parallel
 #'   queries apart. Use `gp_bandit(domain, kernel, noise_var, policy_ts(1))`.
 #'
-#' The SDF algorithms use the width ([width_sdf()])
+#' `gp_ucb_sdf()` maximises the acquisition function \eqn{\mu_{t-1} + \nu_t\sigma_{t-1}}{mu_{t-1} + nu_t sd_{t-1}} with
+#' the width ([width_sdf()])
 #' \deqn{\nu_t = \beta_t + B_y\sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s).}{nu_t = beta_t + B_y * sum over the last m queries of
 #' sd_{t-1}(x_s).}
 #'
@@ -27,9 +28,9 @@
 #' \deqn{GP(\mu_{t-1}, \nu_t^2\sigma_{t-1}^2).}{GP(mu_{t-1}, nu_t^2 sd_{t-1}^2).}
 #' `draw = "posterior"` follows the authors' published code, which draws from the posterior itself.
 #'
-#' The algorithms in the paper have no initial points. The authors' code has them, delayed and censored like all queries:
-#' use `design`, an argument of [gp_bandit()]. In another reading of their experiments, the rewards of the initial points
-#' are observed before the first round: use `$add()`.
+#' The algorithms in the paper have no initial points. The authors' code has them, delayed and censored like all
+#' queries: use `design`, an argument of [gp_bandit()]. In another reading of their experiments, the rewards of the
+#' initial points are observed before the first round: use `$add()`.
 #'
 #' A batch of `Q` queries (`$suggest(n = Q)`) whose rewards arrive before the next batch needs `m >= Q`. Its first query
 #' waits while \eqn{Q - 1} others are asked, and the rule \eqn{d_s \le t - s}{d_s <= t - s} also counts the round after
@@ -39,6 +40,7 @@
 #'   `width_sdf(width_gp_ts(B_f, R + B_y, delta), B_y)`, which is
 #'   \deqn{\beta_t = B_f + (R + B_y)\sqrt{2(\gamma_{t-1} + 1 + \log(2/\delta))}.}{beta_t = B_f + (R + B_y) sqrt(2
 #'   (gamma_{t-1} + 1 + log(2/delta))).}
+#'
 #'   With probability at least \eqn{1-\delta}{1 - delta},
 #'   \deqn{R_T \le (2/\rho_m)(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T),}{R_T <= (2/rho_m) (C1 beta_T sqrt(T
 #'   gamma_T) + m B_y C1^2 gamma_T),}
@@ -56,11 +58,11 @@
 #'   `width_sdf(width_realized(B_f, R + B_y, delta / 2), B_y / noise_var)`.
 #'
 #'   With contexts the same holds over pairs of context and point (Theorem 4). Thompson sampling (Theorem 3) needs
-#'   \eqn{\log(4/\delta)}{log(4/delta)} in place of \eqn{\log(2/\delta)}{log(2/delta)}, and `draw = "scaled"`.
+#'   \eqn{\log(4/\delta)}{log(4/delta)} instead of \eqn{\log(2/\delta)}{log(2/delta)}, and `draw = "scaled"`.
 #'
 #'   Not covered: the default width (\eqn{\beta_t = 1}{beta_t = 1} with any `noise_var`, as in the paper's experiments),
-#'   `draw = "posterior"`, and refitted hyperparameters. There is no theorem here for `gp_bucb()` or for Thompson sampling
-#'   with either of the other rules. For other combinations see [gp_bandit()].
+#'   `draw = "posterior"`, and refitted hyperparameters. There is no theorem here for `gp_bucb()` or for Thompson
+#'   sampling with either of the other rules. For other combinations see [gp_bandit()].
 #' @inheritParams gp_bandit
 #' @param m the number of rounds after which a reward counts as lost: an integer >= 0, or `Inf`. With `unit = "time"` it
 #'   is a length of time, see [pending_censor()]. The paper uses twice the mean delay.
