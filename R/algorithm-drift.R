@@ -1,61 +1,79 @@
 # GP-UCB under drift: windows, weights, fading, restarts. Layer: algorithms.
 
-#' GP-UCB under drift: restarts, windows, weights, fading
+#' GP-UCB for time-varying rewards: restarts, sliding windows, weights, fading
 #'
-#' Preset of [gp_bandit()] for rewards that change slowly, or at times nobody tells: it forgets the past at its own
-#' pace.
+#' `gp_ucb_drift()` is GP-UCB for functions that change slowly, or at unknown times. It discards or discounts old
+#' rewards by the rule `forget`. It is a preset of [gp_bandit()].
 #'
-#' It plays \eqn{\arg\max_x \mu(x) + w_t\sigma(x)}{argmax mu(x) + w_t sd(x)}; \eqn{\mu} and \eqn{\sigma} are the
-#' posterior in round \eqn{t}, by `forget`, of
-#' * [change_oracle(every = )][change_oracle()] (R-GP-UCB): what was observed since the last restart, one every \eqn{H}
-#'   rounds.
+#' It maximises the acquisition function
+#' \deqn{\mu(x) + w_t\sigma(x),}{mu(x) + w_t sd(x),}
+#' where \eqn{w_t} is the confidence width ([widths]), the multiplier of the posterior standard deviation (sd). Mean and
+#' sd are those of round \eqn{t}. The rule `forget` sets the data on which they are conditioned:
+#'
+#' * [change_oracle(every = )][change_oracle()] (R-GP-UCB): the rewards since the last restart, with a restart every
+#'   \eqn{H} rounds.
 #' * [change_fade()] with `window` (SW-GP-UCB): the last \eqn{W} observations.
-#' * [change_fade()] `by = "weights"` (WGP-UCB): all observations, that of round \eqn{s} with noise variance
-#'   \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}, \eqn{\eta}{eta} = 1 - `rate`.
-#' * [change_fade()] (TV-GP-UCB): all observations under the kernel
-#'   \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}: the function is taken to be
-#'   \eqn{f_{t+1} = \sqrt{1-\epsilon}f_t + \sqrt\epsilon g}{f_(t+1) = sqrt(1 - epsilon) f_t + sqrt(epsilon) g}, \eqn{g}
-#'   a fresh draw from the prior.
-#' * [change_event()] (ET-GP-UCB): what was observed since a reward was last too far from what the posterior allows.
+#' * [change_fade()] with `by = "weights"` (WGP-UCB): all observations. That of round \eqn{s} has noise variance
+#'   \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}, with \eqn{\eta}{eta} = 1 - `rate`.
+#' * [change_fade()] (TV-GP-UCB): all observations, under a model of drift with \eqn{\epsilon}{epsilon} = `rate` and
+#'   \eqn{g} a new draw from the prior in each round,
+#'   \deqn{f_{t+1} = \sqrt{1-\epsilon}f_t + \sqrt\epsilon g.}{f_(t+1) = sqrt(1 - epsilon) f_t + sqrt(epsilon) g.}
 #'
-#' `forget = "restarts"`, `"window"` or `"weights"` sets the pace by the total variation: with \eqn{P_T} = `variation`,
-#' \eqn{T} = `horizon` and \eqn{\gamma_T} = `gain`,
+#'   The kernel of this model is \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}.
+#' * [change_event()] (ET-GP-UCB): the rewards since the last restart, with a restart when a reward is too far from the
+#'   posterior mean.
+#'
+#' `forget = "restarts"`, `"window"` or `"weights"` computes \eqn{H}, \eqn{W} or \eqn{\eta}{eta} by a formula. It uses
+#' the total variation \eqn{P_T} = `variation`, the horizon \eqn{T} = `horizon` and the information gain
+#' \eqn{\gamma_T}{gamma_T} = `gain`:
 #' \deqn{H = W = \lceil\gamma_T^{1/4}\sqrt{T/P_T}\rceil,\quad \eta = 1 - \gamma_T^{-1/4}\sqrt{P_T/T}.}{H = W =
 #' ceiling(gamma_T^(1/4) sqrt(T / P_T)),  eta = 1 - gamma_T^(-1/4) sqrt(P_T / T).}
 #'
-#' @section Guarantee: for restarts, windows and weights with those settings, dynamic regret
-#'   \eqn{\tilde O(\gamma_T^{7/8}P_T^{1/4}T^{3/4})}{O(gamma_T^(7/8) P_T^(1/4) T^(3/4))} up to logarithms, for functions
-#'   of bounded RKHS norm with \eqn{\sum_t \|f_{t+1}-f_t\| \le P_T}{sum of |f_(t+1) - f_t| <= P_T} in that norm, and a
-#'   width such as [width_realized()] raised by the drift within the window. For fading, if the function drifts as the
-#'   kernel says, on arms and with `width_srinivas_finite(delta)`, not the default width: with probability
-#'   \eqn{1-\delta}{1 - delta} the intervals hold in all rounds and the dynamic regret is at most
-#'   \eqn{\sqrt{C_1T\beta_TI_T}}{sqrt(C1 T beta_T I_T)}, \eqn{C_1 = 8/\log(1+1/\lambda)}{C1 = 8 / log(1 + 1 / lambda)},
-#'   \eqn{I_T} the realised `$information_gain()` (derived here; `"fade"` of [regret_bound()]): linear in \eqn{T}, with
-#'   a slope that vanishes with \eqn{\epsilon}{epsilon}. For event triggers one thing: if \eqn{f} is drawn from the
-#'   prior and never changes, \eqn{\lambda}{lambda} is right and queries are asked one at a time, the probability of
-#'   **any** restart is at most `delta` (derived here, a union bound over rounds); that a change is noticed nobody
-#'   proves. The constant default width is practice, outside the theorems. Where the variation is bounded and designs
-#'   may be planned: [bpe()] with `variation`, `width_fixed(drift = )` ([widths]). Everything else of `gp_bandit()`
-#'   (policies through it, pending rewards, contexts, constraints, boxes) runs with each of them and is exact; no
-#'   theorem covers those combinations.
+#' For the costs of a round see [changes].
+#'
+#' @section Guarantee: *Restarts, windows and weights* with these settings have dynamic regret
+#'   \deqn{\tilde O(\gamma_T^{7/8}P_T^{1/4}T^{3/4}),}{O(gamma_T^(7/8) P_T^(1/4) T^(3/4)),}
+#'   up to logarithms. The functions must have bounded RKHS norm and
+#'   \eqn{\sum_t \|f_{t+1}-f_t\| \le P_T}{sum of |f_(t+1) - f_t| <= P_T} in that norm. The width must be one such as
+#'   [width_realized()], increased by the drift within the window.
+#'
+#'   *Fading* (an original result, not peer-reviewed; `"fade"` of [regret_bound()]): the function drifts as the kernel
+#'   states, on arms, and the width is `width_srinivas_finite(delta)`, not the default. With probability
+#'   \eqn{1-\delta}{1 - delta} the intervals hold in all rounds, and the dynamic regret is at most
+#'   \deqn{\sqrt{C_1T\beta_TI_T},\quad C_1 = 8/\log(1+1/\lambda),}{sqrt(C1 T beta_T I_T), C1 = 8 / log(1 + 1 / lambda),}
+#'   with \eqn{I_T} the realised `$information_gain()`. This is linear in \eqn{T}, with a slope that vanishes with
+#'   \eqn{\epsilon}{epsilon}.
+#'
+#'   *Event triggers* (an original result, not peer-reviewed; a union bound over rounds): assume that \eqn{f} is drawn
+#'   from the prior and never changes, \eqn{\lambda}{lambda} is right, and queries are asked one at a time. Then the
+#'   probability of **any** restart is at most `delta`. It is not proven that a change is detected.
+#'
+#'   Not covered: the constant default width, and combinations with other policies, pending rewards, contexts,
+#'   constraints or boxes. These combinations run with each rule, and their posterior is exact. If the variation is
+#'   bounded and designs can be planned, see [bpe()] with `variation`, and `width_fixed(drift = )` ([widths]).
 #' @inheritParams gp_bandit
-#' @param forget a rule: [change_oracle()], [change_fade()], [change_event()] or
-#'   another of [changes]; or `"restarts"`, `"window"`, `"weights"`: the first three at the pace of the formulas.
-#' @param width a [width][widths].
-#' @param variation \eqn{P_T}, the total variation, a number > 0.
-#' @param horizon \eqn{T}, the number of rounds, a whole number >= 1.
-#' @param gain \eqn{\gamma_T}, a number > 0; `NULL`: on arms the greedy value of [information_gain()] for that number of
-#'   rounds.
+#' @param forget a rule: [change_oracle()], [change_fade()], [change_event()] or another of [changes]. Or `"restarts"`,
+#'   `"window"` or `"weights"`: one of the first three rules with the setting of the formula above.
+#' @param width the confidence width, see [widths]. 2 by default.
+#' @param variation \eqn{P_T}, the total variation in the RKHS norm, a number > 0. Needed for the formulas; otherwise
+#'   `NULL`.
+#' @param horizon \eqn{T}, the number of rounds, an integer >= 1. Needed for the formulas; otherwise `NULL`.
+#' @param gain \eqn{\gamma_T}{gamma_T} of the formulas, a number > 0 in nats. `NULL`, the default, is on arms the greedy
+#'   value of [information_gain()] for `horizon` rounds; a box needs a number.
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`.
-#' @section Errors: as [gp_bandit()]; if a formula is asked for without what it needs, or if the formula gives no
-#'   \eqn{\eta > 0}{eta > 0}.
-#' @section Cost: see [changes].
+#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @section Errors: `forget = "weights"` needs a total variation for which \eqn{\eta > 0}{eta > 0}, and all formulas
+#'   need `variation` and `horizon`.
 #' @references Bogunovic, Scarlett and Cevher (2016), Time-varying Gaussian process bandit optimization, AISTATS;
 #'   Brunzema, von Rohr, Solowjow and Trimpe, event-triggered time-varying Bayesian optimization; Zhou and Shroff
 #'   (2021), No-regret algorithms for time-varying Bayesian optimization; Deng, Zhou, Kim, Tewari, Gupta and Shroff
 #'   (2022), Weighted Gaussian process bandits for non-stationary environments, AISTATS.
 #' @aliases sw_gp_ucb r_gp_ucb wgp_ucb tv_gp_ucb et_gp_ucb
+#' @concept time-varying Bayesian optimization
+#' @concept nonstationary bandits
+#' @concept sliding window
+#' @concept discounting
+#' @concept concept drift
 #' @seealso [gp_ucb_cpd()], [changes].
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
@@ -77,7 +95,7 @@ gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_c
     check_class(forget, "bandit_changes", hint = drift_choices)
     given <- c("variation", "horizon", "gain")[!c(is.null(variation), is.null(horizon), is.null(gain))]
     if (length(given)) {
-      stop_argument(given[1], "given beside a rule that has its own pace",
+      stop_argument(given[1], "given with a rule that has its own setting",
                     "NULL, or `forget` one of the formulas' names")
     }
   }
@@ -94,7 +112,7 @@ drift_rules <- list(
   weights = function(memory, variation) {
     if (memory <= 1) {
       stop_argument("variation", describe(variation),
-                    "less than horizon * sqrt(gain): with so much of it no past observation counts")
+                    "less than horizon * sqrt(gain): with a larger variation no past observation counts")
     }
     change_fade(1 / memory, by = "weights")
   }
@@ -106,8 +124,8 @@ drift_rule <- function(name, domain, kernel, noise_var, variation, horizon, gain
 
 # gamma_T^(1/4) sqrt(T / P_T).
 drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {
-  if (is.null(variation)) stop_argument("variation", "NULL", "given, where a formula sets the pace")
-  if (is.null(horizon)) stop_argument("horizon", "NULL", "given, where a formula sets the pace")
+  if (is.null(variation)) stop_argument("variation", "NULL", "given if `forget` names a formula")
+  if (is.null(horizon)) stop_argument("horizon", "NULL", "given if `forget` names a formula")
   variation <- check_number(variation, lower = 0, open_lower = TRUE)
   horizon <- check_count(horizon)
   gain <- if (is.null(gain)) largest_gain(as_domain(domain), kernel, horizon, noise_var)

@@ -1,50 +1,72 @@
 # Level-set estimation. Layer: algorithms.
 
-#' Level sets: where is f above a level?
+#' Level-set estimation (LSE): where is f above a level?
 #'
-#' Preset of [gp_bandit()] that finds where \eqn{f > h}, \eqn{h} = `level` (LSE, Gotovos et al. 2013). Every place has a
-#' running interval \eqn{C_t}, the intersection of \eqn{\mu\pm w\sigma}{mu +- w sd} over all rounds so far. It is
-#' `"above"` once \eqn{\min C_t + \epsilon > h}{min C_t + accuracy > h}, `"below"` once
-#' \eqn{\max C_t - \epsilon \le h}{max C_t - accuracy <= h}, and `"unknown"` until then. Played is the most ambiguous of
-#' the unknown, \eqn{\arg\max\min(\max C_t - h, h - \min C_t)}{argmax min(max C_t
-#' - h, h - min C_t)}.
+#' `gp_lse()` classifies points by whether \eqn{f(x) > h}, with \eqn{h} = `level` (Gotovos et al. 2013). Use it to find
+#' the region above a threshold rather than the maximum. It is a preset of [gp_bandit()].
 #'
-#' With `implicit = TRUE` the level is a share of the unknown maximum (of \eqn{f \ge 0}{f >= 0}): above once
-#' \eqn{\min C_t + \epsilon \ge h\max_x\max C_t}{min C_t + accuracy >= level * max max C_t}, below once
-#' \eqn{\max C_t - \epsilon \le h\max_x\min C_t}{max C_t - accuracy <= level * max min C_t}; played is the widest
-#' interval among the unknown and the places with \eqn{\max C_t \ge \max_x\min C_t}{max C_t >= max min C_t}, which may
-#' be the maximiser.
+#' Each candidate point has an interval \eqn{C_t}: the intersection over all rounds so far of
+#' \deqn{\mu(x) \pm w_t\sigma(x),}{mu(x) +- w_t sd(x),}
+#' where \eqn{w_t} is the confidence width ([widths]), the multiplier of the posterior standard deviation (sd). With
+#' \eqn{\epsilon}{epsilon} = `accuracy`, the label of a point is
 #'
-#' `$levels()` gives a data.frame with a row per arm: `arm`, `label`, `lower`, `upper` (the ends of \eqn{C_t}). On a box
-#' it is about the box's candidates, which alone are played, and has their inputs instead of `arm`. [stop_levels()] ends
-#' a run when nothing is unknown. Pending queries that the variance knows steer the choice and narrow no interval. An
-#' empty \eqn{C_t} refutes the model: that is counted (`print()`), warned of by `$levels()`, and the intersection begins
-#' again. Refits and restarts begin it again too.
+#' * `"above"` once \eqn{\min C_t + \epsilon > h}{min C_t + accuracy > h},
+#' * `"below"` once \eqn{\max C_t - \epsilon \le h}{max C_t - accuracy <= h},
+#' * `"unknown"` until then.
 #'
-#' @section Units: with `rewards =` (see [rewards]) `level`, `accuracy` and the ends in `$levels()` are expected
-#'   rewards. For successes they are probabilities, for counts mean counts, for levels the mean number of a level. They
-#'   are converted exactly, as the expected reward rises with the latent \eqn{f}{f}: an arm is `"above"` once its
-#'   expected reward exceeds `level - accuracy` throughout \eqn{C_t}. The ambiguity and `width` stay those of
-#'   \eqn{f}{f}. `direction = "minimize"` changes no label. An implicit level and `outputs` are errors.
-#' @section Guarantee: with a width that holds in all rounds together with probability \eqn{1-\delta}{1 - delta} (see
-#'   [widths]), every label is right to within `accuracy` with that probability:
-#'   \eqn{f > h - \epsilon}{f > level - accuracy} where it says above, \eqn{f \le h + \epsilon}{f <= level + accuracy}
-#'   where below. With an explicit level all have one after round \eqn{T} if \eqn{T/(w_T^2\gamma_T) > 2/(\log(1 +
-#'   1/\lambda)\epsilon^2)}{T / (w_T^2 gamma_T) > 2 / (log(1 + 1/lambda) accuracy^2)}, \eqn{k \le 1}{k <= 1}: the
-#'   ambiguity of what is played is at most \eqn{w_t\sigma}{w_t sd}, and no less than that of any place that stays
-#'   unknown. Fitted hyperparameters void both. On a box this is about its candidates, which `$levels()` lists, and
-#'   nothing between them.
+#' The next query is the most ambiguous of the unknown points:
+#' \deqn{\arg\max_x\min(\max C_t(x) - h,\ h - \min C_t(x)).}{argmax min(max C_t - h, h - min C_t).}
+#'
+#' With `implicit = TRUE` the level is a proportion of the unknown maximum of \eqn{f}, for \eqn{f \ge 0}{f >= 0}:
+#'
+#' * `"above"` once \eqn{\min C_t + \epsilon \ge h\max_x\max C_t}{min C_t + accuracy >= level * max max C_t},
+#' * `"below"` once \eqn{\max C_t - \epsilon \le h\max_x\min C_t}{max C_t - accuracy <= level * max min C_t}.
+#'
+#' The next query then has the widest interval. It is chosen among the unknown points and those that may be the
+#' maximiser (\eqn{\max C_t \ge \max_x\min C_t}{max C_t >= max min C_t}).
+#'
+#' On a box all this applies to its candidate points, the only ones that are queried. [stop_levels()] ends a run when no
+#' point is unknown. Pending queries (whose rewards have not been observed), if included in the variance, affect the
+#' choice and narrow no interval. An empty \eqn{C_t} contradicts the model. It is counted (`print()`), `$levels()` warns
+#' about it, and the intersection starts again. Refits and restarts also start it again.
+#'
+#' @section Units: with `rewards =` (see [rewards]), `level`, `accuracy` and the bounds in `$levels()` are expected
+#'   rewards. For successes they are probabilities, for counts mean counts, for ordered levels the mean number of a
+#'   level. They are converted exactly, because the expected reward increases with the latent \eqn{f}{f}. A point is
+#'   `"above"` once its expected reward exceeds `level - accuracy` throughout \eqn{C_t}. The ambiguity and `width`
+#'   remain in units of \eqn{f}{f}. `direction = "minimize"` changes no label. An implicit level and `outputs` are not
+#'   supported.
+#' @section Guarantee: assume that the width holds in all rounds together with probability \eqn{1-\delta}{1 - delta}
+#'   (see [widths]). Then with that probability every label is right to within `accuracy`:
+#'   \eqn{f > h - \epsilon}{f > level - accuracy} for `"above"`, and \eqn{f \le h + \epsilon}{f <= level + accuracy} for
+#'   `"below"`.
+#'
+#'   With an explicit level and \eqn{k(x,x) \le 1}{k(x, x) <= 1}, all points are labelled after round \eqn{T} if
+#'   \deqn{T/(w_T^2\gamma_T) > 2/(\log(1 + 1/\lambda)\epsilon^2).}{T / (w_T^2 gamma_T) > 2 / (log(1 + 1/lambda)
+#'   accuracy^2).}
+#'
+#'   The reason is that the ambiguity of a query is at most \eqn{w_t\sigma}{w_t sd}, and no less than that of any point
+#'   that remains unknown. Fitted hyperparameters void both statements. On a box they cover the candidates that
+#'   `$levels()` lists, and nothing between them.
 #' @inheritParams gp_ucb
-#' @param level \eqn{h}, a number in units of the (expected) reward; a share in (0, 1) where `implicit`.
+#' @param level \eqn{h}, a number in units of the (expected) reward; with `implicit = TRUE` a proportion in (0, 1).
 #' @param accuracy \eqn{\epsilon}{epsilon}, a number >= 0 in units of the (expected) reward.
-#' @param implicit is the level a share of the maximum?
-#' @param width a [width][widths], not a randomised one; `NULL`: `width_srinivas_finite(delta)`, with the number of arms
-#'   or, on a box, of its candidates.
-#' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: as [gp_bandit()]; on a box or a product with contexts, and in contexts that are not known
-#'   beforehand.
+#' @param implicit `TRUE` if the level is a proportion of the maximum; `FALSE` by default.
+#' @param width the confidence width, see [widths], not a randomised one. `NULL`, the default, is
+#'   `width_srinivas_finite(delta)` with the number of arms or, on a box, of its candidates.
+#' @return An object of class `GPBandit`, see [gp_bandit()]. Its method `$levels(context = NULL)` returns a data.frame
+#'   with a row for each arm or candidate:
+#'
+#'   * `arm`, the number of the arm; on a box the inputs of the candidate instead,
+#'   * `label`, one of `"above"`, `"below"` and `"unknown"`,
+#'   * `lower`, `upper`, the ends of \eqn{C_t}.
+#' @section Errors: contexts are not supported on a box or a product, nor are contexts that are not known in advance.
 #' @references Gotovos, Casati, Hitz and Krause (2013), Active learning for level set estimation, IJCAI.
-#' @seealso [policy_straddle()], which has nothing to tune.
+#' @concept level-set estimation
+#' @concept active learning
+#' @concept threshold
+#' @concept excursion set
+#' @seealso [policy_straddle()], which has no tuning parameters.
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
