@@ -4,34 +4,50 @@
 
 #' Bandit online convex optimisation with constraints
 #'
-#' Method `"oco"` of [baseline_constrained()]. A gradient method without a model, after Cao and Liu (2018) (whose text
-#' we could not see), written as maximisation. It climbs \eqn{L(x,\lambda) = f(x) - \lambda'g(x) +
-#' \tfrac{\delta\eta}{2}\|\lambda\|^2}{L(x, lambda) = f(x) - lambda'g(x) + (delta eta / 2) |lambda|^2} in \eqn{x} and
-#' descends in \eqn{\lambda\ge 0}{lambda >= 0}. A step asks two queries,
-#' \eqn{x\pm\varepsilon u}{x + eps u and x - eps u} with \eqn{u} uniform on the sphere, for the gradients
-#' \eqn{\hat\nabla h = \frac{d}{2\varepsilon}(h(x+\varepsilon u) - h(x-\varepsilon u))u}{(d / (2 eps)) (h(x + eps u) -
-#' h(x - eps u)) u} of \eqn{h = f, g_j}; then
+#' A gradient method without a model, for constrained problems: method `"oco"` of [baseline_constrained()]. It serves as
+#' a baseline, after Cao and Liu (2018), whose text was not available to us. It is written here as maximisation.
+#'
+#' The method increases, in \eqn{x}, the regularised Lagrangian
+#' \deqn{L(x,\lambda) = f(x) - \lambda'g(x) + \tfrac{\delta\eta}{2}\|\lambda\|^2}{L(x, lambda) = f(x) - lambda'g(x) +
+#' (delta eta / 2) |lambda|^2}
+#' by gradient steps, and decreases it in the multipliers \eqn{\lambda\ge 0}{lambda >= 0}.
+#'
+#' A step has two queries, \eqn{x\pm\varepsilon u}{x + eps u and x - eps u}, with \eqn{u} uniform on the sphere. They
+#' estimate the gradients of \eqn{f} and of each \eqn{g_j}. For \eqn{h} one of these functions the estimate is
+#' \deqn{\hat\nabla h = \frac{d}{2\varepsilon}(h(x+\varepsilon u) - h(x-\varepsilon u))u.}{grad h = (d / (2 eps)) (h(x +
+#' eps u) - h(x - eps u)) u.}
+#'
+#' The step is then
 #' \deqn{x\leftarrow\Pi\bigl(x+\eta(\hat\nabla f-\sum_j\lambda_j\hat\nabla g_j)\bigr),\quad
-#'   \lambda\leftarrow[\lambda+\eta(\hat g-\delta\eta\lambda)]_+,}{x <- P(x + eta (grad f - sum_j lambda_j grad g_j)), 
-#' lambda <- max(0, lambda + eta (ghat - delta eta lambda)),} \eqn{\Pi}{P} the projection onto the box shrunk by
-#' \eqn{\varepsilon}{eps} and \eqn{\hat g}{ghat} the mean of the two observed constraint values (the algorithm's own
-#' \eqn{g(x)} is never seen). The noise enters the gradients as it is.
+#'   \lambda\leftarrow[\lambda+\eta(\hat g-\delta\eta\lambda)]_+.}{x <- P(x + eta (grad f - sum_j lambda_j grad g_j)),
+#' lambda <- max(0, lambda + eta (ghat - delta eta lambda)).}
 #'
-#' \eqn{x} starts uniformly at random in the shrunk box. On arms it moves in the box around them, and the arm nearest to
-#' \eqn{x\pm\varepsilon u}{x + eps u or x - eps u} is played: with arms farther apart than \eqn{\varepsilon}{eps} the
-#' gradients are poor. Logarithmic inputs are moved on the logarithmic scale. While the rewards of a pair are on their
-#' way further pairs are asked around the same \eqn{x}; a pair moves \eqn{x} when both its rewards have arrived. Data
-#' given by `$add()` are kept in the history and not used.
+#' \eqn{\Pi}{P} is the projection onto the box shrunk by \eqn{\varepsilon}{eps}. \eqn{\hat g}{ghat} is the mean of the
+#' two observed constraint values, because \eqn{g(x)} itself is not observed. The gradients contain the noise unchanged.
 #'
-#' @section Guarantee: for convex problems (concave \eqn{f}) regret and violation are sublinear (Cao and Liu 2018); on
-#'   others it may stay at a point that is stationary. None for arms.
-#' @section Methods: see [baseline_constrained()]; `$posterior()`, `predict()` and `plot()` are errors, for there is no
-#'   posterior, and so is `$amend()`, for a step cannot be taken back. A pair of which one query is withdrawn or has
-#'   failed is given up. `$best()` is the current \eqn{x}, or the arm next to it. History's `phase` is `"plus"` or
-#'   `"minus"`, `kappa1..` the multipliers \eqn{\lambda}{lambda}.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' * The first \eqn{x} is uniformly random in the shrunk box.
+#' * On arms, \eqn{x} moves in the box around them, and the arm nearest to \eqn{x\pm\varepsilon u}{x + eps u or x - eps
+#'   u} is selected. If the arms are farther apart than \eqn{\varepsilon}{eps}, the gradients are poor.
+#' * Logarithmic inputs are moved on the logarithmic scale.
+#' * A pair moves \eqn{x} when both its rewards have arrived. Until then further pairs are asked around the same
+#'   \eqn{x}.
+#' * Data given by `$add()` are kept in the history and not used.
+#'
+#' @section Guarantee: for convex problems (concave \eqn{f}) regret and violation are sublinear (Cao and Liu 2018). On
+#'   other problems it may stay at a stationary point. On arms it has none.
+#' @section Methods: those of [baseline_constrained()], with these differences:
+#'
+#'   * `$posterior()`, `predict()` and `plot()` are errors, because there is no posterior.
+#'   * `$amend()` is an error, because a step cannot be undone.
+#'   * A pair is discarded if one of its queries is withdrawn or has failed.
+#'   * `$best()` is the current \eqn{x}, or the arm nearest to it.
+#'   * In the history, `phase` is `"plus"` or `"minus"`, and `kappa1..` are the multipliers \eqn{\lambda}{lambda}.
 #' @references Cao and Liu (2018), Online convex optimization with time-varying constraints and bandit feedback, IEEE
 #'   Transactions on Automatic Control 64; as used by Shi and Eryilmaz (2022).
+#' @concept online convex optimization
+#' @concept zeroth-order optimization
+#' @concept constrained optimization
+#' @concept primal-dual
 #' @seealso [baseline_constrained()], [admmbo].
 #' @name bandit_oco
 NULL
@@ -123,5 +139,5 @@ register_script("bandit_oco", list(
   begin = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
   propose = function(bandit, context) propose_oco(bandit),
   recommend = function(bandit, context) recommend_oco(bandit),
-  amends = "bandit OCO has moved by the reward that it was told, and cannot go back"
+  amends = "bandit OCO has already used this reward for a step, which cannot be undone"
 ))

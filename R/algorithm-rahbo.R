@@ -3,32 +3,46 @@
 # A rule in R (bandit-script.R): what its two models learn, variances and means of places played again and again, is
 # made anew from the log. Its score is the core's (place_of_sum()).
 
-#' Risk-averse: mean minus variance of the noise
+#' Risk-averse Bayesian optimisation (RAHBO): mean minus variance of the noise
 #'
-#' RAHBO (Makarova et al. 2021) maximises \eqn{f(x) - \alpha\rho^2(x)}{f(x) - alpha rho^2(x)}, \eqn{\rho^2(x)}{rho^2(x)}
-#' the unknown variance of the noise at \eqn{x}. Every place is played `repeats` = \eqn{k} times in a row; the sample
-#' variance \eqn{s^2} of what is known there is an observation of \eqn{\rho^2}{rho^2}, whose posterior has the prior
-#' mean `noise_var` and the kernel `variance_kernel`; the mean is one of \eqn{f}, with noise variance
-#' \eqn{u_{\rho^2}(x)/n}{u_rho2(x) / n}, \eqn{u} the upper bound, \eqn{n} the rewards there. Next is
-#' \deqn{\arg\max_x u_f(x) - \alpha\max(l_{\rho^2}(x), 0);}{argmax u_f(x) - alpha max(l_rho2(x), 0);}
-#' `$best()` is the place played with the largest \eqn{l_f - \alpha u_{\rho^2}}{l_f - alpha u_rho2}. `$posterior()` is
-#' \eqn{f}'s. History's `phase` is `"policy"`, then `"repeat"`.
+#' RAHBO maximises the mean of the reward minus a multiple of its noise variance (Makarova et al. 2021). Use it for
+#' heteroscedastic noise, if less variable results are worth a lower mean. The objective is
+#' \deqn{f(x) - \alpha\rho^2(x),}{f(x) - alpha rho^2(x),}
+#' where \eqn{\rho^2(x)}{rho^2(x)} is the unknown noise variance at \eqn{x}.
 #'
-#' @section Guarantee: Makarova et al. (2021) prove a bound of the risk-averse regret for widths that are confidence
-#'   bounds of both functions; it is not restated here. The constant default width is their practice, outside the
-#'   theorem.
+#' Each selected point is queried `repeats` = \eqn{k} times in a row. There are two Gaussian-process models:
+#'
+#' * The sample variance \eqn{s^2} of the rewards observed at a point is an observation of \eqn{\rho^2}{rho^2}. Its
+#'   model has the prior mean `noise_var` and the kernel `variance_kernel`.
+#' * The sample mean of the \eqn{n} rewards at a point is an observation of \eqn{f}, with noise variance
+#'   \eqn{u_{\rho^2}(x)/n}{u_rho2(x) / n}.
+#'
+#' With \eqn{u} and \eqn{l} the upper and lower confidence bounds of each model (see [widths]), the next point is
+#' \deqn{\arg\max_x u_f(x) - \alpha\max(l_{\rho^2}(x), 0).}{argmax u_f(x) - alpha max(l_rho2(x), 0).}
+#'
+#' `$best()` is the queried point with the largest \eqn{l_f - \alpha u_{\rho^2}}{l_f - alpha u_rho2}. `$posterior()` is
+#' that of \eqn{f}. In the history, `phase` is `"policy"` for the first query of a point and `"repeat"` for the others.
+#'
+#' @section Guarantee: Makarova et al. (2021) prove a bound of the risk-averse regret for widths that give confidence
+#'   bounds of both functions. It is not restated here. The constant default width is that of their experiments and
+#'   outside the theorem.
 #' @inheritParams gp_bandit
-#' @param noise_var prior mean of \eqn{\rho^2}{rho^2}, a number > 0.
-#' @param alpha \eqn{\alpha}{alpha}, how much a unit of variance costs, a number >= 0.
-#' @param variance_kernel prior covariance of \eqn{\rho^2}{rho^2}, in squared units of variances.
-#' @param repeats \eqn{k}, a whole number >= 2.
-#' @param width,variance_width widths of \eqn{f} and of \eqn{\rho^2}{rho^2}, see [widths].
-#' @param variance_noise noise variance of a sample variance; `NULL`: `2 * noise_var^2 / (repeats - 1)`, that of normal
-#'   noise.
-#' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @param noise_var the prior mean of \eqn{\rho^2}{rho^2}, a number > 0 in squared units of the reward.
+#' @param alpha \eqn{\alpha}{alpha}, the cost of a unit of variance, a number >= 0.
+#' @param variance_kernel the prior covariance of \eqn{\rho^2}{rho^2}, a [kernel][kernel_se()] in squared units of
+#'   variances.
+#' @param repeats \eqn{k}, the number of queries at each point, an integer >= 2. 10 by default.
+#' @param width,variance_width the confidence widths of \eqn{f} and of \eqn{\rho^2}{rho^2} (multipliers of the posterior
+#'   standard deviation), see [widths]. By default \eqn{\sqrt2}{sqrt(2)} for both.
+#' @param variance_noise the noise variance of a sample variance, a number > 0. `NULL`, the default, is
+#'   `2 * noise_var^2 / (repeats - 1)`, which is that of normal noise.
+#' @return An object of reference class `ScriptedBandit`, a `GPBandit`, see [gp_bandit()].
 #' @references Makarova, Usmanova, Bogunovic and Krause (2021), Risk-averse heteroscedastic Bayesian optimization
 #'   <https://arxiv.org/abs/2111.03637>.
+#' @concept risk-averse Bayesian optimization
+#' @concept heteroscedastic noise
+#' @concept mean-variance
+#' @concept robust Bayesian optimization
 #' @seealso `noise_var` of single rewards in [gp_bandit()].
 #' @examples
 #' x <- seq(0, 1, length.out = 40)
@@ -52,8 +66,8 @@ rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 1
   repeats <- check_count(repeats, lower = 2)
   f <- gp_script_parts(domain, kernel, noise_var, check_script_width(width), 0, mean, NULL, NULL, NULL, 0, least = 0)
   if (is.null(variance_noise)) variance_noise <- 2 * f$models[[1]]$noise_var^2 / (repeats - 1)
-  rho <- gp_script_parts(domain, variance_kernel, variance_noise, check_script_width(variance_width, "variance_width"), 0,
-                        f$models[[1]]$noise_var, NULL, NULL, NULL, 0, least = 0)
+  rho <- gp_script_parts(domain, variance_kernel, variance_noise, check_script_width(variance_width, "variance_width"),
+                        0, f$models[[1]]$noise_var, NULL, NULL, NULL, 0, least = 0)
   new_script_bandit("rahbo", f$domain, 0, contexts, c(f$models, rho$models), journal = journal, least = 0,
             trust = trust)
 }

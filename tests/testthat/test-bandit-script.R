@@ -588,7 +588,7 @@ test_that("bandit OCO gives up a pair of which one reward will never come", {
   centre <- colMeans(as.matrix(b$history()[4:5, c("x1", "x2")]))
   expect_equal(centre, unlist(x), tolerance = 1e-12)
   before <- b$history()
-  expect_error(b$amend(4, 3), class = "gpbandits_error", regexp = "cannot go back")
+  expect_error(b$amend(4, 3), class = "gpbandits_error", regexp = "cannot be undone")
   expect_identical(b$history(), before)
 })
 
