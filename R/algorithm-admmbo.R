@@ -3,44 +3,60 @@
 # A rule in R (bandit-script.R): its steps, budgets and duals are a plan over many queries, and its targets have
 # quadratics that no posterior has.
 
-#' ADMMBO: constrained Bayesian optimisation by alternating directions
+#' ADMMBO: constrained Bayesian optimisation by ADMM
 #'
-#' Method `"admmbo"` of [baseline_constrained()], after Ariafar et al. (2019): \eqn{\min F(x)}{min F(x)}, \eqn{F = -f},
-#' subject to \eqn{c_j(z_j)\le 0}{c_j(z_j) <= 0} and \eqn{x = z_j}, one Gaussian process for \eqn{F} and one for each of
-#' the \eqn{m} constraints. An outer round is
-#' 1. an *objective step*: so many queries by expected improvement on
-#'    \eqn{F(x)+\frac{m\rho}{2}\|x-\bar z+\bar y/\rho\|^2}{F(x) + (m rho / 2) |x - zbar + ybar/rho|^2}; \eqn{x} becomes
-#'    the best of the points queried;
-#' 2. a *feasibility step* for each \eqn{j}: so many queries by expected improvement on
-#'    \eqn{1[c_j(z)>0]+q(z)}{1[c_j(z) > 0] + q(z)},
-#'    \eqn{q(z) = \frac{\rho}{2M}\|x-z+y_j/\rho\|^2}{q(z) = (rho / (2 M)) |x - z + y_j/rho|^2}. With \eqn{v} the best
-#'    value so far less \eqn{q(z)} and \eqn{P = P(c_j(z)\le 0)}{P = P(c_j(z) <= 0)} it is 0 if \eqn{v<0}, \eqn{vP} if
-#'    \eqn{0\le v<1}{0 <= v < 1}, \eqn{v-(1-P)} if \eqn{v\ge 1}{v >= 1}; \eqn{z_j} becomes the best of the points
-#'    queried;
-#' 3. \eqn{y_j\leftarrow y_j+\rho(x-z_j)}{y_j <- y_j + rho (x - z_j)}; stop if, over all \eqn{j} together,
-#'    \eqn{\|x-z\|<0.05\sqrt{md}+0.075\max(\|x\|,\|z\|)}{|x - z| < 0.05 sqrt(m d) + 0.075 max(|x|, |z|)} and
-#'    \eqn{\rho\|\Delta z\|<0.05\sqrt{md}+0.075\rho\|y\|}{rho |change of z| < 0.05 sqrt(m d) + 0.075 rho |y|}, or after
-#'    `outer` rounds; else \eqn{\rho}{rho} is doubled (halved) where the first of the two norms exceeds ten times the
-#'    second (the second the first).
+#' ADMMBO maximises \eqn{f} under unknown constraints by alternating between the objective and each constraint. It is
+#' method `"admmbo"` of [baseline_constrained()] and serves as a baseline, after Ariafar et al. (2019). (ADMM is the
+#' alternating direction method of multipliers.) The problem is
+#' \deqn{\min F(x),\ F = -f,\quad\mbox{subject to } c_j(z_j)\le 0,\ x = z_j,\ j = 1, \dots, m.}{min F(x), F = -f,
+#' subject to c_j(z_j) <= 0 and x = z_j, for j = 1, ..., m.}
 #'
-#' Each query is a round of the run, and both reward and constraints of it count in the ledger; but, as published, an
-#' objective step's query teaches the process of \eqn{F} only and a feasibility step's that of \eqn{c_j} only.
-#' `share = TRUE` lets all learn from all. Best values are those of the posterior means at the points queried. Where no
-#' point promises an improvement the one of the smallest expected target is played. The first `initial` queries of each
-#' process are uniformly random, and part of its first step's queries. The authors' published code differs in two ways:
-#' it fits the kernels as it goes (`refit`), and its start points (two, from a file) are known beforehand, beside the
-#' budget: `initial = 0` and `$add()` before the run.
+#' There is one Gaussian process for \eqn{F} and one for each constraint. An outer round has three steps.
 #'
-#' When it has stopped it plays its answer (the point of largest posterior mean of \eqn{f} whose posterior constraint
-#' means are at most 0) for the rest of a run; the paper of Shi and Eryilmaz ends its curves there instead. History's
-#' `phase` is `"objective"`, `"constraint1"`, ... or `"answer"`.
+#' 1. The *objective step* has a fixed number of queries. They are selected by expected improvement on
+#'    \deqn{F(x)+\frac{m\rho}{2}\|x-\bar z+\bar y/\rho\|^2.}{F(x) + (m rho / 2) |x - zbar + ybar/rho|^2.}
 #'
-#' @section Guarantee: none for regret or violation; ADMM's own convergence needs convexity.
-#' @section Methods: see [baseline_constrained()]. There are no contexts. A query that is withdrawn is asked anew, one
-#'   that failed is not.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#'    Then \eqn{x} becomes the best of the queried points.
+#' 2. The *feasibility step* for each \eqn{j} has a fixed number of queries. They are selected by expected improvement
+#'    on
+#'    \deqn{1[c_j(z)>0]+q(z),\quad q(z) = \frac{\rho}{2M}\|x-z+y_j/\rho\|^2.}{1[c_j(z) > 0] + q(z),  q(z) = (rho / (2
+#'    M)) |x - z + y_j/rho|^2.}
+#'
+#'    Let \eqn{v} be the best value so far minus \eqn{q(z)}, and
+#'    \eqn{P = P(c_j(z)\le 0)}{P = P(c_j(z) <= 0)}. The expected improvement is 0 if \eqn{v<0}{v < 0}, \eqn{vP}{v P} if
+#'    \eqn{0\le v<1}{0 <= v < 1}, and \eqn{v-(1-P)}{v - (1 - P)} if \eqn{v\ge 1}{v >= 1}. Then \eqn{z_j} becomes the
+#'    best of the queried points.
+#' 3. The multipliers are updated by \eqn{y_j\leftarrow y_j+\rho(x-z_j)}{y_j <- y_j + rho (x - z_j)}. The method stops
+#'    after `outer` rounds, or if both of these hold over all \eqn{j} together:
+#'    \deqn{\|x-z\|<0.05\sqrt{md}+0.075\max(\|x\|,\|z\|),}{|x - z| < 0.05 sqrt(m d) + 0.075 max(|x|, |z|),}
+#'    \deqn{\rho\|\Delta z\|<0.05\sqrt{md}+0.075\rho\|y\|.}{rho |change of z| < 0.05 sqrt(m d) + 0.075 rho |y|.}
+#'
+#'    Otherwise \eqn{\rho}{rho} is doubled if the first norm exceeds ten times the second, and halved if the second
+#'    exceeds ten times the first.
+#'
+#' Each query is a round of the run, and its reward and constraint values both count in the results. As published, the
+#' process of \eqn{F} is conditioned only on the queries of objective steps, and that of \eqn{c_j} only on those of its
+#' feasibility steps. `share = TRUE` conditions all processes on all queries.
+#'
+#' "Best" is by the posterior mean at the queried points. If no point has positive expected improvement, the point with
+#' the smallest expected target is selected. The first `initial` queries of each process are uniformly random. They are
+#' part of the queries of its first step.
+#'
+#' The authors' published code differs in two ways. It fits the kernels during the run (`refit`). Its two initial
+#' points, from a file, are observed before the run and do not count in the budget (`initial = 0` and `$add()`).
+#'
+#' After stopping, ADMMBO selects its answer for the rest of the run. This is the point of largest posterior mean of
+#' \eqn{f} whose posterior constraint means are at most 0. (In the paper of Shi and Eryilmaz its curves end there.) In
+#' the history, `phase` is `"objective"`, `"constraint1"`, ... or `"answer"`.
+#'
+#' @section Guarantee: none for regret or violation. ADMM's own convergence needs convexity.
+#' @section Methods: those of [baseline_constrained()]. There are no contexts. A withdrawn query is asked again, a
+#'   failed one is not.
 #' @references Ariafar, Coll-Font, Brooks and Dy (2019), ADMMBO: Bayesian optimization with unknown constraints using
 #'   ADMM, Journal of Machine Learning Research 20(123).
+#' @concept constrained Bayesian optimization
+#' @concept expected improvement
+#' @concept alternating direction method of multipliers
 #' @seealso [baseline_constrained()], [bandit_oco].
 #' @name admmbo
 NULL

@@ -4,60 +4,79 @@
 # of each have brought, and what has been dropped stays so: a memory beside the log. The score is the core's
 # (place_of_sum()).
 
-#' Unknown lengthscales: LB-GP-UCB and A-GP-UCB
+#' GP-UCB with unknown lengthscales: LB-GP-UCB and A-GP-UCB
 #'
-#' Bandits that know an upper bound of the lengthscale and no more. `kernel` has that upper bound,
-#' \eqn{\theta_0}{theta_0}, and `B` bounds the RKHS norm of \eqn{f} there; a function of a shorter lengthscale
-#' \eqn{\theta}{theta} has norm at most
-#' \eqn{B(\theta) = (\theta_0/\theta)^{d/2}B}{B(theta) = (theta_0 / theta)^(d/2) B}. Candidates are
-#' \eqn{q_i = \theta_0e^{-i/d}}{q_i = theta_0 exp(-i / d)}, all lengthscales of the kernel together, as far as
-#' \eqn{q_i\ge\theta_0/g(t)}{q_i >= theta_0 / g(t)}. Every candidate has its own posterior, of all observations.
+#' Bayesian optimisation with a regret bound if only an upper bound of the kernel's lengthscale is known. `kernel` has
+#' that upper bound, \eqn{\theta_0}{theta_0}, and `B` bounds the RKHS norm of \eqn{f} there. A function of a shorter
+#' lengthscale \eqn{\theta}{theta} has norm at most
+#' \deqn{B(\theta) = (\theta_0/\theta)^{d/2}B.}{B(theta) = (theta_0 / theta)^(d/2) B.}
 #'
-#' `method = "balanced"` (LB-GP-UCB, Ziomek, Adachi and Osborne 2024) balances them by what regret they are suspected
-#' of: it plays, with the candidate of the least
-#' \eqn{\sqrt{n\gamma}(\sqrt\gamma + B(\theta))}{sqrt(n gamma) (sqrt(gamma) + B(theta))}, \eqn{n} its plays and this
-#' one, \eqn{\gamma}{gamma} = `rate(n)` over the product of its lengthscales,
-#' \eqn{\arg\max\mu_\theta + \beta_\theta\sigma_\theta}{argmax mu_theta + beta_theta sd_theta}, \eqn{\beta_\theta =
-#' B(\theta) + R\sqrt{2(\gamma_\theta+1+\log(2/\delta))}}{beta_theta = B(theta) + R sqrt(2 (gamma_theta + 1 + log(2 /
-#' delta)))} with its realised information gain. With \eqn{S} the sum of a candidate's rewards, \eqn{W} that of
-#' \eqn{\beta\sigma}{beta sd} where it played, and
-#' \eqn{\xi_t = 2R^2\log(m\pi^2t^2/(3\delta))}{xi_t = 2 R^2 log(m pi^2 t^2 / (3 delta))}, \eqn{m} candidates, it is
-#' dropped once all have rewards and \eqn{(S+2W)/n + \sqrt{\xi/n} < \max_{\theta'}(S'/n'-\sqrt{\xi/n'})}{(S + 2 W) / n +
-#' sqrt(xi / n) < the largest S' / n' - sqrt(xi / n')}.
+#' The candidate lengthscales are
+#' \deqn{q_i = \theta_0e^{-i/d},\quad q_i\ge\theta_0/g(t).}{q_i = theta_0 exp(-i / d),  q_i >= theta_0 / g(t).}
 #'
-#' `method = "adaptive"` (A-GP-UCB, Berkenkamp, Schoellig and Krause 2019) plays GP-UCB with the last candidate that
-#' \eqn{g(t)} allows, of norm bound \eqn{b(t)B(\theta)}{b(t) B(theta)}: the width is \eqn{b(t)B(\theta) +
-#' R\sqrt{2(\gamma_\theta + 1 + \log(1/\delta_i))}}{b(t) B(theta) + R sqrt(2 (gamma_theta + 1 + log(1/delta_i)))},
-#' \eqn{\delta_i = \delta/((i+1)(i+2))}{delta_i = delta / ((i + 1) (i + 2))}.
+#' All lengthscales of the kernel are divided by the same factor. Each candidate has its own posterior, conditioned on
+#' all observations.
 #'
-#' History's `phase` is the candidate played (`"scale0"` for \eqn{\theta_0}{theta_0}, ...), `mean`, `sd` and `width` are
-#' its. `$posterior()` and `$best()` are about the one played last.
+#' `method = "balanced"` (LB-GP-UCB, Ziomek, Adachi and Osborne 2024) balances the candidates by their suspected regret.
+#' It selects the candidate with the smallest
+#' \deqn{\sqrt{n\gamma}(\sqrt\gamma + B(\theta)).}{sqrt(n gamma) (sqrt(gamma) + B(theta)).}
 #'
-#' @section Guarantee: `"balanced"`: with probability \eqn{1-\delta}{1 - delta} regret of the order of \eqn{d\log g(T)}
-#'   times that of GP-UCB with the true lengthscale. `"adaptive"`: \eqn{b(T)g(T)^d} times; for the squared-exponential
-#'   kernel that is sublinear if \eqn{g = t^a} with \eqn{ad < 1/2}. Both for \eqn{\theta_0}{theta_0} no less than the
-#'   true lengthscale, once \eqn{g(t)} has come to it, and `R`-sub-Gaussian noise; the width takes
-#'   \eqn{\lambda = 1+2/T}{lambda = 1 + 2/T}, as [width_igp()]. Refitting instead ([refit_every()]) has no theorem.
+#' Here \eqn{n} is the number of its plays, including this one, and \eqn{\gamma}{gamma} is `rate(n)` divided by the
+#' product of its lengthscales. With this candidate it then selects the point
+#' \deqn{\arg\max_x\mu_\theta(x) + \beta_\theta\sigma_\theta(x),\quad
+#'   \beta_\theta = B(\theta) + R\sqrt{2(\gamma_\theta+1+\log(2/\delta))}.}{argmax mu_theta(x) + beta_theta sd_theta(x),
+#' beta_theta = B(theta) + R sqrt(2 (gamma_theta + 1 + log(2 / delta))).}
+#'
+#' Here \eqn{\beta_\theta}{beta_theta} is the confidence width ([widths]), the multiplier of the posterior standard
+#' deviation (sd), and \eqn{\gamma_\theta}{gamma_theta} is the candidate's realised information gain. A candidate is
+#' discarded once all have rewards and
+#' \deqn{(S+2W)/n + \sqrt{\xi_t/n} < \max_{\theta'}(S'/n'-\sqrt{\xi_t/n'}),\quad
+#'   \xi_t = 2R^2\log(m\pi^2t^2/(3\delta)).}{(S + 2 W) / n + sqrt(xi_t / n) < the largest S' / n' - sqrt(xi_t / n'),
+#' xi_t = 2 R^2 log(m pi^2 t^2 / (3 delta)).}
+#'
+#' Here \eqn{S} is the sum of the candidate's rewards, \eqn{W} that of \eqn{\beta_\theta\sigma_\theta}{beta_theta
+#' sd_theta} at its points, and \eqn{m} the number of candidates.
+#'
+#' `method = "adaptive"` (A-GP-UCB, Berkenkamp, Schoellig and Krause 2019) is GP-UCB with the last candidate that
+#' \eqn{g(t)} allows, and norm bound \eqn{b(t)B(\theta)}{b(t) B(theta)}. The width is
+#' \deqn{b(t)B(\theta) + R\sqrt{2(\gamma_\theta + 1 + \log(1/\delta_i))},\quad
+#'   \delta_i = \delta/((i+1)(i+2)).}{b(t) B(theta) + R sqrt(2 (gamma_theta + 1 + log(1/delta_i))),
+#' delta_i = delta / ((i + 1) (i + 2)).}
+#'
+#' In the history, `phase` is the candidate used (`"scale0"` for \eqn{\theta_0}{theta_0}, ...), and `mean`, `sd` and
+#' `width` are those of that candidate. `$posterior()` and `$best()` use the candidate of the last query.
+#'
+#' @section Guarantee: `"balanced"`: with probability \eqn{1-\delta}{1 - delta} the regret is of the order of
+#'   \eqn{d\log g(T)}{d log g(T)} times that of GP-UCB with the true lengthscale. `"adaptive"`: that factor is
+#'   \eqn{b(T)g(T)^d}{b(T) g(T)^d} times. For the squared-exponential kernel that is sublinear if \eqn{g = t^a} with
+#'   \eqn{ad < 1/2}{a d < 1/2}.
+#'
+#'   Both need \eqn{\theta_0}{theta_0} no less than the true lengthscale, a \eqn{g(t)} that has reached it, and
+#'   `R`-sub-Gaussian noise. The width needs \eqn{\lambda = 1+2/T}{lambda = 1 + 2/T}, as [width_igp()] does. There is no
+#'   theorem for refitting instead ([refit_every()]).
 #' @section Methods: those of a [GPBandit][gp_bandit], as for the baselines in [baseline_constrained()].
 #' @inheritParams igp_ucb
-#' @param kernel [kernel_se()] or [kernel_matern()] at the largest lengthscale.
-#' @param B bound of the RKHS norm at the largest lengthscale.
+#' @param kernel the kernel at the largest lengthscale: [kernel_se()] or [kernel_matern()].
+#' @param B a bound of the RKHS norm of \eqn{f} at the largest lengthscale, a number >= 0.
 #' @param method `"adaptive"` (the default) or `"balanced"`.
-#' @param growth \eqn{g}, a nondecreasing function of the round, >= 1. `NULL`, the default: with `"adaptive"`
-#'   \eqn{t^{1/(4d)}}{t^(1 / (4 d))}, with `"balanced"` \eqn{\max(e^{4/d},\sqrt t)}{max(exp(4/d), sqrt(t))}, five
-#'   candidates at first.
-#' @param rate `"balanced"` only: growth of the information gain, a function of \eqn{n}. `NULL`, the default:
-#'   \eqn{\log^{d+1}(n+1)}{log(n + 1)^(d + 1)}, or \eqn{n^{d/(2\nu+d)}\log(n+1)}{n^(d / (2 nu + d)) log(n + 1)} for
-#'   Matern kernels.
-#' @param norm_growth `"adaptive"` only: \eqn{b}, a function of the round. `NULL`, the default: 1 in every round.
-#' @param rounds \eqn{T}, an integer >= 1, by default 1000: \eqn{g} does not grow after it.
+#' @param growth \eqn{g}, a nondecreasing function of the round, >= 1. `NULL`, the default, is
+#'   \eqn{t^{1/(4d)}}{t^(1 / (4 d))} for `"adaptive"`. For `"balanced"` it is \eqn{\max(e^{4/d},\sqrt t)}{max(exp(4/d),
+#'   sqrt(t))}, which starts with five candidates.
+#' @param rate the growth of the information gain (`"balanced"` only), a function of \eqn{n}. `NULL`, the default, is
+#'   \eqn{\log^{d+1}(n+1)}{log(n + 1)^(d + 1)}, or for Matern kernels \eqn{n^{d/(2\nu+d)}\log(n+1)}{n^(d / (2 nu + d))
+#'   log(n + 1)}.
+#' @param norm_growth \eqn{b} (`"adaptive"` only), a function of the round. `NULL`, the default, is 1 in every round.
+#' @param rounds \eqn{T}, an integer >= 1, after which \eqn{g} does not grow. 1000 by default.
 #' @param ... `mean`, `contexts`, `journal` and `trust` of [gp_bandit()]. A journal needs `trust = TRUE`, because
 #'   `growth`, `rate` and `norm_growth` are functions.
-#' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @return An object of reference class `ScriptedBandit`, a `GPBandit`, see [gp_bandit()].
 #' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds
 #'   logarithmically closer to optimal <https://arxiv.org/abs/2410.10384>; Berkenkamp, Schoellig and Krause (2019),
 #'   No-regret Bayesian optimization with unknown hyperparameters <https://arxiv.org/abs/1901.03357>.
+#' @concept unknown hyperparameters
+#' @concept lengthscale
+#' @concept misspecified kernel
+#' @concept upper confidence bound
 #' @seealso [refit_every()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 80)
