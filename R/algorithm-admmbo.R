@@ -49,6 +49,16 @@
 #' \eqn{f} whose posterior constraint means are at most 0. (In the paper of Shi and Eryilmaz its curves end there.) In
 #' the history, `phase` is `"objective"`, `"constraint1"`, ... or `"answer"`.
 #'
+#' @section Settings: arguments of [baseline_constrained()] for this method.
+#'
+#'   * `objective_evaluations`, `constraint_evaluations`: the numbers of queries of an objective step and of a
+#'     feasibility step, in the first and in every later outer round. `c(10, 5)` and `c(50, 5)` by default.
+#'   * `rho`, `weight`: the first \eqn{\rho}{rho}, and \eqn{M}, numbers > 0. 0.1 and 50 by default.
+#'   * `outer`: the largest number of outer rounds, 15 by default.
+#'   * `initial`: the number of initial random queries of each process, an integer >= 0. 2 by default.
+#'   * `tolerance`: the two numbers of the stopping rule, `c(0.05, 0.075)` by default.
+#'   * `share`: `TRUE` conditions every process on every query; `FALSE`, the default, as published.
+#'   * `refit`: `NULL` (the default), or [refit_every()], by which each process refits its kernel and noise.
 #' @section Guarantee: none for regret or violation. ADMM's own convergence needs convexity.
 #' @section Methods: those of [baseline_constrained()]. There are no contexts. A withdrawn query is asked again, a
 #'   failed one is not.

@@ -48,7 +48,7 @@
 #'
 #' @section Guarantee: `"balanced"`: with probability \eqn{1-\delta}{1 - delta} the regret is of the order of
 #'   \eqn{d\log g(T)}{d log g(T)} times that of GP-UCB with the true lengthscale. `"adaptive"`: that factor is
-#'   \eqn{b(T)g(T)^d}{b(T) g(T)^d} times. For the squared-exponential kernel that is sublinear if \eqn{g = t^a} with
+#'   \eqn{b(T)g(T)^d}{b(T) g(T)^d}. For the squared-exponential kernel that is sublinear if \eqn{g = t^a} with
 #'   \eqn{ad < 1/2}{a d < 1/2}.
 #'
 #'   Both need \eqn{\theta_0}{theta_0} no less than the true lengthscale, a \eqn{g(t)} that has reached it, and
