@@ -77,9 +77,11 @@
 #'   \eqn{1/\sqrt{T}}{1/sqrt(T)} and `bound` large enough (Zhou and Ji). Shi and Eryilmaz's theorems are of the same
 #'   kind. Its hard violation is not bounded.
 #'
-#'   The default width is outside the theorems. On ten problems of 50 arms, after 120 rounds, regret, hard and soft
-#'   violation were 3.4, 5.8 and 0.8 for CONFIG, 2.2, 6.5 and 1.4 for EPBO with penalty \eqn{\sqrt t}{sqrt(t)}, and
-#'   -13, 31 and 22 for CKB.
+#'   The default width is outside the theorems. Results on ten problems of 50 arms after 120 rounds:
+#'
+#'   * CONFIG: regret 3.4, hard violation 5.8, soft violation 0.8;
+#'   * EPBO with penalty \eqn{\sqrt t}{sqrt(t)}: 2.2, 6.5, 1.4;
+#'   * CKB: -13, 31, 22.
 #' @param method the method: `"ckb"` (the default), `"epbo"`, `"oco"` or `"admmbo"`.
 #' @param domain,kernel,noise_var see [gp_bandit()]. `"oco"` has no posterior: it needs a box or arms, and does not use
 #'   `kernel` and `noise_var`.
