@@ -1,81 +1,105 @@
 # Rules for changes over time: detectors, windows, weights, fading. Layer: strategy.
 
-#' Changes over time
+#' Rules for nonstationary rewards: change detection, restarts, windows, fading
 #'
-#' Rules that tell a bandit when to forget what it has seen. With any of them the bandit plays uniformly while
-#' \eqn{|U| \le \xi\sqrt{|H|}}{|U| <= xi sqrt(|H|)} (\eqn{U} the uniform queries, \eqn{H} all queries since the last
-#' restart, \eqn{\xi}{xi} = `explore`; history's action `"explore"`), and its policy otherwise; `explore = 0` never
+#' Rules by which a bandit discards or discounts old rewards if the function changes over time. Use them as
+#' `changes =` of [gp_bandit()], or through the presets [gp_ucb_cpd()] and [gp_ucb_drift()].
+#'
+#' With any rule the bandit explores uniformly while
+#' \deqn{|U| \le \xi\sqrt{|H|},}{|U| <= xi sqrt(|H|),}
+#' and otherwise uses its policy (acquisition function). \eqn{U} are the uniform queries and \eqn{H} all queries since
+#' the last restart, and \eqn{\xi}{xi} = `explore`. The history's `action` is then `"explore"`. `explore = 0` never
 #' explores.
 #'
-#' * `change_detect()`: Algorithm 2 of Avanesov. After each reward of a uniform query [change_statistic()] compares, for
-#'   \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}, the newest \eqn{q} of the uniform pairs
-#'   with the \eqn{q} before them; the first one above `threshold(q)` restarts the bandit. The paper takes `threshold`
-#'   \eqn{C q^{-(2\alpha+d)/(2\alpha+d+1)}}{C q^(-(2 alpha + d)/(2 alpha + d + 1))} and a ridge
-#'   \eqn{q\rho_q = c q^{1/(2\alpha+d+1)}}{q rho_q = c q^(1/(2 alpha + d + 1))} for smoothness \eqn{\alpha}{alpha} and
-#'   dimension \eqn{d}. With contexts known beforehand the statistic averages over all pairs of an arm (of
-#'   low-discrepancy points in a box) and a context; with contexts that are not, over the uniformly sampled pairs of the
-#'   segment themselves.
-#' * `change_oracle()`: restarts after the rounds `times` (the true changes, to compare with), or after every `every`
+#' A restart discards all data. Posterior, confidence width (with \eqn{t = 1} again) and detector start again. Rewards
+#' of earlier queries that arrive later are kept in the history and not used. These rules restart:
+#'
+#' * `change_detect()` (Algorithm 2 of Avanesov) detects changes in the uniform samples. After each reward of a uniform
+#'   query, [change_statistic()] compares the newest \eqn{q} uniform pairs with the \eqn{q} before them, for
+#'   \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}. The first statistic above `threshold(q)`
+#'   restarts the bandit. See "Detector" below.
+#' * `change_oracle()` restarts after the rounds `times` (the true changes, for comparison), or after every `every`
 #'   rounds.
-#' * `change_never()`: uniform exploration, no restart.
-#' * `change_event()`: restarts when a reward is further from
-#'   the posterior mean at its choice than \eqn{\sqrt{\rho_t}\sigma(x) + w_t}{sqrt(rho_t) sd(x) + w_t},
-#'   \eqn{\rho_t = 2\log(2\pi_t/\delta)}{rho_t = 2 log(2 pi_t / delta)},
-#'   \eqn{w_t = \sqrt{2\lambda\log(2\pi_t/\delta)}}{w_t = sqrt(2 lambda log(2 pi_t / delta))},
-#'   \eqn{\pi_t = \pi^2t^2/6}{pi_t = pi^2 t^2 / 6}, \eqn{t} rounds since the restart.
+#' * `change_never()` explores uniformly and does not restart.
+#' * `change_event()` restarts when a reward differs from the posterior mean at its choice by more than
+#'   \deqn{\sqrt{\rho_t}\sigma(x) + w_t.}{sqrt(rho_t) sd(x) + w_t.}
 #'
-#' * `change_function()`: restarts where `f(history)` returns `TRUE`. `history` are the rows of `$history()` since the
-#'   last restart (or fresh epoch), late rewards `NA`. It is asked before each query, once the segment has a known
-#'   reward.
+#'   With \eqn{t} the number of rounds since the restart,
+#'   \deqn{\rho_t = 2\log(2\pi_t/\delta),\quad w_t = \sqrt{2\lambda\log(2\pi_t/\delta)},\quad \pi_t = \pi^2t^2/6,}{rho_t
+#'   = 2 log(2 pi_t / delta), w_t = sqrt(2 lambda log(2 pi_t / delta)), pi_t = pi^2 t^2 / 6.}
 #'
-#' `change_fade()` forgets gradually instead, within the posterior, in one of three ways (\eqn{t} the round of the next
-#' query, \eqn{s} that of an observation):
+#' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()` since the
+#'   last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is called before each query, once a
+#'   reward has been observed since the restart.
+#'
+#' `change_fade()` discounts old rewards within the posterior instead, in one of three ways. Here \eqn{t} is the round
+#' of the next query and \eqn{s} that of an observation:
 #'
 #' * `change_fade(window = )`: the posterior is that of the last `window` observations, those of the latest rounds among
 #'   all observed ones.
-#' * `change_fade(rate, by = "weights")`: an observation has noise variance
-#'   \eqn{\lambda(1-\epsilon)^{-(t-s)}}{lambda (1 - epsilon)^-(t - s)}, \eqn{\epsilon}{epsilon} = `rate`.
-#' * `change_fade(rate)`: the prior is that of a function which drifts, with kernel
-#'   \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}, \eqn{\epsilon}{epsilon} = `rate`;
-#'   mean, sd and draws are those of the function in round \eqn{t}, and the information gain is that of this kernel.
+#' * `change_fade(rate, by = "weights")`: with \eqn{\epsilon}{epsilon} = `rate`, an observation has noise variance
+#'   \deqn{\lambda(1-\epsilon)^{-(t-s)}.}{lambda (1 - epsilon)^-(t - s).}
 #'
-#' All are exact: at every round the posterior equals a fit from scratch to what is kept. A round costs, over \eqn{n}
-#' arms with a kernel of rank \eqn{r}: window \eqn{2nr}, as without one; weights \eqn{nr^2}; fade \eqn{nr + r^3}, and
-#' \eqn{t} times as much in a round that looks at rewards which came late (out of the order of their queries). With
-#' \eqn{m} kept observations in a box: window and weights \eqn{m^3/6}; fade \eqn{t^2}. Engine `"played"` needs
-#' \eqn{2nm}, \eqn{nm^2} and \eqn{nt}.
+#' * `change_fade(rate)`: the prior is that of a drifting function, with \eqn{\epsilon}{epsilon} = `rate` and the kernel
+#'   \deqn{k(x,x')(1-\epsilon)^{|t-t'|/2}.}{k(x, x') (1 - epsilon)^(|t - t'| / 2).}
+#'
+#'   Mean, standard deviation and draws are those of the function in round \eqn{t}, and the information gain is that of
+#'   this kernel.
 #'
 #' [refit_every()] with `change_fade()` fits to all rewards since the last restart, whatever their weight.
 #'
-#' A restart forgets all data: posterior, width (\eqn{t = 1} again) and detector begin anew; rewards of earlier queries
-#' that arrive later are kept in the history and not used.
+#' @section Detector: for smoothness \eqn{\alpha}{alpha} and dimension \eqn{d} the paper uses the threshold and the
+#'   ridge
+#'   \deqn{C q^{-(2\alpha+d)/(2\alpha+d+1)},\quad q\rho_q = c q^{1/(2\alpha+d+1)}.}{C q^(-(2 alpha + d)/(2 alpha + d +
+#'   1)),  q rho_q = c q^(1/(2 alpha + d + 1)).}
 #'
-#' @param threshold,ridge functions of the half-length \eqn{q} that return one number > 0: the largest statistic
-#'   (squared, in units of the reward squared) that raises no alarm, and the regulariser \eqn{q\rho_q}{q rho_q} of each
-#'   half's fit.
-#' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to go on; it must not draw random
+#'   [calibrate_detector()] finds the constants \eqn{C} and \eqn{c}. If the contexts are known in advance, the statistic
+#'   is an average over all pairs of an arm and a context; in a box, low-discrepancy points replace the arms. If they
+#'   are not, it is an average over the uniform samples since the last restart.
+#' @section Cost: all rules are exact: in every round the posterior equals a fit from scratch to the rewards that are
+#'   kept. The cost of a round, over \eqn{n} arms with a kernel of rank \eqn{r}, is
+#'
+#'   * window: \eqn{2nr}{2 n r}, as without one;
+#'   * weights: \eqn{nr^2}{n r^2};
+#'   * fade: \eqn{nr + r^3}{n r + r^3}, and \eqn{t} times that number in a round that uses rewards which arrived late
+#'     (out of the order of their queries).
+#'
+#'   With \eqn{m} kept observations in a box it is \eqn{m^3/6} for window and weights, and \eqn{t^2} for fade. The
+#'   engine `"played"` needs \eqn{2nm}{2 n m}, \eqn{nm^2}{n m^2} and \eqn{nt}{n t}.
+#' @section Strings: wherever a rule is expected, a string represents the constructor with its defaults:
+#'   `changes = "never"` is `change_never()`. An unknown string is an error that lists the choices.
+#' @param threshold a function of the half-length \eqn{q} that returns one number > 0: the largest statistic (squared,
+#'   in units of the reward squared) that raises no alarm.
+#' @param ridge a function of \eqn{q} that returns one number > 0: the regulariser \eqn{q\rho_q}{q rho_q} of each half's
+#'   fit.
+#' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to continue. It must not draw random
 #'   numbers.
 #' @param explore \eqn{\xi}{xi}, a number >= 0. By default \eqn{\sqrt3}{sqrt(3)} for `change_detect()`, `change_never()`
 #'   and `change_oracle(times = )`, and 0 for the others.
-#' @param kernel kernel of the detector; `NULL`: the bandit's.
-#' @param dyadic `TRUE`: only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tried: cheaper by a factor that grows
-#'   with \eqn{|U|}, and slower to notice. The paper tries all.
+#' @param kernel the kernel of the detector. `NULL`, the default, is the bandit's kernel.
+#' @param dyadic if `TRUE`, only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tested. This is cheaper by a
+#'   factor that grows with \eqn{|U|}, and slower to detect a change. `FALSE`, the default, tests all, as in the paper.
 #' @param times,every rounds after which to restart: integers >= 1, or one integer >= 1 for regular intervals. Exactly
 #'   one of them is given.
-#' @param rate \eqn{\epsilon}{epsilon}, how much is forgotten in a round: a number in \[0, 1), where 0 forgets nothing.
-#' @param by what forgets at this rate: `"drift"` (default), the prior; or `"weights"`, the observations' noise.
+#' @param rate \eqn{\epsilon}{epsilon}, the proportion that is discounted in a round: a number in \[0, 1), where 0
+#'   discounts nothing.
+#' @param by the part that is discounted: `"drift"` (default), the prior; or `"weights"`, the precision of the
+#'   observations.
 #' @param window instead of `rate`: the number of observations kept, an integer >= 1.
-#' @param delta failure probability in (0, 1).
+#' @param delta the failure probability, a number in (0, 1). 0.1 by default.
 #' @return An object of class `bandit_changes`.
-#' @section Errors: a `gpbandits_error` that names the argument; a function that returns no positive number stops the
-#'   round and leaves the bandit as it was.
+#' @section Errors: if `threshold`, `ridge` or `f` returns a wrong value, the round ends in an error and the bandit
+#'   remains as it was.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection; Brunzema et al. for the
-#'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for restarts every so many
-#'   rounds and for the drifting prior; Zhou and Shroff (2021) for windows; Deng et al. (2022)
-#'   <https://arxiv.org/abs/2107.02371> for weights.
+#'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for regular restarts and
+#'   for the drifting prior; Zhou and Shroff (2021) for windows; Deng et al. (2022) <https://arxiv.org/abs/2107.02371>
+#'   for weights.
+#' @concept nonstationary bandits
+#' @concept change-point detection
+#' @concept time-varying Bayesian optimization
+#' @concept sliding window
+#' @concept forgetting
 #' @seealso [gp_ucb_cpd()], [gp_ucb_drift()], [detect_change()].
-#' @section Strings: a string stands for the constructor with its defaults wherever a rule is expected: `changes =
-#'   "never"` is `change_never()`. An unknown string is an error that lists the choices.
 #' @examples
 #' x <- seq(0, 5, length.out = 200)
 #' kernel <- kernel_matern(2.5, 1)
@@ -98,8 +122,8 @@ new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
 #   reweighs     do old rewards count less?
 #   decay        the rate at which f itself changes; NULL: it does not
 #   title        for people
-change_traits <- list(title = NULL, of_domain = FALSE, of_readings = FALSE, lasting = Inf, reweighs = FALSE, decay = NULL,
-                      resolved = function(changes) function(settings, config) settings)
+change_traits <- list(title = NULL, of_domain = FALSE, of_readings = FALSE, lasting = Inf, reweighs = FALSE,
+                      decay = NULL, resolved = function(changes) function(settings, config) settings)
 
 change_entries <- list(
   detect = list(
@@ -132,7 +156,8 @@ change_entries <- list(
     })
   ),
   window = list(settings = alist(window = check_count(window), explore = check_explore(explore)),
-                traits = list(title = "condition on the newest rewards only", lasting = function(changes) changes$window)),
+                traits = list(title = "condition on the newest rewards only",
+                              lasting = function(changes) changes$window)),
   weights = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
                  traits = list(title = "older rewards weigh less", reweighs = TRUE,
                                # (The core has the factor of a round.)
