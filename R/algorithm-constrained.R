@@ -19,10 +19,11 @@ epbo_bandit <- function(domain, kernel, noise_var, penalty, width, count, counte
                         constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
                         constraint_mean = 0, contexts = NULL, journal = NULL, outcomes = NULL, trust = FALSE) {
   if (!is.null(outcomes)) {
-    known <- c(if (counted) "count", "constraint_kernels", "constraint_noise_var", "constraint_width", "constraint_mean")
+    known <- c(if (counted) "count", "constraint_kernels", "constraint_noise_var", "constraint_width",
+               "constraint_mean")
     twice <- intersect(known, names(match.call()))
     if (length(twice)) {
-      stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome says it of itself")
+      stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome has its own")
     }
     policy <- new_policy("exact_penalty")
     return(preset(list(policy = policy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes,
@@ -69,40 +70,64 @@ check_penalty_of_rounds <- function(penalty) {
   check_number(penalty, lower = 0, open_lower = TRUE)
 }
 
-#' GP-UCB under long-term constraints
+#' GP-UCB with long-term constraints
 #'
-#' Presets of [gp_bandit()]: Algorithms 2 and 3 of Shi and Eryilmaz (2022), IGP-UCB on a target that weighs the
-#' constraints, see [constraints]. The default, `reuse = TRUE`, keeps the data of earlier epochs: it serves better and
-#' **is outside the theorems**, which need a fresh posterior in each epoch (`reuse = FALSE`, the paper's letter).
+#' GP-UCB for constraints that must hold on average over all rounds (Algorithms 2 and 3 of Shi and Eryilmaz 2022). Use
+#' `gp_ucb_noiseless_constraints()` if constraint values are observed exactly, and `gp_ucb_noisy_constraints()` if they
+#' are noisy. They are presets of [gp_bandit()]. For constraints that should hold at each point see [outcomes].
 #'
-#' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, bounds of regret and violation hold with
+#' In each epoch of \eqn{S} = `epoch` rounds they are IGP-UCB (see [igp_ucb()]) on a target
+#' that combines reward and constraints:
+#' \deqn{f(x) - \sum_j\kappa_j(\psi(g_j(x)) - 1)\mbox{ (noiseless),}\quad
+#'   f(x) - \sum_j\kappa_jg_j(x)\mbox{ (noisy).}}{f(x) - sum_j kappa_j (psi(g_j(x)) - 1) (noiseless),
+#' f(x) - sum_j kappa_j g_j(x) (noisy).}
+#'
+#' The multipliers \eqn{\kappa_j}{kappa_j} are updated after each epoch. See [constraints] for the updates and the
+#' penalty \eqn{\psi}{psi}.
+#'
+#' The default, `reuse = TRUE`, keeps the data of earlier epochs. It performs better and **is outside the theorems**,
+#' which need a new posterior in each epoch (`reuse = FALSE`, as in the paper).
+#'
+#' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, regret and violation are bounded with
 #'   probability at least \eqn{1-\delta}{1 - delta} (Theorems 1 and 2, with constants in [regret_bound()]). Conditions
-#'   of both: fresh epochs (`reuse = FALSE`), `noise_var` \eqn{= \lambda = 1 + 2/S}{= lambda = 1 + 2/S},
-#'   \eqn{k(x,x) \le 1}{k(x, x) <= 1}, RKHS norm of the target at most \eqn{B} in each epoch, \eqn{R}-sub-Gaussian
-#'   noise. For noisy constraints also: Slater's condition ([slater_condition()]), \eqn{|f|} and \eqn{|g_j|} bounded, a
+#'   of both theorems:
+#'
+#'   * new posteriors in each epoch (`reuse = FALSE`);
+#'   * `noise_var` \eqn{= \lambda = 1 + 2/S}{= lambda = 1 + 2/S}, and \eqn{k(x,x) \le 1}{k(x, x) <= 1};
+#'   * an RKHS norm of the target of at most \eqn{B} in each epoch;
+#'   * \eqn{R}-sub-Gaussian noise.
+#'
+#'   For noisy constraints also: Slater's condition ([slater_condition()]), bounded \eqn{|f|} and \eqn{|g_j|}, and a
 #'   step of order \eqn{1/\sqrt L}{1/sqrt(L)}.
 #'
 #'   **The bounds are sublinear in \eqn{T} only if both \eqn{L} and \eqn{S} grow** and
 #'   \deqn{\gamma_S + \log(L/\delta) = o(\sqrt S).}{gamma_S + log(L / delta) = o(sqrt(S)).}
-#'   With \eqn{S} fixed the average regret does not fall, because every epoch starts with a fresh posterior. With
+#'
+#'   With \eqn{S} fixed the average regret does not fall, because every epoch starts with a new posterior. With
 #'   \eqn{L} fixed the average violation does not fall, because the multipliers change only \eqn{L} times. The paper
-#'   takes \eqn{L = S}. The condition on \eqn{\gamma_S}{gamma_S} holds for [kernel_se()], and for [kernel_matern()] only
+#'   has \eqn{L = S}. The condition on \eqn{\gamma_S}{gamma_S} holds for [kernel_se()], and for [kernel_matern()] only
 #'   if it is smooth enough for its number of inputs.
 #'
 #'   Each epoch gets the failure probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise.
-#'   Thompson sampling inside is covered without noise on the constraints (Remark 1), not with it (Remark 2). No theorem
-#'   covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}. Other combinations: see
-#'   [gp_bandit()].
+#'   Thompson sampling (`inner = "gp_ts"`) is covered for noiseless constraints (Remark 1), not for noisy ones (Remark
+#'   2). No theorem covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}. For other
+#'   combinations see [gp_bandit()].
 #' @inheritParams igp_ucb
 #' @param count,epoch,penalty,step,epochs see [constraints].
-#' @param inner what plays the epochs: `"igp_ucb"`, or `"gp_ts"` (one joint draw a round, scaled by `width_gp_ts()`).
-#' @param width overrides the width made of `B`, `R`, `delta`, `gain` and `epochs`.
-#' @param ... by name: `reuse` and, without noise, `penalty_scale` and `penalty_power` of [constraints]; and the other
-#'   arguments of [gp_bandit()]. An unknown name is an error.
-#' @return An object of class `GPBandit`.
-#' @section Errors: as [gp_bandit()]; a missing `epochs` is asked for where the width needs it.
+#' @param inner the algorithm within an epoch: `"igp_ucb"` (the default), or `"gp_ts"` (Thompson sampling: one joint
+#'   draw in each round, scaled by `width_gp_ts()`).
+#' @param width the confidence width (the multiplier of the posterior standard deviation), see [widths]. `NULL`, the
+#'   default, computes it from `B`, `R`, `delta`, `gain` and `epochs`.
+#' @param ... by name: `reuse` and, for noiseless constraints, `penalty_scale` and `penalty_power` of [constraints]; and
+#'   the other arguments of [gp_bandit()]. An unknown name is an error.
+#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @section Errors: `epochs` is needed unless `width` is given.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
 #'   constraints, AISTATS.
+#' @concept constrained Bayesian optimization
+#' @concept long-term constraints
+#' @concept upper confidence bound
+#' @seealso [constraints], [slater_condition()], [baseline_constrained()].
 #' @examples
 #' x <- seq(0, 6, length.out = 41)
 #' grid <- as.matrix(expand.grid(x1 = x, x2 = x))

@@ -1,45 +1,61 @@
 # Rules for long-term constraints. Layer: strategy.
 
-#' Long-term constraints
+#' Rules for long-term constraints
 #'
-#' Rules for maximising \eqn{\sum_t f(x_t)}{sum f(x_t)} subject to
-#' \eqn{\frac1T\sum_t g_j(x_t) \le 0}{mean over t of g_j(x_t) <= 0} for every \eqn{j} (Shi and Eryilmaz 2022). The
-#' bandit plays on a target in which multipliers \eqn{\kappa_j}{kappa_j} weigh the constraints, and moves them at the
-#' end of each epoch of \eqn{S} = `epoch` rounds, along the average \eqn{\bar g_j}{gbar_j} of the constraint values that
-#' the epoch has shown. `$observe(id, reward, constraints = )` takes them with the reward.
+#' Rules for constrained bandits, in which the constraints must hold on average over all rounds (Shi and Eryilmaz 2022).
+#' The problem is
+#' \deqn{\max\sum_{t=1}^T f(x_t)\quad\mbox{subject to }\frac1T\sum_{t=1}^T g_j(x_t) \le 0\mbox{ for every }j.}{maximise
+#' sum f(x_t) subject to mean over t of g_j(x_t) <= 0 for every j.}
 #'
-#' * `constraints_noiseless()` (Algorithm 2; \eqn{g} is seen exactly): target
-#'   \eqn{f(x) - \sum_j\kappa_j(\psi(g_j(x)) - 1)}{f(x) - sum_j kappa_j (psi(g_j(x)) - 1)},
-#'   \eqn{\kappa_j = 1}{kappa_j = 1} at first, then
-#'   \eqn{\kappa_j \leftarrow \kappa_j\psi(\bar g_j)}{kappa_j <- kappa_j psi(gbar_j)}: it never decreases.
-#' * `constraints_noisy()` (Algorithm 3; \eqn{g} is seen with noise): target
-#'   \eqn{f(x) - \sum_j\kappa_j g_j(x)}{f(x) - sum_j kappa_j g_j(x)}, \eqn{\kappa_j = 0}{kappa_j = 0} at first, then
-#'   \eqn{\kappa_j\leftarrow\max(0, \kappa_j + \mathrm{step}\cdot\bar g_j)}{kappa_j <- max(0, kappa_j + step * gbar_j)}.
-#'   Widths that know the noise level \eqn{R} take \eqn{R\sqrt{1+\sum\kappa_j^2}}{R sqrt(1 + sum kappa_j^2)} for it; the
-#'   regulariser stays `noise_var`.
+#' The bandit maximises a target in which multipliers \eqn{\kappa_j}{kappa_j} weigh the constraints. It updates the
+#' multipliers at the end of each epoch of \eqn{S} = `epoch` rounds. The update uses the average
+#' \eqn{\bar g_j}{gbar_j} of the constraint values observed in the epoch. They are given with the reward, by
+#' `$observe(id, reward, constraints = )`.
 #'
-#' The penalty is \eqn{\psi(x) = 1}{psi(x) = 1} for \eqn{x\le 0}{x <= 0}. Above 0 it is \eqn{e^{cx}}{exp(c x)}
-#' (`"exponential"`) or \eqn{(cx+1)^n}{(c x + 1)^n} (`"polynomial"`), with \eqn{c} = `penalty_scale` and \eqn{n} =
-#' `penalty_power`.
+#' * `constraints_noiseless()` (Algorithm 2) is for constraint values without noise. The target is
+#'   \deqn{f(x) - \sum_j\kappa_j(\psi(g_j(x)) - 1).}{f(x) - sum_j kappa_j (psi(g_j(x)) - 1).}
 #'
-#' With `reuse = TRUE` the data of earlier epochs are kept: reward and constraint values are stored apart, so the new
-#' target is known at every past point. `reuse = FALSE` is the paper's letter, a fresh posterior in each epoch; a small
-#' feasible region is then seldom found in one epoch, and the multipliers run away.
+#'   The multipliers begin at \eqn{\kappa_j = 1}{kappa_j = 1} and never decrease:
+#'   \deqn{\kappa_j \leftarrow \kappa_j\psi(\bar g_j).}{kappa_j <- kappa_j psi(gbar_j).}
 #'
-#' @param count number of constraints \eqn{m}, at most 1000.
-#' @param epoch rounds in an epoch, \eqn{S}.
+#' * `constraints_noisy()` (Algorithm 3) is for constraint values with noise. The target is
+#'   \deqn{f(x) - \sum_j\kappa_j g_j(x).}{f(x) - sum_j kappa_j g_j(x).}
+#'
+#'   The multipliers begin at \eqn{\kappa_j = 0}{kappa_j = 0}:
+#'   \deqn{\kappa_j\leftarrow\max(0, \kappa_j + \mathrm{step}\cdot\bar g_j).}{kappa_j <- max(0, kappa_j + step *
+#'   gbar_j).}
+#'
+#'   Confidence widths ([widths]) that use the noise level \eqn{R} replace it by
+#'   \eqn{R\sqrt{1+\sum\kappa_j^2}}{R sqrt(1 + sum kappa_j^2)}. The regulariser remains `noise_var`.
+#'
+#' The penalty \eqn{\psi(x)}{psi(x)} is 1 for \eqn{x\le 0}{x <= 0}. Above 0 it is, with \eqn{c} = `penalty_scale` and
+#' \eqn{n} = `penalty_power`,
+#' \deqn{\psi(x) = e^{cx}\mbox{ (exponential) or }\psi(x) = (cx+1)^n\mbox{ (polynomial)}.}{psi(x) = exp(c x)
+#' (exponential) or psi(x) = (c x + 1)^n (polynomial).}
+#'
+#' With `reuse = TRUE` the data of earlier epochs are kept. Reward and constraint values are stored separately, so the
+#' new target can be computed at every past point. `reuse = FALSE`, as in the paper, starts each epoch with a new
+#' posterior. A small feasible region is then seldom found in one epoch, and the multipliers grow more and more.
+#'
+#' @param count the number of constraints \eqn{m}, an integer from 1 to 1000; 1 by default.
+#' @param epoch the number of rounds in an epoch, \eqn{S}, an integer >= 1.
 #' @param penalty `"exponential"` (default) or `"polynomial"`.
-#' @param penalty_scale \eqn{c}, a number > 0 that scales the constraint in the penalty. Default 1.
-#' @param penalty_power \eqn{n}, the exponent of a polynomial penalty, a number > 1. Default 2.
-#' @param step step of the multipliers > 0, of order \eqn{1/\sqrt{L}}{1/sqrt(L)}.
-#' @param reuse keep the data of earlier epochs?
-#' @param epochs number of epochs \eqn{L}, which the presets need for the failure probability of each.
+#' @param penalty_scale \eqn{c}, a number > 0 that scales the constraint in the penalty. 1 by default.
+#' @param penalty_power \eqn{n}, the exponent of a polynomial penalty, a number > 1. 2 by default.
+#' @param step the step of the multipliers, a number > 0, of order \eqn{1/\sqrt{L}}{1/sqrt(L)}.
+#' @param reuse `TRUE` (the default) keeps the data of earlier epochs.
+#' @param epochs the number of epochs \eqn{L}, an integer >= 1, from which the presets compute the failure probability
+#'   of each epoch. `NULL` by default.
 #' @return An object of class `bandit_constraints`.
-#' @section Errors: a `gpbandits_error` that names the argument. An exponential penalty that leaves the range of numbers
-#'   ends the call in a `gpbandits_error` and leaves the bandit as it was.
+#' @section Errors: if an exponential penalty exceeds the range of numbers, the call is an error and the bandit remains
+#'   as it was. Try a smaller `penalty_scale` or the polynomial penalty.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
 #'   constraints, AISTATS.
-#' @seealso [gp_ucb_noisy_constraints()].
+#' @concept constrained Bayesian optimization
+#' @concept long-term constraints
+#' @concept Lagrange multipliers
+#' @concept primal-dual
+#' @seealso [gp_ucb_noisy_constraints()]; [outcomes] for constraints that hold at each point.
 #' @examples
 #' constraints_noiseless(epoch = 20)
 #' constraints_noiseless(epoch = 20, penalty = "polynomial", penalty_power = 3)
@@ -95,33 +111,45 @@ inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) el
 
 #' Slater's condition for noisy long-term constraints
 #'
-#' Whether the constraints leave the room that Theorem 2 of Shi and Eryilmaz (2022) asks for: a point \eqn{y} with
-#' \eqn{g_j(y)\le-\epsilon}{g_j(y) <= -epsilon} for every \eqn{j}, and
+#' `slater_condition()` checks a condition of the regret bound for noisy long-term constraints (Theorem 2 of Shi and
+#' Eryilmaz 2022). Slater's condition is that some point \eqn{y} satisfies all constraints with a margin,
+#' \eqn{g_j(y)\le-\epsilon}{g_j(y) <= -epsilon} for every \eqn{j}. The theorem needs
 #' \deqn{\epsilon > 4R\sqrt{2\tilde\gamma_S+2+2\log(2L/\delta)}\,\frac{\sqrt{(S+2)\tilde\gamma_S}}{S}
-#'   + 2R\Bigl(\sqrt{4m/S}+\sqrt{\log(2L/\delta)/S}\Bigr)}{epsilon > 4 R sqrt(2 gamma + 2 + 2 log(2 L / delta)) sqrt((S
-#' + 2) gamma) / S + 2 R (sqrt(4 m / S) + sqrt(log(2 L / delta) / S))} with \eqn{S} rounds in each of \eqn{L} epochs,
-#' \eqn{m} constraints and \eqn{\tilde\gamma_S}{gamma} the information gain of \eqn{S} observations. The first term is
-#' what an epoch needs to learn its target, the second the noise of the constraints' average. Of the paper's two
-#' experiments with noisy constraints it holds on the data rates (E.2.2: \eqn{\epsilon = 2}{epsilon = 2} where all rates
-#' are 0; at most 1.652 is needed, whatever the kernel) and not on the small feasible region (E.1.2: there is no more
-#' room than .05). It is one of the theorem's conditions: the experiments' regulariser and their reuse of data are
-#' outside it. The theorem takes \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}, in \eqn{\tilde\gamma_S}{gamma} too: another
-#' `noise_var` warns.
+#'   + 2R\Bigl(\sqrt{4m/S}+\sqrt{\log(2L/\delta)/S}\Bigr).}{epsilon > 4 R sqrt(2 gamma + 2 + 2 log(2 L / delta)) sqrt((S
+#' + 2) gamma) / S + 2 R (sqrt(4 m / S) + sqrt(log(2 L / delta) / S)).}
 #'
-#' @param epsilon the room \eqn{\epsilon}{epsilon}, a number > 0 (units of the constraints).
-#' @param R all noise is R-sub-Gaussian, >= 0.
-#' @param gain \eqn{\tilde\gamma_S}{gamma}, a number >= 0; for example the last value of [information_gain()] over
-#'   `epoch` rounds.
-#' @param epoch,epochs rounds in an epoch \eqn{S} and number of epochs \eqn{L}.
-#' @param delta failure probability, in (0, 1).
-#' @param count number of constraints \eqn{m}.
-#' @param noise_var the regulariser \eqn{\lambda}{lambda} of the run, if it is to be compared with the theorem's.
-#' @return A data.frame of one row: `epsilon`, `needed` (the right-hand side), its terms `learning` and `noise`, and
-#'   `holds`.
-#' @section Errors: a `gpbandits_error` that names the argument; a warning of class `gpbandits_outside_theorem` if
-#'   `noise_var` is not the theorem's.
+#' There are \eqn{L} epochs of \eqn{S} rounds and \eqn{m} constraints. \eqn{\tilde\gamma_S}{gamma} is the information
+#' gain of \eqn{S} observations. The first term is the uncertainty about the target within an epoch, the second the
+#' noise of the constraints' average.
+#'
+#' The paper has two experiments with noisy constraints. The condition holds for the data rates (E.2.2):
+#' \eqn{\epsilon = 2}{epsilon = 2} where all rates are 0, and at most 1.652 is needed, whatever the kernel. It does not
+#' hold for the small feasible region (E.1.2), whose margin is at most 0.05.
+#'
+#' This is one of the theorem's conditions. The regulariser of the experiments and their reuse of data are outside it.
+#' The theorem has \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}, also in \eqn{\tilde\gamma_S}{gamma}; another `noise_var`
+#' gives a warning of class `gpbandits_outside_theorem`.
+#'
+#' @param epsilon the margin \eqn{\epsilon}{epsilon}, a number > 0 in units of the constraints.
+#' @param R the scale of the noise, a number >= 0: all noise is R-sub-Gaussian.
+#' @param gain \eqn{\tilde\gamma_S}{gamma}, a number >= 0 in nats; for example the last value of [information_gain()]
+#'   over `epoch` rounds.
+#' @param epoch,epochs the number of rounds in an epoch, \eqn{S}, and the number of epochs \eqn{L}: integers >= 1.
+#' @param delta the failure probability, a number in (0, 1). 0.1 by default.
+#' @param count the number of constraints \eqn{m}, an integer >= 1; 1 by default.
+#' @param noise_var the regulariser \eqn{\lambda}{lambda} of the run, to be compared with that of the theorem. `NULL`,
+#'   the default: no comparison.
+#' @return A data.frame of one row:
+#'
+#'   * `epsilon`, the margin,
+#'   * `needed`, the right-hand side,
+#'   * `learning` and `noise`, its two terms,
+#'   * `holds`, `TRUE` if `epsilon` is larger than `needed`.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
 #'   constraints, AISTATS, Theorem 2.
+#' @concept Slater condition
+#' @concept long-term constraints
+#' @concept constrained Bayesian optimization
 #' @seealso [gp_ucb_noisy_constraints()].
 #' @examples
 #' x <- seq(0, 6, length.out = 41)
