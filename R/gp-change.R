@@ -12,30 +12,44 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 
 #' Change-point detection for regression data
 #'
-#' `change_statistic()` is the statistic of Algorithm 1 of Avanesov: a Gaussian-process regression on the older half of
-#' the pairs and one on the newer half, both with the same ridge, and the average over the domain of the squared
-#' difference of their means,
-#' \deqn{\hat\Delta^2 = \frac{1}{n}\sum_x (\mu_1(x) - \mu_2(x))^2.}{Delta^2 = mean over x of (mu_1(x) - mu_2(x))^2.} It
-#' is an average (over the arms; over the whole box in closed form for [kernel_se()], over 1024 low-discrepancy points
-#' of it (and of a product) for other kernels and with whole-number inputs), not the volume integral that the paper
-#' writes. `detect_change()` runs Algorithm 1 on every even-sized tail after each pair, as a monitor would;
-#' [calibrate_detector()] finds a threshold by shuffling the pairs, or the constants of ridge and threshold together.
-#' How many pairs a change needs to be seen: [detection_size()].
+#' These functions test whether a regression function changed within a sequence of pairs (Algorithm 1 of Avanesov).
+#' They are the detector of [change_detect()], for use without a bandit.
 #'
-#' @param x inputs in the order in which they were seen, one row per pair.
-#' @param y responses.
-#' @param kernel a [kernel][kernel_se()] that is a function of the inputs; `kernel_matrix()` is an error.
-#' @param ridge for `change_statistic()` the number \eqn{q\rho_q}{q rho_q} > 0 that is added to
-#'   the Gram matrix's diagonal; for `detect_change()` a number or a function of \eqn{q}.
-#' @param threshold a number or a function of \eqn{q}: statistics above it raise the alarm.
-#' @param domain where the difference is averaged: a [finite_domain()], a [box_domain()], or what stands for one;
-#'   `NULL`: the inputs themselves.
-#' @param dyadic `TRUE`: only tails of \eqn{2q} pairs with \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...}
-#' @return `change_statistic()`: a number. `detect_change()`: a list with `alarm` (the number of the pair at which the
-#'   first alarm was raised, NA if none was) and `pairs`.
-#' @section Errors: a `gpbandits_error` if lengths differ, `change_statistic()` gets an odd number of pairs, or a ridge
-#'   is not positive.
+#' `change_statistic()` fits one Gaussian-process regression to the older half of the pairs and one to the newer half,
+#' both with the same ridge. The statistic is the average over the domain of the squared difference of their means:
+#' \deqn{\hat\Delta^2 = \frac{1}{n}\sum_x (\mu_1(x) - \mu_2(x))^2.}{Delta^2 = mean over x of (mu_1(x) - mu_2(x))^2.}
+#'
+#' This is an average, not the volume integral in the paper. It is taken
+#'
+#' * over all arms of a [finite_domain()];
+#' * over a whole box, in closed form, for [kernel_se()];
+#' * over 1024 low-discrepancy points of a box or a product for other kernels, and with integer inputs.
+#'
+#' `detect_change()` runs Algorithm 1 as a monitor would: after each pair, on every tail with an even number of pairs.
+#' [calibrate_detector()] computes a threshold by shuffling the pairs, or the constants of ridge and threshold together.
+#' [detection_size()] gives the number of pairs that are needed to detect a change.
+#'
+#' @param x the inputs in order of observation, a matrix or vector with one row per pair.
+#' @param y the responses, one number per pair.
+#' @param kernel a [kernel][kernel_se()] that is a function of the inputs; `kernel_matrix()` is not supported.
+#' @param ridge the number \eqn{q\rho_q}{q rho_q} > 0 that is added to the Gram matrix's diagonal. For `detect_change()`
+#'   a number or a function of \eqn{q}.
+#' @param threshold a number or a function of \eqn{q}. Statistics above it raise the alarm.
+#' @param domain the set over which the difference is averaged: a [finite_domain()], a [box_domain()], or an object that
+#'   can be converted to one. `NULL`, the default, is the inputs themselves.
+#' @param dyadic `TRUE` tests only tails of \eqn{2q} pairs with \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...}
+#'   `FALSE`, the default, tests all.
+#' @return `change_statistic()` returns a number. `detect_change()` returns a list:
+#'
+#'   * `alarm`: the number of the pair at which the first alarm was raised, or `NA`,
+#'   * `pairs`: the number of pairs.
+#' @section Errors: `change_statistic()` needs an even number of pairs.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
+#' @concept change-point detection
+#' @concept structural break
+#' @concept nonstationary
+#' @concept Gaussian process regression
+#' @seealso [change_detect()], [calibrate_detector()].
 #' @examples
 #' set.seed(1)
 #' x <- runif(80)
@@ -63,41 +77,52 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
   list(alarm = if (found > 0) found else NA_integer_, pairs = length(y))
 }
 
-#' Constants of a change detector from data without a change
+#' Calibrate a change-point detector from data without a change
 #'
-#' Avanesov's Remark 3.1: the constant \eqn{c} of the ridge by cross-validation on uniformly sampled pairs, then the
-#' constant \eqn{C} of the threshold so large that the statistic of such pairs stays below it:
+#' `calibrate_detector()` computes ridge and threshold of [change_detect()] from uniformly sampled pairs (Remark 3.1 of
+#' Avanesov). The result has the form
 #' \deqn{\mathrm{ridge}(q) = c\,q^{1/(2\alpha+d+1)},\qquad \mathrm{threshold}(q) =
 #' C\,q^{-(2\alpha+d)/(2\alpha+d+1)}.}{ridge(q) = c q^(1 / (2 alpha + d + 1)), threshold(q) = C q^(-(2 alpha + d) / (2
 #' alpha + d + 1)).}
 #'
-#' \eqn{c} is the one among `candidates` whose regressions, on all folds but one, predict the fold left out with the
-#' smallest mean squared error; the ridge of a fit to \eqn{n} pairs is
-#' \eqn{c\,n^{1/(2\alpha+d+1)}}{c n^(1 / (2 alpha + d + 1))}. For \eqn{C} the pairs are put into random order
-#' `permutations` times; each order's largest
-#' \eqn{\hat\Delta_q^2 q^{(2\alpha+d)/(2\alpha+d+1)}}{Delta_q^2 q^((2 alpha + d) / (2 alpha + d + 1))} over the tails
-#' that \eqn{q = 1, \dots, \lfloor n/2\rfloor}{q = 1, ..., n/2} pairs make is what a whole sweep would have to stay
-#' below, and \eqn{C} is the \eqn{1 - }`level` quantile. A monitor sweeps after every pair; that it alarms once in a
-#' long run is more likely than `level`, and a smaller `level` is the remedy.
+#' * \eqn{c} is found by cross-validation. It is the value among `candidates` whose regressions, on all folds but one,
+#'   predict the omitted fold with the smallest mean squared error. The ridge of a fit to \eqn{n} pairs is
+#'   \eqn{c\,n^{1/(2\alpha+d+1)}}{c n^(1 / (2 alpha + d + 1))}.
+#' * \eqn{C} is found by shuffling the pairs `permutations` times. The statistic of each order is
+#'   \deqn{\max_q\hat\Delta_q^2 q^{(2\alpha+d)/(2\alpha+d+1)},}{max over q of Delta_q^2 q^((2 alpha + d) / (2 alpha + d
+#'   + 1)),}
+#'   over the tails with \eqn{q = 1, \dots, \lfloor n/2\rfloor}{q = 1, ..., n/2}. A sweep over all tails would have to
+#'   stay below it. \eqn{C} is the \eqn{1 - }`level` quantile of these statistics.
 #'
-#' With a `ridge` nothing is fitted: the threshold is the \eqn{1 - }`level` quantile of the one statistic of all pairs
-#' ([change_statistic()]) over their random orders, for a single test with that ridge.
+#' A monitor sweeps after every pair. The probability that it raises an alarm at least once in a long run is therefore
+#' larger than `level`. Use a smaller `level` to compensate.
+#'
+#' With a `ridge` nothing is fitted, and the threshold is for a single test with that ridge. It is the \eqn{1 - }`level`
+#' quantile of the statistic of all pairs ([change_statistic()]) over their random orders.
 #'
 #' @inheritParams change_statistic
-#' @param x,y uniformly sampled inputs and their responses, from a time without a change; random folds and orders are
+#' @param x,y uniformly sampled inputs and their responses, from a period without a change. Random folds and orders are
 #'   drawn from R's generator.
-#' @param nu smoothness \eqn{\alpha}{alpha} that sets the rates; `NULL`: the kernel's, if it is [kernel_matern()].
-#' @param candidates values of \eqn{c} to try, numbers > 0.
-#' @param folds number of folds, at least 2.
-#' @param permutations number of shuffles.
-#' @param level probability that a sweep over all tails raises a false alarm, in (0, 1).
-#' @param ridge `NULL`, or the number \eqn{q\rho_q}{q rho_q} > 0 of one test.
-#' @return With a `ridge` a list of it and `threshold`, a number. Otherwise a list: `c`, `C`, the functions `ridge` and
-#'   `threshold` of \eqn{q} for [change_detect()], and `error`, the mean squared error of each candidate.
-#' @section Errors: a `gpbandits_error` that names the argument. Kernels with a [kernel_matrix()] have no inputs and no
-#'   rates: choose the functions of [change_detect()] for them by hand.
+#' @param nu the smoothness \eqn{\alpha}{alpha} that sets the rates, a number > 0. `NULL`, the default, is the
+#'   smoothness of [kernel_matern()]; other kernels need a number.
+#' @param candidates values of \eqn{c} to try, numbers > 0. By default powers of 2 from \eqn{2^{-6}}{2^-6} to
+#'   \eqn{2^4}{2^4}.
+#' @param folds the number of folds, an integer >= 2. 5 by default.
+#' @param permutations the number of random orders, an integer. 199 by default.
+#' @param level the probability that a sweep over all tails raises a false alarm, a number in (0, 1). 0.05 by default.
+#' @param ridge the number \eqn{q\rho_q}{q rho_q} > 0 of one test. `NULL`, the default, calibrates ridge and threshold.
+#' @return With a `ridge`, a list of `ridge` and `threshold`, two numbers. Otherwise a list:
+#'
+#'   * `c`, `C`: the constants,
+#'   * `ridge`, `threshold`: functions of \eqn{q} for [change_detect()],
+#'   * `error`: the mean squared error of each candidate.
+#' @section Errors: a [kernel_matrix()] has no inputs and no rates: choose the functions of [change_detect()] by hand.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection, Remark 3.1.
 #' @aliases calibrate_threshold
+#' @concept change-point detection
+#' @concept permutation test
+#' @concept cross-validation
+#' @concept false alarm
 #' @seealso [change_detect()], [detect_change()].
 #' @examples
 #' set.seed(1)
