@@ -3,87 +3,113 @@
 # A rule in R (bandit-script.R): a plan of batches whose points are known beforehand, each with a posterior of its own
 # rewards.
 
-#' Batched pure exploration
+#' Batched pure exploration (BPE)
 #'
-#' BPE (Li and Scarlett 2022): batches of \eqn{N_i = \lceil\sqrt{TN_{i-1}}\rceil}{N_i = ceiling(sqrt(T N_{i-1}))}
-#' rounds, \eqn{N_0 = 1}, \eqn{T} = `rounds`. A batch plays the largest posterior variance, given this batch's own
-#' points only, among the places that may still be best; so its points are known beforehand and do not depend on its
-#' rewards. After it a place stays if \eqn{\mu + w\sigma\ge\max(\mu - w\sigma)}{mu + w sd >= max(mu - w sd)}, the
-#' maximum over the places that are left, with the posterior of the batch's rewards alone and
-#' \eqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nb/\delta)}}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n b / delta))}, \eqn{n}
-#' places, \eqn{b} batches: [width_fixed()] with \eqn{b} looks.
+#' BPE (Li and Scarlett 2022) maximises a function in a few batches, whose points do not depend on their own rewards.
+#' Use it for large batches, late rewards or a known amount of drift, and for a regret bound of optimal order.
 #'
-#' Rewards may be late. With `wait = "rewards"` a batch decides by exactly the rewards of its own \eqn{N_i} points,
-#' whenever these come: what is asked in the meantime are **free plays**, in places that may still be best (the choice
-#' of [policy_pims()] by all rewards, pending queries hallucinated; history's `phase` is `"free"`, else `"policy"`). A
-#' query of the batch that is withdrawn or fails is asked again. With `wait = "rounds"`, as in Vakili et al. (2023), a
-#' batch has \eqn{N_i + u} rounds, all by the variance, \eqn{u} = `extra`, and what has come at its end decides.
-#' (Published is \eqn{u = E\tau + \max(\sqrt{2\xi^2\log(1.5t/\delta)}, 2b\log(1.5t/\delta))}{u = E tau + max(sqrt(2 xi^2
-#' log(1.5 t / delta)), 2 b log(1.5 t / delta))} for delays \eqn{\tau} that are sub-exponential with
-#' \eqn{(\xi, b)}{(xi, b)}. The authors' code has the smaller of the two, which the tail does not allow.)
+#' With the horizon \eqn{T} = `rounds`, batch \eqn{i} has
+#' \deqn{N_i = \lceil\sqrt{TN_{i-1}}\rceil,\quad N_0 = 1}{N_i = ceiling(sqrt(T N_{i-1})),  N_0 = 1}
+#' queries. Each query has the largest posterior variance, given the points of this batch only, among the candidates
+#' that may still be the best. The points of a batch are therefore known in advance. After the batch a candidate remains
+#' if
+#' \deqn{\mu(x) + w\sigma(x)\ge\max_{x'}(\mu(x') - w\sigma(x')),}{mu(x) + w sd(x) >= max over x' of (mu(x') - w
+#' sd(x')),}
+#' \deqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nb/\delta)}.}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n b / delta)).}
 #'
-#' **Drift** whose total is known: with `variation` \eqn{= V_T}{= V_T},
-#' \eqn{\sum_t\max_x|f_{t+1}(x)-f_t(x)|\le V_T}{the sum over t of max |f_(t+1) - f_t| at most V_T}, everything starts
-#' anew after every \eqn{H = \lceil\gamma_T^{1/3}(T/V_T)^{2/3}\rceil}{H = ceiling(gamma_T^(1/3) (T / V_T)^(2/3))} points
-#' (batches as for a horizon of \eqn{H}), each batch is asked in uniformly random order, and \eqn{w} is that of
-#' `width_fixed(drift = V)`, \eqn{V = \min(V_T, 2B\max_x\sqrt{k(x,x)})}{V = min(V_T, 2 B max sqrt(k(x, x)))}, with a
-#' look for each batch of all restarts: the schedule of R-PERP (Iwazaki and Takeno 2024). `$best()` then goes by the
-#' rewards since the last start.
+#' The maximum is over the remaining candidates, and the posterior is that of the batch's rewards alone. \eqn{w} is the
+#' confidence width (the multiplier of the posterior standard deviation, sd), for \eqn{n} candidates and \eqn{b}
+#' batches: [width_fixed()] with `looks` \eqn{= b}.
 #'
-#' `$suggest(n)` gives a batch, or part of it, at once. `$posterior()` and `$best()`, the largest mean among the
-#' places that are left, use all rewards. On a box or a search space the candidates are about 250 spread points per
-#' input (at most 1000). After round \eqn{T} batches of the last size go on.
+#' `$suggest(n)` returns a batch, or part of it, at once. `$posterior()` and `$best()` (the largest mean among the
+#' remaining candidates) use all rewards. On a box or a search space the candidates are about 250 spread points per
+#' input (at most 1000). After round \eqn{T} further batches have the last size.
 #'
-#' @section Guarantee: regret \eqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))} up to
-#'   \eqn{\log\log T}{log log T} with probability \eqn{1-\delta}{1 - delta}, for \eqn{f} of RKHS norm at most `B` and
-#'   `R`-sub-Gaussian noise (Li and Scarlett 2022; with constants in [regret_bound()]). The width is for points that do
-#'   not depend on rewards; Vakili et al.'s (2021),
+#' @section Late rewards: with `wait = "rewards"` a batch is evaluated by exactly the rewards of its own \eqn{N_i}
+#'   points, whenever they arrive. Until then queries are **free**: [policy_pims()] selects them among the remaining
+#'   candidates, from all rewards, with pending queries hallucinated. In the history, `phase` is `"free"` for these and
+#'   `"policy"` for the others. A query of the batch that is withdrawn or fails is asked again.
+#'
+#'   With `wait = "rounds"` (Vakili et al. 2023) a batch has \eqn{N_i + u} rounds, all selected by the variance, with
+#'   \eqn{u} = `extra`. It is evaluated by the rewards that have arrived at its end. The published value is
+#'   \deqn{u = E\tau + \max(\sqrt{2\xi^2\log(1.5t/\delta)}, 2b\log(1.5t/\delta))}{u = E tau + max(sqrt(2 xi^2 log(1.5 t
+#'   / delta)), 2 b log(1.5 t / delta))}
+#'   for delays \eqn{\tau}{tau} that are sub-exponential with \eqn{(\xi, b)}{(xi, b)}. (The authors' code has the
+#'   smaller of the two terms, for which the tail bound does not hold.)
+#' @section Drift: with `variation` = \eqn{V_T} the function may change by a known total,
+#'   \deqn{\sum_t\max_x|f_{t+1}(x)-f_t(x)|\le V_T.}{the sum over t of max |f_(t+1) - f_t| is at most V_T.}
+#'
+#'   The algorithm restarts after every
+#'   \deqn{H = \lceil\gamma_T^{1/3}(T/V_T)^{2/3}\rceil}{H = ceiling(gamma_T^(1/3) (T / V_T)^(2/3))}
+#'   points, with batches as for a horizon of \eqn{H}. Each batch is asked in uniformly random order. The width is that
+#'   of `width_fixed(drift = V)` with \eqn{V = \min(V_T, 2B\max_x\sqrt{k(x,x)})}{V = min(V_T, 2 B max sqrt(k(x, x)))}
+#'   and one interim analysis for each batch of all restarts. This is the schedule of R-PERP (Iwazaki and Takeno 2024).
+#'   `$best()` then uses the rewards since the last restart.
+#' @section Guarantee: for \eqn{f} of RKHS norm at most `B` and `R`-sub-Gaussian noise, with probability
+#'   \eqn{1-\delta}{1 - delta} the regret is
+#'   \deqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))}
+#'   up to \eqn{\log\log T}{log log T} (Li and Scarlett 2022; with constants in [regret_bound()]). The width is for
+#'   points that do not depend on rewards. That of Vakili et al. (2021),
 #'   \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(2nb/\delta)}}{B + R / sqrt(lambda) sqrt(2 log(2 n b / delta))}, is never
-#'   narrower.
+#'   narrower. Below some 500 rounds much of the budget is exploration.
 #'
-#'   The regret is measured against the **best of the candidates**. Over arms these are all points. On a box or a search
-#'   space \eqn{f} may be larger between the candidates, and the theorem says nothing about the points there. If
-#'   \eqn{\eta} is the largest kernel distance of a point from its nearest candidate, \eqn{f} is at most \eqn{B\eta}
-#'   larger; `spacing` of [regret_bound()] adds \eqn{BT\eta}. This term is linear in \eqn{T}: for a stated loss use the
+#'   *Candidates.* The regret is relative to the **best of the candidates**. On arms these are all points. On a box or a
+#'   search space \eqn{f} may be larger between the candidates, which the theorem does not cover. If \eqn{\eta}{eta} is
+#'   the largest kernel distance of a point from its nearest candidate, \eqn{f} is at most \eqn{B\eta}{B eta} larger.
+#'   `spacing` of [regret_bound()] adds \eqn{BT\eta}{B T eta}, which is linear in \eqn{T}. For a stated loss use the
 #'   grid of [plan_experiments()] as arms.
 #'
-#'   With late rewards and `wait = "rewards"`:
-#'   \eqn{R_T\le\sum_i(N_i+U_i)\min(2B, 4w\bar\sigma_{i-1})}{R_T <= sum over i of (N_i + U_i) min(2 B, 4 w s_{i-1})},
-#'   \eqn{U_i} how long the \eqn{i}-th batch had to wait, at most the largest of \eqn{N_i} delays, and
-#'   \eqn{\bar\sigma_{i-1}}{s_{i-1}} the largest sd that the batch before has left (derived here; `"bpe"` of
-#'   [regret_bound()], `wait`): a delay costs a sum, \eqn{E U_i = E\tau + O(\log N_i)}{E U_i = E tau + O(log N_i)} for
-#'   sub-exponential ones, not a factor. **Delays may depend on the rewards**: a batch's points are fixed before, and
-#'   all of its rewards decide. But whether a query fails, is lost or is given up must not; where it might, wait, or
-#'   take the claim as void. `wait = "rounds"` needs delays that do not depend on the noise: with bad rewards late its
-#'   intervals missed \eqn{f} in 99 of 100 runs, the others in none. Below some 500 rounds BPE wastes much on
-#'   exploration.
+#'   *Late rewards*, with `wait = "rewards"` (an original result, not peer-reviewed; `"bpe"` and `wait` of
+#'   [regret_bound()]):
+#'   \deqn{R_T\le\sum_i(N_i+U_i)\min(2B, 4w\bar\sigma_{i-1}).}{R_T <= sum over i of (N_i + U_i) min(2 B, 4 w s_{i-1}).}
 #'
-#'   With `variation`: with probability \eqn{1-\delta}{1 - delta}, for every \eqn{f_t} of norm at most `B`, a drift that
-#'   is fixed beforehand (**not caused by what is played**) and losses that depend neither on rewards nor on places, the
-#'   dynamic regret \eqn{\sum_t\max f_t - f_t(x_t)}{sum of max f_t - f_t(x_t)} is at most \eqn{\lceil
-#'   T/H\rceil\sum_iN_i\min(2B\sqrt v, 4w\bar\sigma_{i-1}) + 2(b-1)HV_T}{ceiling(T / H) sum_i N_i min(2 B sqrt(v), 4 w
-#'   s_{i-1}) + 2 (b - 1) H V_T}, \eqn{b} batches a start (derived here; `"bpe"` of [regret_bound()] with `variation`),
-#'   of order \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)} up to logarithms, which is that of
-#'   R-PERP's abstract. Its constants are large: in 500 rounds on 20 arms (10 runs each of a slow and a fast drift) it
-#'   cost 93 and 93, uniform play 95 and 94, the window of [gp_ucb_drift()] 18 and 30.
+#'   \eqn{U_i} is the waiting time of batch \eqn{i}, at most the largest of \eqn{N_i} delays.
+#'   \eqn{\bar\sigma_{i-1}}{s_{i-1}} is the largest sd after the previous batch. A delay adds to the regret and does not
+#'   multiply it: \eqn{E U_i = E\tau + O(\log N_i)}{E U_i = E tau + O(log N_i)} for sub-exponential delays. **Delays may
+#'   depend on the rewards**, because the points of a batch are fixed before and all its rewards are used. Whether a
+#'   query fails, is lost or is withdrawn must not depend on them. If it might, wait, or regard the bound as void.
+#'
+#'   `wait = "rounds"` needs delays that do not depend on the noise. With bad rewards late, its intervals missed \eqn{f}
+#'   in 99 of 100 runs, those of `wait = "rewards"` in none.
+#'
+#'   *Drift* (an original result, not peer-reviewed; `"bpe"` and `variation` of [regret_bound()]): with probability
+#'   \eqn{1-\delta}{1 - delta} the dynamic regret \eqn{\sum_t\max f_t - f_t(x_t)}{sum of max f_t - f_t(x_t)} is at most
+#'   \deqn{\lceil T/H\rceil\sum_iN_i\min(2B\sqrt v, 4w\bar\sigma_{i-1}) + 2(b-1)HV_T,}{ceiling(T / H) sum_i N_i min(2 B
+#'   sqrt(v), 4 w s_{i-1}) + 2 (b - 1) H V_T,}
+#'   with \eqn{b} batches between restarts and \eqn{k(x,x) \le v}{k(x, x) <= v}. The conditions are:
+#'
+#'   * Every \eqn{f_t} has norm at most `B`.
+#'   * The drift is fixed in advance (**not caused by the queries**).
+#'   * Losses of queries depend neither on rewards nor on points.
+#'
+#'   Up to logarithms the order is \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)}, as in the
+#'   abstract of R-PERP. The constants are large. In 500 rounds on 20 arms (10 runs each of a slow and a fast drift) the
+#'   regret was 93 and 93. That of uniform sampling was 95 and 94, that of a window ([gp_ucb_drift()]) 18 and 30.
 #' @inheritParams safe_opt
-#' @param rounds the horizon \eqn{T}, a whole number >= 1.
-#' @param B,R,delta bound of the RKHS norm, scale of the noise, failure probability.
-#' @param wait what a batch waits for before it decides: `"rewards"`, its own, or `"rounds"`.
-#' @param extra with `wait = "rounds"`: \eqn{u}, a whole number >= 0.
-#' @param variation \eqn{V_T}, a number > 0, with `wait = "rewards"`; `NULL`: \eqn{f} does not change.
-#' @param gain \eqn{\gamma_T} for the schedule under drift, a number > 0; `NULL`: on arms the greedy value of
-#'   [information_gain()] for that number of rounds.
-#' @param width overrides \eqn{w}: a number >= 0.
+#' @param rounds the horizon \eqn{T}, an integer >= 1.
+#' @param B,R,delta the bound of the RKHS norm (a number >= 0), the scale of the sub-Gaussian noise (a number >= 0), and
+#'   the failure probability in (0, 1), 0.1 by default.
+#' @param wait `"rewards"` (the default): a batch is evaluated when all its rewards have arrived. `"rounds"`: after a
+#'   fixed number of rounds.
+#' @param extra \eqn{u}, an integer >= 0, for `wait = "rounds"`. 0 by default.
+#' @param variation \eqn{V_T}, a number > 0 in units of the reward, for `wait = "rewards"`. `NULL`, the default: \eqn{f}
+#'   does not change.
+#' @param gain \eqn{\gamma_T}{gamma_T} for the schedule under drift, a number > 0 in nats. `NULL`, the default, is on
+#'   arms the greedy value of [information_gain()] for that number of rounds.
+#' @param width overrides \eqn{w}, a number >= 0. `NULL`, the default, is the formula above.
 #' @param ... `mean` and `journal` of [gp_bandit()], by name. An unknown name is an error.
-#' @return An object of reference class `ScriptedBandit`, a `GPBandit`.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @return An object of reference class `ScriptedBandit`, a `GPBandit`, see [gp_bandit()].
 #' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches
 #'   <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
 #'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel
 #'   bandits <https://arxiv.org/abs/2302.00392> (its abstract and its code); Iwazaki and Takeno (2024), Near-optimal
 #'   algorithm for non-stationary kernelized bandits <https://arxiv.org/abs/2410.16052> (its abstract; the proof is
 #'   ours).
+#' @concept batch Bayesian optimization
+#' @concept pure exploration
+#' @concept delayed feedback
+#' @concept nonstationary bandits
+#' @concept successive elimination
 #' @seealso [gp_ucb_pe()], [gp_bucb()].
 #' @examples
 #' x <- seq(0, 1, length.out = 80)

@@ -76,7 +76,7 @@ check_penalty_of_rounds <- function(penalty) {
 #' `gp_ucb_noiseless_constraints()` if constraint values are observed exactly, and `gp_ucb_noisy_constraints()` if they
 #' are noisy. They are presets of [gp_bandit()]. For constraints that should hold at each point see [outcomes].
 #'
-#' In each epoch of \eqn{S} = `epoch` rounds they are IGP-UCB (see [igp_ucb()]) on a target
+#' In each epoch of \eqn{S} = `epoch` rounds the algorithm is IGP-UCB (see [igp_ucb()]) on a target
 #' that combines reward and constraints:
 #' \deqn{f(x) - \sum_j\kappa_j(\psi(g_j(x)) - 1)\mbox{ (noiseless),}\quad
 #'   f(x) - \sum_j\kappa_jg_j(x)\mbox{ (noisy).}}{f(x) - sum_j kappa_j (psi(g_j(x)) - 1) (noiseless),

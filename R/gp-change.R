@@ -37,7 +37,7 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #' @param threshold a number or a function of \eqn{q}. Statistics above it raise the alarm.
 #' @param domain the set over which the difference is averaged: a [finite_domain()], a [box_domain()], or an object that
 #'   can be converted to one. `NULL`, the default, is the inputs themselves.
-#' @param dyadic `TRUE` tests only tails of \eqn{2q} pairs with \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...}
+#' @param dyadic `TRUE` tests only tails of \eqn{2q} pairs with \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...}.
 #'   `FALSE`, the default, tests all.
 #' @return `change_statistic()` returns a number. `detect_change()` returns a list:
 #'
@@ -108,7 +108,7 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
 #' @param candidates values of \eqn{c} to try, numbers > 0. By default powers of 2 from \eqn{2^{-6}}{2^-6} to
 #'   \eqn{2^4}{2^4}.
 #' @param folds the number of folds, an integer >= 2. 5 by default.
-#' @param permutations the number of random orders, an integer. 199 by default.
+#' @param permutations the number of random orders, an integer of at least `1 / level - 1`. 199 by default.
 #' @param level the probability that a sweep over all tails raises a false alarm, a number in (0, 1). 0.05 by default.
 #' @param ridge the number \eqn{q\rho_q}{q rho_q} > 0 of one test. `NULL`, the default, calibrates ridge and threshold.
 #' @return With a `ridge`, a list of `ridge` and `threshold`, two numbers. Otherwise a list:
