@@ -25,7 +25,7 @@
 #' remaining candidates) use all rewards. On a box or a search space the candidates are about 250 spread points per
 #' input (at most 1000). After round \eqn{T} further batches have the last size.
 #'
-#' @section Late rewards: with `wait = "rewards"` a batch is evaluated by exactly the rewards of its own \eqn{N_i}
+#' @section Late rewards: with `wait = "rewards"` a batch is evaluated by exactly the rewards of its \eqn{N_i}
 #'   points, whenever they arrive. Until then queries are **free**: [policy_pims()] selects them among the remaining
 #'   candidates, from all rewards, with pending queries hallucinated. In the history, `phase` is `"free"` for these and
 #'   `"policy"` for the others. A query of the batch that is withdrawn or fails is asked again.

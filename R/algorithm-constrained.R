@@ -115,7 +115,7 @@ check_penalty_of_rounds <- function(penalty) {
 #' @inheritParams igp_ucb
 #' @param count,epoch,penalty,step,epochs see [constraints].
 #' @param inner the algorithm within an epoch: `"igp_ucb"` (the default), or `"gp_ts"` (Thompson sampling: one joint
-#'   draw in each round, scaled by `width_gp_ts()`).
+#'   draw per round, scaled by `width_gp_ts()`).
 #' @param width the confidence width (the multiplier of the posterior standard deviation), see [widths]. `NULL`, the
 #'   default, computes it from `B`, `R`, `delta`, `gain` and `epochs`.
 #' @param ... by name: `reuse` and, for noiseless constraints, `penalty_scale` and `penalty_power` of [constraints]; and
