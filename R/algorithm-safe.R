@@ -4,101 +4,116 @@
 # something besides posteriors: rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or constraint
 # columns (`safety`, `count`), which a bandit with outcomes has not; it asks the core for the same sets.
 
-#' Safety: SafeOpt and StageOpt
+#' Safe Bayesian optimisation: SafeOpt and StageOpt
 #'
-#' Bandits that never play where a safety function may be below its threshold. `seed` is a set of places known to be
-#' safe; with \eqn{u, l = \mu\pm w\sigma}{u, l = mu +- w sd} of \eqn{f} and of every safety function \eqn{g_j} (\eqn{f}
-#' itself, if `safety` is `NULL`) and thresholds \eqn{h_j} the safe set is
-#' \deqn{S_t = \mathrm{seed}\cup\{x : l_j(x)\ge h_j\ \forall j\}}{S_t = seed and all x with l_j(x) >= h_j for every j}
-#' or, with a Lipschitz constant \eqn{L_j}, what is reached from the seed by steps to \eqn{x'} with
-#' \eqn{l_j(x) - L_j\|x-x'\|\ge h_j}{l_j(x) - L_j |x - x'| >= h_j} from some safe \eqn{x}. Within it there are
-#' * possible maximisers
-#'   \eqn{M_t = \{x\in S_t : u_f(x)\ge\max_{S_t}l_f\}}{M_t = {x in S_t: u_f(x) >= max of l_f over S_t}};
-#' * expanders \eqn{G_t}: those for which there is an unsafe \eqn{x'} with \eqn{l_j(x')\ge h_j}{l_j(x') >= h_j} for
-#'   every \eqn{j} once \eqn{(x, u_j(x))} has been observed (with Lipschitz constants: with
-#'   \eqn{u_j(x) - L_j\|x-x'\|\ge h_j}{u_j(x) - L_j |x - x'| >= h_j}).
+#' `safe_opt()` optimises without evaluating points where a safety function may be below its threshold. Use it if an
+#' unsafe query would cause damage. At least one safe point must be known in advance (`seed`).
 #'
-#' `safe_opt()` plays \eqn{\arg\max_{M_t\cup G_t}\max_j(u_j-l_j)/\sqrt{k_j(x,x)}}{the largest max_j (u_j - l_j) /
-#' sqrt(k_j(x, x)) in M_t or G_t}. With `method = "stageopt"` it first expands, the widest of \eqn{G_t}, until none is
-#' wider than `accuracy`, and then plays \eqn{\arg\max_{S_t}u_f}{argmax u_f over S_t}. `$best()` is
-#' \eqn{\arg\max_{S_t}l_f}{argmax l_f over S_t}. History's `phase` says why a place was played: `"maximiser"`,
-#' `"expander"`, `"both"` or, where neither is left, `"safe"`. `$safe(context = NULL)` says all this of every place, as
-#' a data.frame with a row each: `arm` or inputs, `safe`, `maximiser`, `expander`, and the bounds of \eqn{f}, `lower`,
-#' `upper`.
+#' Each safety function \eqn{g_j} has a threshold \eqn{h_j}. If `safety` is `NULL`, the only safety function is \eqn{f}
+#' itself. With \eqn{w} the confidence width ([widths]), the multiplier of the posterior standard deviation (sd), the
+#' confidence bounds of \eqn{f} and of every \eqn{g_j} are
+#' \deqn{u(x), l(x) = \mu(x)\pm w\sigma(x).}{u(x), l(x) = mu(x) +- w sd(x).}
 #'
-#' With `by = "data"` (LoSBO, Fiedler et al. 2024) neither a norm nor the model says what is safe, but rewards do: a
-#' place is safe if for every \eqn{j} some place \eqn{x_s} that was played has
-#' \eqn{y_s - E_j - L_j\|x-x_s\|\ge h_j}{y_s - E_j - L_j |x - x_s| >= h_j}, where the noise is at most \eqn{E_j} =
-#' `noise_bound`, always; or, for noise that is `R`-sub-Gaussian, \eqn{\bar y_p - R\sqrt{2\log(p(p+1)m(m+1)/\delta)/m} -
-#' L_j\|x-x_p\|\ge h_j}{mean(y_p) - R sqrt(2 log(p (p + 1) m (m + 1) / delta) / m) - L_j |x - x_p| >= h_j},
-#' \eqn{\bar y_p}{mean(y_p)} the mean of \eqn{m} rewards of the \eqn{p}-th place (in the order of their first rewards;
-#' once reached such a bound stays). The model then only chooses among safe places, so that its kernel, its `width` (2
-#' unless it is given) and refits (`refit`) are free.
+#' The safe set contains the seed and all points whose lower bounds reach the thresholds:
+#' \deqn{S_t = \mathrm{seed}\cup\{x : l_j(x)\ge h_j\ \forall j\}.}{S_t = seed and all x with l_j(x) >= h_j for every j.}
 #'
-#' On a box of \eqn{d} inputs places are the seed and \eqn{256(d+1)} spread points (at most 2048), up to five inputs
-#' with the corners. A round costs \eqn{O(n^2)} for the expanders. Rewards that have not arrived are ignored, which is
-#' safe. With [pending_hallucinate()] the real rewards alone say what is safe, a maximiser or an expander, and the sd
-#' that knows pending queries which of these is played.
+#' With Lipschitz constants \eqn{L_j} (`lipschitz`) it grows from the seed by steps. A point \eqn{x'} is added if for
+#' every \eqn{j} some safe \eqn{x} has
+#' \deqn{l_j(x) - L_j\|x-x'\|\ge h_j.}{l_j(x) - L_j |x - x'| >= h_j.}
 #'
-#' @section Guarantee: if the intervals of the safety functions hold in all rounds together, no unsafe place is ever
-#'   played: with the default widths (\eqn{f} and every \eqn{g_j} of RKHS norm at most `B`, `R`-sub-Gaussian noise, or,
-#'   on arms, all of them drawn from their priors; each with its share of `delta`) with probability at least
-#'   \eqn{1-\delta}{1 - delta}. With Lipschitz constants the papers also bound how long it takes to find the best place
-#'   that can be reached safely; without them safety is proven, completeness is not. The claim is void if the model is
-#'   wrong, if a seed is unsafe, and for constant widths.
+#' Two kinds of points in the safe set are candidates for the next query:
 #'
-#'   `by = "data"`: with `noise_bound` no unsafe place is **ever** played, whatever the model, width or fit; with `R`
-#'   with probability at least \eqn{1-\delta}{1 - delta} (derived here: a union bound over \eqn{p} and \eqn{m}, shared
-#'   by the \eqn{g_j}). It takes seeds that are safe, Lipschitz constants and noise bounds that hold, and rewards whose
-#'   arrival does not depend on their value (for `noise_bound` not even that).
+#' * possible maximisers,
+#'   \deqn{M_t = \{x\in S_t : u_f(x)\ge\max_{S_t}l_f\};}{M_t = {x in S_t: u_f(x) >= max of l_f over S_t};}
+#' * expanders \eqn{G_t}. These are points whose observation at \eqn{u_j(x)} would make an unsafe point safe, by
+#'   \eqn{l_j(x')\ge h_j}{l_j(x') >= h_j} for every \eqn{j}. With Lipschitz constants the condition is
+#'   \eqn{u_j(x) - L_j\|x-x'\|\ge h_j}{u_j(x) - L_j |x - x'| >= h_j}.
 #'
-#'   By the model, safety rests on `B`, and **nothing bounds a norm from above**: a `B` that is too small is unsafe, and
-#'   data may show it too late or never. `stop_if_refuted = TRUE` asks [norm_check()] before every query; once it finds
-#'   `B` too small, a warning of class `gpbandits_refuted` says so and only seeds are played (until `$amend()` changes a
-#'   reward). It helps little: in 40 runs with a norm of 10 that was told to be 2.5, a share of .175 was unsafe, .15
-#'   with it; told 10, none; with a width of 2, .35.
-#' @section Outcomes: with `outcomes` ([outcomes]) those with limits say what is safe, each in its own units and with
-#'   its kernel and noise (`at_most(2)`: \eqn{-g} must be at least -2); values are told by name, and may come one by
-#'   one. `threshold` is left out, `delta` shared among objective and limits, `lipschitz` one number or one per limit.
-#' @section Methods: those of a [GPBandit][gp_bandit]: `journal`, `store`, `pending` (but [pending_censor()]),
-#'   `$suggest(arms = )`, copies, files. With constraint columns (`safety`, `count`), `by = "data"` or
-#'   `stop_if_refuted = TRUE` a rule in R chooses, as for the baselines in [baseline_constrained()], without `$draw()`,
-#'   pending rules and stores. Refits with `by = "data"` only. SafeOpt takes contexts (Berkenkamp et al. 2016):
-#'   everything above is then said of places in the context of the round, and a seed is safe in all contexts. StageOpt
-#'   has none: its first stage ends once. `$certificate()` and stop rules: [stop_stalled()] alone, as the place with the
-#'   largest lower bound may be unsafe.
+#' `method = "safeopt"` selects the most uncertain of them:
+#' \deqn{\arg\max_{x\in M_t\cup G_t}\max_j\ (u_j(x)-l_j(x))/\sqrt{k_j(x,x)}.}{the largest max_j (u_j - l_j) /
+#' sqrt(k_j(x, x)) in M_t or G_t.}
+#'
+#' `method = "stageopt"` first expands. It selects the widest interval in \eqn{G_t} until none is wider than `accuracy`.
+#' Then it maximises \eqn{u_f} over \eqn{S_t}.
+#'
+#' `$best()` maximises \eqn{l_f} over \eqn{S_t}. In the history, `phase` is the reason of a query: `"maximiser"`,
+#' `"expander"`, `"both"` or, if there is neither, `"safe"`.
+#'
+#' With `by = "data"` safety is decided by rewards and Lipschitz constants instead of the model, see [losbo].
+#'
+#' On a box of \eqn{d} inputs the candidates are the seed and \eqn{256(d+1)}{256 (d + 1)} spread points (at most 2048),
+#' up to five inputs with the corners. A round costs \eqn{O(n^2)}{O(n^2)} for the expanders.
+#'
+#' @section Guarantee: for `by = "data"` see [losbo]. With `by = "model"`: if the confidence intervals of the safety
+#'   functions hold in all rounds together, no unsafe point is ever queried. With the default widths this has
+#'   probability at least \eqn{1-\delta}{1 - delta}, in two cases:
+#'
+#'   * \eqn{f} and every \eqn{g_j} have RKHS norm at most `B`, and the noise is `R`-sub-Gaussian;
+#'   * on arms, all of them are drawn from their priors.
+#'
+#'   Each function gets an equal part of `delta`. With Lipschitz constants the papers also bound the number of rounds
+#'   until the best point that can be reached safely is found. Without them safety is proven, completeness is not. The
+#'   guarantee is void if the model is wrong, if a seed is unsafe, and for constant widths.
+#'
+#'   With `by = "model"` safety depends on `B`, and **data cannot bound a norm from above**. A `B` that is too small is
+#'   unsafe, and the data may show it too late or never. `stop_if_refuted = TRUE` calls [norm_check()] before every
+#'   query. Once it finds `B` too small, there is a warning of class `gpbandits_refuted`, and only seeds are queried
+#'   until `$amend()` changes a reward. This helps little. In 40 runs with a norm of 10 and `B = 2.5`, a proportion of
+#'   0.175 was unsafe, and 0.15 with `stop_if_refuted`. With `B = 10` it was 0, and with a width of 2 it was 0.35.
+#' @section Outcomes: with `outcomes` ([outcomes]) the outcomes with limits are the safety functions. Each has its own
+#'   units, kernel and noise; `at_most(2)` means that \eqn{-g} must be at least -2. Values are given by name, also one
+#'   at a time. `threshold` is left out. Objective and limits share `delta`, and `lipschitz` is one number or one per
+#'   limit.
+#' @section Methods: those of a [GPBandit][gp_bandit], with these differences:
+#'
+#'   * `$safe(context = NULL)` returns a data.frame with a row for each point: `arm` or inputs, `safe`, `maximiser`,
+#'     `expander`, and the bounds of \eqn{f}, `lower` and `upper`.
+#'   * Pending queries (without observed rewards) are ignored, which is safe. With [pending_hallucinate()] the safe set,
+#'     maximisers and expanders use observed rewards only. The sd that selects among them includes pending queries.
+#'     [pending_censor()] is not supported.
+#'   * Some settings use an algorithm in R, as the baselines in [baseline_constrained()] do: constraint columns
+#'     (`safety`, `count`), `by = "data"` and `stop_if_refuted = TRUE`. They have no `$draw()`, pending rules or stores.
+#'   * Refits are supported with `by = "data"` only.
+#'   * SafeOpt supports contexts (Berkenkamp et al. 2016). All sets are then those in the context of the round, and a
+#'     seed is safe in all contexts. StageOpt has none, because its first stage ends once.
+#'   * `$certificate()` is not supported, and of the stop rules only [stop_stalled()] is. The point with the largest
+#'     lower bound may be unsafe.
 #' @inheritParams gp_bandit
-#' @param threshold \eqn{h}: a number, or one per safety function, in their units.
-#' @param seed numbers of arms or, on a box, points, known to be safe.
-#' @param B,R,delta of the default widths, [width_amm()] with `delta` shared among all functions; on arms without `B`
-#'   and `R` `width_srinivas_finite(delta)`, for functions drawn from their priors. Rewards told with a `noise_var` of
-#'   their own are taken at their word (`noise = "scales"`): where `R` bounds their noise whatever is told, give
-#'   `width = width_amm(B, R, delta, "bounded")`.
-#' @param width overrides the width of \eqn{f} (and, with `constraint_width = NULL`, of all).
-#' @param safety `NULL`: \eqn{f} itself must be at least `threshold`. Or the constraint columns that must be: numbers,
-#'   or names `"g1"`, ...; their values are told by `$observe(id, reward, constraints = )`.
-#' @param lipschitz `NULL`, or \eqn{L}: a number >= 0, or one per safety function, per unit of the inputs (their
-#'   logarithms, where these are logarithmic).
-#' @param by what says that a place is safe: `"model"`, or `"data"` (with `lipschitz` and one of `noise_bound`, `R`).
-#' @param method `"safeopt"`, or `"stageopt"`: safety and maximisation one after the other.
+#' @param threshold \eqn{h}, a number, or one per safety function, in their units.
+#' @param seed points that are known to be safe: numbers of arms or, on a box, points.
+#' @param B,R,delta settings of the default width, [width_amm()]; all functions share `delta` (0.1 by default). On arms
+#'   without `B` and `R` the default is `width_srinivas_finite(delta)`, for functions drawn from their priors.
+#' @param width the width of \eqn{f} and, with `constraint_width = NULL`, of all functions. `NULL`, the default: see
+#'   `B`. If rewards have their own `noise_var` but `R` bounds their noise, use `width_amm(B, R, delta, "bounded")`.
+#' @param safety the constraint columns that must reach their thresholds: numbers, or names `"g1"`, ... Their values are
+#'   given by `$observe(id, reward, constraints = )`. `NULL`, the default: \eqn{f} itself must be at least `threshold`.
+#' @param lipschitz \eqn{L}, a number >= 0 or one per safety function, in units of the reward per unit of the inputs
+#'   (their logarithms for logarithmic inputs). `NULL`, the default: none.
+#' @param by the source of safety: `"model"` (the default), or `"data"` (with `lipschitz` and one of `noise_bound`,
+#'   `R`).
+#' @param method `"safeopt"` (the default), or `"stageopt"`: first expansion of the safe set, then maximisation.
 #' @param ... further settings, by name. An unknown name is an error.
-#'   * `noise_bound`: \eqn{E}, with `by = "data"`: a bound of the absolute noise, a number >= 0 or one per safety
+#'   * `noise_bound`: \eqn{E}, for `by = "data"`: a bound of the absolute noise, a number >= 0 or one per safety
 #'     function. (`R` may be one per safety function, too.) `NULL` by default.
-#'   * `stop_if_refuted`: with `by = "model"`, play seeds only once the data refute `B`? `FALSE` by default.
-#'   * `accuracy`: where StageOpt stops expanding, a width \eqn{u - l}, a number > 0. By default half of the largest
-#'     prior standard deviation.
-#'   * `count`: number of constraint columns. By default the number of columns that `safety` names.
+#'   * `stop_if_refuted`: for `by = "model"`, `TRUE` queries only seeds once the data refute `B`. `FALSE` by default.
+#'   * `accuracy`: the interval width \eqn{u - l} at which StageOpt stops expanding, a number > 0. By default half of
+#'     the largest prior standard deviation.
+#'   * `count`: the number of constraint columns. By default the number that `safety` names.
 #'   * `constraint_kernels`, `constraint_noise_var`, `constraint_width`, `constraint_mean`: see
 #'     [baseline_constrained()].
-#'   * `outcomes`: one objective and outcomes with limits, see there.
+#'   * `outcomes`: one objective and outcomes with limits, see the section Outcomes.
 #'   * `mean`, `contexts`, `pending`, `journal`, `store` and `trust` of [gp_bandit()], and with `by = "data"` `refit`.
-#' @return A [GPBandit][gp_bandit]; where a rule in R chooses, of reference class `ScriptedBandit`.
+#' @return A [GPBandit][gp_bandit]. If an algorithm in R selects the queries (see Methods), of reference class
+#'   `ScriptedBandit`.
 #' @aliases stage_opt safe_set
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @concept safe Bayesian optimization
+#' @concept safe exploration
+#' @concept safety constraints
 #' @references Sui, Gotovos, Burdick and Krause (2015), Safe exploration for optimization with Gaussian processes, ICML;
 #'   Berkenkamp, Krause and Schoellig (2016) <https://arxiv.org/abs/1602.04450>; Fiedler, Menn, Kreiskoether and Trimpe
 #'   (2024) <https://arxiv.org/abs/2403.12948>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian
 #'   optimization <https://arxiv.org/abs/1806.07555>.
+#' @seealso [losbo]; [outcomes] for constraints that may be violated during the search; [norm_check()].
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' f <- sin(9 * x) + x
@@ -125,6 +140,41 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
                 method = method, by = by, B = B, R = R, delta = delta, width = width, safety = safety,
                 lipschitz = lipschitz, given = names(match.call()))
 }
+
+#' Safe Bayesian optimisation without a model of safety: LoSBO
+#'
+#' LoSBO (Fiedler et al. 2024) is [safe_opt()] with `by = "data"`. Safety depends on observed rewards, Lipschitz
+#' constants (`lipschitz`) and a bound of the noise, and not on the model or a norm. Use it if slopes are easier to
+#' bound than the RKHS norm `B`.
+#'
+#' Each safety function \eqn{g_j} has a threshold \eqn{h_j} and a Lipschitz constant \eqn{L_j}. A point \eqn{x} is safe
+#' if for every \eqn{j} there is a queried point \eqn{x_s} with
+#' \deqn{y_s - E_j - L_j\|x-x_s\|\ge h_j.}{y_s - E_j - L_j |x - x_s| >= h_j.}
+#'
+#' Here the absolute noise never exceeds \eqn{E_j} = `noise_bound`.
+#'
+#' Instead of `noise_bound`, `R` can be given for noise that is `R`-sub-Gaussian. The condition then uses means of
+#' rewards. For the \eqn{p}-th point, in the order of first rewards, \eqn{\bar y_p}{mean(y_p)} is the mean of its
+#' \eqn{m} rewards:
+#' \deqn{\bar y_p - R\sqrt{2\log(p(p+1)m(m+1)/\delta)/m} - L_j\|x-x_p\|\ge h_j.}{mean(y_p) - R sqrt(2 log(p (p + 1) m
+#' (m + 1) / delta) / m) - L_j |x - x_p| >= h_j.}
+#'
+#' Such a bound, once reached, remains valid. The model only chooses among the safe points. Its kernel, its `width` (2
+#' by default) and refits (`refit`) are therefore free.
+#'
+#' @section Guarantee: with `noise_bound` no unsafe point is **ever** queried, whatever the model, width or fit. With
+#'   `R` this has probability at least \eqn{1-\delta}{1 - delta} (an original result, not peer-reviewed: a union bound
+#'   over \eqn{p} and \eqn{m}, shared by the \eqn{g_j}).
+#'
+#'   The seeds must be safe, and Lipschitz constants and noise bounds must hold. With `R` the arrival of rewards must
+#'   not depend on their value.
+#' @references Fiedler, Menn, Kreiskoether and Trimpe (2024) <https://arxiv.org/abs/2403.12948>.
+#' @concept safe Bayesian optimization
+#' @concept LoSBO
+#' @concept Lipschitz constant
+#' @seealso [safe_opt()], with an example.
+#' @name losbo
+NULL
 
 # safe_opt() with what its `...` can have. `given`: the names in the user's call.
 make_safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method, by, B, R, delta, width, safety,
@@ -176,7 +226,7 @@ safe_bandit <- function(domain, kernel, noise_var, width, stages, threshold, see
                         pending, ...) {
   if (trait(pending, "stands_in")) {
     stop_argument("pending", describe_pending(pending),
-                  "another rule: what stands for a late reward would say what is safe")
+                  "another rule: the value that replaces a late reward would decide which points are safe")
   }
   check_few_places(domain, 4000)
   limited <- if (is.null(outcomes)) 1L else sum(vapply(outcomes, is_limited, NA))
@@ -196,7 +246,7 @@ check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
   known <- c("threshold", "safety", "count", "constraint_kernels", "constraint_noise_var", "constraint_width",
              "constraint_mean")
   twice <- intersect(known, given)
-  if (length(twice)) stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome says it of itself")
+  if (length(twice)) stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome has its own")
   if (of_data) stop_argument("outcomes", "given with by = \"data\"", "NULL with by = \"data\"")
   if (stop_if_refuted) stop_argument("stop_if_refuted", "TRUE with `outcomes`", "FALSE with `outcomes`")
   outcomes <- check_outcome_list(outcomes)
@@ -206,7 +256,7 @@ check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
   fitted <- !vapply(outcomes, function(one) is.null(one$transform) && is.null(one$refit), NA)
   if (any(fitted)) {
     stop_argument("outcomes", sprintf("%s with a scale or a refit", names(outcomes)[fitted][1]),
-                  "outcomes in their own units, with kernels that stay")
+                  "outcomes in their own units, with fixed kernels")
   }
 }
 
@@ -236,7 +286,7 @@ check_data_alone <- function(of_data, lipschitz, noise_bound, no_scale, stop_if_
     }
     if (!is.null(refit)) {
       stop_argument("refit", "given with by = \"model\"",
-                    "left out: what the model calls safe needs a kernel that stays")
+                    "left out: safety by the model needs a fixed kernel")
     }
     return(invisible())
   }
@@ -295,7 +345,7 @@ check_safe_noise <- function(noise, size) {
 check_seed_places <- function(seed) {
   whole <- is.list(seed) && is.integer(seed$arm) && is.matrix(seed$inputs) && is.double(seed$inputs) &&
     nrow(seed$inputs) == length(seed$arm) && nrow(seed$inputs) > 0 && all(is.finite(seed$inputs))
-  if (!whole) stop_argument("seed", describe(seed), "places that are known to be safe")
+  if (!whole) stop_argument("seed", describe(seed), "points that are known to be safe")
   seed
 }
 
@@ -314,18 +364,19 @@ new_safe_script <- function(rule, parts, threshold, seed, lipschitz, journal, co
   if (!is.null(lipschitz)) lipschitz <- check_each(lipschitz, size, lower = 0)
   widths <- lapply(parts$models[safety], function(one) norm_width(one$width))
   if (stop_if_refuted && any(vapply(widths, is.null, NA))) {
-    stop_argument("stop_if_refuted", "TRUE with a width that knows no norm", "FALSE, or with `B` and `R`")
+    stop_argument("stop_if_refuted", "TRUE with a width that has no norm", "FALSE, or with `B` and `R`")
   }
   models <- parts$models
   if (!is.null(refit)) models <- lapply(models, function(one) c(one, list(refit = refit)))
-  new_script_bandit(rule, parts$domain, parts$safety$count, contexts, models, journal = journal, least = 0, trust = trust)
+  new_script_bandit(rule, parts$domain, parts$safety$count, contexts, models, journal = journal, least = 0,
+                    trust = trust)
 }
 
 check_seed <- function(seed, domain) {
   if (missing(seed)) stop_argument("seed", "missing", "arms or points that are known to be safe")
   places <- if (has_numbers(domain)) subset_places(all_places(domain), check_arms(seed, domain, "seed") + 1L)
             else find_places(domain, seed, arg = "seed")
-  if (place_total(places) == 0) stop_argument("seed", describe(seed), "at least one place")
+  if (place_total(places) == 0) stop_argument("seed", describe(seed), "at least one point")
   places
 }
 
@@ -433,8 +484,8 @@ test_norms <- function(bandit) {
 remember_refuted <- function(bandit, state, memory) {
   if (!state$refuted || was_refuted(bandit, memory)) return(memory)
   memory$refuted <- amendments(bandit)
-  warn_once(bandit, "refuted", "The data refute `B`: the norm is larger, and no place but the seeds is known to be ",
-            "safe. Only seeds are played from now on. See ?norm_check.")
+  warn_once(bandit, "refuted", "The data refute `B`: the norm is larger, and only the seeds are known to be safe. ",
+            "Only seeds are queried from now on. See ?norm_check.")
   memory
 }
 
@@ -443,7 +494,8 @@ remember_refuted <- function(bandit, state, memory) {
 # Prior sd of every model at the places.
 prior_sds <- function(bandit, places, context) {
   if (is.null(bandit$handle$prior) || !identical(bandit$handle$prior_in, context)) {
-    bandit$handle$prior <- lapply(script_models(bandit$config), function(model) model_posterior(model, places, context)$sd)
+    bandit$handle$prior <- lapply(script_models(bandit$config),
+                                  function(model) model_posterior(model, places, context)$sd)
     bandit$handle$prior_in <- context
   }
   bandit$handle$prior
@@ -493,7 +545,7 @@ bandit_safe <- function(bandit, context, ...) {
   config <- bandit$config
   of_policy <- trait(config$policy, "safe")
   if (!of_policy && is.null(config$safety)) {
-    stop_gpbandits("Only a bandit made by safe_opt() says which places are safe.", argument = "bandit")
+    stop_gpbandits("`$safe()` needs a bandit made by safe_opt().", argument = "bandit")
   }
   heal(bandit)
   here <- contexts_for(bandit, context, 1L)
