@@ -49,7 +49,7 @@
 #' \eqn{f} whose posterior constraint means are at most 0. (In the paper of Shi and Eryilmaz its curves end there.) In
 #' the history, `phase` is `"objective"`, `"constraint1"`, ... or `"answer"`.
 #'
-#' @section Settings: arguments of [baseline_constrained()] for this method.
+#' @section Settings: Arguments of [baseline_constrained()] for this method.
 #'
 #'   * `objective_evaluations`, `constraint_evaluations`: the numbers of queries of an objective step and of a
 #'     feasibility step, in the first and in every later outer round. `c(10, 5)` and `c(50, 5)` by default.
@@ -59,8 +59,8 @@
 #'   * `tolerance`: the two numbers of the stopping rule, `c(0.05, 0.075)` by default.
 #'   * `share`: `TRUE` conditions every process on every query; `FALSE`, the default, as published.
 #'   * `refit`: `NULL` (the default), or [refit_every()], by which each process refits its kernel and noise.
-#' @section Guarantee: none for regret or violation. ADMM's own convergence needs convexity.
-#' @section Methods: those of [baseline_constrained()]. There are no contexts. A withdrawn query is asked again, a
+#' @section Guarantee: None for regret or violation. ADMM's own convergence needs convexity.
+#' @section Methods: Those of [baseline_constrained()]. There are no contexts. A withdrawn query is asked again, a
 #'   failed one is not.
 #' @references Ariafar, Coll-Font, Brooks and Dy (2019), ADMMBO: Bayesian optimization with unknown constraints using
 #'   ADMM, Journal of Machine Learning Research 20(123).

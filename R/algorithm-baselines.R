@@ -26,7 +26,7 @@
 #'
 #' On arms the maxima are exact, and ties go to the first arm. Elsewhere a gradient-based search finds them.
 #'
-#' @section Methods: those of a [GPBandit][gp_bandit] except `$draw()`, including `journal`, [open_bandit()], copies and
+#' @section Methods: Those of a [GPBandit][gp_bandit] except `$draw()`, including `journal`, [open_bandit()], copies and
 #'   files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
 #'
 #'   * `$posterior()` also has columns `g1_mean`, `g1_sd`, ... (For [bandit_oco] it is an error, as are `plot()` and
@@ -37,14 +37,14 @@
 #'   * A `noise_var` given with an observation is that of its reward.
 #'   * Pending rewards are ignored. Other pending rules, rules for changes and (for `"ckb"` and `"epbo"`) refits are not
 #'     supported.
-#' @section Outcomes: with `outcomes` ([outcomes]) `"epbo"` is a [GPBandit][gp_bandit] that makes the same choices. All
+#' @section Outcomes: With `outcomes` ([outcomes]) `"epbo"` is a [GPBandit][gp_bandit] that makes the same choices. All
 #'   features of `gp_bandit()` are then available through `...`: pending rules, refits, low rank, stores, limits on
 #'   either side. Values are given by name. A violation is measured in units of its outcome as it is modelled, which may
 #'   be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`.
-#' @section Contexts: with `contexts` the posteriors are over actions and contexts, and the maximum is over actions in
+#' @section Contexts: With `contexts` the posteriors are over actions and contexts, and the maximum is over actions in
 #'   the given context. The multipliers of `"ckb"` are common to all contexts. The published guarantees are for problems
 #'   without contexts.
-#' @section Guarantee: there are two kinds of violation, and all runs and tables have both (`hard_violation`,
+#' @section Guarantee: There are two kinds of violation, and all runs and tables have both (`hard_violation`,
 #'   `cumulative_violation`). The **hard** violation
 #'   \deqn{V^+=\sum_t\sum_j\max(g_j(x_t), 0)}{V+ = sum_t sum_j max(g_j(x_t), 0)}
 #'   adds those of each round: later rounds cannot compensate. In the **soft** violation

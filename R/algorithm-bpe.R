@@ -25,7 +25,7 @@
 #' remaining candidates) use all rewards. On a box or a search space the candidates are about 250 spread points per
 #' input (at most 1000). After round \eqn{T} further batches have the last size.
 #'
-#' @section Late rewards: with `wait = "rewards"` a batch is evaluated by exactly the rewards of its \eqn{N_i}
+#' @section Late rewards: With `wait = "rewards"` a batch is evaluated by exactly the rewards of its \eqn{N_i}
 #'   points, whenever they arrive. Until then queries are **free**: [policy_pims()] selects them among the remaining
 #'   candidates, from all rewards, with pending queries hallucinated. In the history, `phase` is `"free"` for these and
 #'   `"policy"` for the others. A query of the batch that is withdrawn or fails is asked again.
@@ -36,7 +36,7 @@
 #'   / delta)), 2 b log(1.5 t / delta))}
 #'   for delays \eqn{\tau}{tau} that are sub-exponential with \eqn{(\xi, b)}{(xi, b)}. (The authors' code has the
 #'   smaller of the two terms, for which the tail bound does not hold.)
-#' @section Drift: with `variation` = \eqn{V_T} the function may change by a known total,
+#' @section Drift: With `variation` = \eqn{V_T} the function may change by a known total,
 #'   \deqn{\sum_t\max_x|f_{t+1}(x)-f_t(x)|\le V_T.}{the sum over t of max |f_(t+1) - f_t| is at most V_T.}
 #'
 #'   The algorithm restarts after every
@@ -45,7 +45,7 @@
 #'   of `width_fixed(drift = V)` with \eqn{V = \min(V_T, 2B\max_x\sqrt{k(x,x)})}{V = min(V_T, 2 B max sqrt(k(x, x)))}
 #'   and one interim analysis for each batch of all restarts. This is the schedule of R-PERP (Iwazaki and Takeno 2024).
 #'   `$best()` then uses the rewards since the last restart.
-#' @section Guarantee: for \eqn{f} of RKHS norm at most `B` and `R`-sub-Gaussian noise, with probability
+#' @section Guarantee: For \eqn{f} of RKHS norm at most `B` and `R`-sub-Gaussian noise, with probability
 #'   \eqn{1-\delta}{1 - delta} the regret is
 #'   \deqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))}
 #'   up to \eqn{\log\log T}{log log T} (Li and Scarlett 2022; with constants in [regret_bound()]). The width is for

@@ -88,7 +88,7 @@ check_penalty_of_rounds <- function(penalty) {
 #' The default, `reuse = TRUE`, keeps the data of earlier epochs. It performs better and **is outside the theorems**,
 #' which need a new posterior in each epoch (`reuse = FALSE`, as in the paper).
 #'
-#' @section Guarantee: with \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, regret and violation are bounded with
+#' @section Guarantee: With \eqn{L} epochs of \eqn{S} rounds, \eqn{T = LS}, regret and violation are bounded with
 #'   probability at least \eqn{1-\delta}{1 - delta} (Theorems 1 and 2, with constants in [regret_bound()]). Conditions
 #'   of both theorems:
 #'

@@ -54,7 +54,7 @@
 #'   Both need \eqn{\theta_0}{theta_0} no less than the true lengthscale, a \eqn{g(t)} that has reached it, and
 #'   `R`-sub-Gaussian noise. The width needs \eqn{\lambda = 1+2/T}{lambda = 1 + 2/T}, as [width_igp()] does. There is no
 #'   theorem for refitting instead ([refit_every()]).
-#' @section Methods: those of a [GPBandit][gp_bandit], as for the baselines in [baseline_constrained()].
+#' @section Methods: Those of a [GPBandit][gp_bandit], as for the baselines in [baseline_constrained()].
 #' @inheritParams igp_ucb
 #' @param kernel the kernel at the largest lengthscale: [kernel_se()] or [kernel_matern()].
 #' @param B a bound of the RKHS norm of \eqn{f} at the largest lengthscale, a number >= 0.

@@ -30,13 +30,13 @@
 #' choice and narrow no interval. An empty \eqn{C_t} contradicts the model. It is counted (`print()`), `$levels()` warns
 #' about it, and the intersection starts again. Refits and restarts also start it again.
 #'
-#' @section Units: with `rewards =` (see [rewards]), `level`, `accuracy` and the bounds in `$levels()` are expected
+#' @section Units: With `rewards =` (see [rewards]), `level`, `accuracy` and the bounds in `$levels()` are expected
 #'   rewards. For successes they are probabilities, for counts mean counts, for ordered levels the mean number of a
 #'   level. They are converted exactly, because the expected reward increases with the latent \eqn{f}{f}. A point is
 #'   `"above"` once its expected reward exceeds `level - accuracy` throughout \eqn{C_t}. The ambiguity and `width`
 #'   remain in units of \eqn{f}{f}. `direction = "minimize"` changes no label. An implicit level and `outputs` are not
 #'   supported.
-#' @section Guarantee: assume that the width holds in all rounds together with probability \eqn{1-\delta}{1 - delta}
+#' @section Guarantee: Assume that the width holds in all rounds together with probability \eqn{1-\delta}{1 - delta}
 #'   (see [widths]). Then with that probability every label is right to within `accuracy`:
 #'   \eqn{f > h - \epsilon}{f > level - accuracy} for `"above"`, and \eqn{f \le h + \epsilon}{f <= level + accuracy} for
 #'   `"below"`.
@@ -60,7 +60,7 @@
 #'   * `arm`, the number of the arm; on a box the inputs of the candidate instead,
 #'   * `label`, one of `"above"`, `"below"` and `"unknown"`,
 #'   * `lower`, `upper`, the ends of \eqn{C_t}.
-#' @section Errors: contexts are not supported on a box or a product, nor are contexts that are not known in advance.
+#' @section Errors: Contexts are not supported on a box or a product, nor are contexts that are not known in advance.
 #' @references Gotovos, Casati, Hitz and Krause (2013), Active learning for level set estimation, IJCAI.
 #' @concept level-set estimation
 #' @concept active learning

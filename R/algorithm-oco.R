@@ -33,9 +33,9 @@
 #'   \eqn{x}.
 #' * Data given by `$add()` are kept in the history and not used.
 #'
-#' @section Guarantee: for convex problems (concave \eqn{f}) regret and violation are sublinear (Cao and Liu 2018). On
+#' @section Guarantee: For convex problems (concave \eqn{f}) regret and violation are sublinear (Cao and Liu 2018). On
 #'   other problems it may stay at a stationary point. On arms it has none.
-#' @section Methods: those of [baseline_constrained()], with these differences:
+#' @section Methods: Those of [baseline_constrained()], with these differences:
 #'
 #'   * `$posterior()`, `predict()` and `plot()` are errors, because there is no posterior.
 #'   * `$amend()` is an error, because a step cannot be undone.

@@ -44,7 +44,7 @@
 #' On a box of \eqn{d} inputs the candidates are the seed and \eqn{256(d+1)}{256 (d + 1)} spread points (at most 2048),
 #' up to five inputs with the corners. A round costs \eqn{O(n^2)}{O(n^2)} for the expanders.
 #'
-#' @section Guarantee: for `by = "data"` see [losbo]. With `by = "model"`: if the confidence intervals of the safety
+#' @section Guarantee: For `by = "data"` see [losbo]. With `by = "model"`: if the confidence intervals of the safety
 #'   functions hold in all rounds together, no unsafe point is ever queried. With the default widths this has
 #'   probability at least \eqn{1-\delta}{1 - delta}, in two cases:
 #'
@@ -60,11 +60,11 @@
 #'   query. Once it finds `B` too small, there is a warning of class `gpbandits_refuted`, and only seeds are queried
 #'   until `$amend()` changes a reward. This helps little. In 40 runs with a norm of 10 and `B = 2.5`, a proportion of
 #'   0.175 was unsafe, and 0.15 with `stop_if_refuted`. With `B = 10` it was 0, and with a width of 2 it was 0.35.
-#' @section Outcomes: with `outcomes` ([outcomes]) the outcomes with limits are the safety functions. Each has its own
+#' @section Outcomes: With `outcomes` ([outcomes]) the outcomes with limits are the safety functions. Each has its own
 #'   units, kernel and noise; `at_most(2)` means that \eqn{-g} must be at least -2. Values are given by name, also one
 #'   at a time. `threshold` is left out. Objective and limits share `delta`, and `lipschitz` is one number or one per
 #'   limit.
-#' @section Methods: those of a [GPBandit][gp_bandit], with these differences:
+#' @section Methods: Those of a [GPBandit][gp_bandit], with these differences:
 #'
 #'   * `$safe(context = NULL)` returns a data.frame with a row for each point: `arm` or inputs, `safe`, `maximiser`,
 #'     `expander`, and the bounds of \eqn{f}, `lower` and `upper`.
@@ -162,7 +162,7 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
 #' Such a bound, once reached, remains valid. The model only chooses among the safe points. Its kernel, its `width` (2
 #' by default) and refits (`refit`) are therefore free.
 #'
-#' @section Guarantee: with `noise_bound` no unsafe point is **ever** queried, whatever the model, width or fit. With
+#' @section Guarantee: With `noise_bound` no unsafe point is **ever** queried, whatever the model, width or fit. With
 #'   `R` this has probability at least \eqn{1-\delta}{1 - delta} (an original result, not peer-reviewed: a union bound
 #'   over \eqn{p} and \eqn{m}, shared by the \eqn{g_j}).
 #'

@@ -16,7 +16,7 @@
 #' `$best()` is the point with the largest \eqn{\min_{N(x)}l}{min over N(x) of l}. On a box both are searched among its
 #' candidate points.
 #'
-#' @section Guarantee: assume that the width holds in all rounds together with probability \eqn{1-\delta}{1 - delta},
+#' @section Guarantee: Assume that the width holds in all rounds together with probability \eqn{1-\delta}{1 - delta},
 #'   and \eqn{k(x,x) \le 1}{k(x, x) <= 1}. Then the \eqn{\tilde x_t}{x~_t} with the largest
 #'   \eqn{\min_{N(x)} l}{min over N(x) of l} at its time is within \eqn{\eta}{eta} of the best worst case once
 #'   \deqn{T/(w_T^2\gamma_T) \ge 8/(\log(1+1/\lambda)\eta^2).}{T / (w_T^2 gamma_T) >= 8 / (log(1 + 1/lambda) eta^2).}

@@ -116,7 +116,7 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
 #'   * `c`, `C`: the constants,
 #'   * `ridge`, `threshold`: functions of \eqn{q} for [change_detect()],
 #'   * `error`: the mean squared error of each candidate.
-#' @section Errors: a [kernel_matrix()] has no inputs and no rates: choose the functions of [change_detect()] by hand.
+#' @section Errors: A [kernel_matrix()] has no inputs and no rates: choose the functions of [change_detect()] by hand.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection, Remark 3.1.
 #' @aliases calibrate_threshold
 #' @concept change-point detection

@@ -48,7 +48,7 @@
 #'
 #' [refit_every()] with `change_fade()` fits to all rewards since the last restart, whatever their weight.
 #'
-#' @section Detector: for smoothness \eqn{\alpha}{alpha} and dimension \eqn{d} the paper uses the threshold and the
+#' @section Detector: For smoothness \eqn{\alpha}{alpha} and dimension \eqn{d} the paper uses the threshold and the
 #'   ridge
 #'   \deqn{C q^{-(2\alpha+d)/(2\alpha+d+1)},\quad q\rho_q = c q^{1/(2\alpha+d+1)}.}{C q^(-(2 alpha + d)/(2 alpha + d +
 #'   1)),  q rho_q = c q^(1/(2 alpha + d + 1)).}
@@ -56,7 +56,7 @@
 #'   [calibrate_detector()] finds the constants \eqn{C} and \eqn{c}. If the contexts are known in advance, the statistic
 #'   is an average over all pairs of an arm and a context; in a box, low-discrepancy points replace the arms. If they
 #'   are not, it is an average over the uniform samples since the last restart.
-#' @section Cost: all rules are exact: in every round the posterior equals a fit from scratch to the rewards that are
+#' @section Cost: All rules are exact: in every round the posterior equals a fit from scratch to the rewards that are
 #'   kept. The cost of a round, over \eqn{n} arms with a kernel of rank \eqn{r}, is
 #'
 #'   * window: \eqn{2nr}{2 n r}, as without one;
@@ -66,7 +66,7 @@
 #'
 #'   With \eqn{m} kept observations in a box it is \eqn{m^3/6} for window and weights, and \eqn{t^2} for fade. The
 #'   engine `"played"` needs \eqn{2nm}{2 n m}, \eqn{nm^2}{n m^2} and \eqn{nt}{n t}.
-#' @section Strings: wherever a rule is expected, a string represents the constructor with its defaults:
+#' @section Strings: Wherever a rule is expected, a string represents the constructor with its defaults:
 #'   `changes = "never"` is `change_never()`. An unknown string is an error that lists the choices.
 #' @param threshold a function of the half-length \eqn{q} that returns one number > 0: the largest statistic (squared,
 #'   in units of the reward squared) that raises no alarm.
@@ -88,7 +88,7 @@
 #' @param window instead of `rate`: the number of observations kept, an integer >= 1.
 #' @param delta the failure probability, a number in (0, 1). 0.1 by default.
 #' @return An object of class `bandit_changes`.
-#' @section Errors: if `threshold`, `ridge` or `f` returns a wrong value, the round ends in an error and the bandit
+#' @section Errors: If `threshold`, `ridge` or `f` returns a wrong value, the round ends in an error and the bandit
 #'   remains as it was.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection; Brunzema et al. for the
 #'   event trigger; Bogunovic, Scarlett and Cevher (2016) <https://arxiv.org/abs/1601.06650> for regular restarts and

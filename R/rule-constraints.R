@@ -47,7 +47,7 @@
 #' @param epochs the number of epochs \eqn{L}, an integer >= 1, from which the presets compute the failure probability
 #'   of each epoch. `NULL` by default.
 #' @return An object of class `bandit_constraints`.
-#' @section Errors: if an exponential penalty exceeds the range of numbers, the call is an error and the bandit remains
+#' @section Errors: If an exponential penalty exceeds the range of numbers, the call is an error and the bandit remains
 #'   as it was. Try a smaller `penalty_scale` or the polynomial penalty.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
 #'   constraints, AISTATS.
