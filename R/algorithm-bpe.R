@@ -5,8 +5,8 @@
 
 #' Batched pure exploration (BPE)
 #'
-#' BPE (Li and Scarlett 2022) maximises a function in a few batches, whose points do not depend on their own rewards.
-#' Use it for large batches, late rewards or a known amount of drift, and for a regret bound of optimal order.
+#' BPE (Li and Scarlett 2022) optimises in a few batches, whose points do not depend on their rewards. Use it for large
+#' batches, late rewards or a known amount of drift. For the last two see [bpe-late-drift].
 #'
 #' With the horizon \eqn{T} = `rounds`, batch \eqn{i} has
 #' \deqn{N_i = \lceil\sqrt{TN_{i-1}}\rceil,\quad N_0 = 1}{N_i = ceiling(sqrt(T N_{i-1})),  N_0 = 1}
@@ -25,10 +25,71 @@
 #' remaining candidates) use all rewards. On a box or a search space the candidates are about 250 spread points per
 #' input (at most 1000). After round \eqn{T} further batches have the last size.
 #'
+#' @section Guarantee: For \eqn{f} of RKHS norm at most `B` and `R`-sub-Gaussian noise, with probability
+#'   \eqn{1-\delta}{1 - delta} the regret is
+#'   \deqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))}
+#'   up to \eqn{\log\log T}{log log T} (Li and Scarlett 2022; with constants in [regret_bound()]). The width is for
+#'   points that do not depend on rewards. That of Vakili et al. (2021),
+#'   \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(2nb/\delta)}}{B + R / sqrt(lambda) sqrt(2 log(2 n b / delta))}, is never
+#'   narrower. Below some 500 rounds much of the budget is exploration.
+#'
+#'   *Candidates.* The regret is relative to the **best of the candidates**. On arms these are all points. On a box or a
+#'   search space \eqn{f} may be larger between the candidates, which the theorem does not cover. If \eqn{\eta}{eta} is
+#'   the largest kernel distance of a point from its nearest candidate, \eqn{f} is at most \eqn{B\eta}{B eta} larger.
+#'   `spacing` of [regret_bound()] adds \eqn{BT\eta}{B T eta}, which is linear in \eqn{T}. For a stated loss use the
+#'   grid of [plan_experiments()] as arms.
+#' @inheritParams safe_opt
+#' @param rounds the horizon \eqn{T}, an integer >= 1.
+#' @param B,R,delta the bound of the RKHS norm (a number >= 0), the scale of the sub-Gaussian noise (a number >= 0), and
+#'   the failure probability in (0, 1), 0.1 by default.
+#' @param wait `"rewards"` (the default): a batch is evaluated when all its rewards have arrived. `"rounds"`: after a
+#'   fixed number of rounds.
+#' @param extra \eqn{u}, the number of extra rounds of a batch, an integer >= 0, for `wait = "rounds"`; see
+#'   [bpe-late-drift]. 0 by default.
+#' @param variation \eqn{V_T}, the largest total drift, a number > 0 in units of the reward, for `wait = "rewards"`.
+#'   `NULL`, the default: \eqn{f} does not change.
+#' @param gain \eqn{\gamma_T}{gamma_T} for the schedule under drift, a number > 0 in nats. `NULL`, the default, is on
+#'   arms the greedy value of [information_gain()] for that number of rounds.
+#' @param width overrides \eqn{w}, a number >= 0. `NULL`, the default, is the formula above.
+#' @param ... `mean` and `journal` of [gp_bandit()], by name. An unknown name is an error.
+#' @return An object of reference class `ScriptedBandit`, a `GPBandit`, see [gp_bandit()].
+#' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches
+#'   <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
+#'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel
+#'   bandits <https://arxiv.org/abs/2302.00392> (its abstract and its code); Iwazaki and Takeno (2024), Near-optimal
+#'   algorithm for non-stationary kernelized bandits <https://arxiv.org/abs/2410.16052> (its abstract; the proof is
+#'   ours).
+#' @concept batch Bayesian optimization
+#' @concept pure exploration
+#' @concept delayed feedback
+#' @concept nonstationary bandits
+#' @concept successive elimination
+#' @seealso [bpe-late-drift], [gp_ucb_pe()], [gp_bucb()].
+#' @examples
+#' x <- seq(0, 1, length.out = 80)
+#' b <- bpe(x, kernel_se(0.2), noise_var = 0.01, rounds = 200, B = 2, R = 0.1)
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1, delay = function(n) rpois(n, 5))
+#' set.seed(1)
+#' summary(run_bandit(b, problem, 60))
+#' @export
+bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait = c("rewards", "rounds"), extra = 0,
+                variation = NULL, gain = NULL, width = NULL) {
+  make_bpe(domain = domain, kernel = kernel, noise_var = noise_var, rounds = rounds, B = B, R = R, delta = delta, ...,
+           wait = wait, extra = extra, variation = variation, gain = gain, width = width)
+}
+
+#' Batched pure exploration with late rewards or drift
+#'
+#' [bpe()] supports rewards that arrive late (`wait`) and functions that drift by a known total (`variation`).
+#'
+#' For the notation see [bpe()]: \eqn{T} is the horizon, \eqn{N_i} the size of batch \eqn{i}, \eqn{w} the confidence
+#' width.
+#'
 #' @section Late rewards: With `wait = "rewards"` a batch is evaluated by exactly the rewards of its \eqn{N_i}
 #'   points, whenever they arrive. Until then queries are **free**: [policy_pims()] selects them among the remaining
-#'   candidates, from all rewards, with pending queries hallucinated. In the history, `phase` is `"free"` for these and
-#'   `"policy"` for the others. A query of the batch that is withdrawn or fails is asked again.
+#'   candidates, from all rewards, with pending queries hallucinated ([pending_hallucinate()]). In the history, `phase`
+#'   is `"free"` for these and `"policy"` for the others. A query of the batch that is withdrawn or fails is asked
+#'   again.
 #'
 #'   With `wait = "rounds"` (Vakili et al. 2023) a batch has \eqn{N_i + u} rounds, all selected by the variance, with
 #'   \eqn{u} = `extra`. It is evaluated by the rewards that have arrived at its end. The published value is
@@ -45,29 +106,16 @@
 #'   of `width_fixed(drift = V)` with \eqn{V = \min(V_T, 2B\max_x\sqrt{k(x,x)})}{V = min(V_T, 2 B max sqrt(k(x, x)))}
 #'   and one interim analysis for each batch of all restarts. This is the schedule of R-PERP (Iwazaki and Takeno 2024).
 #'   `$best()` then uses the rewards since the last restart.
-#' @section Guarantee: For \eqn{f} of RKHS norm at most `B` and `R`-sub-Gaussian noise, with probability
-#'   \eqn{1-\delta}{1 - delta} the regret is
-#'   \deqn{O(\sqrt{T\gamma_T\log n})}{O(sqrt(T gamma_T log n))}
-#'   up to \eqn{\log\log T}{log log T} (Li and Scarlett 2022; with constants in [regret_bound()]). The width is for
-#'   points that do not depend on rewards. That of Vakili et al. (2021),
-#'   \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(2nb/\delta)}}{B + R / sqrt(lambda) sqrt(2 log(2 n b / delta))}, is never
-#'   narrower. Below some 500 rounds much of the budget is exploration.
-#'
-#'   *Candidates.* The regret is relative to the **best of the candidates**. On arms these are all points. On a box or a
-#'   search space \eqn{f} may be larger between the candidates, which the theorem does not cover. If \eqn{\eta}{eta} is
-#'   the largest kernel distance of a point from its nearest candidate, \eqn{f} is at most \eqn{B\eta}{B eta} larger.
-#'   `spacing` of [regret_bound()] adds \eqn{BT\eta}{B T eta}, which is linear in \eqn{T}. For a stated loss use the
-#'   grid of [plan_experiments()] as arms.
-#'
-#'   *Late rewards*, with `wait = "rewards"` (an original result, not peer-reviewed; `"bpe"` and `wait` of
-#'   [regret_bound()]):
+#' @section Guarantee: *Late rewards*, with `wait = "rewards"` (an original result, not peer-reviewed; `"bpe"` and
+#'   `wait` of [regret_bound()]):
 #'   \deqn{R_T\le\sum_i(N_i+U_i)\min(2B, 4w\bar\sigma_{i-1}).}{R_T <= sum over i of (N_i + U_i) min(2 B, 4 w s_{i-1}).}
 #'
 #'   \eqn{U_i} is the waiting time of batch \eqn{i}, at most the largest of \eqn{N_i} delays.
-#'   \eqn{\bar\sigma_{i-1}}{s_{i-1}} is the largest sd after the previous batch. A delay adds to the regret and does not
-#'   multiply it: \eqn{E U_i = E\tau + O(\log N_i)}{E U_i = E tau + O(log N_i)} for sub-exponential delays. **Delays may
-#'   depend on the rewards**, because the points of a batch are fixed before and all its rewards are used. Whether a
-#'   query fails, is lost or is withdrawn must not depend on them. If it might, wait, or regard the bound as void.
+#'   \eqn{\bar\sigma_{i-1}}{s_{i-1}} is the largest posterior standard deviation after the previous batch. A delay adds
+#'   to the regret and does not multiply it: \eqn{E U_i = E\tau + O(\log N_i)}{E U_i = E tau + O(log N_i)} for
+#'   sub-exponential delays. **Delays may depend on the rewards**, because the points of a batch are fixed before and
+#'   all its rewards are used. Whether a query fails, is lost or is withdrawn must not depend on them. If it might,
+#'   wait, or regard the bound as void.
 #'
 #'   `wait = "rounds"` needs delays that do not depend on the noise. With bad rewards late, its intervals missed \eqn{f}
 #'   in 99 of 100 runs, those of `wait = "rewards"` in none.
@@ -85,44 +133,13 @@
 #'   Up to logarithms the order is \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)}, as in the
 #'   abstract of R-PERP. The constants are large. In 500 rounds on 20 arms (10 runs each of a slow and a fast drift) the
 #'   regret was 93 and 93. That of uniform sampling was 95 and 94, that of a window ([gp_ucb_drift()]) 18 and 30.
-#' @inheritParams safe_opt
-#' @param rounds the horizon \eqn{T}, an integer >= 1.
-#' @param B,R,delta the bound of the RKHS norm (a number >= 0), the scale of the sub-Gaussian noise (a number >= 0), and
-#'   the failure probability in (0, 1), 0.1 by default.
-#' @param wait `"rewards"` (the default): a batch is evaluated when all its rewards have arrived. `"rounds"`: after a
-#'   fixed number of rounds.
-#' @param extra \eqn{u}, an integer >= 0, for `wait = "rounds"`. 0 by default.
-#' @param variation \eqn{V_T}, a number > 0 in units of the reward, for `wait = "rewards"`. `NULL`, the default: \eqn{f}
-#'   does not change.
-#' @param gain \eqn{\gamma_T}{gamma_T} for the schedule under drift, a number > 0 in nats. `NULL`, the default, is on
-#'   arms the greedy value of [information_gain()] for that number of rounds.
-#' @param width overrides \eqn{w}, a number >= 0. `NULL`, the default, is the formula above.
-#' @param ... `mean` and `journal` of [gp_bandit()], by name. An unknown name is an error.
-#' @return An object of reference class `ScriptedBandit`, a `GPBandit`, see [gp_bandit()].
-#' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches
-#'   <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
-#'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel
-#'   bandits <https://arxiv.org/abs/2302.00392> (its abstract and its code); Iwazaki and Takeno (2024), Near-optimal
-#'   algorithm for non-stationary kernelized bandits <https://arxiv.org/abs/2410.16052> (its abstract; the proof is
-#'   ours).
-#' @concept batch Bayesian optimization
-#' @concept pure exploration
+#' @references See [bpe()].
 #' @concept delayed feedback
 #' @concept nonstationary bandits
-#' @concept successive elimination
-#' @seealso [gp_ucb_pe()], [gp_bucb()].
-#' @examples
-#' x <- seq(0, 1, length.out = 80)
-#' b <- bpe(x, kernel_se(0.2), noise_var = 0.01, rounds = 200, B = 2, R = 0.1)
-#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1, delay = function(n) rpois(n, 5))
-#' set.seed(1)
-#' summary(run_bandit(b, problem, 60))
-#' @export
-bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait = c("rewards", "rounds"), extra = 0,
-                variation = NULL, gain = NULL, width = NULL) {
-  make_bpe(domain = domain, kernel = kernel, noise_var = noise_var, rounds = rounds, B = B, R = R, delta = delta, ...,
-           wait = wait, extra = extra, variation = variation, gain = gain, width = width)
-}
+#' @concept batch Bayesian optimization
+#' @seealso [bpe()], [regret_bound()].
+#' @name bpe-late-drift
+NULL
 
 # bpe() with what its `...` can have.
 make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, extra, variation, gain, width, mean = 0,

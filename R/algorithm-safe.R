@@ -39,7 +39,8 @@
 #' `$best()` maximises \eqn{l_f} over \eqn{S_t}. In the history, `phase` is the reason of a query: `"maximiser"`,
 #' `"expander"`, `"both"` or, if there is neither, `"safe"`.
 #'
-#' With `by = "data"` safety is decided by rewards and Lipschitz constants instead of the model, see [losbo].
+#' With `by = "data"` safety is decided by rewards and Lipschitz constants instead of the model, see [losbo]. For
+#' `$safe()`, which lists the safe points, pending queries, contexts and several outcomes see [safe-methods].
 #'
 #' On a box of \eqn{d} inputs the candidates are the seed and \eqn{256(d+1)}{256 (d + 1)} spread points (at most 2048),
 #' up to five inputs with the corners. A round costs \eqn{O(n^2)}{O(n^2)} for the expanders.
@@ -60,24 +61,6 @@
 #'   query. Once it finds `B` too small, there is a warning of class `gpbandits_refuted`, and only seeds are queried
 #'   until `$amend()` changes a reward. This helps little. In 40 runs with a norm of 10 and `B = 2.5`, a proportion of
 #'   0.175 was unsafe, and 0.15 with `stop_if_refuted`. With `B = 10` it was 0, and with a width of 2 it was 0.35.
-#' @section Outcomes: With `outcomes` ([outcomes]) the outcomes with limits are the safety functions. Each has its own
-#'   units, kernel and noise; `at_most(2)` means that \eqn{-g} must be at least -2. Values are given by name, also one
-#'   at a time. `threshold` is left out. Objective and limits share `delta`, and `lipschitz` is one number or one per
-#'   limit.
-#' @section Methods: Those of a [GPBandit][gp_bandit], with these differences:
-#'
-#'   * `$safe(context = NULL)` returns a data.frame with a row for each point: `arm` or inputs, `safe`, `maximiser`,
-#'     `expander`, and the bounds of \eqn{f}, `lower` and `upper`.
-#'   * Pending queries (without observed rewards) are ignored, which is safe. With [pending_hallucinate()] the safe set,
-#'     maximisers and expanders use observed rewards only. The sd that selects among them includes pending queries.
-#'     [pending_censor()] is not supported.
-#'   * Some settings use an algorithm in R, as the baselines in [baseline_constrained()] do: constraint columns
-#'     (`safety`, `count`), `by = "data"` and `stop_if_refuted = TRUE`. They have no `$draw()`, pending rules or stores.
-#'   * Refits are supported with `by = "data"` only.
-#'   * SafeOpt supports contexts (Berkenkamp et al. 2016). All sets are then those in the context of the round, and a
-#'     seed is safe in all contexts. StageOpt has none, because its first stage ends once.
-#'   * `$certificate()` is not supported, and of the stop rules only [stop_stalled()] is. The point with the largest
-#'     lower bound may be unsafe.
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}, a number, or one per safety function, in their units.
 #' @param seed points that are known to be safe: numbers of arms or, on a box, points.
@@ -101,9 +84,9 @@
 #'   * `count`: the number of constraint columns. By default the number that `safety` names.
 #'   * `constraint_kernels`, `constraint_noise_var`, `constraint_width`, `constraint_mean`: see
 #'     [baseline_constrained()].
-#'   * `outcomes`: one objective and outcomes with limits, see the section Outcomes.
+#'   * `outcomes`: one objective and outcomes with limits, see [safe-methods].
 #'   * `mean`, `contexts`, `pending`, `journal`, `store` and `trust` of [gp_bandit()], and with `by = "data"` `refit`.
-#' @return A [GPBandit][gp_bandit]. If an algorithm in R selects the queries (see Methods), of reference class
+#' @return A [GPBandit][gp_bandit]. If an algorithm in R selects the queries (see [safe-methods]), of reference class
 #'   `ScriptedBandit`.
 #' @aliases stage_opt safe_set
 #' @concept safe Bayesian optimization
@@ -113,7 +96,7 @@
 #'   Berkenkamp, Krause and Schoellig (2016) <https://arxiv.org/abs/1602.04450>; Fiedler, Menn, Kreiskoether and Trimpe
 #'   (2024) <https://arxiv.org/abs/2403.12948>; Sui, Zhuang, Burdick and Yue (2018), Stagewise safe Bayesian
 #'   optimization <https://arxiv.org/abs/1806.07555>.
-#' @seealso [losbo]; [outcomes] for constraints that may be violated during the search; [norm_check()].
+#' @seealso [losbo], [safe-methods]; [outcomes] for constraints that may be violated during the search; [norm_check()].
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' f <- sin(9 * x) + x
@@ -174,6 +157,34 @@ safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method = c
 #' @concept Lipschitz constant
 #' @seealso [safe_opt()], with an example.
 #' @name losbo
+NULL
+
+#' Methods, outcomes and contexts of safe bandits
+#'
+#' A bandit made by [safe_opt()] has the methods of a [GPBandit][gp_bandit], with these differences:
+#'
+#' * `$safe(context = NULL)` returns a data.frame with a row for each point: `arm` or inputs, `safe`, `maximiser`,
+#'   `expander`, and the bounds of \eqn{f}, `lower` and `upper`.
+#' * Pending queries (without observed rewards) are ignored, which is safe. With [pending_hallucinate()] the safe set,
+#'   maximisers and expanders use observed rewards only. The posterior standard deviation that selects among them
+#'   includes pending queries. [pending_censor()] is not supported.
+#' * Some settings use an algorithm in R, as the baselines in [baseline_constrained()] do: constraint columns
+#'   (`safety`, `count`), `by = "data"` and `stop_if_refuted = TRUE`. They have no `$draw()`, pending rules or stores.
+#' * Refits are supported with `by = "data"` only.
+#' * SafeOpt supports contexts (Berkenkamp et al. 2016). All sets are then those in the context of the round, and a
+#'   seed is safe in all contexts. StageOpt has none, because its first stage ends once.
+#' * `$certificate()` is not supported, and of the stop rules only [stop_stalled()] is. The point with the largest
+#'   lower bound may be unsafe.
+#'
+#' With `outcomes` ([outcomes]) the outcomes with limits are the safety functions. Each has its own
+#' units, kernel and noise; `at_most(2)` means that \eqn{-g} must be at least -2. Values are given by name, also one
+#' at a time. `threshold` is left out. Objective and limits share `delta`, and `lipschitz` is one number or one per
+#' limit.
+#'
+#' @concept safe Bayesian optimization
+#' @concept outcome constraints
+#' @seealso [safe_opt()], [losbo].
+#' @name safe-methods
 NULL
 
 # safe_opt() with what its `...` can have. `given`: the names in the user's call.
