@@ -39,14 +39,14 @@
 #' `$best()` maximises \eqn{l_f} over \eqn{S_t}. In the history, `phase` is the reason of a query: `"maximiser"`,
 #' `"expander"`, `"both"` or, if there is neither, `"safe"`.
 #'
-#' With `by = "data"` safety is decided by rewards and Lipschitz constants instead of the model, see [losbo]. For
+#' With `by = "data"` safety is decided by rewards and Lipschitz constants instead of the model, see [LoSBO][losbo]. For
 #' `$safe()`, which lists the safe points, pending queries, contexts and several outcomes see [safe-methods].
 #'
 #' On a box of \eqn{d} inputs the candidates are the seed and \eqn{256(d+1)}{256 (d + 1)} spread points (at most 2048),
 #' up to five inputs with the corners. A round costs \eqn{O(n^2)}{O(n^2)} for the expanders.
 #'
-#' @section Guarantee: For `by = "data"` see [losbo]. With `by = "model"`: if the confidence intervals of the safety
-#'   functions hold in all rounds together, no unsafe point is ever queried. With the default widths this has
+#' @section Guarantee: For `by = "data"` see [LoSBO][losbo]. With `by = "model"`: if the confidence intervals of the
+#'   safety functions hold in all rounds together, no unsafe point is ever queried. With the default widths this has
 #'   probability at least \eqn{1-\delta}{1 - delta}, in two cases:
 #'
 #'   * \eqn{f} and every \eqn{g_j} have RKHS norm at most `B`, and the noise is `R`-sub-Gaussian;

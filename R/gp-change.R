@@ -26,8 +26,8 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #' * over 1024 low-discrepancy points of a box or a product for other kernels, and with integer inputs.
 #'
 #' `detect_change()` runs Algorithm 1 as a monitor would: after each pair, on every tail with an even number of pairs.
-#' [calibrate_detector()] computes a threshold by shuffling the pairs, or the constants of ridge and threshold together.
-#' [detection_size()] gives the number of pairs that are needed to detect a change.
+#' Use [calibrate_detector()] to compute a threshold, or the constants of ridge and threshold together. Use
+#' [detection_size()] to compute the number of pairs that are needed to detect a change.
 #'
 #' @param x the inputs in order of observation, a matrix or vector with one row per pair.
 #' @param y the responses, one number per pair.
