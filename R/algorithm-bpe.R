@@ -18,8 +18,8 @@
 #' \deqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nb/\delta)}.}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n b / delta)).}
 #'
 #' The maximum is over the remaining candidates, and the posterior is that of the batch's rewards alone. The confidence
-#' width \eqn{w} is the multiplier of the posterior standard deviation (sd). It is [width_fixed()] for \eqn{n} candidates
-#' and \eqn{b} batches (`looks` \eqn{= b}).
+#' width \eqn{w} is the multiplier of the posterior standard deviation (sd). It is [width_fixed()] for \eqn{n}
+#' candidates and \eqn{b} batches (`looks` \eqn{= b}).
 #'
 #' `$suggest(n)` returns a batch, or part of it, at once. `$posterior()` and `$best()` (the largest mean among the
 #' remaining candidates) use all rewards. On a box or a search space the candidates are about 250 spread points per
