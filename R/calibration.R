@@ -6,26 +6,22 @@
 #' search reports, its measured accuracy, and when not to rely on it.
 #'
 #' @section What each number means:
-#'
-#' | number | meaning | common misreading |
-#' |---|---|---|
-#' | `mean` of `$posterior()`, `predict()` | expected reward at a point, given all rewards and the model | the next
-#' measurement, which has noise in addition |
-#' | `sd` | standard deviation of that expected reward; `mean` plus or minus 2 `sd` covers about 95% | spread of
-#' measurements; standard error of replicates |
-#' | `value`, `sd` of [maximize_bandit()]; `$best()` | the same at the [recommended point][recommended_point] | the best
-#' measurement (`best_seen`), which is usually better than a repetition |
-#' | `feasible` of [outcomes] | probability that the expected outcomes satisfy all limits | proportion of measurements
-#' that satisfy them |
-#' | `total` of [input_importance()] | proportion of the variance of the posterior mean that involves an input | a test
-#' of whether the input matters; see `lower` and `upper` |
-#' | [check_model()] | agreement of the rewards with leave-one-out and one-step-ahead predictions | a proof of the
-#' model: a check cannot detect a maximum that was missed |
-#' | `$certificate()` | upper bound of the regret of a point, its probability, and its `assumptions` | a guarantee, if
-#' `probability` is `NA` |
-#' | `width` of a theorem ([widths]) | confidence width: the multiplier of `sd` in an interval that holds in all rounds
-#' together | a typical error: such intervals are wide |
-#'
+#' * `mean` of `$posterior()` and `predict()`: the *expected* reward at a point, given all rewards and the model. The
+#'   next measurement has noise in addition.
+#' * `sd`: the standard deviation of that expected reward. The interval of `mean` plus or minus 2 `sd` covers about
+#'   95%. It is not the spread of measurements, nor a standard error of replicates.
+#' * `value`, `sd` of [maximize_bandit()], and `$best()`: the same at the [recommended point][recommended_point]. The
+#'   best measurement, `best_seen`, is usually better than a repetition of it.
+#' * `feasible` of [outcomes]: the probability that the expected outcomes satisfy all limits. It is not the proportion
+#'   of measurements that satisfy them.
+#' * `total` of [input_importance()]: the proportion of the variance of the posterior mean that involves an input. It
+#'   is not a test of whether the input matters; its uncertainty is in `lower` and `upper`.
+#' * [check_model()]: agreement of the rewards with leave-one-out and one-step-ahead predictions. It is no proof of the
+#'   model: a check uses the points that were evaluated, so it cannot detect a maximum that was missed.
+#' * `$certificate()`: an upper bound of the regret of a point, its probability, and its `assumptions`. If
+#'   `probability` is `NA`, it is no guarantee.
+#' * `width` of a theorem ([widths]): the confidence width, that is the multiplier of `sd` in an interval that holds in
+#'   all rounds together. Such intervals are wide compared with typical errors.
 #' @section How hyperparameters are estimated:
 #' [maximize_bandit()], [auto_bandit()] and the integrations of mlr3 and tidymodels estimate noise, lengthscales and
 #' variance from the rewards. Estimates use the posterior density of these hyperparameters, every two rounds. Up to ten
@@ -54,8 +50,8 @@
 #' | one input of four matters, noise | 0.62 | 0.00 |
 #' | a bowl without noise | 0.00 | 0.00 |
 #'
-#' The defaults were chosen on these seeds. The page [calibration_results] has results on other seeds and other problems,
-#' among them two kinds for which the intervals are too narrow: many relevant inputs, and non-stationary functions.
+#' The defaults were chosen on these seeds. The page [calibration_results] has results on other seeds and other
+#' problems, among them two kinds for which the intervals are too narrow: many relevant inputs, and non-stationary functions.
 #'
 #' @section When not to rely on them:
 #' * Few rewards (fewer than about five for each input that matters). The averages then consist mostly of priors.
@@ -104,8 +100,8 @@ NULL
 #' The table on the page [calibration] has the main result. This page has the others. A reported `sd` is too small if
 #' many more than 5% of the truths are beyond 2 `sd`.
 #'
-#' The defaults were chosen on the seeds of that table. A proportion of 16 searches has a standard error of about 0.06 at
-#' best. Results of the average on other seeds:
+#' The defaults were chosen on the seeds of that table. A proportion of 16 searches has a standard error of about 0.06
+#' at best. Results of the average on other seeds:
 #'
 #' * The same four cases, 64 searches on seeds that were not used for any choice: all within 2 `sd`.
 #' * A factor of four levels matters, with two more inputs (16 searches): 0.88 within 2 `sd`, 0.06 beyond 3.
