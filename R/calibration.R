@@ -51,7 +51,8 @@
 #' | a bowl without noise | 0.00 | 0.00 |
 #'
 #' The defaults were chosen on these seeds. The page [calibration_results] has results on other seeds and other
-#' problems, among them two kinds for which the intervals are too narrow: many relevant inputs, and non-stationary functions.
+#' problems, among them two kinds for which the intervals are too narrow: many relevant inputs, and
+#' non-stationary functions.
 #'
 #' @section When not to rely on them:
 #' * Few rewards (fewer than about five for each input that matters). The averages then consist mostly of priors.
