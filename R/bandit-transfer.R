@@ -88,7 +88,7 @@ check_transfer <- function(transfer, domain, contexts = character()) {
   names <- names(transfer)
   if (anyNA(names) || any(!nzchar(names)) || anyDuplicated(names)) {
     stop_argument("transfer", paste("one with the names", quoted(names)),
-                  "a list with a name of its own for each campaign")
+                  "a list with a separate name for each campaign")
   }
   if (length(transfer) > 20) stop_argument("transfer", sprintf("%d campaigns", length(transfer)), "at most 20")
   stats::setNames(lapply(names, function(name) {
