@@ -59,7 +59,7 @@ prior_optimum_entries <- list(
 
 check_prior_optimum_parts <- function(parts) {
   if (length(parts) && (is.null(names(parts)) || !all(nzchar(names(parts))) || anyDuplicated(names(parts)))) {
-    stop_argument("...", "unnamed", "one argument by the name of each input, temp = c(60, 10)")
+    stop_argument("...", "unnamed or with equal names", "one argument by the name of each input, temp = c(60, 10)")
   }
   for (name in names(parts)) {
     one <- parts[[name]]
