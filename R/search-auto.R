@@ -151,8 +151,8 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #' * Under limits ([outcomes]), it is the point with the largest mean of the objective among those where the limits hold
 #'   with the requested probability. It is at least as good as every observed point that satisfies this.
 #' @section Negligible noise:
-#' Noise is negligible if its variance, averaged over the fitted models, is at most 0.001. This refers to rewards scaled to
-#' a variance of 1. Bandits with `contexts` are always treated as noisy.
+#' Noise is negligible if its variance, averaged over the fitted models, is at most 0.001. This refers to rewards scaled
+#' to a variance of 1. Bandits with `contexts` are always treated as noisy.
 #' @section A single model:
 #' By default [maximize_bandit()] averages over several models. A single model, such as `gp_model(refit = refit_every(2,
 #' mean = "fit", average = 1))`, explains every misfit as noise. Some of it may belong to the objective, if this is

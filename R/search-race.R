@@ -10,8 +10,8 @@
 #'
 #' @param folds number of folds \eqn{K}, an integer >= 3.
 #' @param alpha probability in (0, 1) of stopping a setting that would have won; 0.05 by default.
-#' @param burn_in number of folds before the exact rule is applied, an integer >= 2 and < `folds`; the default is shown
-#'   under *Usage*.
+#' @param burn_in number of folds before the exact rule is applied, an integer >= 2 and < `folds`; 3 by default, or 2
+#'   with three folds.
 #' @param wait `TRUE`: settings that were not stopped wait after two folds, see *Waiting*. `FALSE`, the default: they
 #'   are completed.
 #' @section Model and rules:
