@@ -94,13 +94,13 @@ check_picture <- function(found, type, inputs, width, resolution, arg) {
   }
   if (type %in% c("all", "progress", "front")) return(invisible())
   if (has_matrix(found$bandit$config$kernel)) {
-    stop_argument("type", dQuote(type, FALSE), "\"progress\" where the kernel is a matrix")
+    stop_argument("type", dQuote(type, FALSE), "\"progress\" for a kernel given as a matrix")
   }
   if (!type %in% c("slices", "feasible") && length(names) == 1) {
-    stop_argument("type", dQuote(type, FALSE), "\"progress\" or \"slices\" where there is one input")
+    stop_argument("type", dQuote(type, FALSE), "\"progress\" or \"slices\" for a single input")
   }
   if (type == "dependence" && is_tabulated_space(found$bandit$config)) {
-    stop_argument("type", dQuote(type, FALSE), "another picture where there are arms and nothing between them")
+    stop_argument("type", dQuote(type, FALSE), "another plot for a domain of arms")
   }
 }
 
@@ -108,10 +108,10 @@ check_kind_of_picture <- function(found, type) {
   config <- found$bandit$config
   several <- length(objectives(config)) > 1
   refuse <- function(allowed) stop_argument("type", dQuote(type, FALSE), allowed)
-  if (type == "front" && !several) refuse("another picture where there is one objective")
-  if (type == "feasible" && !has_limits(config)) refuse("another picture where there are no limits")
+  if (type == "front" && !several) refuse("another plot for a search with one objective")
+  if (type == "feasible" && !has_limits(config)) refuse("another plot for a search without limits")
   if (type %in% c("slices", "map", "dependence") && several) {
-    refuse("\"front\", \"progress\" or \"importance\" where there are several objectives")
+    refuse("\"front\", \"progress\" or \"importance\" for several objectives")
   }
 }
 

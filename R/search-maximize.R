@@ -42,7 +42,7 @@
 #'   if `time_limit` is given (not with `store` or `fidelity`).
 #' @param ... named arguments of `objective`, and of [gp_bandit()] if `objective` has none of that name. See also
 #'   *Further arguments*.
-#' @param direction `"maximize"`, the default of `maximize_bandit()`, or `"minimize"`.
+#' @param direction `"maximize"`, the default, or `"minimize"`.
 #' @param n_initial number of points of the initial design, an integer >= 0. `NULL`, the default: see *Initial design*.
 #' @param model the Gaussian process, [gp_model()]: kernel, noise, priors, output transform and refits. Defaults depend
 #'   on the domain and on `transfer`.
