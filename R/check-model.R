@@ -71,7 +71,7 @@
 #' set.seed(1)
 #' run_bandit(right, problem, 30)
 #' check_model(right)
-#' # Told that rewards have a tenth of the noise that they have:
+#' # A noise variance that is too small by a factor of 100:
 #' wrong <- gp_ucb(x, kernel_se(0.2), noise_var = 1e-4)
 #' run_bandit(wrong, problem, 30)
 #' check_model(wrong)

@@ -36,16 +36,16 @@
 #' Let \eqn{f} be the objective, with limits \eqn{l_j \le g_j \le u_j}{l_j <= g_j <= u_j} on the other outcomes.
 #'
 #' * [policy_ei()] (constrained expected improvement; Schonlau et al. 1998, Gardner et al. 2014) maximises
-#' \deqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j).}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j).}
-#' The incumbent is the largest posterior mean among the evaluated points where the limits hold with probability at
-#' least 1/2. If there is none, the point with the largest probability of feasibility is selected.
+#'   \deqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j).}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j).}
+#'   The incumbent is the largest posterior mean among the evaluated points where the limits hold with probability at
+#'   least 1/2. If there is none, the point with the largest probability of feasibility is selected.
 #' * [policy_ucb()] (CONFIG; Xu et al. 2023) maximises \eqn{\mu_f + w\sigma_f}{mu_f + w sd_f} over the points where
 #'   every limit *may* hold:
-#' \deqn{\mu_j - w_j\sigma_j \le u_j, \qquad \mu_j + w_j\sigma_j \ge l_j.}{mu_j - w_j sd_j <= u_j, mu_j + w_j sd_j >=
-#' l_j.}
-#' If there are none, it minimises the total violation in prior standard deviations. \eqn{w} is the confidence width,
-#' the multiplier of the posterior sd. Its `delta` is divided by the number of outcomes that are objectives or have
-#' limits. So all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
+#'   \deqn{\mu_j - w_j\sigma_j \le u_j, \qquad \mu_j + w_j\sigma_j \ge l_j.}{mu_j - w_j sd_j <= u_j, mu_j + w_j sd_j >=
+#'   l_j.}
+#'   If there are none, it minimises the total violation in prior standard deviations. \eqn{w} is the confidence width,
+#'   the multiplier of the posterior sd. Its `delta` is divided by the number of outcomes that are objectives or have
+#'   limits. So all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
 #' * [policy_ts()] (Thompson sampling) draws all outcomes jointly, and maximises the objective's draw where the other
 #'   draws satisfy their limits. If they do nowhere, it minimises the total violation.
 #' * [policy_uniform()], and [policy_function()] with means and sds of all outcomes.

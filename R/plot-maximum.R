@@ -41,7 +41,7 @@
 #'
 #' * `progress`: `evaluation`, `reward`, `best` and `status`. With several outcomes also `kept` (were the limits
 #'   satisfied? `NA` if some values are unknown). With several objectives, `hypervolume` replaces `reward` and `best`.
-#' * `slices`, `dependence`: the input, its values, mean and band.
+#' * `slices`, `dependence`: `input`, `value`, `label`, `mean`, `sd`, and the band from `lower` to `upper`.
 #' * `map`, `importance`: as drawn.
 #' * `front`: `x`, `y`, `kind` and the ends of the bars, with an attribute `objectives`.
 #' * `feasible`: `input`, `value`, `label` and `feasible`.

@@ -21,7 +21,7 @@
 #'
 #' @inheritParams maximize_bandit
 #' @param data earlier experiments, a data.frame with a column per input (and context) and `reward`, in the order of
-#'   their ids. `NULL`, the default: none. See *Earlier experiments*.
+#'   their ids. `NULL`, the default: none. See [earlier_experiments].
 #' @param ... further arguments of [gp_bandit()].
 #' @param n_initial number of points of the initial design, an integer >= 0; each row of `data` replaces one. `NULL`:
 #'   `max(4, 5 * inputs)`, or `2 * inputs` from 15 inputs on. With `transfer` 3, and more if earlier
@@ -41,31 +41,6 @@
 #' @param outcomes,limits objectives and outcome constraints, as in [maximize_bandit()]. `data` has a column for each
 #'   outcome instead of `reward`; with `limits`, in addition to it. `NULL`, the default: a single reward.
 #' @return A `GPBandit`, see [gp_bandit()].
-#' @section Earlier experiments:
-#' `data` may be a spreadsheet, or the `$history()` of another bandit or of a search.
-#'
-#' * If `reward` is `NA`, the experiment is pending (running). Report its result with `$observe()`.
-#' * From a history, pending and failed experiments keep their status. Withdrawn ones are left out.
-#' * An optional column `noise_var` has noise variances of single rewards, with `NA` for the bandit's. With several
-#'   outcomes it is `NAME_noise_var`. A history has it if any was given, and also `size` and `spread` of rewards that
-#'   are means of several measurements.
-#' * With several outcomes, a value that is `NA` or has no column is pending. If you add an outcome later, old rows have
-#'   the status `"partial"` until `$observe()` or `$withdraw()` settles the new value.
-#' @section Changing the space:
-#' `auto_bandit(new_space, data = old$history())` continues with other bounds or with an additional input. Rows outside
-#' the new bounds of a box, of a [product_domain()]'s box or of a [search_space()] are kept as observations. This
-#' includes proportions outside their bounds, if they still add up. These rows are used by the posterior, by refits and
-#' for the scale of the rewards. They do not count for `n_initial`, they are not the incumbent of expected improvement,
-#' and `$best()`, `$front()` and `$suggest()` never return them. A message lists them.
-#'
-#' For an additional input, add a column with the value that it had: `cbind(old$history(), stir = 3)`. Remove the
-#' columns of inputs that no longer exist. These rows are errors:
-#'
-#' * Levels that the new space does not have, fractions of integers, and numbers <= 0 of a logarithmic input.
-#' * Rows within the bounds that violate `where`, or have more proportions above 0 than `most`.
-#' * Rows that are not among the arms of a finite domain or the rows of a product.
-#' * Any row outside the space, if the policy or rewards choose among the points that were evaluated, such as
-#'   [policy_duel()].
 #' @section Contexts:
 #' Lengthscales of contexts start at the ranges of the listed contexts, else at those in `data`, else at 1. If the
 #' ranges are unknown in advance, use units in which contexts differ by about 1.
@@ -137,6 +112,42 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   add_in_order(bandit, known)
   bandit
 }
+
+#' Continue with earlier experiments, or in another search space
+#'
+#' Argument `data` of [auto_bandit()] contains experiments that were made before, or elsewhere.
+#'
+#' @section Earlier experiments:
+#' `data` may be a spreadsheet, or the `$history()` of another bandit or of a search.
+#'
+#' * If `reward` is `NA`, the experiment is pending (running). Report its result with `$observe()`.
+#' * From a history, pending and failed experiments keep their status. Withdrawn ones are left out.
+#' * An optional column `noise_var` has noise variances of single rewards, with `NA` for the bandit's. With several
+#'   outcomes it is `NAME_noise_var`. A history has it if any was given, and also `size` and `spread` of rewards that
+#'   are means of several measurements.
+#' * With several outcomes, a value that is `NA` or has no column is pending. If you add an outcome later, old rows have
+#'   the status `"partial"` until `$observe()` or `$withdraw()` settles the new value.
+#' @section Changing the space:
+#' `auto_bandit(new_space, data = old$history())` continues with other bounds or with an additional input. Rows outside
+#' the new bounds of a box, of a [product_domain()]'s box or of a [search_space()] are kept as observations. This
+#' includes proportions outside their bounds, if they still add up. These rows are used by the posterior, by refits and
+#' for the scale of the rewards. They do not count for `n_initial`, they are not the incumbent of expected improvement,
+#' and `$best()`, `$front()` and `$suggest()` never return them. A message lists them.
+#'
+#' For an additional input, add a column with the value that it had: `cbind(old$history(), stir = 3)`. Remove the
+#' columns of inputs that no longer exist. These rows are errors:
+#'
+#' * Levels that the new space does not have, fractions of integers, and numbers <= 0 of a logarithmic input.
+#' * Rows within the bounds that violate `where`, or have more proportions above 0 than `most`.
+#' * Rows that are not among the arms of a finite domain or the rows of a product.
+#' * Any row outside the space, if the policy or rewards choose among the points that were evaluated, such as
+#'   [policy_duel()].
+#' @seealso [auto_bandit()]; [transfer] for experiments of other campaigns.
+#' @concept warm start
+#' @concept pending experiments
+#' @concept change bounds
+#' @name earlier_experiments
+NULL
 
 #' The recommended point of a Bayesian optimisation
 #'

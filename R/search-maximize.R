@@ -20,19 +20,8 @@
 #' Named arguments in `...` are passed to `objective`, as in [optim()]. Arguments of [gp_bandit()] that `objective` does
 #' not have are used for the bandit. Any other name is an error.
 #'
-#' @section Failed evaluations:
-#' An evaluation fails if it raises an error, or returns `NA` or anything but one finite number. Column `status` of the
-#' history records the failure, and the search avoids the region:
-#'
-#' * The model uses the worst reward so far in its stead, with a noise variance that covers the range from the worst to
-#'   the best reward (`failures = "doubt"` of [gp_bandit()]). A single failure among good points therefore has little
-#'   effect; several close together mark a bad region. With several outcomes this holds for each of them.
-#' * An objective that cannot be called with one point stops the search at its first call.
-#' * The search ends early if the first ten evaluations fail for the same reason. For different reasons, the limit is
-#'   the size of the initial design.
-#' * If no evaluation succeeded, there is a warning of class `gpbandits_no_success` with the first failure.
-#'
-#' An interrupt (Esc, Ctrl-C) ends the search and returns the results so far.
+#' An evaluation that raises an error, or does not return one finite number, is recorded as failed, and the search
+#' continues. See [search_details] for failures, the initial design and stopping.
 #'
 #' @param objective a function that returns one number, of one point or with the inputs as arguments (`function(x, y)`),
 #'   see *Objective*.
@@ -43,7 +32,8 @@
 #' @param ... named arguments of `objective`, and of [gp_bandit()] if `objective` has none of that name. See also
 #'   *Further arguments*.
 #' @param direction `"maximize"`, the default, or `"minimize"`.
-#' @param n_initial number of points of the initial design, an integer >= 0. `NULL`, the default: see *Initial design*.
+#' @param n_initial number of points of the initial design, an integer >= 0. `NULL`, the default: see
+#'   [search_details].
 #' @param model the Gaussian process, [gp_model()]: kernel, noise, priors, output transform and refits. Defaults depend
 #'   on the domain and on `transfer`.
 #' @param transfer earlier campaigns for transfer learning, a named list of data.frames such as `list(may = old_data)`,
@@ -62,7 +52,7 @@
 #' @param store a [bandit_store()], a database in which the search is begun or resumed, see [parallel_search]. `NULL`,
 #'   the default: none.
 #' @param stop_when a [stop rule][stopping] (tolerance in units of the reward), or a `function(search)` that returns
-#'   `TRUE` to stop, see *Stopping*. `NULL`, the default: all evaluations are used.
+#'   `TRUE` to stop, see [search_details]. `NULL`, the default: all evaluations are used.
 #' @param time_limit seconds for the whole search, a number > 0. Later no evaluation is begun, but running ones are
 #'   completed. `Inf`, the default: no limit.
 #' @param race [race_folds()] for racing: `objective` is a function of a point and a fold number, and `evaluations`
@@ -80,16 +70,9 @@
 #'   densities of points. `NULL`, the default: none.
 #' * `initial_design`: points to be evaluated first, in the form of `domain`'s inputs. They replace the design of
 #'   `n_initial` points. `NULL`, the default: the design is drawn.
-#' @section Initial design:
-#' By default the design has `max(4, 5 * inputs)` points, or `2 * inputs` from 15 inputs on. Each worker after the first
-#' adds one. At most half of the evaluations are used, but always one for each worker. With `transfer` the design has 3
-#' points, and more if earlier campaigns explain little.
 #' @section Earlier experiments:
 #' In `data`, column `noise_var` has the noise variances of single rewards, with `NA` for the model's. Rows outside the
 #' search space are used for fitting. They are never suggested or recommended.
-#' @section Stopping:
-#' A function `stop_when` gets a list with `history` and `bandit`. It is called before each evaluation after the initial
-#' design. Running evaluations are completed. With a stop rule, the result's `certificate` is the answer of that rule.
 #' @section Several outcomes:
 #' With `outcomes` or `limits`, the history has a column for each outcome. An outcome that is `NA` counts as failed; the
 #' other numbers of that evaluation are used. Each objective has its own direction, so `direction` is an error with
@@ -223,6 +206,38 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
   }
   maximize_bandit(objective, domain, evaluations, ..., direction = "minimize")
 }
+
+#' Details of a search: initial design, failures and stopping
+#'
+#' This page describes how [maximize_bandit()] and [minimize_bandit()] start, treat failed evaluations, and stop.
+#'
+#' @section Initial design:
+#' By default the design has `max(4, 5 * inputs)` points, or `2 * inputs` from 15 inputs on. Each worker after the first
+#' adds one. At most half of the evaluations are used, but always one for each worker. With `transfer` the design has 3
+#' points, and more if earlier campaigns explain little.
+#' @section Failed evaluations:
+#' An evaluation fails if it raises an error, or returns `NA` or anything but one finite number. Column `status` of the
+#' history records the failure, and the search avoids the region:
+#'
+#' * The model uses the worst reward so far in its stead, with a noise variance that covers the range from the worst to
+#'   the best reward (`failures = "doubt"` of [gp_bandit()]). A single failure among good points therefore has little
+#'   effect; several close together mark a bad region. With several outcomes this holds for each of them.
+#' * An objective that cannot be called with one point stops the search at its first call.
+#' * The search ends early if the first ten evaluations fail for the same reason. For different reasons, the limit is
+#'   the size of the initial design.
+#' * If no evaluation succeeded, there is a warning of class `gpbandits_no_success` with the first failure.
+#'
+#' An interrupt (Esc, Ctrl-C) ends the search and returns the results so far.
+#' @section Stopping:
+#' A function `stop_when` gets a list with `history` and `bandit`. It is called before each evaluation after the initial
+#' design. Running evaluations are completed. With a stop rule, the result's `certificate` is the answer of that rule.
+#' @seealso [maximize_bandit()]; [stopping] for stop rules; [gp_bandit()] for `failures`.
+#' @concept initial design
+#' @concept Latin hypercube
+#' @concept failed evaluations
+#' @concept stopping rule
+#' @name search_details
+NULL
 
 #' Parallel, resumable and distributed searches
 #'
