@@ -35,8 +35,8 @@
 #'   `reward` in the history stays `NA`.
 #' @param contexts names, ranges or levels of variables that are given with each request and not chosen, as in
 #'   [gp_bandit()]: `$suggest(context = )`. `NULL`, the default: none. See *Contexts*.
-#' @param control [search_control()], of which `pending` and `trust` have an effect. By default pending points are
-#'   hallucinated, and functions cannot be written to a journal.
+#' @param control [search_control()], of which `pending` and `trust` have an effect. By default pending points
+#'   reduce the variance (hallucination), and functions cannot be written to a journal.
 #' @param journal,store as in [gp_bandit()]; `NULL`, the default: none.
 #' @param outcomes,limits objectives and outcome constraints, as in [maximize_bandit()]. `data` has a column for each
 #'   outcome instead of `reward`; with `limits`, in addition to it. `NULL`, the default: a single reward.

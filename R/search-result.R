@@ -102,8 +102,8 @@ noise_share <- function(bandit) {
 #' * `par`, `value` and `sd` are `NULL`.
 #' * `front` is the estimated Pareto front, `bandit$front()`. With one objective it is `NULL`.
 #' * `as.data.frame()` has a column `hypervolume` instead of `best`. It is the hypervolume dominated so far by
-#'   evaluations that satisfied the limits. The reference point is that of the policy. Without one, it is the worst value
-#'   of each objective over all evaluations, less a tenth of its range.
+#'   evaluations that satisfied the limits. The reference point is that of the policy. Without one, it is the worst
+#'   value of each objective over all evaluations, less a tenth of its range.
 #' @seealso [maximize_bandit()] for the elements of the result; [input_importance()], [plot.bandit_maximum()].
 #' @concept Bayesian optimization
 #' @concept hypervolume
