@@ -128,7 +128,7 @@ read_campaign <- function(data, domain, contexts, arg) {
   if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
   reward <- check_numbers(if (all(is.na(data$reward))) as.double(data$reward) else data$reward, arg, na = TRUE)
   known <- !is.na(reward)
-  if (!any(known)) stop_argument(arg, "one in which no reward is known", "a campaign with results")
+  if (!any(known)) stop_argument(arg, "one without observed rewards", "a campaign with results")
   data <- data[known, , drop = FALSE]
   inputs <- inputs_anywhere(domain, data[domain$names], arg)
   if (length(contexts)) inputs <- cbind(inputs, check_points(data[contexts], contexts, arg))

@@ -93,7 +93,7 @@ scale_outputs <- function(direction = c("maximize", "minimize"), transform = c("
                           scale = NULL) {
   if (!is.null(centre) || !is.null(scale)) {
     if (!missing(transform) && !identical(transform, "none")) {
-      stop_argument("transform", describe(transform), "\"none\" where `centre` and `scale` are given")
+      stop_argument("transform", describe(transform), "\"none\" if `centre` and `scale` are given")
     }
     transform <- "none"
   }
@@ -130,7 +130,7 @@ check_outputs <- function(outputs, config) {
   check_class(outputs, "bandit_outputs", hint = "scale_outputs()")
   for (rule in c("changes", "constraints")) {
     if (!is.null(config[[rule]])) {
-      stop_argument("outputs", sprintf("given together with `%s`", rule), sprintf("NULL where `%s` is given", rule))
+      stop_argument("outputs", sprintf("given together with `%s`", rule), sprintf("NULL if `%s` is given", rule))
     }
   }
   outputs

@@ -195,7 +195,7 @@ outcomes_of_limits <- function(limits, direction = "maximize") {
     of_name <- found[names == name]
     lower <- max(vapply(of_name, `[[`, 0, "lower"))
     upper <- min(vapply(of_name, `[[`, 0, "upper"))
-    if (lower > upper) stop_argument("limits", sprintf("limits that no %s keeps", name),
+    if (lower > upper) stop_argument("limits", sprintf("limits that no %s can satisfy", name),
                                      "limits that can hold together")
     outcomes[[name]] <- if (lower == -Inf) at_most(upper)
                         else if (upper == Inf) at_least(lower) else in_range(lower, upper)
@@ -276,7 +276,7 @@ check_outcome_name <- function(name, config) {
 name_taken_by <- function(name, config) {
   if (name %in% config$domain$names) "an input's name, too"
   else if (name %in% config$context_names) "a context's name, too"
-  else if (name %in% c("id", "arm", setdiff(history_columns, "reward"))) "a column that `$history()` has anyway"
+  else if (name %in% c("id", "arm", setdiff(history_columns, "reward"))) "a column of `$history()`"
   else if (grepl("_(mean|sd)$", name)) "the form of a column of `$posterior()`"
   else if (grepl("_noise_var$", name)) "the form of a column of `$history()`"
 }
@@ -287,7 +287,7 @@ check_alone_with_outcomes <- function(config) {
   for (rule in c("changes", "constraints", "rewards")) {
     if (!is.null(config[[rule]])) {
       stop_argument("outcomes", sprintf("several, together with `%s`", rule),
-                    sprintf("one outcome where `%s` is given", rule))
+                    sprintf("one outcome if `%s` is given", rule))
     }
   }
   if (trait(config$pending, "stands_in")) {
@@ -296,7 +296,7 @@ check_alone_with_outcomes <- function(config) {
   }
   if (!is.null(config$outputs) && is_fixed(config$outputs)) {
     stop_argument("outputs", "scale_outputs() with a given centre and scale, for several outcomes",
-                  "NULL, or scale_outputs() that is fitted to each of them")
+                  "NULL, or scale_outputs() without a centre and scale")
   }
 }
 

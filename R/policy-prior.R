@@ -180,7 +180,7 @@ prepared_prior_optimum <- function(prior, domain) {
 check_prior_optimum_alone <- function(prior, outcomes) {
   if (!is.null(prior) && length(outcomes)) {
     stop_argument("prior_optimum", "given together with `outcomes` or `limits`",
-                  "NULL where there are several outcomes")
+                  "NULL with several outcomes")
   }
 }
 
@@ -190,7 +190,7 @@ with_prior_optimum <- function(policy, found, strength) {
   policy <- as_part(policy, "bandit_policy", "policy", hint = "policy_ei(), policy_ucb(), ...")
   kind <- trait(policy, "takes_prior")
   if (!kind) stop_argument("policy", trait(policy, "title"),
-                           "policy_ei(), policy_ucb() or policy_ts() where `prior_optimum` is given")
+                           "policy_ei(), policy_ucb() or policy_ts() with `prior_optimum`")
   policy$prior_optimum <- list(of = found$prior, top = found$top,
                         strength = if (trait(policy, "bound") || trait(policy, "draws")) 1 else strength)
   policy

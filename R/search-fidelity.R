@@ -93,14 +93,14 @@ costs_at <- function(cost, z) {
 
 check_fidelity_log <- function(log, lower) {
   check_flag(log)
-  if (log && lower <= 0) stop_argument("log", "TRUE", sprintf("FALSE where `lower` is %s", exact_words(lower)))
+  if (log && lower <= 0) stop_argument("log", "TRUE", sprintf("FALSE if `lower` is %s", exact_words(lower)))
   log
 }
 
 check_fidelity_integer <- function(integer, lower, target) {
   check_flag(integer)
   if (integer && any(c(lower, target) != round(c(lower, target)))) {
-    stop_argument("integer", "TRUE", "FALSE where `lower` or `target` is no whole number")
+    stop_argument("integer", "TRUE", "FALSE if `lower` or `target` is not an integer")
   }
   integer
 }
@@ -148,7 +148,7 @@ boca_bound <- function(ratio, correlation) sqrt(ratio) * sqrt(pmax(0, 1 - correl
 check_alone_with_fidelity <- function(fidelity, others) {
   if (is.null(fidelity)) return(invisible())
   given <- names(Filter(Negate(is.null), others))
-  if (length(given)) stop_argument(given[1], "given together with `fidelity`", "left out where `fidelity` is given")
+  if (length(given)) stop_argument(given[1], "given together with `fidelity`", "left out if `fidelity` is given")
 }
 
 # `rules`: evaluations, design, stop_when, time_limit, timeout, verbose.

@@ -60,7 +60,7 @@
 #' input_importance(found)
 #' @export
 input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
-  if (missing(x)) stop_argument("x", "missing", "a bandit, or what maximize_bandit() returns")
+  if (missing(x)) stop_argument("x", "missing", "a bandit, or a result of maximize_bandit()")
   bandit <- if (inherits(x, "bandit_maximum")) check_class(x, "bandit_maximum")$bandit else x
   if (inherits(x, "bandit_maximum") && is.null(context)) context <- context_of(x)
   check_bandit(bandit, "x")
@@ -168,7 +168,7 @@ importance_words <- function(explained) {
   unsure <- which(!is.na(explained) & explained < least_explained)
   if (!length(unsure)) return(NULL)
   of <- if (is.null(names(explained))) "" else paste0(" about ", names(explained)[unsure])
-  sprintf("Nothing can be said yet%s: of the variance that the function may have, the mean explains %.0f%%.", of,
+  sprintf("Importances%s are not informative yet: the posterior mean explains %.0f%% of the function's variance.", of,
           100 * explained[unsure])
 }
 

@@ -326,7 +326,7 @@ story_of_outcomes <- function(x) {
   failed <- sum(says_nothing(x$history, config))
   wanted <- objectives(config)
   of_several <- length(wanted) > 1
-  what <- if (of_several) sprintf("Front of %s", paste(wanted, collapse = ", "))
+  what <- if (of_several) sprintf("Pareto front of %s", paste(wanted, collapse = ", "))
           else if (is_minimising(config)) "Minimum" else "Maximum"
   head <- sprintf("%s found with %d evaluations%s%s", what, sum(own$status != "given"),
                   if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
