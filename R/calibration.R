@@ -63,7 +63,7 @@
 #'   narrow valley was modelled as noise, and the truth was better than `value`. (`smoothness` of [refit_every()]
 #'   averages over rougher models, too.)
 #' * Outliers and failures. A heavy tail is modelled as noise everywhere; see [rewards_robust()] and `$amend()`.
-#'   Failures count as the worst reward with a large noise variance (`failures` of [gp_bandit()]).
+#'   Failures count as the worst reward with a large noise variance (see [bandit-queries]).
 #' * Heteroscedastic noise. Set `noise_var` of single rewards, if it is known.
 #' * The best of many measurements. `best_seen` is selected for its noise. Use `value`, or repeat the point.
 #' * A function that changes during the search ([changes]), or rewards that arrive late *because* they are bad. All

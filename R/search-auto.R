@@ -31,7 +31,7 @@
 #' @param prior_optimum a prior over the location of the optimum: [prior_normal()], or a function that returns log
 #'   densities of points. `NULL`, the default: none.
 #' @param failures `"doubt"` (default), `"avoid"` or `"forget"`: how the model uses failed experiments, see
-#'   [gp_bandit()]. With `"doubt"` a failure counts as the worst reward so far, with a large noise variance. Its
+#'   [bandit-queries]. With `"doubt"` a failure counts as the worst reward so far, with a large noise variance. Its
 #'   `reward` in the history stays `NA`.
 #' @param contexts names, ranges or levels of variables that are given with each request and not chosen, as in
 #'   [gp_bandit()]: `$suggest(context = )`. `NULL`, the default: none. See *Contexts*.

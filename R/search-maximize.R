@@ -219,8 +219,8 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' An evaluation fails if it raises an error, or returns `NA` or anything but one finite number. Column `status` of the
 #' history records the failure, and the search avoids the region:
 #'
-#' * The model uses the worst reward so far in its stead, with a noise variance that covers the range from the worst to
-#'   the best reward (`failures = "doubt"` of [gp_bandit()]). A single failure among good points therefore has little
+#' * The model uses the worst reward so far in its stead, with the noise variance of a value between the worst and the
+#'   best reward (`failures = "doubt"`, see [bandit-queries]). A single failure among good points therefore has little
 #'   effect; several close together mark a bad region. With several outcomes this holds for each of them.
 #' * An objective that cannot be called with one point stops the search at its first call.
 #' * The search ends early if the first ten evaluations fail for the same reason. For different reasons, the limit is
@@ -231,7 +231,7 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' @section Stopping:
 #' A function `stop_when` gets a list with `history` and `bandit`. It is called before each evaluation after the initial
 #' design. Running evaluations are completed. With a stop rule, the result's `certificate` is the answer of that rule.
-#' @seealso [maximize_bandit()]; [stopping] for stop rules; [gp_bandit()] for `failures`.
+#' @seealso [maximize_bandit()]; [stopping] for stop rules; [bandit-queries] for `failures`.
 #' @concept initial design
 #' @concept Latin hypercube
 #' @concept failed evaluations
