@@ -7,15 +7,15 @@
 #'
 #' It is used for `refit` of [gp_bandit()], [gp_model()] and the presets. A refit estimates the kernel's parameters, the
 #' noise variance and, with `mean = "fit"`, a constant prior mean. With `average` > 1 it approximates the posterior
-#' distribution of the hyperparameters by several models ([refit_averaging]). With `noise = "varying"` it fits
-#' heteroscedastic noise ([refit_noise]).
+#' distribution of the hyperparameters by several models ([refit-averaging]). With `noise = "varying"` it fits
+#' heteroscedastic noise ([refit-noise]).
 #'
 #' @param rounds number of queries between two refits, an integer >= 1.
 #' @param minimum smallest number of observed rewards for a refit, an integer >= 2; 5 by default.
 #' @param mean `"keep"`, the default, leaves the prior mean unchanged; `"fit"` estimates a constant one.
 #' @param average largest number of models to average over, an integer from 1 to 100. 1, the default: only the best
 #'   model.
-#' @param noise `"constant"`, the default, or `"varying"` for heteroscedastic noise, see [refit_noise].
+#' @param noise `"constant"`, the default, or `"varying"` for heteroscedastic noise, see [refit-noise].
 #' @param smoothness distinct numbers > 0: values of `nu` of the kernel's [kernel_matern()] parts to average over (with
 #'   `average` > 1). `NULL`, the default: `nu` is fixed.
 #' @param smoothness_prior prior weights of the values of `smoothness`, numbers > 0 of which only the ratios count.
@@ -41,7 +41,7 @@
 #'   initial parameters must be within the bounds.
 #' @section Guarantee: A refit never lowers the marginal likelihood of the observed rewards (with priors, the posterior
 #'   density). None of the papers' regret bounds covers fitted hyperparameters.
-#' @seealso [gp_fit()] for a single fit; [gp_model()] for the defaults of searches; [refit_averaging], [refit_noise] for
+#' @seealso [gp_fit()] for a single fit; [gp_model()] for the defaults of searches; [refit-averaging], [refit-noise] for
 #'   details.
 #' @concept hyperparameters
 #' @concept maximum likelihood
@@ -98,7 +98,7 @@ refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., avera
 #' @concept Bayesian model averaging
 #' @concept hyperparameters
 #' @concept integrated acquisition function
-#' @name refit_averaging
+#' @name refit-averaging
 NULL
 
 #' Heteroscedastic noise
@@ -133,7 +133,7 @@ NULL
 #' @concept heteroscedastic noise
 #' @concept input-dependent noise
 #' @concept replicates
-#' @name refit_noise
+#' @name refit-noise
 NULL
 
 refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = check_count(minimum, lower = 2),

@@ -10,7 +10,7 @@
 #'   next measurement has noise in addition.
 #' * `sd`: the standard deviation of that expected reward. The interval of `mean` plus or minus 2 `sd` covers about
 #'   95%. It is not the spread of measurements, nor a standard error of replicates.
-#' * `value`, `sd` of [maximize_bandit()], and `$best()`: the same at the [recommended point][recommended_point]. The
+#' * `value`, `sd` of [maximize_bandit()], and `$best()`: the same at the [recommended point][recommended-point]. The
 #'   best measurement, `best_seen`, is usually better than a repetition of it.
 #' * `feasible` of [outcomes]: the probability that the expected outcomes satisfy all limits. It is not the proportion
 #'   of measurements that satisfy them.
@@ -50,7 +50,7 @@
 #' | one input of four matters, noise | 0.62 | 0.00 |
 #' | a bowl without noise | 0.00 | 0.00 |
 #'
-#' The defaults were chosen on these seeds. The page [calibration_results] has results on other seeds and other
+#' The defaults were chosen on these seeds. The page [calibration-results] has results on other seeds and other
 #' problems, among them two kinds for which the intervals are too narrow: many relevant inputs, and
 #' non-stationary functions.
 #'
@@ -80,7 +80,7 @@
 #' * If a wrong `value` would be expensive, repeat the recommended point a few times.
 #' * Check `lower` and `upper` of an importance before you remove an input.
 #' * Use the `probability` of a certificate only together with its `assumptions`.
-#' @seealso [check_model()], [stopping], [guarantees], [refit_every()], [recommended_point].
+#' @seealso [check_model()], [stopping], [guarantees], [refit_every()], [recommended-point].
 #' @concept calibration
 #' @concept uncertainty quantification
 #' @concept coverage
@@ -127,5 +127,5 @@ NULL
 #' @concept calibration
 #' @concept coverage
 #' @concept benchmark
-#' @name calibration_results
+#' @name calibration-results
 NULL

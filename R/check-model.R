@@ -7,7 +7,7 @@
 #' All predictions and guarantees of a Gaussian-process bandit depend on its kernel, noise variance and prior mean. The
 #' check finds models that contradict the rewards. It cannot prove a model right: it uses only points that were
 #' evaluated, and cannot detect a maximum that was missed. Under [scale_outputs()], the check is about the scaled
-#' rewards. The formulas are on the page [check_model_tests].
+#' rewards. The formulas are on the page [check-model-tests].
 #'
 #' @param object a bandit, a [gp_regression()] or [gp_fit()], or a result of [maximize_bandit()].
 #' @param by the unit that is left out: `"place"`, the default, all rewards of a point; `"reward"`, one reward;
@@ -138,7 +138,7 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #' @seealso [check_model()].
 #' @concept leave-one-out cross-validation
 #' @concept probability integral transform
-#' @name check_model_tests
+#' @name check-model-tests
 NULL
 
 # ---- the rewards and what the model says ------------------------------------------

@@ -21,7 +21,7 @@
 #'
 #' @inheritParams maximize_bandit
 #' @param data earlier experiments, a data.frame with a column per input (and context) and `reward`, in the order of
-#'   their ids. `NULL`, the default: none. See [earlier_experiments].
+#'   their ids. `NULL`, the default: none. See [earlier-experiments].
 #' @param ... further arguments of [gp_bandit()].
 #' @param n_initial number of points of the initial design, an integer >= 0; each row of `data` replaces one. `NULL`:
 #'   `max(4, 5 * inputs)`, or `2 * inputs` from 15 inputs on. With `transfer` 3, and more if earlier
@@ -53,11 +53,11 @@
 #' * A point whose reward is pending is not suggested again while the space has other points. If possible, no point is
 #'   within 1% of all inputs' ranges of a pending one. Neither holds with [pending_ignore()].
 #' * Points with observed rewards are suggested again only if the noise is not negligible (defined in
-#'   [recommended_point]). With `contexts` it never is.
+#'   [recommended-point]). With `contexts` it never is.
 #' * If all points of a finite space have been used, points are repeated.
 #' @section Errors: Settings that cannot be combined raise a `gpbandits_error` that names the argument.
 #' @section Guarantee: None with fitted hyperparameters.
-#' @seealso [maximize_bandit()] if the computer evaluates the points; [recommended_point] for the rule of `$best()`;
+#' @seealso [maximize_bandit()] if the computer evaluates the points; [recommended-point] for the rule of `$best()`;
 #'   [calibration] for the meaning of its numbers.
 #' @concept Bayesian optimization
 #' @concept ask and tell
@@ -146,7 +146,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
 #' @concept warm start
 #' @concept pending experiments
 #' @concept change bounds
-#' @name earlier_experiments
+#' @name earlier-experiments
 NULL
 
 #' The recommended point of a Bayesian optimisation
@@ -177,7 +177,7 @@ NULL
 #' @seealso [maximize_bandit()], [auto_bandit()]; [calibration] for the accuracy of `value` and `sd`.
 #' @concept Bayesian optimization
 #' @concept incumbent
-#' @name recommended_point
+#' @name recommended-point
 NULL
 
 # (Rules, and what compares queries, choose among the places that were played.)

@@ -32,7 +32,7 @@
 #' compiled code, and it replaces a limit that you have set. With `Inf` your limit is kept, and ends the search.
 #' @return An object of class `search_control`.
 #' @section Errors: A `gpbandits_error` names the argument.
-#' @seealso [gp_model()] for the model of a search; [parallel_search] for several workers.
+#' @seealso [gp_model()] for the model of a search; [parallel-search] for several workers.
 #' @concept parallel
 #' @concept timeout
 #' @concept progress bar

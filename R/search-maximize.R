@@ -21,7 +21,7 @@
 #' not have are used for the bandit. Any other name is an error.
 #'
 #' An evaluation that raises an error, or does not return one finite number, is recorded as failed, and the search
-#' continues. See [search_details] for failures, the initial design and stopping.
+#' continues. See [search-details] for failures, the initial design and stopping.
 #'
 #' @param objective a function that returns one number, of one point or with the inputs as arguments (`function(x, y)`),
 #'   see *Objective*.
@@ -33,7 +33,7 @@
 #'   *Further arguments*.
 #' @param direction `"maximize"`, the default, or `"minimize"`.
 #' @param n_initial number of points of the initial design, an integer >= 0. `NULL`, the default: see
-#'   [search_details].
+#'   [search-details].
 #' @param model the Gaussian process, [gp_model()]: kernel, noise, priors, output transform and refits. Defaults depend
 #'   on the domain and on `transfer`.
 #' @param transfer earlier campaigns for transfer learning, a named list of data.frames such as `list(may = old_data)`,
@@ -44,15 +44,15 @@
 #' @param data earlier experiments, a data.frame with a column per input and `reward` (or one per outcome), optionally
 #'   `status` and `noise_var`, see *Earlier experiments*. `NULL`, the default: none.
 #' @param workers number of evaluations that run at the same time, an integer >= 1, or `Inf` for all workers of the
-#'   future plan. 1, the default: evaluations run in this process. See [parallel_search].
+#'   future plan. 1, the default: evaluations run in this process. See [parallel-search].
 #' @param control how evaluations are run, [search_control()]: pending rule, time limit and attempts of an evaluation,
 #'   messages, progress bar. Default: no time limit, two attempts, no messages.
-#' @param journal path of a file that records the search and from which it can be resumed, see [parallel_search].
+#' @param journal path of a file that records the search and from which it can be resumed, see [parallel-search].
 #'   `NULL`, the default: no file.
-#' @param store a [bandit_store()], a database in which the search is begun or resumed, see [parallel_search]. `NULL`,
+#' @param store a [bandit_store()], a database in which the search is begun or resumed, see [parallel-search]. `NULL`,
 #'   the default: none.
 #' @param stop_when a [stop rule][stopping] (tolerance in units of the reward), or a `function(search)` that returns
-#'   `TRUE` to stop, see [search_details]. `NULL`, the default: all evaluations are used.
+#'   `TRUE` to stop, see [search-details]. `NULL`, the default: all evaluations are used.
 #' @param time_limit seconds for the whole search, a number > 0. Later no evaluation is begun, but running ones are
 #'   completed. `Inf`, the default: no limit.
 #' @param race [race_folds()] for racing: `objective` is a function of a point and a fold number, and `evaluations`
@@ -80,7 +80,7 @@
 #' `race`, `fidelity`, or stop rules other than functions. The page of [bandit_maximum] has the form of the result.
 #' @section The recommended point:
 #' `par` is usually the point with the best posterior mean, or the evaluated point with the best reward if the fitted
-#' noise is negligible. The exact rule is on the page [recommended_point].
+#' noise is negligible. The exact rule is on the page [recommended-point].
 #' @return An object of class `bandit_maximum`, a list (see its [methods][bandit_maximum]):
 #'
 #' * `par`: the recommended point.
@@ -96,7 +96,7 @@
 #' * `race`, `fidelity`: the results of [race_folds()] and [fidelity_range()], or `NULL`.
 #' @section Errors: Errors of `objective` are recorded in the history, not raised.
 #' @section Guarantee: None with fitted hyperparameters.
-#' @seealso [gp_model()] and [search_control()] for settings; [parallel_search] for several workers, journals and
+#' @seealso [gp_model()] and [search_control()] for settings; [parallel-search] for several workers, journals and
 #'   stores; [auto_bandit()] and [gp_bandit()] for ask and tell; [calibration] for the meaning of `value` and `sd`.
 #' @concept Bayesian optimization
 #' @concept hyperparameter optimization
@@ -236,7 +236,7 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' @concept Latin hypercube
 #' @concept failed evaluations
 #' @concept stopping rule
-#' @name search_details
+#' @name search-details
 NULL
 
 #' Parallel, resumable and distributed searches
@@ -284,7 +284,7 @@ NULL
 #' @concept asynchronous evaluation
 #' @concept resume
 #' @concept distributed computing
-#' @name parallel_search
+#' @name parallel-search
 NULL
 
 # Calls f(bar), bar() after each step; NULL for no bar.
