@@ -31,8 +31,8 @@
 #' its mode first. The maximum is over the whole space with its constraints. A prior with a constant density has no
 #' effect.
 #' @section Guarantee:
-#' Assume [policy_ucb()], and that the interval of its confidence width (the multiplier of the posterior sd) holds in all
-#' rounds. Then the regret of \eqn{T} rounds increases by at most
+#' Assume [policy_ucb()], and that the interval of its confidence width (the multiplier of the posterior sd) holds in
+#' all rounds. Then the regret of \eqn{T} rounds increases by at most
 #' \deqn{s\beta\,(2+\log T)\log\left(\max\pi/\max(\pi(x^*), 10^{-12}\max\pi)\right)}{s beta (2 + log T) log(max pi /
 #' max(pi(x*), 1e-12 max pi))}
 #' (original result, not peer-reviewed). The added term is never above 0, so the optimum's upper bound decreases by the
