@@ -1,71 +1,53 @@
 # Refits of hyperparameters and output transforms. Layer: bandit.
 
-#' Refit hyperparameters every so many rounds
+#' Refit hyperparameters by maximum marginal likelihood
 #'
-#' `refit_every()` tells [gp_bandit()] to maximise the marginal likelihood over the kernel's parameters, the
-#' noise variance and (if asked) a constant prior mean, on what the posterior mean knows at that time (under
-#' [pending_censor()]: the censored rewards). A refit takes place before a query, when at least `rounds`
-#' queries have come since the last one and at least `minimum` rewards are known. It starts from the current
-#' parameters; if a fit fails, or its likelihood is not better than that of the current parameters, these stay (a
-#' failure warns). Refits are events of the bandit's log: a copy or a bandit that was read from a file has them too.
+#' `refit_every()` makes a bandit estimate its hyperparameters again at regular intervals, by maximum marginal
+#' likelihood or maximum a posteriori.
 #'
-#' What is fitted is what the posterior mean knows: after a restart (see [changes]) the new segment alone, under
-#' [constraints] the rewards less their penalties with the multipliers in force, with contexts a function of actions and
-#' contexts. A reward that was told with a `noise_var` of its own counts with that; of a mean of several readings every
-#' reading counts. A change detector keeps the kernel that it began with.
+#' It is used for `refit` of [gp_bandit()], [gp_model()] and the presets. A refit estimates the kernel's parameters, the
+#' noise variance and, with `mean = "fit"`, a constant prior mean. With `average` > 1 it approximates the posterior
+#' distribution of the hyperparameters by several models ([refit-averaging]). With `noise = "varying"` it fits
+#' heteroscedastic noise ([refit-noise]).
 #'
-#' Rewards that are no Gaussian readings ([rewards], [rewards_preferences()]) are fitted by Laplace's approximation of
-#' their marginal likelihood.
+#' @param rounds number of queries between two refits, an integer >= 1.
+#' @param minimum smallest number of observed rewards for a refit, an integer >= 2; 5 by default.
+#' @param mean `"keep"`, the default, leaves the prior mean unchanged; `"fit"` estimates a constant one.
+#' @param average largest number of models to average over, an integer from 1 to 100. 1, the default: only the best
+#'   model.
+#' @param noise `"constant"`, the default, or `"varying"` for heteroscedastic noise, see [refit-noise].
+#' @param smoothness distinct numbers > 0: values of `nu` of the kernel's [kernel_matern()] parts to average over (with
+#'   `average` > 1). `NULL`, the default: `nu` is fixed.
+#' @param smoothness_prior prior weights of the values of `smoothness`, numbers > 0 of which only the ratios count.
+#'   `NULL`, the default: equal weights.
+#' @param ... further arguments of [gp_fit()], for example bounds, `priors` or `starts`.
+#' @section When a refit takes place:
+#' A refit precedes a query if at least `rounds` queries were made since the last refit and at least `minimum` rewards
+#' are observed. It starts from the current parameters. They are kept if the fit fails (with a warning), or if its
+#' likelihood is not better. Refits are recorded in the event log (the bandit's record of all changes), so copies and
+#' saved bandits include them.
+#' @section Data of a refit:
+#' A refit uses the same data as the posterior mean:
 #'
-#' @param rounds a whole number >= 1: queries between two refits.
-#' @param minimum smallest number of known rewards to fit on, a whole number >= 2.
-#' @param mean `"keep"` leaves the prior mean, `"fit"` fits a constant one.
-#' @param average how many models to average over, a whole number from 1 to 100; 1: the best one alone.
-#' @param noise `"constant"`, or `"varying"`: see *Noise that varies*.
-#' @param smoothness distinct numbers > 0: what `nu` of the kernel's [kernel_matern()] parts may be in the models that
-#'   are averaged over; `NULL`: what it is.
-#' @param smoothness_prior how likely each of them is beforehand, numbers > 0 (only their ratios count); `NULL`:
-#'   equally.
-#' @param ... further arguments of [gp_fit()], for example bounds, priors or `starts`.
-#' @section Averaging: a few rewards are as likely under quite different hyperparameters (all noise; a rough function
-#'   and none), and what is promised under the best ones alone is promised too surely. With `average` above 1 a refit
-#'   keeps up to so many models \eqn{k} with weights \eqn{w_k} that stand for the posterior distribution of the
-#'   hyperparameters (and of the mean, if that is fitted): climbs to the modes of the density, one from much noise and
-#'   one from next to none among them, a normal distribution about each by the density's curvature, low-discrepancy
-#'   points of these, each weighed by the density (a fitted mean integrated out) over that of the mixture of these
-#'   normal distributions; of these points up to `average` evenly by weight. No random numbers are drawn. From then on
-#'   \deqn{\mu = \sum_k w_k\mu_k, \qquad \sigma^2 = \sum_k w_k\{\sigma_k^2 + (\mu_k - \mu)^2\}}{mu = sum w_k mu_k,
-#'   sigma^2 = sum w_k (sigma_k^2 + (mu_k - mu)^2)} are the posterior's mean and variance; expected improvement is
-#'   averaged over the models, Thompson sampling draws a model first, other policies go by the two moments. Each
-#'   reward's own noise is the same in all models. Where there are no priors, those that the default bounds are stand
-#'   for them: flat in the logarithms.
-#'
-#'   With `smoothness` the kernel's \eqn{\nu}{nu} is averaged over, too: the above for each of these numbers (all Matern
-#'   parts have the same), and each counts by `smoothness_prior` times its evidence. A function with cliffs or narrow
-#'   valleys is smooth nowhere: under \eqn{\nu = 5/2}{nu = 5/2} alone its valley's floor is taken for noise. Searches do
-#'   not do so by default: with `c(2.5, 1.5, 0.5)` and the prior `c(1, 0.1, 0.1)` 48 noiseless BBOB functions in 2
-#'   inputs ended .28 lower in log10 (standard error .17), 24 in 5 inputs .15 (.13), but fresh readings of smooth
-#'   functions were less likely (`bench/results/promise.md` in the sources). From 150 rewards on a smoothness that half
-#'   of them speak against is left out at once.
-#' @section Noise that varies: with `noise = "varying"` a refit also fits a noise variance \eqn{\lambda(x)}{lambda(x)}
-#'   that differs from place to place, by hetGP's penalised likelihood (Binois, Gramacy and Ludkovski 2018): with latent
-#'   values \eqn{\Delta_i}{Delta_i} at the places, \eqn{a_i} readings each,
-#'   \deqn{\log\lambda = \bar n + C_g(C_g + gA^{-1})^{-1}(\Delta - \bar n),}{log lambda = n + C_g (C_g + g A^-1)^-1
-#'   (Delta - n),} \eqn{C_g} the kernel's correlation with all lengthscales as many times as long (once at least),
-#'   \eqn{\bar n} the level by least squares; maximised over \eqn{\Delta}{Delta}, \eqn{g}, both lengthscales and the
-#'   kernel's variance, with exact gradients, the penalty being the density of \eqn{\Delta}{Delta} at its best scale
-#'   (none where that is above 1). The event holds what \eqn{\lambda(x)}{lambda(x)} is made of, and until the next refit
-#'   each reading's noise is \eqn{\lambda(x)}{lambda(x)}, within what it is at the places of the fit; `noise_var` is
-#'   then \eqn{e^{\bar n}}{exp(n)}. It stays constant unless 10 places have several readings or there are 30 places, and
-#'   the likelihood (not penalised) gains 4 at least. Where rewards came with a `noise_var` of their own it is constant,
-#'   too. Not with `average`, several outcomes, `outputs`, or kernels that are no [kernel_se()], [kernel_matern()] or
-#'   [kernel_rq()]. No theorem covers it.
+#' * After a restart (see [changes]): only the new segment. A change detector keeps its initial kernel.
+#' * Under [constraints]: the rewards minus their penalties, with the current multipliers.
+#' * With contexts: a function of actions and contexts.
+#' * Under [pending_censor()]: the censored rewards.
+#' * A reward that was reported with a `noise_var`: that variance is used.
+#' * A mean of several measurements: every measurement counts.
+#' * Non-Gaussian rewards ([rewards], [rewards_preferences()]): Laplace's approximation of the marginal likelihood.
 #' @return An object of class `bandit_refit`.
-#' @section Errors: a `gpbandits_error` that names the argument. [gp_bandit()] refuses bounds and priors for parameters
-#'   that its kernel does not have, and bounds that do not contain the parameters it starts from.
-#' @section Guarantee: a refit never lowers the marginal likelihood (with priors: the posterior density) of the known
-#'   rewards. None of the papers' regret bounds covers fitted hyperparameters.
-#' @seealso [gp_fit()].
+#' @section Errors: [gp_bandit()] raises an error for bounds and priors of parameters that its kernel does not have. The
+#'   initial parameters must be within the bounds.
+#' @section Guarantee: A refit never lowers the marginal likelihood of the observed rewards (with priors, the posterior
+#'   density). None of the papers' regret bounds covers fitted hyperparameters.
+#' @seealso [gp_fit()] for a single fit; [gp_model()] for the defaults of searches; [refit-averaging], [refit-noise] for
+#'   details.
+#' @concept hyperparameters
+#' @concept maximum likelihood
+#' @concept marginal likelihood
+#' @concept Bayesian model averaging
+#' @concept heteroscedastic noise
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_ucb(x, kernel_se(0.5), noise_var = 0.1, refit = refit_every(10))
@@ -78,6 +60,81 @@ refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., avera
   settings <- list(...)
   new_part("bandit_refit")
 }
+
+#' Averaging over hyperparameters
+#'
+#' With `average` > 1, [refit_every()] keeps several models that represent the posterior distribution of the
+#' hyperparameters.
+#'
+#' Few rewards are often equally likely under very different hyperparameters, such as only noise, or a rough function
+#' without noise. Predictions of the best model alone are then overconfident. See [calibration] for measurements.
+#'
+#' @section Method:
+#' The models \eqn{k} and their weights \eqn{w_k} are found in three steps. No random numbers are used.
+#'
+#' * Local optimisation finds the modes of the posterior density, from several starts. One start has much noise and one
+#'   almost none.
+#' * A normal distribution is placed at each mode, by the curvature of the density. Low-discrepancy points of these
+#'   distributions are weighted by the density over that of the mixture. A fitted mean is integrated out.
+#' * Up to `average` of these points are kept, evenly by weight.
+#'
+#' The posterior mean and variance are those of the mixture:
+#' \deqn{\mu = \sum_k w_k\mu_k, \qquad \sigma^2 = \sum_k w_k\{\sigma_k^2 + (\mu_k - \mu)^2\}.}{mu = sum w_k mu_k,
+#' sigma^2 = sum w_k (sigma_k^2 + (mu_k - mu)^2).}
+#' Expected improvement is averaged over the models. Thompson sampling draws a model first. Other policies use these two
+#' moments. The noise variance that was reported with a reward is the same in all models. Parameters without a prior
+#' have a flat one in their logarithm, within the default bounds.
+#' @section Smoothness:
+#' With `smoothness`, the kernel's \eqn{\nu}{nu} is averaged over, too. The method above is applied for each value,
+#' which all Matern parts of the kernel share. Each value is weighted by `smoothness_prior` times its evidence. From 150
+#' rewards on, a value that half of the rewards contradict is excluded at once.
+#'
+#' Functions with cliffs or narrow valleys are not smooth. With \eqn{\nu = 5/2}{nu = 5/2} alone, the floor of a narrow
+#' valley is modelled as noise. Searches do not use `smoothness` by default. With `c(2.5, 1.5, 0.5)` and the prior `c(1,
+#' 0.1, 0.1)`, noiseless BBOB functions ended with a lower log10 gap. The difference was 0.28 (standard error 0.17) for
+#' 48 functions in 2 inputs, and 0.15 (0.13) for 24 in 5 inputs. But new measurements of smooth functions were predicted
+#' with a lower likelihood (`bench/results/promise.md` in the sources).
+#' @seealso [refit_every()], [gp_model()], [calibration].
+#' @concept Bayesian model averaging
+#' @concept hyperparameters
+#' @concept integrated acquisition function
+#' @name refit-averaging
+NULL
+
+#' Heteroscedastic noise
+#'
+#' With `noise = "varying"`, [refit_every()] fits a noise variance \eqn{\lambda(x)}{lambda(x)} that depends on the
+#' point.
+#'
+#' @section Model:
+#' The method is hetGP's penalised likelihood (Binois, Gramacy and Ludkovski 2018). Point \eqn{i} has \eqn{a_i}
+#' measurements and a latent value \eqn{\Delta_i}{Delta_i}; \eqn{A} is the diagonal matrix of the \eqn{a_i}. The log
+#' variance is the smooth function
+#' \deqn{\log\lambda = \bar n + C_g(C_g + gA^{-1})^{-1}(\Delta - \bar n).}{log lambda = n + C_g (C_g + g A^-1)^-1
+#' (Delta - n).}
+#' \eqn{C_g} is the kernel's correlation with all lengthscales multiplied by a common factor, at least 1. \eqn{\bar
+#' n}{n} is the level by least squares.
+#'
+#' The likelihood is maximised over \eqn{\Delta}{Delta}, \eqn{g}, both lengthscales and the kernel's variance, with
+#' exact gradients. The penalty is the density of \eqn{\Delta}{Delta} at its best scale; it is not used if that density
+#' is above 1.
+#' @section Use:
+#' * Until the next refit, the noise variance of each measurement is \eqn{\lambda(x)}{lambda(x)}, within its range at
+#'   the points of the fit. `noise_var` is then \eqn{e^{\bar n}}{exp(n)}.
+#' * The noise stays constant with fewer than 30 points, unless at least 10 points have several measurements.
+#' * It also stays constant if the likelihood, without the penalty, improves by less than 4.
+#' * It stays constant if rewards were reported with a `noise_var`.
+#' * The event log (the bandit's record of all changes) contains the parameters of \eqn{\lambda(x)}{lambda(x)}.
+#' @section Errors: Varying noise cannot be combined with `average`, several outcomes or `outputs`. The kernel must be a
+#'   [kernel_se()], [kernel_matern()] or [kernel_rq()].
+#' @section Guarantee: No theorem covers fitted noise variances.
+#' @references Binois, Gramacy and Ludkovski (2018) \doi{10.1080/10618600.2018.1458625}.
+#' @seealso [refit_every()]; [gp_bandit()] for `noise_var` of single rewards.
+#' @concept heteroscedastic noise
+#' @concept input-dependent noise
+#' @concept replicates
+#' @name refit-noise
+NULL
 
 refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = check_count(minimum, lower = 2),
                                      mean = check_choice(mean, c("keep", "fit")),

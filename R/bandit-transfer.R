@@ -1,51 +1,73 @@
 # Transfer learning from earlier campaigns. Layer: bandit.
 
-#' Earlier campaigns
+#' Transfer learning from earlier campaigns
 #'
-#' `transfer = list(may = old_data)` of [auto_bandit()] and [maximize_bandit()]: results of earlier campaigns with the
-#' same inputs, which may or may not tell something about this one (last year's batch, another machine, another data
-#' set). Each is a data.frame with a column per input (and context) and `reward`, such as the `$history()` of an
-#' earlier bandit; points may lie outside of the present space, rows without a reward are left out.
+#' `transfer` lets a search use the results of earlier campaigns, such as last year's batch, another machine or another
+#' data set.
 #'
-#' Rewards of each campaign \eqn{t} are put through a map of their own ([scale_outputs()]), so units, levels and even
-#' the sense may differ, have a noise variance of their own, and the model is \eqn{k(x, x')\,C_{tt'}}{k(x, x') C[t,
-#' t']}, one kernel and a covariance of campaigns. The correlation \eqn{\rho}{rho} of this campaign with an earlier one
-#' is not picked but averaged over: 15 values between -1 and 1, three quarters of the prior's weight on those that are
-#' not negative, each weighed by how well it foretells this campaign's rewards, together with the scale of this
-#' campaign among the others (half of the prior's weight on scales that go with equal units). Every refit does that
-#' anew; 16 models at most are kept, those in the middle of equal parts of the weight, and the bandit averages over
-#' them as [refit_every()] says. With several campaigns, correlations of the earlier ones with each other are the
-#' likeliest of the grid for each pair, and each one's correlation with this campaign is averaged over where those of
-#' the others are likeliest.
+#' `transfer = list(may = old_data)` is an argument of [auto_bandit()] and [maximize_bandit()]. The campaigns have the
+#' same inputs, but may or may not be related to the new one. Each is a data.frame with a column per input (and
+#' context) and `reward`, such as the `$history()` of an earlier bandit. Points may be outside the current search
+#' space. Rows without a reward are ignored.
 #'
-#' Beforehand it is as likely that earlier campaigns tell nothing. From the fifth reward on models of this campaign by
-#' itself, with hyperparameters of their own as [refit_every()] finds them, stand beside the others; the odds are the
-#' Bayes factor of correlations that are not 0 against none, averaged over kernels and noises. From twice as many
-#' rewards on as there are hyperparameters the odds are at most those of the densities with which both kinds foretell
-#' each reward from all the others: one kernel for all campaigns is a burden where they differ in more than a scale.
-#' While the odds are against the earlier campaigns they are left out, and the posterior is what it is without them; the
-#' next refit asks again. `summary()` says what is believed: in `transfer` the mean `correlation`, an interval of at
-#' least 90% (`lower`, `upper`), the probability that it is `positive`, and the weight of models in which the earlier
-#' campaign tells nothing (`zero`; also since this campaign has become enough by itself).
+#' @section Model:
+#' The rewards of each campaign \eqn{t} have their own output transform ([scale_outputs()]) and noise variance. So
+#' units, levels and even the sign of the effect may differ. The covariance of two rewards is
+#' \deqn{k(x, x')\,C_{tt'},}{k(x, x') C[t, t'],}
+#' with one kernel for all campaigns and a covariance \eqn{C} of campaigns. The bandit averages over the correlation
+#' \eqn{\rho}{rho} of the new campaign with an earlier one:
 #'
-#' The first design is as long as without earlier campaigns. Its first point is where these expect most (in the stead of
-#' the nearest of the others), and its first 3 points are always asked. Of the other rounds that it would have taken,
-#' the share that earlier campaigns leave untold is the design's (1 less the mean of \eqn{\rho^2}{rho^2}; of several
-#' campaigns \eqn{\rho^\top R^{-1}\rho}{rho' R^-1 rho} with their correlations \eqn{R}); in the others the policy is
-#' asked. `design = k` asks for all `k` points first. Campaigns in which all rewards are equal tell nothing: every
-#' choice is then as without them, with the same `refit`. Default refits come after each round from the second reward
-#' on. Earlier rows are no rounds, stand in no history and are never the incumbent. Of more than 300 (of all campaigns
-#' together) those are known to the model whose posterior sd is largest when they are taken one after the other; of a
-#' campaign with fewer than 4 places no noise or lengthscale is learnt.
+#' * There are 15 values between -1 and 1. Three quarters of the prior weight are on those that are not negative.
+#' * The scale of the new campaign among the others is averaged over, too. Half of its prior weight is on scales that
+#'   correspond to equal units.
+#' * Values are weighted by the marginal likelihood of the new campaign's rewards. At most 16 models are kept, at the
+#'   centres of equal parts of the weight. The bandit averages over them as in [refit_every()].
+#' * With several campaigns, correlations between earlier ones are the most likely values of the grid, pair by pair.
+#'   The correlation of each one with the new campaign is averaged over, with the others at their most likely values.
 #'
-#' Files, journals, stores and JSON of such a bandit contain the rows that are kept. Not with `outcomes`, `limits`,
-#' `race`, `fidelity`, `refit = NULL`, noise that varies, or kernels that are matrices or functions: errors say so.
+#' Every refit repeats this. The default refits come after each round, from the second reward on. If all rewards of a
+#' campaign are equal, it has no effect: every choice is the same as without it, with the same `refit`.
+#' @section Unrelated campaigns:
+#' The prior probability that earlier campaigns are unrelated is 1/2. From the fifth reward on, models of the new
+#' campaign alone are included, with their own hyperparameters as in [refit_every()]. The odds are the Bayes factor of
+#' non-zero correlations against zero, averaged over kernels and noise variances.
 #'
-#' On Hartmann's function in three inputs a campaign with correlation .9 is ahead of none by 1.1 in log10 of the gap
-#' after 8 evaluations. One that is upside down costs: after 2 and 3 evaluations the gap was 1.35 and 1.15 times that
-#' without it, since the first point is then the worst there is (18 searches; `bench/results/transfer.md` in the
-#' sources).
-#' @section Guarantee: none: correlations and hyperparameters are fitted.
+#' When the number of rewards is twice that of hyperparameters, the odds are limited. They are then at most the ratio of
+#' the leave-one-out densities of both kinds of models. This matters if the campaigns differ in more than a scale,
+#' because they share one kernel. If the odds are against the earlier campaigns, these are left out, and the posterior
+#' is the same as without them. The next refit decides again.
+#'
+#' `summary()` has a table `transfer` with a row per earlier campaign:
+#'
+#' * `correlation`: the posterior mean.
+#' * `lower`, `upper`: an interval of at least 90%.
+#' * `positive`: the probability of a positive correlation.
+#' * `zero`: the weight of models in which the campaign has no effect, also because the new campaign is sufficient.
+#' @section Initial design:
+#' The initial design has the same length as without earlier campaigns. Its first point is the one that these predict
+#' to be best; it replaces the nearest point of the design. The first 3 points are always suggested. Of the other
+#' rounds of the design, a proportion is used for its points, and the policy chooses in the others. That proportion is
+#' \eqn{1 - \rho^2}{1 - rho^2}, with the mean of \eqn{\rho^2}{rho^2}. With several campaigns and their correlations
+#' \eqn{R}, it is
+#' \deqn{1 - \rho^\top R^{-1}\rho.}{1 - rho' R^-1 rho.}
+#' `n_initial = k` always suggests all `k` points first.
+#' @section Data:
+#' Earlier rows are not rounds, they are not in `$history()`, and they are never the incumbent. At most 300 earlier
+#' rows are used, in all campaigns together. They are chosen one after the other by the largest posterior sd. For a
+#' campaign with fewer than 4 points, no noise variance or lengthscale is estimated. Files, journals, stores and JSON
+#' of such a bandit contain the rows that are kept.
+#' @section Errors: `transfer` cannot be combined with `outcomes`, `limits`, `race`, `fidelity`, `refit = NULL`,
+#'   heteroscedastic noise, or kernels that are matrices or functions.
+#' @section Measured effect: On Hartmann's function in three inputs, a campaign with correlation 0.9 improves log10 of
+#'   the gap by 1.1 after 8 evaluations. A campaign with reversed sign has a cost: after 2 and 3 evaluations the gap
+#'   was 1.35 and 1.15 times that without it (18 searches). The reason is that its best point is then the worst. See
+#'   `bench/results/transfer.md` in the sources.
+#' @section Guarantee: None: correlations and hyperparameters are fitted.
+#' @seealso [auto_bandit()] with `data` for earlier results of the same campaign.
+#' @concept transfer learning
+#' @concept meta-learning
+#' @concept multi-task Gaussian process
+#' @concept warm start
 #' @name transfer
 #' @examples
 #' set.seed(1)
@@ -58,7 +80,6 @@
 #'   b$observe(q$id, f(q$x))
 #' }
 #' summary(b)$transfer
-#' @seealso [auto_bandit()] with `data` for results of the same campaign.
 NULL
 
 # Earlier campaigns (spec/outcomes.md E): their rows are known to the posterior from the start, through the kernel
@@ -88,7 +109,7 @@ check_transfer <- function(transfer, domain, contexts = character()) {
   names <- names(transfer)
   if (anyNA(names) || any(!nzchar(names)) || anyDuplicated(names)) {
     stop_argument("transfer", paste("one with the names", quoted(names)),
-                  "a list with a name of its own for each campaign")
+                  "a list with a separate name for each campaign")
   }
   if (length(transfer) > 20) stop_argument("transfer", sprintf("%d campaigns", length(transfer)), "at most 20")
   stats::setNames(lapply(names, function(name) {
@@ -107,7 +128,7 @@ read_campaign <- function(data, domain, contexts, arg) {
   if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
   reward <- check_numbers(if (all(is.na(data$reward))) as.double(data$reward) else data$reward, arg, na = TRUE)
   known <- !is.na(reward)
-  if (!any(known)) stop_argument(arg, "one in which no reward is known", "a campaign with results")
+  if (!any(known)) stop_argument(arg, "one without observed rewards", "a campaign with results")
   data <- data[known, , drop = FALSE]
   inputs <- inputs_anywhere(domain, data[domain$names], arg)
   if (length(contexts)) inputs <- cbind(inputs, check_points(data[contexts], contexts, arg))

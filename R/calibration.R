@@ -1,94 +1,90 @@
 # Help page: calibration and limits of the reported numbers. Layer: bandit.
 
-#' What the numbers mean, where they come from, where they fail
+#' How to interpret means, standard deviations and certificates
 #'
-#' A mean, an sd, a probability, an importance, a certificate: all are sentences about a model that was fitted to a few
-#' numbers. This page says which sentence each is, what was measured about it, and when not to believe it.
+#' Predictions of a Gaussian process are calibrated only if its model fits. This page describes each number that a
+#' search reports, its measured accuracy, and when not to rely on it.
 #'
-#' @section What each number says:
-#'   \tabular{lll}{
-#'     number \tab is \tab is not \cr
-#'     `mean` of `$posterior()`, `predict()` \tab the *expected* reward at a point, given all rewards and the model \tab
-#'       the next reading: that has noise besides \cr
-#'     `sd` \tab how far the expected reward may be from `mean` (a standard deviation, no interval: some two of them
-#'       hold 95%) \tab the spread of readings; a standard error of repetitions \cr
-#'     `value`, `sd` of [maximize_bandit()]; `$best()` \tab the same at the recommended point, the one with the best
-#'       mean \tab the best reading (`best_seen`), which is better than what it will give again \cr
-#'     `feasible` of [outcomes] \tab the probability that the expected values keep all limits \tab the share of readings
-#'       that will \cr
-#'     `total` of [input_importance()] \tab the share of the mean's variance that an input has a part in \tab a test of
-#'       whether it matters: `lower`, `upper` say how surely \cr
-#'     [check_model()] \tab what the rewards say against the model, by points left out and by what each reward was
-#'       expected to be \tab a proof of it: it sees where was played, not the maximum that was missed \cr
-#'     `$certificate()` \tab how large the regret of a point may still be, with what probability, on `assumptions` \tab
-#'       a guarantee where `probability` is `NA` \cr
-#'     `width` of a theorem ([widths]) \tab how many sds an interval needs that holds for all rounds together \tab what
-#'       is likely: such intervals are wide \cr
-#'   }
+#' @section What each number means:
+#' * `mean` of `$posterior()` and `predict()`: the *expected* reward at a point, given all rewards and the model. The
+#'   next measurement has noise in addition.
+#' * `sd`: the standard deviation of that expected reward. The interval of `mean` plus or minus 2 `sd` covers about
+#'   95%. It is not the spread of measurements, nor a standard error of replicates.
+#' * `value`, `sd` of [maximize_bandit()], and `$best()`: the same at the [recommended point][recommended-point]. The
+#'   best measurement, `best_seen`, is usually better than a repetition of it.
+#' * `feasible` of [outcomes]: the probability that the expected outcomes satisfy all limits. It is not the proportion
+#'   of measurements that satisfy them.
+#' * `total` of [input_importance()]: the proportion of the variance of the posterior mean that involves an input. It
+#'   is not a test of whether the input matters; its uncertainty is in `lower` and `upper`.
+#' * [check_model()]: agreement of the rewards with leave-one-out and one-step-ahead predictions. It is no proof of the
+#'   model: a check uses the points that were evaluated, so it cannot detect a maximum that was missed.
+#' * `$certificate()`: an upper bound of the regret of a point, its probability, and its `assumptions`. If
+#'   `probability` is `NA`, it is no guarantee.
+#' * `width` of a theorem ([widths]): the confidence width, that is the multiplier of `sd` in an interval that holds in
+#'   all rounds together. Such intervals are wide compared with typical errors.
+#' @section How hyperparameters are estimated:
+#' [maximize_bandit()], [auto_bandit()] and the integrations of mlr3 and tidymodels estimate noise, lengthscales and
+#' variance from the rewards. Estimates use the posterior density of these hyperparameters, every two rounds. Up to ten
+#' models are kept with weights ([refit_every()], `average`). From 15 inputs on, refits are rarer and keep up to four.
 #'
-#' @section Where they come from: [maximize_bandit()], [auto_bandit()] and the doors of mlr3 and tidymodels do not know
-#'   the noise, the lengthscales or the variance of your function. They fit them to its rewards, every two rounds, by
-#'   their posterior density, and keep up to ten models with weights ([refit_every()], `average`; from 15 inputs on
-#'   four, and more rarely): a few rewards may be all noise or a rough function without any, and one model would promise
-#'   as if only one of these could be. Means, sds, draws, expected improvement, importance, checks and certificates are
-#'   of the average. `summary()` prints the ranges of the models' parameters. Priors stand for what a new user does not
-#'   say: noise next to none or nearly all, lengthscales about those of the inputs' ranges, levels of a factor neither
-#'   equal nor strangers. If you know more, say so by `noise_prior`,
-#'   `lengthscale_prior` and `noise_var` of [gp_model()]. A bandit made by
-#'   [gp_bandit()] or a preset without `refit` has the one model that it was given: its numbers are right if that is,
-#'   and some have theorems ([guarantees]).
+#' The reason for several models is that a few rewards may be pure noise, or a rough function without noise. A single
+#' model would exclude one of these, and be overconfident. Means, sds, posterior draws, expected improvement,
+#' importances, checks and certificates use the average. `summary()` prints the ranges of the models' parameters.
 #'
-#' @section What was measured: searches with known truth, of which it is asked how far it is from `value`
-#'   (`bench/promise.R` in the sources, all its numbers with seeds in `bench/results/promise.md`). With 25 evaluations
-#'   in 4 inputs and 16 seeds for each case, share of searches with the truth beyond 3 `sd` of `value`, one model at its
-#'   best hyperparameters (with the priors of then) and the average that is the default now:
+#' Priors represent weak default assumptions. Noise is either nearly zero or large, lengthscales are comparable to the
+#' inputs' ranges, and levels of a factor are moderately correlated. If you know more, set `noise_prior`,
+#' `lengthscale_prior` and `noise_var` of [gp_model()].
 #'
-#'   | truth | one model | average |
-#'   |---|---:|---:|
-#'   | flat, nothing but noise | .94 | .00 |
-#'   | a bowl, noise a third of its sd | .38 | .00 |
-#'   | one input of four matters, noise | .62 | .00 |
-#'   | a bowl without noise | .00 | .00 |
+#' A bandit made by [gp_bandit()] or a preset without `refit` has one fixed model. Its numbers are right if that model
+#' is. Some of them have theorems ([guarantees]).
 #'
-#'   The defaults were chosen on these seeds. A share of 16 searches is known to about .06 at best. On 16 seeds that
-#'   nothing was chosen on (101 to 116) the average had none of the 64 truths beyond 3 `sd`, and all within 2; where a
-#'   factor of four levels matters beside two inputs, .88 of 16 within 2 and .06 beyond 3. Of 8 seeds each, all else
-#'   alike: in nine inputs 3 of 8 were beyond 3 `sd` and 5 within 2, a promise *not* kept (of 80 further seeds 4 beyond
-#'   and 69 within 2); one reading in 30 a gross outlier: none beyond, one evaluation in ten failing: none, nothing but
-#'   noise in nine inputs: none. With 50 evaluations, on seeds on which one detail alone was settled (901 to 915), 17
-#'   kinds of problems: of 255 truths .922 within 2 `sd` and .027 beyond 3 (.855 and .035 while the distribution of
-#'   rewards alone decided whether they are bent, see [scale_outputs()]); without those of BBOB, of which below, .96
-#'   and 0. With 20 evaluations .910 and .047. What averages cost the search: on 24 functions of BBOB without noise in 2
-#'   inputs (60 evaluations) the mean log10 gap is .05 larger, with a standard error of .14. Rules to stop, on functions
-#'   drawn from the very prior (`bench/results/stopping.md`): of 200 certified by `stop_prb(0.1, 0.05)` 1 had more
-#'   regret than said, of 200 by `stop_gap()` with [width_srinivas_finite()] none. They were *not* measured with fitted
-#'   hyperparameters: there they say what follows from the models, and `assumptions` says that.
+#' @section Measured coverage:
+#' In simulated searches the true expected reward at the recommended point was compared with `value`. The table has the
+#' proportion of searches in which it was more than 3 `sd` away. Each case has 4 inputs, 25 evaluations and 16 seeds.
+#' One model is that with the best hyperparameters; the average is the default.
 #'
-#' @section Where they fail:
-#'   * Few rewards (less than some five for each input that matters): the averages are then mostly priors.
-#'     [input_importance()] prints that nothing can be said yet.
-#'   * A function that is not alike everywhere: a cliff, a narrow peak, a region where noise is larger. The models are
-#'     stationary; `transform` bends rewards, not inputs. A peak that no evaluation was near is in no number on this
-#'     page. Of 60 searches on such functions with noise (BBOB, 50 evaluations, seeds 901 to 915) 0.80 were within 2
-#'     `sd` and 0.12 beyond 3: often the floor of a narrow valley is taken for noise, and the truth is better than
-#'     promised. (`smoothness` of [refit_every()] averages over rougher models, too.)
-#'   * Outliers and failures: a heavy tail is taken for noise everywhere ([rewards_robust()], `$amend()`); failures
-#'     count as the worst reward, with doubt (`failures` of [gp_bandit()]).
-#'   * Noise that depends on where: `noise_var` of single rewards, where it is known.
-#'   * The best of many: `best_seen` is the luckiest reading. Believe `value`, or repeat the point.
-#'   * A truth that moves while one looks ([changes]), rewards that come late *because* they are bad: all that is said
-#'     assumes that when a reward comes does not depend on it.
-#'   * Many inputs, few evaluations: in nine inputs that all matter 25 evaluations promised too much in 7 searches
-#'     of 88. So few points are as likely under a smooth function without any noise; then the luckiest reading is
-#'     believed. If you know the noise, give `noise_prior` of [gp_model()], or repeat the recommended
-#'     point.
-#'   * Ten models are ten models: what none of them can be, the average cannot be either. [check_model()] is the way to
-#'     find out, and its one line stands in `summary()` and `$certificate()`.
+#' | objective | one model | average |
+#' |---|---:|---:|
+#' | constant, only noise | 0.94 | 0.00 |
+#' | a bowl, noise a third of its sd | 0.38 | 0.00 |
+#' | one input of four matters, noise | 0.62 | 0.00 |
+#' | a bowl without noise | 0.00 | 0.00 |
 #'
-#' @section What to do: read the line of [check_model()]; repeat the recommended point a few times, if a wrong promise
-#'   is dear; look at `lower` and `upper` of importances before an input is dropped; take `probability` of a certificate
-#'   with its `assumptions` or not at all.
-#' @seealso [check_model()], [stopping], [guarantees], [refit_every()].
+#' The defaults were chosen on these seeds. The page [calibration-results] has results on other seeds and other
+#' problems, among them two kinds for which the intervals are too narrow: many relevant inputs, and
+#' non-stationary functions.
+#'
+#' @section When not to rely on them:
+#' * Few rewards (fewer than about five for each input that matters). The averages then consist mostly of priors.
+#'   [input_importance()] prints a note on that.
+#' * Non-stationary functions: a cliff, a narrow peak, a region with more noise. The models are stationary, and
+#'   `transform` transforms rewards, not inputs. No number on this page accounts for a peak without evaluations near it.
+#'   Of 60 noisy BBOB searches with 50 evaluations, 0.80 were within 2 `sd` and 0.12 beyond 3. Often the floor of a
+#'   narrow valley was modelled as noise, and the truth was better than `value`. (`smoothness` of [refit_every()]
+#'   averages over rougher models, too.)
+#' * Outliers and failures. A heavy tail is modelled as noise everywhere; see [rewards_robust()] and `$amend()`.
+#'   Failures count as the worst reward with a large noise variance (see [bandit-queries]).
+#' * Heteroscedastic noise. Set `noise_var` of single rewards, if it is known.
+#' * The best of many measurements. `best_seen` is selected for its noise. Use `value`, or repeat the point.
+#' * A function that changes during the search ([changes]), or rewards that arrive late *because* they are bad. All
+#'   results assume that the time of arrival does not depend on the reward.
+#' * Many inputs and few evaluations. With nine inputs that all matter and 25 evaluations, the truth was beyond 3 `sd`
+#'   in 7 of 88 searches. With few points, a smooth function without noise is as likely as one with noise, and then the
+#'   luckiest measurement determines `value`. Set `noise_prior` of [gp_model()] if you know the noise, or repeat the
+#'   recommended point.
+#' * A function that none of the models fits. The average does not fit it either. [check_model()] detects some of these
+#'   cases; its line is printed by `summary()` and `$certificate()`.
+#'
+#' @section What to do:
+#' * Read the line of [check_model()].
+#' * If a wrong `value` would be expensive, repeat the recommended point a few times.
+#' * Check `lower` and `upper` of an importance before you remove an input.
+#' * Use the `probability` of a certificate only together with its `assumptions`.
+#' @seealso [check_model()], [stopping], [guarantees], [refit_every()], [recommended-point].
+#' @concept calibration
+#' @concept uncertainty quantification
+#' @concept coverage
+#' @concept overconfidence
 #' @examples
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) rnorm(1, 0.25, 0.02), list(a = c(0, 1), b = c(0, 1)), 12)
@@ -96,4 +92,40 @@
 #' input_importance(found)
 #' summary(found$bandit)$check
 #' @name calibration
+NULL
+
+#' Measured coverage of Bayesian optimisation searches
+#'
+#' Simulated searches show how often the true value is within 2 or 3 posterior standard deviations of `value`.
+#'
+#' The table on the page [calibration] has the main result. This page has the others. A reported `sd` is too small if
+#' many more than 5% of the truths are beyond 2 `sd`.
+#'
+#' The defaults were chosen on the seeds of that table. A proportion of 16 searches has a standard error of about 0.06
+#' at best. Results of the average on other seeds:
+#'
+#' * The same four cases, 64 searches on seeds that were not used for any choice: all within 2 `sd`.
+#' * A factor of four levels matters, with two more inputs (16 searches): 0.88 within 2 `sd`, 0.06 beyond 3.
+#' * Nine inputs that all matter: of 8 searches 5 within 2 `sd` and 3 beyond 3. Of 80 further searches 69 were within 2
+#'   and 4 beyond 3. These intervals are too narrow.
+#' * One gross outlier in 30 measurements, one failed evaluation in ten, or only noise in nine inputs (8 searches each):
+#'   none beyond 3 `sd`.
+#' * 17 kinds of problems with 50 evaluations (255 searches, seeds used for one detail only): 0.922 within 2 `sd`, 0.027
+#'   beyond 3. The 60 searches on BBOB functions with noise among them: 0.80 and 0.12; the others: 0.96 and 0. All with
+#'   20 evaluations: 0.910 and 0.047.
+#'
+#' The cost of averaging for the search itself: on 24 noiseless BBOB functions in 2 inputs (60 evaluations), the mean
+#' log10 gap is larger by 0.05, with a standard error of 0.14.
+#'
+#' Stop rules were measured on functions drawn from the prior itself. Of 200 searches certified by `stop_prb(0.1,
+#' 0.05)`, 1 had more regret than certified. Of 200 certified by `stop_gap()` with [width_srinivas_finite()], none had.
+#' They were *not* measured with fitted hyperparameters. In that case a certificate states what follows from the models,
+#' and `assumptions` says so.
+#'
+#' All results with seeds are in `bench/results/promise.md` and `bench/results/stopping.md` of the sources.
+#' @seealso [calibration], [check_model()].
+#' @concept calibration
+#' @concept coverage
+#' @concept benchmark
+#' @name calibration-results
 NULL

@@ -1,79 +1,69 @@
 # `check_model()`: predictions against observed rewards. Layer: bandit.
 
-#' Does the model fit the rewards?
+#' Check a Gaussian process by leave-one-out predictions
 #'
-#' Everything that a Gaussian-process bandit promises rests on its model: kernel, noise, prior mean. `check_model()`
-#' holds the rewards that have come against it: what the model says of each reward from all others, and whether what it
-#' said of each before it came was right as often as it should be.
+#' `check_model()` compares the observed rewards with the model's leave-one-out and one-step-ahead predictions.
 #'
-#' @section Leaving one out: with \eqn{\mu, \sigma} the posterior at a place, \eqn{\bar y}{ybar} what was read there and
-#'   \eqn{1/\lambda_{\bar y}}{1 / lambda_ybar} the weight of what is left out, the leverage is
-#'   \eqn{h = \sigma^2/\lambda_{\bar y}}{h = sd^2 / lambda_ybar}, and without it
-#'   \deqn{\mu_- = \frac{\mu - h\bar y}{1 - h},\qquad \sigma_-^2 = \frac{\sigma^2}{1-h},\qquad z = \frac{\bar y -
-#'   \mu_-}{\sqrt{\lambda_{\bar y}/(1-h)}}.}{mean = (mu - h ybar) / (1 - h), sd^2 = sigma^2 / (1 - h), z = (ybar - mean)
-#'   / sqrt(lambda_ybar / (1 - h)).} No engine fits anything again. `by = "place"` leaves out all readings of a place
-#'   together, `"reward"` one at a time, `"context"` all rewards of a context:
-#'   \eqn{V = ([A^{-1}]_{BB})^{-1}}{V = ([A^-1]_BB)^-1}, \eqn{y_B - V(A^{-1}(y - m))_B}{y_B - V (A^-1 (y - m))_B},
-#'   \eqn{A} the covariance of the rewards. Where \eqn{1-h} is so small that digits are lost (below 1e-8, or 20 times a
-#'   low-rank engine's accuracy) the row is solved from \eqn{A}, as long as there are at most 3,000 rewards.
+#' All predictions and guarantees of a Gaussian-process bandit depend on its kernel, noise variance and prior mean. The
+#' check finds models that contradict the rewards. It cannot prove a model right: it uses only points that were
+#' evaluated, and cannot detect a maximum that was missed. Under [scale_outputs()], the check is about the scaled
+#' rewards. The formulas are on the page [check-model-tests].
 #'
-#'   Where several models are averaged over ([refit_every()]) each is left out from by itself and they keep their
-#'   weights: `mean` and `sd` are the mixture's, `pit` is its distribution function and `z` the normal quantile of that.
-#'
-#' @section Tests: residuals of one left out depend on each other. What a reward differs by from what was expected of it
-#'   when it *arrived*, in units of its standard deviation, does not: \eqn{\epsilon = L^{-1}(y - m)}, \eqn{LL^T = A} in
-#'   order of arrival, are independent standard normal under the model, also where a bandit chose the points (derived
-#'   here: given the past the choice is fixed). So
-#'   * `scale`: \eqn{\sum\epsilon^2}{sum of eps^2} against \eqn{\chi^2_n}{chi-squared with n}, two-sided;
-#'   * `largest`: \eqn{1 - (2\Phi(\max|\epsilon|) - 1)^n}{1 - (2 Phi(max |eps|) - 1)^n};
-#'   * `noise`: Spearman's correlation of \eqn{|z|} with the mean without it (noise that grows with the mean);
-#'   * `order`: Spearman's correlation of that mean with the rewards, a weak test: below 0 the model orders places no
-#'     better than chance.
-#'
-#'   They assume that when a reward arrives does not depend on its value. Hyperparameters that were fitted to the same
-#'   rewards make all residuals look right: with [refit_every()] the predictions made at the choice count instead, after
-#'   the first refit and where nothing was pending, each with the parameters of its time (five at least; else `scale` is
-#'   `NA`); and the largest \eqn{|z|} of one left out, beyond 3.3, is a note (simulated: 1 in 100 under a right model is
-#'   beyond 3.48 with given, 2.93 to 3.26 with fitted hyperparameters at 20 and 40 rewards). Under [scale_outputs()] all
-#'   of it is said of the scaled rewards. A check sees the points played, never the maximum that was missed.
-#'
-#' @section Successes, counts, levels, outliers: where rewards are no readings with Gaussian noise ([rewards_binary()],
-#'   [rewards_counts()], [rewards_ordinal()], [rewards_robust()]) what is left out is taken out of the posterior as it
-#'   was put in, by its slope \eqn{\ell'}{l'} and weight \eqn{w} at the posterior mean (the cavity:
-#'   \eqn{1/\sigma_-^2 = 1/\sigma^2 - w}{1 / sd_^2 = 1 / sd^2 - w},
-#'   \eqn{\mu_- = \mu - \sigma_-^2\ell'}{mean_ = mu - sd_^2 l'}: as good as the likelihood's approximation, and without
-#'   another fit). `by = "place"` leaves out all rewards of a place, and says of each what was expected of it;
-#'   `"context"` is refused. `pit` lies at random within the step of a discrete distribution function, at the same point
-#'   for all who look; `z` is its normal quantile, `mean` and `sd` are of the expected reward (of one trial), and the
-#'   constant that `log_score` is held against is one of the same kind of rewards. Tests are by what was known when a
-#'   reward's query was made, where nothing was pending (five at least). Under a right model (simulated, 50 rewards, 300
-#'   lives of each kind) p-values of `scale` and `largest` were below .01 in 0 to .7 of 100 lives, below .001 in none,
-#'   but with outliers `largest` in .7; single trials and levels say little against a wrong one. `order` is no note.
-#'   Comparisons and rankings are refused.
-#'
-#' @section What it says: a p-value (`scale`, `largest`) below .001 speaks against the model, and is a warning of class
-#'   `gpbandits_model`, once in a bandit's life, by `summary()` and `$certificate()`, whose line it is; looked at again
-#'   and again, the \eqn{j}-th look takes \eqn{.001/(j(j+1))}. Below .01, a `noise` test below .01, or an `order` below
-#'   0 from 20 rewards on are notes. Each comes with what may help.
-#'
-#' @param object a bandit, a [gp_regression()] or [gp_fit()], or what [maximize_bandit()] found.
-#' @param by what is left out: `"place"`, `"reward"` or `"context"`.
-#' @param outcome of a bandit with several [outcomes] the name of the one whose model is checked; `NULL`: the first
-#'   objective.
+#' @param object a bandit, a [gp_regression()] or [gp_fit()], or a result of [maximize_bandit()].
+#' @param by the unit that is left out: `"place"`, the default, all rewards of a point; `"reward"`, one reward;
+#'   `"context"`, all rewards of a context.
+#' @param outcome name of the outcome whose model is checked, for a bandit with several [outcomes]. `NULL`, the
+#'   default: the first objective.
 #' @param ... not used.
-#' @return A list of class `bandit_check`: `rewards` (their number), `held` (how many lie within their 95% interval),
-#'   `largest` (the largest \eqn{|z|} of one left out), `tests` (a data.frame `test`, `statistic`, `p`), `log_score` and
-#'   `constant_score` (mean log density, or log probability, of the rewards left out, and that of a normal distribution
-#'   fitted to the others, `NA` where that has no spread: of two places or one), `verdict`
-#'   (`"nothing against the model"`, a note, or what speaks against it), `advice`, and `data`: as `as.data.frame()`, a
-#'   row for each group left out or, by context, each reward in it: `id` (the first reward's), place, `reward`, `mean`,
-#'   `sd` (of the function without it, in the units of the rewards), `z` and `pit`, \eqn{\Phi(z)}{Phi(z)}.
-#' @section Errors: a `gpbandits_error` if there are fewer than 3 rewards, or no context to leave out; where rewards
-#'   only count by weights ([change_fade()] by weights is no model of them) or a rule without a posterior chooses, and
-#'   where rewards are comparisons or rankings.
-#' @section Cost: one posterior at the places played, and \eqn{nd^2}{n d^2} for the innovations of \eqn{n} rewards at
-#'   \eqn{d} distinct places, at most \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the innovations are the predictions
-#'   made at the choice, as with refits.
+#' @section Tests:
+#' * `scale`: are the one-step-ahead residuals as large as predicted? Two-sided.
+#' * `largest`: is the largest one-step-ahead residual too large?
+#' * `noise`: does the size of the residuals change with the mean? This indicates heteroscedastic noise.
+#' * `order`: are larger rewards observed at points with larger leave-one-out means? A weak test. A negative value
+#'   means that the model orders points no better than chance.
+#'
+#' The one-step-ahead residual of a reward is the difference from its prediction given all earlier rewards. The tests
+#' assume that the time at which a reward arrives does not depend on its value.
+#'
+#' Hyperparameters that were fitted to the same rewards make all residuals small. With [refit_every()], the tests
+#' therefore use the predictions that were made when each point was chosen. They use those after the first refit,
+#' without pending evaluations, and need at least five; with fewer, `scale` is `NA`.
+#' @section Verdict:
+#' * *Against the model*: a p-value of `scale` or `largest` below 0.001.
+#' * *Note*: one of these below 0.01, a `noise` test below 0.01, or an `order` below 0 from 20 rewards on. With fitted
+#'   hyperparameters also a leave-one-out residual \eqn{|z|} above 3.3.
+#' * *Nothing against the model*: otherwise.
+#'
+#' Verdicts come with advice. `summary()` and `$certificate()` print the line of the check. If the verdict is against
+#' the model, they also raise a warning of class `gpbandits_model`, once for each bandit. Because checks are repeated,
+#' the \eqn{j}-th check warns only if the p-value is below \eqn{0.001/(j(j+1))}{0.001 / (j (j + 1))}.
+#' @return A list of class `bandit_check`:
+#'
+#' * `rewards`: number of rewards.
+#' * `held`: number of rewards within their 95% interval.
+#' * `largest`: largest \eqn{|z|} of the leave-one-out residuals.
+#' * `tests`: a data.frame with `test`, `statistic` and `p`.
+#' * `log_score`: mean log density (or log probability) of the rewards left out.
+#' * `constant_score`: the same for a normal distribution fitted to the other rewards. It is `NA` with one or two
+#'   points, because this has no spread.
+#' * `verdict`, `advice`: in words.
+#' * `data`: a data.frame with a row for each group left out (by context, for each of its rewards), also returned by
+#'   `as.data.frame()`. Its columns are `id` (of the first reward), the point, `reward`, `mean`, `sd`, `z` and `pit`.
+#'
+#' `mean` and `sd` are leave-one-out predictions of the function in units of the rewards. `z` is the standardised
+#' residual and `pit` is \eqn{\Phi(z)}{Phi(z)}. `plot()` invisibly returns a data.frame of the data drawn.
+#' @section Errors: At least 3 rewards are needed, and with `by = "context"` a bandit with contexts. There is no check
+#'   for comparisons and rankings, for [change_fade()] by weights, or for policies without a posterior. `by =
+#'   "context"` needs rewards with Gaussian noise.
+#' @section Cost: The check needs one posterior at the evaluated points. For \eqn{n} rewards at \eqn{d} distinct
+#'   points, the residuals take \eqn{nd^2}{n d^2} operations, at most \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the
+#'   predictions made at the choice are used, as with refits.
+#' @seealso [calibration] for the meaning of predictions; [refit_every()] and [gp_model()] to change the model.
+#' @concept model diagnostics
+#' @concept leave-one-out cross-validation
+#' @concept calibration
+#' @concept goodness of fit
+#' @concept residuals
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
@@ -81,7 +71,7 @@
 #' set.seed(1)
 #' run_bandit(right, problem, 30)
 #' check_model(right)
-#' # Told that rewards have a tenth of the noise that they have:
+#' # A noise variance that is too small by a factor of 100:
 #' wrong <- gp_ucb(x, kernel_se(0.2), noise_var = 1e-4)
 #' run_bandit(wrong, problem, 30)
 #' check_model(wrong)
@@ -93,6 +83,63 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
   if (missing(object)) stop_argument("object", "missing", checkable)
   model_check(checked_data(object, outcome), by)
 }
+
+#' How the tests of check_model() are computed
+#'
+#' [check_model()] uses leave-one-out predictions in closed form, and one-step-ahead residuals that are independent
+#' under the model.
+#'
+#' @section Leaving one out:
+#' Let \eqn{\mu, \sigma}{mu, sd} be the posterior mean and sd at a point, \eqn{\bar y}{ybar} the rewards left out there
+#' (their weighted mean), and \eqn{\lambda_{\bar y}}{lambda_ybar} its noise variance. With the leverage \eqn{h =
+#' \sigma^2/\lambda_{\bar y}}{h = sd^2 / lambda_ybar}, the leave-one-out mean, variance and residual are
+#' \deqn{\mu_- = \frac{\mu - h\bar y}{1 - h},\qquad \sigma_-^2 = \frac{\sigma^2}{1-h},\qquad z = \frac{\bar y -
+#' \mu_-}{\sqrt{\lambda_{\bar y}/(1-h)}}.}{mean = (mu - h ybar) / (1 - h), sd^2 = sigma^2 / (1 - h), z = (ybar - mean)
+#' / sqrt(lambda_ybar / (1 - h)).}
+#' The model is not fitted again. If \eqn{1-h} is below 1e-8, or below 20 times the accuracy of a low-rank engine, the
+#' row is solved from the covariance \eqn{A} of the rewards. This is done for at most 3,000 rewards.
+#'
+#' With `by = "context"`, a group \eqn{B} of rewards has the leave-out covariance and mean
+#' \deqn{V = ([A^{-1}]_{BB})^{-1}, \qquad y_B - V(A^{-1}(y - m))_B.}{V = ([A^-1]_BB)^-1, y_B - V (A^-1 (y - m))_B.}
+#' With several models ([refit_every()]), rewards are left out of each one, and the models keep their weights. `mean`
+#' and `sd` are those of the mixture, `pit` is its distribution function, and `z` is the normal quantile of `pit`.
+#' @section One-step-ahead residuals:
+#' Leave-one-out residuals depend on each other. One-step-ahead residuals do not: in order of arrival, with
+#' \eqn{LL^\top = A}{L L' = A},
+#' \deqn{\epsilon = L^{-1}(y - m)}{eps = L^-1 (y - m)}
+#' are independent standard normal under the model. This also holds if a bandit chose the points, because the choice is
+#' fixed given the past (original result, not peer-reviewed). The statistics are
+#'
+#' * `scale`: \eqn{\sum\epsilon^2}{sum of eps^2}, compared with \eqn{\chi^2_n}{chi-squared with n degrees of freedom};
+#' * `largest`: the p-value is \eqn{1 - (2\Phi(\max|\epsilon|) - 1)^n}{1 - (2 Phi(max |eps|) - 1)^n};
+#' * `noise`: Spearman's correlation of \eqn{|z|} with the leave-one-out mean;
+#' * `order`: Spearman's correlation of the leave-one-out mean with the rewards.
+#'
+#' The limit 3.3 for the largest \eqn{|z|} is from simulations of a correct model. 1 in 100 exceeded 3.48 with given
+#' hyperparameters, and 2.93 to 3.26 with hyperparameters fitted to 20 and 40 rewards.
+#' @section Binary, count, ordinal and robust rewards:
+#' For [rewards_binary()], [rewards_counts()], [rewards_ordinal()] and [rewards_robust()], a reward is removed by its
+#' slope \eqn{\ell'}{l'} and weight \eqn{w} at the posterior mean (the cavity distribution):
+#' \deqn{1/\sigma_-^2 = 1/\sigma^2 - w, \qquad \mu_- = \mu - \sigma_-^2\ell'.}{1 / sd_^2 = 1 / sd^2 - w, mean_ = mu -
+#' sd_^2 l'.}
+#' This is as accurate as the approximation of the likelihood, and needs no other fit.
+#'
+#' * `by = "place"` leaves out all rewards of a point, and has a row for each of them.
+#' * `mean` and `sd` are those of the expected reward of one trial.
+#' * `pit` is random within the step of a discrete distribution function, with the same random number in each call. `z`
+#'   is its normal quantile.
+#' * `constant_score` uses a constant model of the same kind of rewards.
+#' * Tests use predictions made at the choice of a point, without pending evaluations (at least five).
+#' * `order` never causes a note.
+#'
+#' Under a correct model (simulated, 50 rewards, 300 runs of each kind), p-values of `scale` and `largest` were below
+#' 0.01 in 0 to 0.7% of the runs. They were below 0.001 in none, except for `largest` with outliers (0.7%). Single
+#' trials and levels have little power against a wrong model.
+#' @seealso [check_model()].
+#' @concept leave-one-out cross-validation
+#' @concept probability integral transform
+#' @name check-model-tests
+NULL
 
 # ---- the rewards and what the model says ------------------------------------------
 # A list: `id`, `place` (a data.frame, NULL for regressions), `reward` in user's units, and in the model's: `y` with
@@ -232,7 +279,7 @@ model_check <- function(data, by) {
     stop_argument("by", "\"context\"", "\"place\" or \"reward\": there are no contexts")
   }
   if (by == "context" && !is.null(data$left_out)) {
-    stop_argument("by", "\"context\", where rewards are no readings with Gaussian noise", "\"place\" or \"reward\"")
+    stop_argument("by", "\"context\", where rewards have no Gaussian noise", "\"place\" or \"reward\"")
   }
   left <- if (!is.null(data$left_out)) data$left_out(by) else left_out_by(data, by)
   frame <- left_out_frame(data, left)
@@ -410,7 +457,7 @@ judge_model <- function(check, data) {
   notes <- c(if (p < note_of_model) sprintf("unlikely under the model (p %s)", short_number(p)),
              if (far && p >= note_of_model) sprintf("one |z| is %.1f", check$largest),
              if (grows) "residuals grow or shrink with the mean",
-             if (unordered) "places are ordered no better than by chance")
+             if (unordered) "points are ordered no better than by chance")
   verdict <- if (p < against_model) sprintf("this speaks against the model (p %s)", short_number(p))
              else if (length(notes)) paste("note:", paste(notes, collapse = "; "))
              else "nothing against the model"
@@ -429,8 +476,8 @@ model_advice <- function(check, data, unlikely, grows, unordered) {
     few <- outlying(data)
     advice <- if (length(few)) {
       sprintf(paste("a few rewards lie far out (id %s): are they right? `$amend()` corrects them, rewards_clip() and",
-                    "scale_outputs() draw them in"), paste(data$id[sort(few)], collapse = ", "))
-    } else if (late_only(z)) "only the later rewards do not fit: has the function changed? see ?changes, or begin anew"
+                    "scale_outputs() clip them"), paste(data$id[sort(few)], collapse = ", "))
+    } else if (late_only(z)) "only the later rewards do not fit: has the function changed? see ?changes, or start again"
     else if (isTRUE(scale < 1)) "rewards differ by less than the model says: less noise or prior variance, a refit"
     else "rewards differ by more than the model says: more noise or prior variance, shorter lengthscales, a refit"
   }
@@ -506,7 +553,7 @@ describe_check <- function(check) {
   # (Of two places each is one alone without the other: no spread, so no constant to hold against.)
   constant <- if (is.na(check$constant_score)) "" else sprintf(" (constant %s)", short_number(check$constant_score))
   sprintf("check: %d rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
-          check$rewards, check$held, if (check$groups == check$rewards) "" else sprintf(" of %d places", check$groups),
+          check$rewards, check$held, if (check$groups == check$rewards) "" else sprintf(" of %d points", check$groups),
           if (is.na(largest$p)) check$largest else largest$statistic,
           if (is.na(largest$p)) "" else sprintf(" (p %s)", short_number(largest$p)),
           if (is.na(order)) "" else sprintf(", order %s", short_number(order)), short_number(check$log_score),
@@ -527,13 +574,13 @@ print.bandit_check <- function(x, ...) {
   read_part(x, "bandit_check", {
     cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
     tests <- x$tests
-    words <- c(scale = "mean square of what came as a surprise", largest = "the largest surprise",
+    words <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
                noise = "|z| and the mean, rank correlation", order = "mean left out and reward, rank correlation")
     for (i in which(!is.na(tests$statistic))) {
       cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
                   words[[tests$test[i]]]))
     }
-    if (x$fitted) cat("  (parameters were fitted: surprises are those of the choices since, by those of the time)\n")
+    if (x$fitted) cat("  (fitted parameters: residuals of the predictions made at each choice since the first refit)\n")
     if (length(x$advice)) cat(strwrap(paste("what may help:", x$advice), indent = 2, exdent = 4), sep = "\n")
     invisible(x)
   })
@@ -547,11 +594,10 @@ as.data.frame.bandit_check <- function(x, row.names = NULL, optional = FALSE, ..
 }
 
 #' @rdname check_model
-#' @param type `"calibration"`: how many rewards lie below each quantile of what the model says of them, with the band
-#'   \eqn{\pm 1.36/\sqrt n}{+- 1.36 / sqrt(n)} that 95% of right models stay in; `"residuals"`: \eqn{z} against the mean
-#'   left out, with the 95% lines.
+#' @param type `"calibration"`, the default: the proportion of rewards below each predicted quantile, with a band that
+#'   contains 95% of correct models (\eqn{\pm 1.36/\sqrt n}{+- 1.36 / sqrt(n)}). `"residuals"`: \eqn{z} against the
+#'   leave-one-out mean, with 95% lines.
 #' @param main,xlab,ylab as in [graphics::plot.default()].
-#' @details `plot()` returns what it draws, invisibly: a data.frame.
 #' @export
 plot.bandit_check <- function(x, type = c("calibration", "residuals"), main = NULL, xlab = NULL, ylab = NULL, ...) {
   check_class(x, "bandit_check")
@@ -566,10 +612,10 @@ plot_calibration <- function(check, main, xlab, ylab) {
   n <- length(pit)
   band <- 1.36 / sqrt(n)
   key <- rbind(key_entry("rewards", "#0072B2", lty = 1, lwd = 2),
-               key_entry("a right model, 95 in 100", "grey85", pch = 15, size = 1.6))
-  frame <- check_frame(TRUE, c(0, 1), NULL, or_else(xlab, "quantile that the model gives"),
-                       or_else(ylab, "share of rewards below"),
-                       or_else(main, "Is the model as sure as it may be?"))
+               key_entry("95% of correct models", "grey85", pch = 15, size = 1.6))
+  frame <- check_frame(TRUE, c(0, 1), NULL, or_else(xlab, "predicted quantile"),
+                       or_else(ylab, "proportion of rewards below"),
+                       or_else(main, "Calibration of leave-one-out predictions"))
   open_picture(frame, c(0, 1), c(0, 1), key)
   u <- seq(0, 1, length.out = 101)
   graphics::polygon(c(u, rev(u)), c(pmin(u + band, 1), rev(pmax(u - band, 0))), col = "grey90", border = NA)
@@ -582,8 +628,8 @@ plot_residuals <- function(check, main, xlab, ylab) {
   at <- left_out(check)
   limit <- stats::qnorm(0.975)
   key <- rbind(key_entry("inside 95%", "#0072B2", pch = 19), key_entry("outside", "#D55E00", pch = 19))
-  frame <- check_frame(TRUE, NULL, NULL, or_else(xlab, "mean without the reward"), or_else(ylab, "z"),
-                       or_else(main, "What was left out"))
+  frame <- check_frame(TRUE, NULL, NULL, or_else(xlab, "leave-one-out mean"), or_else(ylab, "standardised residual z"),
+                       or_else(main, "Leave-one-out residuals"))
   open_picture(frame, at$mean, c(at$z, -limit, limit), key)
   graphics::abline(h = c(-limit, 0, limit), col = "grey60", lty = c(2, 1, 2))
   graphics::points(at$mean, at$z, pch = 19, col = ifelse(abs(at$z) > limit, "#D55E00", "#0072B2"))

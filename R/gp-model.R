@@ -1,49 +1,67 @@
 # `gp_model()`: the Gaussian process of searches. Layer: model.
 
-#' The Gaussian process of a search
+#' Gaussian-process model of a search
 #'
-#' `gp_model()` holds the settings of the Gaussian process for `model =` of [maximize_bandit()], [minimize_bandit()],
-#' [auto_bandit()], [tune_gp_bandit()], and of [opt("gp_bandit")][mlr3-doors] and [tnr("gp_bandit")][mlr3-doors].
+#' `gp_model()` sets kernel, noise, priors, output transform and refits of the Gaussian process (surrogate model).
 #'
-#' All settings refer to the scaled rewards, see [scale_outputs()]: they have variance 1 if nothing is transformed.
-#' Defaults that depend on the domain or on `transfer` are resolved when the model is used. So one model serves several
+#' The object is for argument `model` of [maximize_bandit()], [minimize_bandit()], [auto_bandit()] and
+#' [tune_gp_bandit()]. The mlr3 integrations [opt("gp_bandit")][mlr3-doors] and [tnr("gp_bandit")][mlr3-doors] use it,
+#' too.
+#'
+#' All settings refer to the scaled rewards, see [scale_outputs()]. Without a power transform these have variance 1.
+#' Defaults that depend on the domain or on `transfer` are resolved when the model is used, so one model serves several
 #' searches.
 #'
 #' @param kernel prior covariance, see [kernels]: an object such as `kernel_se()`, or a string such as `"matern"`.
-#'   `NULL`: Matern 5/2 with a lengthscale per input, \eqn{0.4\sqrt d}{0.4 sqrt(d)} times its range at first, for
-#'   \eqn{d} inputs, and variance 1; factors get [kernel_categorical()].
-#' @param noise_var initial noise variance of the scaled rewards, a number > 0. Each refit estimates it again; with
-#'   `refit = NULL` it stays.
-#' @param noise_prior prior of the noise variance for refits: `c(meanlog, sdlog)` of a log-normal distribution, two such
-#'   rows (an equal mixture), or `NULL` for none. `"auto"`: a mixture of nearly no noise, `c(log(1e-5), 2.5)`, and much
-#'   noise, `c(log(0.3), 1.2)`.
-#' @param lengthscale_prior prior of each lengthscale for refits, in units of its input's range: as `noise_prior`, or
-#'   `NULL` for none. `"auto"`: a log-normal distribution with median \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1 for
-#'   the default kernel; none for a kernel that is given.
-#' @param transform `"auto"`: a power transform of the rewards if it improves the likelihood; `"none"`: only centred and
-#'   scaled; `"power"`: always transformed. See [scale_outputs()].
-#' @param refit [refit_every()], or `NULL` for a fixed kernel and noise variance. `"auto"`: every 2 rounds with a fitted
-#'   mean, averaging over up to 10 models; other values from 15 inputs on and with `transfer`, see *Refits*.
+#'   `NULL`, the default: Matern 5/2 with a lengthscale per input, see *Default kernel*.
+#' @param noise_var initial noise variance of the scaled rewards, a number > 0; 0.01 by default. Each refit estimates it
+#'   again. With `refit = NULL` it is fixed.
+#' @param noise_prior prior of the noise variance for refits: `c(meanlog, sdlog)` of a log-normal distribution, or two
+#'   such rows (an equal mixture). `NULL`: none. `"auto"`, the default: a mixture, see *Priors*.
+#' @param lengthscale_prior prior of each lengthscale for refits, in units of its input's range, in the form of
+#'   `noise_prior`. `NULL`: none. `"auto"`, the default: a log-normal distribution for the default kernel, none for
+#'   others. See *Priors*.
+#' @param transform `"auto"`, the default: a power transform of the rewards if it improves the likelihood. `"none"`:
+#'   rewards are only centred and scaled. `"power"`: always transformed. See [scale_outputs()].
+#' @param refit schedule of hyperparameter estimation, [refit_every()]. `NULL`: kernel and noise variance are fixed.
+#'   `"auto"`, the default: every 2 rounds with a fitted mean, averaging over up to 10 models; for exceptions see
+#'   *Refits*.
+#' @section Default kernel:
+#' The default is Matern 5/2 with variance 1. For \eqn{d} inputs, each lengthscale starts at \eqn{0.4\sqrt d}{0.4
+#' sqrt(d)} times the range of its input. Factors get [kernel_categorical()].
 #' @section Refits:
 #' With `refit = "auto"` the schedule depends on the search:
+#'
 #' * Up to 14 inputs: `refit_every(2, mean = "fit", average = 10)`.
-#' * From 15 inputs on: every quarter as many rounds as there are inputs (at most 10), averaging over up to 4 models,
-#'   with one start.
+#' * From 15 inputs on: the number of rounds between refits is a quarter of the number of inputs (at most 10). Refits
+#'   average over up to 4 models, with one start in addition to those at the previous models.
 #' * With earlier campaigns (`transfer`): `refit_every(1, minimum = 2, mean = "fit", average = 10)`.
 #' @section Priors:
-#' The default kernel's variance has the prior `c(log(2), 1)`, correlations of levels a Beta(4, 2) prior. Without priors
-#' maximum likelihood underestimates the noise in many inputs, and predictions are overconfident. Priors in
-#' `refit_every(priors = )` take precedence.
+#' * Noise variance, `"auto"`: an equal mixture of nearly no noise, `c(log(1e-5), 2.5)`, and much noise, `c(log(0.3),
+#'   1.2)`.
+#' * Lengthscales, `"auto"`: a log-normal distribution with median \eqn{0.4\sqrt d}{0.4 sqrt(d)} and `sdlog` 1.
+#' * The default kernel's variance: `c(log(2), 1)`.
+#' * Correlations of the levels of a factor: Beta(4, 2).
+#'
+#' Without priors, maximum likelihood underestimates the noise in many inputs, and predictions are overconfident. Priors
+#' in `refit_every(priors = )` take precedence.
+#' @section One model or several:
+#' With many inputs, a single model (`refit = refit_every(5, mean = "fit")`) is three times as fast as the default and
+#' finds the same or better points. But its posterior sd is too small. In 20 searches with 60 evaluations of noisy
+#' functions in 20 inputs, the truth was more than 3 `sd` from `value` in 19. With four models this happened in 1. See
+#' [calibration], and `bench/results/many_inputs.md` in the sources for other methods that were measured.
 #' @return An object of class `gp_model`.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @section Errors: A `gpbandits_error` names the argument.
 #' @seealso [search_control()] for how evaluations are run; [gp_bandit()] for bandits with a fixed kernel.
+#' @concept surrogate model
+#' @concept Gaussian process regression
+#' @concept hyperparameters
+#' @concept prior
 #' @examples
 #' gp_model()
 #' set.seed(1)
 #' minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 8,
 #'                 model = gp_model(kernel = "matern", transform = "none"))$par
-#' @concept hyperparameters
-#' @concept prior
 #' @export
 gp_model <- function(kernel = NULL, noise_var = 0.01, noise_prior = "auto", lengthscale_prior = "auto",
                      transform = c("auto", "none", "power"), refit = "auto") {
@@ -86,7 +104,7 @@ print.gp_model <- function(x, ...) {
 model_setting_words <- function(value, name) {
   if (is.null(value)) {
     return(switch(name, kernel = "chosen for the domain: Matern 5/2 with a lengthscale per input",
-                  refit = "none: kernel and noise variance stay as they are", "none"))
+                  refit = "none: kernel and noise variance are fixed", "none"))
   }
   if (identical(value, "auto")) {
     return(switch(name, noise_prior = "default: an equal mixture of nearly no noise and much noise",

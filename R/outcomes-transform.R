@@ -5,75 +5,95 @@
 # list of numbers (see src/core/events/output_map.h, whose code does the arithmetic) and `count`, from how many rewards
 # it was made.
 
-#' Rewards in any units: robust scaling, power transforms, minimising
+#' Output transforms: robust scaling, power transform, minimisation
 #'
-#' For `outputs` of [gp_bandit()] and its presets ([maximize_bandit()] and [auto_bandit()] have it by themselves): the
-#' model sees rewards centred, scaled and, where that pays, transformed; all that goes in or comes out is in the
-#' reward's own units and sign. Kernel, `noise_var` and prior mean are then those of the scaled rewards, whose variance
-#' is about 1.
+#' `scale_outputs()` centres, scales and optionally power-transforms the rewards for the model, and sets the direction.
 #'
-#' A reward \eqn{y} is seen as
-#' \deqn{v = \frac{\tau(\psi_\lambda(z) / b) - m}{d}, \qquad z = \pm\frac{y - c}{s}}{v = (tau(psi(z) / b) - m) / d, z =
-#' (y - c) / s,} \eqn{c} the median of the rewards, \eqn{s} 1.4826 times their median absolute deviation (its 80%
-#' quantile where more than half are equal; minus for minimising). \eqn{\psi_\lambda}{psi} is Yeo and Johnson's power
-#' transform, \eqn{\lambda \in [0, 2]}{lambda in [0, 2]} that of the largest normal likelihood, or none
-#' (\eqn{\lambda = 1}{lambda = 1}). From 8 rewards on `"power"` always takes it, and `"auto"` where it pays: at a refit
-#' of a model that sees noise (its variance above 1e-4), where the log density of the rewards under it, the map's slopes
-#' counted, is larger by 2 at least with it than without (each with its own hyperparameters; those of the other map are
-#' climbed to from those of the one in force); before the first one, where there is no noise to be bent, and beside
-#' earlier campaigns (see [transfer]), where the normal likelihood is. \eqn{b} is the spread of what it gives, measured
-#' like \eqn{s}. Where most rewards are of points near each other (at the optimum, late in a search), \eqn{c} and
-#' \eqn{s} are median and spread (the 80% quantile of the absolute deviations over 1.28) of some points far apart,
-#' \eqn{5(d+1)}{5 (d + 1)} at most: used where that spread is more than 1.5 times the other. So the scale is that of the
-#' whole space, and does not shrink with evaluations in one place. From 8 rewards on \eqn{\tau}{tau} leaves
-#' \eqn{r \ge -4}{r >= -4} as it is and draws worse ones into \eqn{(-6, -4)}{(-6, -4)},
-#' \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}: a failed run does not flatten the rest. \eqn{m} and \eqn{d} are
-#' mean and standard deviation of what comes out (of those points far apart, where these are used).
+#' It is for `outputs` of [gp_bandit()] and its presets. [maximize_bandit()] and [auto_bandit()] use it automatically.
+#' Reported rewards and all results stay in the reward's own units and sign. Kernel, `noise_var` and prior mean then
+#' refer to the scaled rewards, whose variance is about 1.
 #'
-#' Of two or three rewards \eqn{c} is the mean and \eqn{s} their range divided by 1.12838 or 1.69257, which is \eqn{s}
-#' on average where rewards are normal; \eqn{m = 0}, \eqn{d = 1}. One reward (or several that are equal) has no scale:
-#' means are that reward, sds `NA`, and nothing is certified. Before the first nothing is known: means and sds are `NA`,
-#' `$best()` has no row, `$certificate()` is an error. The numbers are chosen anew at every refit and, as long as there
-#' are fewer than 4 rewards or no scale, as soon as rewards come.
-#'
-#' Posteriors are turned back by quadrature (to 1e-5 of their sd, or 1e-7 of s where that is more): `mean` and `sd` are
-#' those of the expected reward \eqn{u(f) = E\,v^{-1}(f + \epsilon)}{u(f) = E v^-1(f + e)} under the posterior of
-#' \eqn{f} (the mean and sd, scaled, where nothing is bent); from 8 rewards on nothing is foretold to be worse than the
-#' worst reward so far by more than \eqn{6s}. Levels, `xi`, gaps and tolerances are in the reward's units and are
-#' converted (see [policies], [stopping]). Widths, and what a [policy_function()] of one outcome is given, stay those of
-#' the model.
-#'
-#' With `centre` and `scale` the map is \eqn{v = \pm(y - c)/s}{v = (y - c) / s (or its negative)} with these numbers,
-#' given before the first reward: nothing is fitted.
-#'
-#' @param direction `"maximize"` or `"minimize"`: the largest, or the smallest, reward is looked for.
-#' @param transform `"auto"`, `"none"` or `"power"`; `"none"` where `centre` and `scale` are given.
-#' @param centre,scale \eqn{c}, a number, and \eqn{s}, a number > 0, in units of the reward; both or neither. `NULL`:
-#'   fitted to the rewards.
+#' @param direction `"maximize"`, the default, or `"minimize"`: are large or small rewards better?
+#' @param transform `"auto"`, the default: a power transform if it improves the likelihood. `"none"`: only centred and
+#'   scaled. `"power"`: always transformed. With `centre` and `scale` only `"none"` is possible.
+#' @param centre,scale fixed centre \eqn{c}, a number, and scale \eqn{s}, a number > 0, in units of the reward; both or
+#'   neither. `NULL`, the default: estimated from the rewards.
 #' @return An object of class `bandit_outputs`.
-#' @section Errors: a `gpbandits_error` for other choices. [gp_bandit()] refuses outputs together with `changes`,
-#'   `constraints` and baselines.
-#' @section Guarantee: none where the map is fitted: it is made from the rewards whose noise it scales, so that no
-#'   theorem of a width is about it (`$certificate()` gives no probability, and calls those of draws "as if the map were
-#'   given"). With `centre` and `scale` those of the width, with `B`, `R` and `noise_var` in units of the scaled
-#'   rewards.
+#' @section Transform:
+#' A reward \eqn{y} is transformed to
+#' \deqn{v = \frac{\tau(\psi_\lambda(z) / b) - m}{d}, \qquad z = \pm\frac{y - c}{s}.}{v = (tau(psi(z) / b) - m) / d, z
+#' = (y - c) / s (or its negative for minimisation).}
+#'
+#' * \eqn{c} is the median of the rewards. \eqn{s} is 1.4826 times their median absolute deviation. If more than half
+#'   of the rewards are equal, the 80% quantile of the absolute deviations is used.
+#' * \eqn{\psi_\lambda}{psi} is the Yeo-Johnson power transform. \eqn{\lambda \in [0, 2]}{lambda in [0, 2]} maximises
+#'   the normal likelihood. Without a power transform, \eqn{\lambda = 1}{lambda = 1}.
+#' * \eqn{b} is the spread of \eqn{\psi_\lambda(z)}{psi(z)}, computed in the same way as \eqn{s}.
+#' * \eqn{\tau}{tau} smoothly clips low outliers, from 8 rewards on. Values \eqn{r \ge -4}{r >= -4} are unchanged.
+#'   Others become \eqn{-6 + 2 e^{(4 + r)/2}}{-6 + 2 exp((4 + r) / 2)}, between -6 and -4. So one very bad experiment
+#'   does not compress the scale of the others.
+#' * \eqn{m} and \eqn{d} are mean and standard deviation of the result.
+#'
+#' With fixed `centre` and `scale`, \eqn{v = z}{v = z}, and nothing is estimated.
+#'
+#' Late in a search most rewards are from points near the optimum. Then scaling by all rewards would shrink the scale.
+#' Therefore \eqn{c} and \eqn{s} are also computed from at most \eqn{5(d+1)}{5 (d + 1)} points far apart, for \eqn{d}
+#' inputs. Here \eqn{s} is the 80% quantile of the absolute deviations over 1.28. These are used, also for \eqn{m} and
+#' \eqn{d}, if their \eqn{s} is more than 1.5 times the other.
+#' @section When the power transform is used:
+#' It needs at least 8 rewards. With `"power"` it is then always used. With `"auto"` it is used if it increases a log
+#' likelihood of the rewards, including the Jacobian, by at least 2:
+#'
+#' * At a refit of a model with a noise variance above 1e-4: the marginal likelihood under the model. Each transform
+#'   has its own hyperparameters. Those of the alternative are found by local optimisation from the current ones.
+#' * Before the first refit, without noise, and with earlier campaigns ([transfer]): the likelihood of a normal
+#'   distribution.
+#'
+#' The transform is estimated again at each refit. With fewer than 4 rewards, or without a scale, it is estimated
+#' whenever rewards are reported.
+#' @section The first rewards:
+#' * None: means and sds are `NA`, `$best()` has no row, and `$certificate()` is an error.
+#' * One, or several equal ones: there is no scale. Means are that reward, sds are `NA`, and there are no certificates.
+#' * Two or three: \eqn{c} is the mean, and \eqn{s} is the range divided by 1.12838 or 1.69257. This is unbiased for
+#'   normal rewards. \eqn{m = 0} and \eqn{d = 1}.
+#' @section Back-transformed results:
+#' `mean` and `sd` are those of the expected reward under the posterior of \eqn{f},
+#' \deqn{u(f) = E\,v^{-1}(f + \epsilon),}{u(f) = E v^-1(f + e),}
+#' with noise \eqn{\epsilon}{e}. The integral is computed by quadrature, to 1e-5 of the sd, or 1e-7 of \eqn{s} if that
+#' is larger. Without a power transform they are the scaled mean and sd. From 8 rewards on, no prediction is worse than
+#' the worst reward so far by more than \eqn{6s}.
+#'
+#' Levels, `xi`, gaps and tolerances are in units of the reward and are converted ([policies], [stopping]). Two
+#' quantities are on the scale of the model: confidence widths (the multiplier of the posterior sd), and the values
+#' that a [policy_function()] for one outcome receives.
+#' @section Errors: `outputs` cannot be combined with `changes`, `constraints` or baselines.
+#' @section Guarantee: None if the transform is estimated, because it depends on the same rewards. `$certificate()`
+#'   then has no probability, and certificates by posterior draws are conditional on it. With fixed
+#'   `centre` and `scale`, the theorems of the confidence width hold, with `B`, `R` and `noise_var` in units of the
+#'   scaled rewards.
 #' @references Yeo and Johnson (2000) \doi{10.1093/biomet/87.4.954}; Cowen-Rivers et al. (2022)
 #'   <https://arxiv.org/abs/2012.03826> (HEBO).
-#' @seealso [refit_every()], [auto_bandit()].
+#' @seealso [refit_every()], [auto_bandit()]; [outcomes] for transforms of several outcomes.
+#' @concept output transform
+#' @concept standardization
+#' @concept Yeo-Johnson
+#' @concept power transform
+#' @concept minimization
+#' @concept outliers
 #' @examples
 #' b <- gp_ei(list(x = c(0, 1)), kernel_matern(2.5, 0.3), noise_var = 1e-4,
 #'            outputs = scale_outputs("minimize"))
 #' b$add(x = c(0, 0.3, 0.7, 1), reward = 500 + 100 * (c(0, 0.3, 0.7, 1) - 0.4)^2)
 #' b$suggest()
 #' b$best()
-#' # Yields in percent, of which it is known beforehand that they are about 60 +- 10:
+#' # Yields in percent, expected to be about 60 +- 10:
 #' scale_outputs(centre = 60, scale = 10)
 #' @export
 scale_outputs <- function(direction = c("maximize", "minimize"), transform = c("auto", "none", "power"), centre = NULL,
                           scale = NULL) {
   if (!is.null(centre) || !is.null(scale)) {
     if (!missing(transform) && !identical(transform, "none")) {
-      stop_argument("transform", describe(transform), "\"none\" where `centre` and `scale` are given")
+      stop_argument("transform", describe(transform), "\"none\" if `centre` and `scale` are given")
     }
     transform <- "none"
   }
@@ -110,7 +130,7 @@ check_outputs <- function(outputs, config) {
   check_class(outputs, "bandit_outputs", hint = "scale_outputs()")
   for (rule in c("changes", "constraints")) {
     if (!is.null(config[[rule]])) {
-      stop_argument("outputs", sprintf("given together with `%s`", rule), sprintf("NULL where `%s` is given", rule))
+      stop_argument("outputs", sprintf("given together with `%s`", rule), sprintf("NULL if `%s` is given", rule))
     }
   }
   outputs

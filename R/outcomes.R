@@ -5,71 +5,94 @@
 # log's column `reward` are its); the others stand in config$outcomes with theirs. `outcome_config()` makes of any of
 # them the settings of a bandit that had it alone.
 
-#' What the outcomes of an experiment are for
+#' Several objectives and outcome constraints
 #'
-#' For `outcomes` of [gp_bandit()], its presets, [auto_bandit()], [maximize_bandit()] and [bandit_problem()]: a named
-#' list with one of these for each number that an experiment gives,
-#' `list(yield = to_maximize(), impurity = at_most(2), ph = at_least(5))`. Each outcome has a Gaussian process of its
-#' own, independent of the others; its values may come later than those of the others, or never.
+#' These functions declare each outcome of an experiment as an objective, an outcome constraint, or a tracked metric.
 #'
-#' @section Objectives: `to_maximize()`, `to_minimize()`. With one of them the bandit looks for its best value where the
-#'   limits hold; with several for places that no other place beats in all of them: `$front()`.
-#' @section Limits: `at_most()`, `at_least()`, `in_range()`: where the *expected* outcome is beyond, a place is not
-#'   feasible. `tracked()`: modelled, and otherwise of no consequence.
+#' `outcomes` is a named list with one element for each number that an experiment gives, such as `list(yield =
+#' to_maximize(), impurity = at_most(2), ph = at_least(5))`. It is an argument of [gp_bandit()], its presets,
+#' [auto_bandit()], [maximize_bandit()] and [bandit_problem()]. Each outcome has its own Gaussian process, independent
+#' of the others. Its values may arrive later than those of the others, or never.
 #'
-#' @section What is played under limits, with one objective \eqn{f} and limits \eqn{l_j \le g_j \le u_j}:
-#'   * [policy_ei()]: the largest
-#'     \eqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j)}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j)}, computed
-#'     in logarithms throughout (Schonlau et al. 1998; Gardner et al. 2014). The incumbent is the largest posterior mean
-#'     among the places played where the limits hold with probability at least 1/2; as long as there is none, the most
-#'     probably feasible place is played.
-#'   * [policy_ucb()]: CONFIG (Xu et al. 2023): the largest \eqn{\mu_f + w\sigma_f} among the places where every limit
-#'     *may* hold, \eqn{\mu_j - w_j\sigma_j \le u_j} and \eqn{\mu_j + w_j\sigma_j \ge l_j}; where there are none, the
-#'     least sum of what is missing, in prior standard deviations. A width's `delta` is divided by the number of
-#'     outcomes that are bounded, so that all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
-#'   * [policy_ts()]: a joint draw of each outcome; the best of the objective's where all others keep their limits; if
-#'     nowhere, the least sum of what is missing.
-#'   * [policy_uniform()], and [policy_function()], which is given means and sds of all outcomes. Other policies are
-#'     refused beside limits.
+#' * `to_maximize()`, `to_minimize()`: objectives. With one, the bandit searches for its best value where the limits
+#'   hold. With several, it searches for the Pareto front, `$front()`: the points that no other point dominates in all
+#'   objectives.
+#' * `at_most()`, `at_least()`, `in_range()`: outcome constraints (limits). A point is infeasible if its *expected*
+#'   outcome is beyond the limit.
+#' * `tracked()`: a tracked metric. It is modelled and has no effect on the search.
 #'
-#' Several objectives: [policy_ehvi()] (two), [policy_hypervolume()], [policy_uniform()], [policy_function()].
+#' A string is shorthand for a constructor with its defaults: `list(yield = "maximize")` is `list(yield =
+#' to_maximize())`.
 #'
-#' @section Values: `$observe(data)`: a column per outcome beside `id`; a column that is missing and `NA` say that the
-#'   value is not known yet (`status` is `"partial"` until all are). `$observe(id, c(yield = 61))`: some outcomes of one
-#'   query. `$amend(id, c(yield = 62))`. `$withdraw(id, outcome = "ph")`: this value will never come. `$fail(id)` under
-#'   `failures = "avoid"` or `"doubt"`: every outcome that is not known counts as its worst value so far: the least of
-#'   what is to be large, the largest of what is to be small or at most something; of `in_range()` and `tracked()`
-#'   nothing is learned. Each outcome is hallucinated ([pending_hallucinate()]) as long as it is pending itself.
-#' @section Answers: `$posterior()` has `yield_mean`, `yield_sd`, ..., and `feasible`, the probability that all limits
-#'   hold. `$best(feasible = 0.95)`: the largest mean of the objective where that is at least so much; where it nowhere
-#'   is, the most probable place, with a warning of class `gpbandits_infeasible`.
-#'
-#' @param kernel,noise_var,mean the outcome's prior covariance, noise variance and prior mean, in its units (of outcomes
-#'   that are scaled: of the scaled ones); `NULL`: the bandit's.
-#' @param transform `NULL`: as the bandit's `outputs` say; or `"auto"`, `"none"`, `"power"`: the outcome is seen scaled,
-#'   see [scale_outputs()]. Bad values (large ones of what is to be small) are drawn in.
-#' @param refit `NULL`: the bandit's; or [refit_every()], whose `rounds` are not looked at: all outcomes are refitted
-#'   together.
-#' @param limit,lower,upper finite numbers, in units of the outcome.
+#' @param kernel,noise_var,mean prior covariance, noise variance and prior mean of the outcome's Gaussian process, in
+#'   units of the outcome (if it is scaled, of the scaled one). `NULL`, the default: those of the bandit.
+#' @param transform output transform of the outcome, `"auto"`, `"none"` or `"power"`, see [scale_outputs()]. Poor
+#'   values (large ones of an outcome to be minimised) are clipped. `NULL`, the default: as in `outputs` of the bandit.
+#' @param refit [refit_every()]; its `rounds` has no effect, because all outcomes are refitted together. `NULL`, the
+#'   default: that of the bandit.
+#' @param limit,lower,upper finite numbers in units of the outcome.
 #' @return An object of class `bandit_outcome`.
-#' @section Errors: a `gpbandits_error` where no outcome is an objective, names are missing or taken, limits are no
-#'   finite numbers; together with `changes`, `constraints`, `rewards`, [pending_censor()], or a policy that knows one
-#'   outcome only.
-#' @section Guarantee: CONFIG, where widths are those of a theorem: with probability \eqn{1 - \delta}{1 - delta}, for
-#'   all \eqn{T}, \eqn{\sum_t [f(x^*) - f(x_t)]_+ \le 2 w_T \sqrt{c_\lambda T \gamma_T}}{sum of [f(x*) - f(x_t)]+ <= 2
-#'   w_T sqrt(c T gamma_T)}, and for each limit the same of the sum of what it is exceeded by, with its own \eqn{w} and
-#'   \eqn{\gamma}{gamma}, \eqn{c_\lambda = 2 / \log(1 + 1/\lambda)}{c = 2 / log(1 + 1/lambda)}: what is violated once is
-#'   not made good later. If nowhere a limit may hold, no place is feasible, with the same probability: `summary()` says
-#'   so. (Derived here: the feasible set lies among the places where limits may hold. All values must arrive. On a box
-#'   the search leaves up to 1e-6 prior standard deviations of a limit.) None for the others, nor with fitted
-#'   hyperparameters.
+#' @section Policies with one objective and limits:
+#' Let \eqn{f} be the objective, with limits \eqn{l_j \le g_j \le u_j}{l_j <= g_j <= u_j} on the other outcomes.
+#'
+#' * [policy_ei()] (constrained expected improvement; Schonlau et al. 1998, Gardner et al. 2014) maximises
+#'   \deqn{\log EI(x) + \sum_j \log P(l_j \le g_j(x) \le u_j).}{log EI(x) + sum_j log P(l_j <= g_j(x) <= u_j).}
+#'   The incumbent is the largest posterior mean among the evaluated points where the limits hold with probability at
+#'   least 1/2. If there is none, the point with the largest probability of feasibility is selected.
+#' * [policy_ucb()] (CONFIG; Xu et al. 2023) maximises \eqn{\mu_f + w\sigma_f}{mu_f + w sd_f} over the points where
+#'   every limit *may* hold:
+#'   \deqn{\mu_j - w_j\sigma_j \le u_j, \qquad \mu_j + w_j\sigma_j \ge l_j.}{mu_j - w_j sd_j <= u_j, mu_j + w_j sd_j >=
+#'   l_j.}
+#'   If there are none, it minimises the total violation in prior standard deviations. \eqn{w} is the confidence width,
+#'   the multiplier of the posterior sd. Its `delta` is divided by the number of outcomes that are objectives or have
+#'   limits. So all bounds hold together with probability \eqn{1 - \delta}{1 - delta}.
+#' * [policy_ts()] (Thompson sampling) draws all outcomes jointly, and maximises the objective's draw where the other
+#'   draws satisfy their limits. If they do nowhere, it minimises the total violation.
+#' * [policy_uniform()], and [policy_function()] with means and sds of all outcomes.
+#'
+#' Other policies are errors with limits.
+#' @section Policies with several objectives:
+#' [policy_ehvi()] (two objectives), [policy_hypervolume()], [policy_uniform()] and [policy_function()].
+#' @section Reporting outcomes:
+#' * `$observe(data)`: `data` has `id` and a column for each outcome. A missing column or `NA` is a value that is still
+#'   pending. `status` is `"partial"` until all values are observed.
+#' * `$observe(id, c(yield = 61))`: some outcomes of one query.
+#' * `$amend(id, c(yield = 62))`: correct a value.
+#' * `$withdraw(id, outcome = "ph")`: this value will never arrive.
+#' * `$fail(id)` with `failures = "avoid"` or `"doubt"`: each missing outcome counts as its worst value so far. That is
+#'   the smallest for `to_maximize()` and `at_least()`, the largest for `to_minimize()` and `at_most()`. For
+#'   `in_range()` and `tracked()` no value is used.
+#'
+#' A pending value of an outcome is hallucinated ([pending_hallucinate()]): it reduces the variance, without a change
+#' of the mean.
+#' @section Results:
+#' * `$posterior()` has `yield_mean`, `yield_sd`, and so on. `feasible` is the probability that all limits hold.
+#' * `$best(feasible = 0.95)` is the point with the largest mean of the objective where all limits hold with at least
+#'   that probability. If there is none, it is the point with the largest probability, with a warning of class
+#'   `gpbandits_infeasible`.
+#' * `$front()` is the Pareto front.
+#' @section Errors: At least one outcome must be an objective. `outcomes` cannot be combined with `changes`,
+#'   `constraints`, `rewards`, [pending_censor()], or policies for one outcome.
+#' @section Guarantee:
+#' For CONFIG with the confidence widths of a theorem, with probability \eqn{1 - \delta}{1 - delta}, for all \eqn{T}:
+#' \deqn{\sum_{t \le T} [f(x^*) - f(x_t)]_+ \le 2 w_T \sqrt{c_\lambda T \gamma_T}, \qquad c_\lambda = 2 / \log(1 +
+#' 1/\lambda).}{sum of [f(x*) - f(x_t)]+ over t <= T is at most 2 w_T sqrt(c T gamma_T), with c = 2 / log(1 +
+#' 1/lambda).}
+#' For each limit the sum of its violations has the same bound, with its own \eqn{w} and \eqn{\gamma}{gamma}. Later
+#' feasible points do not compensate for earlier violations. If no point may satisfy the limits, the problem is
+#' infeasible with the same probability, and `summary()` reports this. Original result, not peer-reviewed: the feasible
+#' set is contained in the points that may satisfy the limits. All values must arrive. On a box, limits are satisfied
+#' up to 1e-6 prior standard deviations. There is no guarantee for other policies or with fitted hyperparameters.
 #' @references Gardner et al. (2014) ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu et al.
 #'   (2023) <https://arxiv.org/abs/2211.00162>.
-#' @seealso [policy_ehvi()], [safe_opt()] where nothing unsafe may be tried, [constraints] for limits that hold on
+#' @seealso [policy_ehvi()]; [safe_opt()] if unsafe points must not be evaluated; [constraints] for limits that hold on
 #'   average.
-#' @section Strings: a string stands for the constructor with its defaults wherever an outcome is expected:
-#'   `list(yield = "maximize")` is `list(yield = to_maximize())`. An unknown string is an error that lists the
-#'   choices.
+#' @concept multi-objective optimization
+#' @concept Pareto front
+#' @concept constrained Bayesian optimization
+#' @concept outcome constraints
+#' @concept tracked metric
+#' @concept hypervolume
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' b <- gp_ei(x, kernel_se(0.2), noise_var = 1e-3,
@@ -172,7 +195,7 @@ outcomes_of_limits <- function(limits, direction = "maximize") {
     of_name <- found[names == name]
     lower <- max(vapply(of_name, `[[`, 0, "lower"))
     upper <- min(vapply(of_name, `[[`, 0, "upper"))
-    if (lower > upper) stop_argument("limits", sprintf("limits that no %s keeps", name),
+    if (lower > upper) stop_argument("limits", sprintf("limits that no %s can satisfy", name),
                                      "limits that can hold together")
     outcomes[[name]] <- if (lower == -Inf) at_most(upper)
                         else if (upper == Inf) at_least(lower) else in_range(lower, upper)
@@ -205,7 +228,7 @@ is_value_there <- function(name, home) is_number(get0(as.character(name), envir 
 given_outcomes <- function(outcomes, limits, direction = "maximize") {
   if (is.null(limits)) return(outcomes)
   if (!is.null(outcomes)) stop_argument("limits", "given together with `outcomes`",
-                                        "NULL where `outcomes` says what they are for")
+                                        "NULL if `outcomes` is given")
   outcomes_of_limits(limits, direction)
 }
 
@@ -226,7 +249,7 @@ check_outcome_list <- function(outcomes, config = NULL) {
                                                                                         allowed)
   names <- names(outcomes)
   if (!are_names(names)) {
-    stop_argument("outcomes", "a list whose elements have no names of their own", allowed)
+    stop_argument("outcomes", "a list without a separate name for each element", allowed)
   }
   for (name in names) {
     outcomes[[name]] <- as_part(outcomes[[name]], "bandit_outcome", sprintf("outcomes$%s", name),
@@ -253,7 +276,7 @@ check_outcome_name <- function(name, config) {
 name_taken_by <- function(name, config) {
   if (name %in% config$domain$names) "an input's name, too"
   else if (name %in% config$context_names) "a context's name, too"
-  else if (name %in% c("id", "arm", setdiff(history_columns, "reward"))) "a column that `$history()` has anyway"
+  else if (name %in% c("id", "arm", setdiff(history_columns, "reward"))) "a column of `$history()`"
   else if (grepl("_(mean|sd)$", name)) "the form of a column of `$posterior()`"
   else if (grepl("_noise_var$", name)) "the form of a column of `$history()`"
 }
@@ -264,16 +287,16 @@ check_alone_with_outcomes <- function(config) {
   for (rule in c("changes", "constraints", "rewards")) {
     if (!is.null(config[[rule]])) {
       stop_argument("outcomes", sprintf("several, together with `%s`", rule),
-                    sprintf("one outcome where `%s` is given", rule))
+                    sprintf("one outcome if `%s` is given", rule))
     }
   }
   if (trait(config$pending, "stands_in")) {
     stop_argument("pending", "pending_censor() with several outcomes",
-                  "another rule: what stands for a late reward stands for one outcome")
+                  "another rule: censored rewards are defined for one outcome only")
   }
   if (!is.null(config$outputs) && is_fixed(config$outputs)) {
     stop_argument("outputs", "scale_outputs() with a given centre and scale, for several outcomes",
-                  "NULL, or scale_outputs() that is fitted to each of them")
+                  "NULL, or scale_outputs() without a centre and scale")
   }
 }
 

@@ -1,45 +1,58 @@
 # `plot()` of a search's result. Layer: plots.
 
-#' Plot what a search found
+#' Plot the result of a Bayesian optimisation
 #'
-#' * `"progress"`: rewards in their order, the best so far; failures and disasters stand at the edge, settings that a
-#'   race stopped have a sign of their own.
-#' * `"slices"`: posterior mean of the expected reward and a band of `width` sd, each input along its range, the others
-#'   as recommended.
-#' * `"map"`: mean and sd over the two inputs that matter most (`inputs` to choose), the others as recommended; the
-#'   points evaluated lie where their two inputs say. Two of exactly three shares ([param_shares()]) are a triangle of
-#'   all three.
-#' * `"importance"`: [input_importance()], bars for `total`, their filled part `first`, a line from `lower` to `upper`.
-#' * `"dependence"`: what to expect along each input where the others are anywhere (spread evenly over their ranges):
-#'   mean and a band of `width` sd of the *average* over 64 points of the others. Slices go through one point and see
-#'   interactions there; this sees none.
-#' * `"front"`, of several objectives (the first two): what evaluations gave, those beyond a limit pale; the front of
-#'   posterior means with bars of `width` sd; the reference point.
-#' * `"feasible"`, of limits: the probability that all hold, each input along its range.
-#' * `"all"`: all of these but the dependence on one page, slices of the four inputs that matter most.
+#' `plot()` draws the progress of a search, its posterior mean, input importances, or the Pareto front.
 #'
-#' Along a share the others of its set go on in the proportion that they have, as far as their bounds allow; there is
-#' nothing where they do not.
+#' * `"progress"`: rewards in their order and the best so far. Failures and extremely bad rewards are drawn at the
+#'   edge. Settings that a race stopped have a separate symbol.
+#' * `"slices"`: posterior mean of the expected reward with a band of `width` sd, along the range of each input. The
+#'   other inputs are as recommended.
+#' * `"map"`: mean and sd over two inputs, by default those that matter most. The other inputs are as recommended.
+#'   Evaluated points are projected onto these two inputs. Two of exactly three proportions ([param_shares()]) are
+#'   drawn as a triangle of all three.
+#' * `"importance"`: [input_importance()]. Bars show `total`, their filled part `first`, and lines the interval from
+#'   `lower` to `upper`.
+#' * `"dependence"`: partial dependence, the posterior mean along each input, averaged over 64 points of the other
+#'   inputs that are spread evenly over their ranges. The band is `width` sd of that *average*. Interactions are
+#'   visible in slices, which go through one point, but not here.
+#' * `"front"`, for several objectives: the evaluations of the first two objectives, pale if they are beyond a limit.
+#'   The Pareto front of posterior means is drawn with bars of `width` sd, and so is the reference point.
+#' * `"feasible"`, for limits: the probability that all limits hold, along the range of each input.
+#' * `"all"`, the default: all of these except the dependence on one page, with slices of the four inputs that matter
+#'   most.
 #'
-#' With several [outcomes] `"progress"` is the best value of the evaluations that kept the limits, or the hypervolume
-#' that they dominate (see [as.data.frame()][bandit_maximum]); `"slices"` and `"map"` are of the objective, where there
-#' is one; `"all"` has neither.
+#' Along a proportion of a mixture, the others keep their ratio as far as their bounds allow. Elsewhere nothing is
+#' drawn.
+#'
+#' With several [outcomes], `"progress"` shows the best value of the evaluations that satisfied the limits, or their
+#' hypervolume (see [as.data.frame()][bandit_maximum]). `"slices"` and `"map"` show the objective, if there is only
+#' one. Otherwise `"all"` has neither.
 #'
 #' @param x a result of [maximize_bandit()].
-#' @param type which picture: `"all"` (default): those that apply, on one page; or one of the names above.
-#' @param inputs names of the inputs of slices or dependence, or of the two of a map; `NULL`: all, or those that matter
-#'   most.
-#' @param width half-width of bands, in posterior sd: a number >= 0.
-#' @param resolution values per input, 2 to 1000; `NULL`: 101 in slices, 45 in maps, 21 in dependence.
+#' @param type the plot, one of the names above. `"all"`, the default: those that apply, on one page.
+#' @param inputs names of the inputs of slices or dependence, or of the two inputs of a map. `NULL`, the default: all,
+#'   or those that matter most.
+#' @param width half-width of bands in posterior sds, a number >= 0; 2 by default.
+#' @param resolution number of values per input, 2 to 1000. `NULL`, the default: 101 in slices, 45 in maps, 21 in
+#'   dependence.
 #' @param ... must be empty.
-#' @return Invisibly the data drawn, a list of data.frames by picture: `progress` (`evaluation`, `reward`, `best`,
-#'   `status`), `slices`, `map`, `importance`, `dependence` (as `slices`); with several outcomes `progress` has `kept`
-#'   (the limits; `NA`: not all known) and, of several objectives, `hypervolume` instead of `reward` and `best`; `front`
-#'   (`x`, `y`, `kind`, ends of bars; attribute `objectives`), `feasible` (`input`, `value`, `label`, `feasible`).
-#' @section Errors: a `gpbandits_error` for a bad argument, a front of one objective, slices, dependence or a map of
-#'   several, feasibility without limits, a map, importance or dependence of one input, dependence over arms, or where
-#'   no evaluation has succeeded.
+#' @return The data drawn, invisibly: a list with a data.frame for each plot.
+#'
+#' * `progress`: `evaluation`, `reward`, `best` and `status`. With several outcomes also `kept` (were the limits
+#'   satisfied? `NA` if some values are unknown). With several objectives, `hypervolume` replaces `reward` and `best`.
+#' * `slices`, `dependence`: `input`, `value`, `label`, `mean`, `sd`, and the band from `lower` to `upper`.
+#' * `map`, `importance`: as drawn.
+#' * `front`: `x`, `y`, `kind` and the ends of the bars, with an attribute `objectives`.
+#' * `feasible`: `input`, `value`, `label` and `feasible`.
+#' @section Errors: Not every plot applies to every search. A front needs several objectives, and slices, maps and
+#'   dependence need one. `"feasible"` needs limits. Maps, importance and dependence need at least two inputs, and
+#'   dependence is not available over arms. At least one evaluation must have succeeded.
 #' @seealso [bandit-plots], [input_importance()], [autoplot.bandit_maximum()] for the same with ggplot2.
+#' @concept visualization
+#' @concept partial dependence
+#' @concept convergence plot
+#' @concept Pareto front
 #' @examples
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) (p$x - 2)^2 + 0.1 * p$y,
@@ -81,13 +94,13 @@ check_picture <- function(found, type, inputs, width, resolution, arg) {
   }
   if (type %in% c("all", "progress", "front")) return(invisible())
   if (has_matrix(found$bandit$config$kernel)) {
-    stop_argument("type", dQuote(type, FALSE), "\"progress\" where the kernel is a matrix")
+    stop_argument("type", dQuote(type, FALSE), "\"progress\" for a kernel given as a matrix")
   }
   if (!type %in% c("slices", "feasible") && length(names) == 1) {
-    stop_argument("type", dQuote(type, FALSE), "\"progress\" or \"slices\" where there is one input")
+    stop_argument("type", dQuote(type, FALSE), "\"progress\" or \"slices\" for a single input")
   }
   if (type == "dependence" && is_tabulated_space(found$bandit$config)) {
-    stop_argument("type", dQuote(type, FALSE), "another picture where there are arms and nothing between them")
+    stop_argument("type", dQuote(type, FALSE), "another plot for a domain of arms")
   }
 }
 
@@ -95,10 +108,10 @@ check_kind_of_picture <- function(found, type) {
   config <- found$bandit$config
   several <- length(objectives(config)) > 1
   refuse <- function(allowed) stop_argument("type", dQuote(type, FALSE), allowed)
-  if (type == "front" && !several) refuse("another picture where there is one objective")
-  if (type == "feasible" && !has_limits(config)) refuse("another picture where there are no limits")
+  if (type == "front" && !several) refuse("another plot for a search with one objective")
+  if (type == "feasible" && !has_limits(config)) refuse("another plot for a search without limits")
   if (type %in% c("slices", "map", "dependence") && several) {
-    refuse("\"front\", \"progress\" or \"importance\" where there are several objectives")
+    refuse("\"front\", \"progress\" or \"importance\" for several objectives")
   }
 }
 

@@ -1,51 +1,61 @@
 # Priors over the location of the optimum (piBO). Layer: strategy.
 
-#' Priors over the location of the optimum
+#' Prior over the location of the optimum (piBO)
 #'
-#' `prior_normal()` describes where the optimum is expected, for `prior_optimum =` of searches and bandits. These are
-#' [gp_bandit()] and its presets, [auto_bandit()], [maximize_bandit()] and [minimize_bandit()]. The prior is a density
-#' \eqn{\pi}{pi} over the space. It directs the first evaluations, and its weight decreases with their number.
+#' `prior_normal()` describes where you expect the optimum, so that a search starts there.
+#'
+#' It is for `prior_optimum` of [gp_bandit()] and its presets, [auto_bandit()], [maximize_bandit()] and
+#' [minimize_bandit()]. The prior is a density \eqn{\pi}{pi} over the space. It directs the first evaluations, and its
+#' weight decreases with their number.
 #'
 #' `prior_normal(temp = c(60, 10), solvent = c(water = 3))` gives a mean and a standard deviation for numbers, in the
 #' input's own unit. Levels and logicals have weights; levels without one have weight 1. Inputs are independent. The
 #' density is constant in inputs that are not named, and in inputs where they do not exist.
 #'
-#' A function gets points as vectorised objectives do: a matrix with a column per input, or a data.frame if inputs have
-#' types. It returns the logarithm of a density for each point, up to a constant; `-Inf` is allowed.
+#' `prior_optimum` may also be a function. It gets points as vectorised objectives do: a matrix with a column per
+#' input, or a data.frame if inputs have types. It returns the logarithm of a density for each point, up to a constant;
+#' `-Inf` is allowed.
 #'
-#' @section Acquisition values: with \eqn{n} the larger of 1 and the number of earlier queries, observed or not, the
-#'   acquisition value of a point is increased by
-#'   \deqn{\frac{\beta}{n}\log\max\left(\frac{\pi(x)}{\max\pi}, 10^{-12}\right).}{(beta / n) log max(pi(x) / max pi,
-#'   1e-12).}
-#'   * [policy_ei()]: this is added to log EI. \eqn{\beta}{beta} is a tenth of the `evaluations`, and 10 in
-#'     [gp_bandit()] and [auto_bandit()] (piBO, Hvarfner et al. 2022).
-#'   * [policy_ucb()] and [policy_ts()]: \eqn{s}{s} times this is added, with \eqn{s} the prior standard deviation and
-#'     \eqn{\beta = 1}{beta = 1}.
+#' @section Acquisition values:
+#' Let \eqn{n} be the number of earlier queries, observed or not, but at least 1. The acquisition value of a point is
+#' increased by
+#' \deqn{\frac{\beta}{n}\log\max\left(\frac{\pi(x)}{\max\pi}, 10^{-12}\right).}{(beta / n) log max(pi(x) / max pi,
+#' 1e-12).}
 #'
-#'   Other policies are an error. Half of the initial design of a search or of [auto_bandit()] is drawn from the prior,
-#'   its mode first. The maximum is over the whole space with its constraints. A prior with a constant density has no
-#'   effect.
-#' @section Guarantee: with [policy_ucb()], if the width's interval holds in all rounds, the prior adds at most
-#'   \eqn{s\beta\,(2+\log T)\log(\max\pi/\max(\pi(x^*), 10^{-12}\max\pi))}{s beta (2 + log T) log(max pi / max(pi(x*),
-#'   1e-12 max pi))} to the regret of \eqn{T} rounds (original result, not peer-reviewed). The added term is never above
-#'   0, so the optimum's upper bound decreases by the term at \eqn{x^*}; \eqn{\sum 1/n}{sum 1 / n} over the rounds is at
-#'   most \eqn{2+\log T}{2 + log T}. The paper's theorem for EI has known hyperparameters and its own rule; it does not
-#'   cover fitted hyperparameters, scaled rewards or this \eqn{n}. With [policy_ts()]: none.
+#' * [policy_ei()]: this is added to log EI. \eqn{\beta}{beta} is a tenth of the `evaluations`, and 10 in [gp_bandit()]
+#'   and [auto_bandit()] (piBO, Hvarfner et al. 2022).
+#' * [policy_ucb()] and [policy_ts()]: \eqn{s}{s} times this is added, with \eqn{s} the prior standard deviation and
+#'   \eqn{\beta = 1}{beta = 1}.
+#'
+#' Other policies are an error. Half of the initial design of a search or of [auto_bandit()] is drawn from the prior,
+#' its mode first. The maximum is over the whole space with its constraints. A prior with a constant density has no
+#' effect.
+#' @section Guarantee:
+#' Assume [policy_ucb()], and that the interval of its confidence width (the multiplier of the posterior sd) holds in
+#' all rounds. Then the regret of \eqn{T} rounds increases by at most
+#' \deqn{s\beta\,(2+\log T)\log\left(\max\pi/\max(\pi(x^*), 10^{-12}\max\pi)\right)}{s beta (2 + log T) log(max pi /
+#' max(pi(x*), 1e-12 max pi))}
+#' (original result, not peer-reviewed). The added term is never above 0, so the optimum's upper bound decreases by the
+#' term at \eqn{x^*}{x*}. The sum of \eqn{1/n}{1 / n} over the rounds is at most \eqn{2+\log T}{2 + log T}. The paper's
+#' theorem for EI has known hyperparameters and its own rule. It does not cover fitted hyperparameters, scaled rewards
+#' or this \eqn{n}. There is no guarantee with [policy_ts()].
 #' @param ... for each input, by its name: `c(mean, sd)` for numbers with `sd` > 0, or named weights > 0 of levels
 #'   (`c("TRUE" = 4)` for logicals).
 #' @return An object of class `bandit_prior`.
-#' @section Errors: a `gpbandits_error` that names the argument: unknown inputs or levels, standard deviations and
-#'   weights that are not above 0, functions that do not return a number per point, other policies.
+#' @section Errors: Unknown inputs or levels, functions that do not return a number per point, and policies other than
+#'   those above raise a `gpbandits_error`.
 #' @source Hvarfner, Stoll, Souza, Lindauer, Hutter and Nardi (2022), "piBO: augmenting acquisition functions with user
 #'   beliefs for Bayesian optimization", ICLR, <https://arxiv.org/abs/2204.11051>.
 #' @seealso [maximize_bandit()], [policy_function()].
+#' @concept expert knowledge
+#' @concept prior knowledge
+#' @concept piBO
+#' @concept warm start
 #' @examples
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) (p$temp - 57)^2, list(temp = c(20, 80)), evaluations = 6,
 #'                          prior_optimum = prior_normal(temp = c(60, 5)))
 #' found$history$temp
-#' @concept expert knowledge
-#' @concept piBO
 #' @export
 prior_normal <- function(...) {
   parts <- list(...)
@@ -59,7 +69,7 @@ prior_optimum_entries <- list(
 
 check_prior_optimum_parts <- function(parts) {
   if (length(parts) && (is.null(names(parts)) || !all(nzchar(names(parts))) || anyDuplicated(names(parts)))) {
-    stop_argument("...", "without names of their own", "one argument by the name of each input, temp = c(60, 10)")
+    stop_argument("...", "unnamed or with equal names", "one argument by the name of each input, temp = c(60, 10)")
   }
   for (name in names(parts)) {
     one <- parts[[name]]
@@ -170,7 +180,7 @@ prepared_prior_optimum <- function(prior, domain) {
 check_prior_optimum_alone <- function(prior, outcomes) {
   if (!is.null(prior) && length(outcomes)) {
     stop_argument("prior_optimum", "given together with `outcomes` or `limits`",
-                  "NULL where there are several outcomes")
+                  "NULL with several outcomes")
   }
 }
 
@@ -180,7 +190,7 @@ with_prior_optimum <- function(policy, found, strength) {
   policy <- as_part(policy, "bandit_policy", "policy", hint = "policy_ei(), policy_ucb(), ...")
   kind <- trait(policy, "takes_prior")
   if (!kind) stop_argument("policy", trait(policy, "title"),
-                           "policy_ei(), policy_ucb() or policy_ts() where `prior_optimum` is given")
+                           "policy_ei(), policy_ucb() or policy_ts() with `prior_optimum`")
   policy$prior_optimum <- list(of = found$prior, top = found$top,
                         strength = if (trait(policy, "bound") || trait(policy, "draws")) 1 else strength)
   policy

@@ -1,78 +1,68 @@
 # `auto_bandit()`. Layer: interface.
 
-#' A bandit with good defaults, to ask and tell
+#' Bayesian optimisation of experiments by hand (ask and tell)
 #'
-#' For the person with a spreadsheet: experiments are made by hand, results come days later. A [gp_bandit()] with the
-#' defaults of [maximize_bandit()]: rewards scaled and, where it pays, transformed ([scale_outputs()]), a Matern 5/2
-#' kernel with a lengthscale per input, priors, refits. All that goes in or comes out is in the reward's own units and
-#' sign.
+#' `auto_bandit()` creates a Bayesian optimiser that suggests experiments and uses the results that you report.
 #'
-#' The first suggestions are points of a space-filling design (action `"explore"` in the history), fewer by the rows of
-#' `data`; they are chosen when the bandit is made, with R's generator. Then the policy is asked.
+#' It is for experiments whose results come hours or days later. The object is a [gp_bandit()] with the defaults of
+#' [maximize_bandit()]. Rewards are scaled robustly and, if it improves the model's likelihood, power-transformed
+#' ([scale_outputs()]). The Gaussian process has a Matern 5/2 kernel with a lengthscale per input, priors, and refits of
+#' its hyperparameters. Arguments and results are in the reward's own units and sign.
 #'
-#' An experiment that came to nothing (`$fail(id)`) counts as the worst reward so far, with the doubt of [gp_bandit()]'s
-#' `failures = "doubt"`, as in [maximize_bandit()]; its `reward` stays `NA`. What the first rewards mean (one has no
-#' scale, none says nothing) is on the page of [scale_outputs()].
+#' The usual cycle is:
+#'
+#' * `$suggest()` returns the next experiment, with an `id`. `$suggest(4)` returns a batch of four.
+#' * `$observe(id, reward)` reports its result. `$fail(id)` reports an experiment without a result.
+#' * `$best()` returns the recommended point.
+#'
+#' The first suggestions are points of a space-filling design (action `"explore"` in the history). They are drawn when
+#' the bandit is created, with R's random number generator. Each row of `data` replaces one. Then the policy
+#' (acquisition function) selects the points.
 #'
 #' @inheritParams maximize_bandit
-#' @param data a data.frame of experiments that were made already: a column per input (and context) and `reward`, in
-#'   the order of the ids they get. Where `reward` is
-#'   `NA` the experiment is under way; `$observe()` tells its result. Or the `$history()` of another bandit, or of a
-#'   search: what is under way there
-#'   is under way here, what has failed has failed, and what was withdrawn is left out. Rows may lie outside of the
-#'   space: see below. An optional column `noise_var` has the noise variances of single rewards, `NA` for the bandit's
-#'   (with several outcomes `NAME_noise_var`). A history has it where any was given, and `size` and `spread` of
-#'   rewards that are means of several readings.
+#' @param data earlier experiments, a data.frame with a column per input (and context) and `reward`, in the order of
+#'   their ids. `NULL`, the default: none. See [earlier-experiments].
 #' @param ... further arguments of [gp_bandit()].
-#' @param n_initial number of points of the design, an integer >= 0; each row of `data` replaces one. `NULL`:
-#'   `max(4, 5 * inputs)` (`2 * inputs` from 15 inputs on); with `transfer` 3, and further ones if earlier campaigns
-#'   explain little.
-#' @param initial_design points that are suggested first, in the form of `domain`'s inputs, instead of `n_initial` drawn
-#'   ones. `NULL`: they are drawn.
-#' @param prior_optimum prior over the optimum's location: [prior_normal()], or a function that returns log densities of
-#'   points. `NULL`: none.
-#' @param failures `"doubt"`, `"avoid"` or `"forget"`: see [gp_bandit()].
-#' @param contexts `NULL`, or contexts that every experiment is made in, known when it is asked for and not chosen, as
-#'   in [gp_bandit()]: `$suggest(context = )`.
-#'   Lengthscales begin at the ranges of those that are listed, else of those in `data`, else at 1: contexts not known
-#'   beforehand are best given in
-#'   units in which they differ by about one.
-#' @param control [search_control()], of which `pending` and `trust` have an effect. By default pending points are
-#'   hallucinated and no functions are written to a journal.
-#' @param journal,store as in [gp_bandit()].
-#' @param outcomes,limits what the numbers of an experiment are for, as in [maximize_bandit()]: `data` has a column for
-#'   each instead of `reward` (with `limits`, beside it). What is `NA` there, or has no column, is under way: an outcome
-#'   that is added later is awaited of all old rows (status `"partial"`), and `$observe()` or `$withdraw()` settles it.
+#' @param n_initial number of points of the initial design, an integer >= 0; each row of `data` replaces one. `NULL`:
+#'   `max(4, 5 * inputs)`, or `2 * inputs` from 15 inputs on. With `transfer` 3, and more if earlier
+#'   campaigns explain little.
+#' @param initial_design points to be suggested first, in the form of `domain`'s inputs, instead of a drawn design.
+#'   `NULL`, the default: `n_initial` points are drawn.
+#' @param prior_optimum a prior over the location of the optimum: [prior_normal()], or a function that returns log
+#'   densities of points. `NULL`, the default: none.
+#' @param failures `"doubt"` (default), `"avoid"` or `"forget"`: how the model uses failed experiments, see
+#'   [bandit-queries]. With `"doubt"` a failure counts as the worst reward so far, with a large noise variance. Its
+#'   `reward` in the history stays `NA`.
+#' @param contexts names, ranges or levels of variables that are given with each request and not chosen, as in
+#'   [gp_bandit()]: `$suggest(context = )`. `NULL`, the default: none. See *Contexts*.
+#' @param control [search_control()], of which `pending` and `trust` have an effect. By default pending points
+#'   reduce the variance (hallucination), and functions cannot be written to a journal.
+#' @param journal,store as in [gp_bandit()]; `NULL`, the default: none.
+#' @param outcomes,limits objectives and outcome constraints, as in [maximize_bandit()]. `data` has a column for each
+#'   outcome instead of `reward`; with `limits`, in addition to it. `NULL`, the default: a single reward.
 #' @return A `GPBandit`, see [gp_bandit()].
-#' @section Editing a space midway: `auto_bandit(new_space, data = old$history())` goes on in other bounds, or with a
-#'   further input. Rows of `data` whose numbers are outside of the bounds of a box, of a [product_domain()]'s box or of
-#'   a [search_space()] (also of its shares, as long as they add up) are observations like any others: they stand in
-#'   `$history()`, the posterior and refits know them, and so does the scale of the rewards. But none of them counts for
-#'   `n_initial`, is the place that expected improvement is measured from, or comes out of `$best()`, `$front()`,
-#'   `$suggest()`; a message names them. An added input is a further column of `data`, with the value that it had in the
-#'   old rows: `cbind(old$history(), stir = 3)`. Columns of inputs that are no more are to be left out. Errors: levels
-#'   that the new space has not, fractions of whole numbers, numbers <= 0 of a logarithmic input, rows within the bounds
-#'   that break `where` or have more shares above 0 than `most`, rows that are none of finitely many arms or of a
-#'   product's rows, and any rows outside where a policy or rewards choose among the places that were played
-#'   ([policy_duel()], for one).
-#' @section Before the first refit: a refit is made before a query (see [refit_every()]), and none before the design has
-#'   been asked for. Until the first one `$best()`, `$posterior()` and all that is made of them go by the refit that is
-#'   due, from as many rewards on as the model's `refit` wants (5), made on a copy, once until there is news; with fewer
-#'   they go by what the bandit begins with, and say little.
-#' @section Repeats: a point whose reward is pending is not suggested again while the space has other points. If
-#'   possible no point lies within 1% of all inputs' ranges of a pending one. (Under [pending_ignore()] neither holds.)
-#'   Points with observed rewards are suggested again only if the noise matters. It counts as negligible if the noise
-#'   variance, averaged over the fitted models, is at most 0.001 for rewards scaled to variance 1. Bandits with
-#'   `contexts` always count as noisy. When every point of a finite space is used up, points are repeated.
-#' @section The recommended point: `$best()` is the point with the largest posterior mean, or an observed point if its
-#'   mean is equal. If the noise is negligible (see *Repeats*), it is the observed point with the best reward, unless
-#'   the largest mean exceeds that reward by more than a posterior standard deviation. An optimum between the points
-#'   of a rough function is often an artefact of the model.
-#'   Under limits it is the largest mean of the objective where the limits hold with the asked probability, and at
-#'   least as good as every observed point where they do.
-#' @section Errors: a `gpbandits_error` that names the argument.
-#' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [maximize_bandit()] where the computer makes the experiments; [calibration] for what its numbers mean.
+#' @section Contexts:
+#' Lengthscales of contexts start at the ranges of the listed contexts, else at those in `data`, else at 1. If the
+#' ranges are unknown in advance, use units in which contexts differ by about 1.
+#' @section Before the first refit:
+#' Hyperparameters are estimated before a query (see [refit_every()]), and not before the initial design was suggested.
+#' Until then `$best()`, `$posterior()` and results based on them use a temporary fit, if there are enough rewards (5 by
+#' default). This fit is made on a copy, once until new data arrive. With fewer rewards they use the initial
+#' hyperparameters and are not informative. Results with one reward or none are described in [scale_outputs()].
+#' @section Repeated points:
+#' * A point whose reward is pending is not suggested again while the space has other points. If possible, no point is
+#'   within 1% of all inputs' ranges of a pending one. Neither holds with [pending_ignore()].
+#' * Points with observed rewards are suggested again only if the noise is not negligible (defined in
+#'   [recommended-point]). With `contexts` it never is.
+#' * If all points of a finite space have been used, points are repeated.
+#' @section Errors: Settings that cannot be combined raise a `gpbandits_error` that names the argument.
+#' @section Guarantee: None with fitted hyperparameters.
+#' @seealso [maximize_bandit()] if the computer evaluates the points; [recommended-point] for the rule of `$best()`;
+#'   [calibration] for the meaning of its numbers.
+#' @concept Bayesian optimization
+#' @concept ask and tell
+#' @concept design of experiments
+#' @concept active learning
 #' @examples
 #' set.seed(1)
 #' known <- data.frame(temp = c(50, 70, 90), acid = c(1, 3, 2), yield = c(61, 78, 70))
@@ -123,6 +113,73 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   bandit
 }
 
+#' Continue with earlier experiments, or in another search space
+#'
+#' Argument `data` of [auto_bandit()] contains experiments that were made before, or elsewhere.
+#'
+#' @section Earlier experiments:
+#' `data` may be a spreadsheet, or the `$history()` of another bandit or of a search.
+#'
+#' * If `reward` is `NA`, the experiment is pending (running). Report its result with `$observe()`.
+#' * From a history, pending and failed experiments keep their status. Withdrawn ones are left out.
+#' * An optional column `noise_var` has noise variances of single rewards, with `NA` for the bandit's. With several
+#'   outcomes it is `NAME_noise_var`. A history has it if any was given, and also `size` and `spread` of rewards that
+#'   are means of several measurements.
+#' * With several outcomes, a value that is `NA` or has no column is pending. If you add an outcome later, old rows have
+#'   the status `"partial"` until `$observe()` or `$withdraw()` settles the new value.
+#' @section Changing the space:
+#' `auto_bandit(new_space, data = old$history())` continues with other bounds or with an additional input. Rows outside
+#' the new bounds of a box, of a [product_domain()]'s box or of a [search_space()] are kept as observations. This
+#' includes proportions outside their bounds, if they still add up. These rows are used by the posterior, by refits and
+#' for the scale of the rewards. They do not count for `n_initial`, they are not the incumbent of expected improvement,
+#' and `$best()`, `$front()` and `$suggest()` never return them. A message lists them.
+#'
+#' For an additional input, add a column with the value that it had: `cbind(old$history(), stir = 3)`. Remove the
+#' columns of inputs that no longer exist. These rows are errors:
+#'
+#' * Levels that the new space does not have, fractions of integers, and numbers <= 0 of a logarithmic input.
+#' * Rows within the bounds that violate `where`, or have more proportions above 0 than `most`.
+#' * Rows that are not among the arms of a finite domain or the rows of a product.
+#' * Any row outside the space, if the policy or rewards choose among the points that were evaluated, such as
+#'   [policy_duel()].
+#' @seealso [auto_bandit()]; [transfer] for experiments of other campaigns.
+#' @concept warm start
+#' @concept pending experiments
+#' @concept change bounds
+#' @name earlier-experiments
+NULL
+
+#' The recommended point of a Bayesian optimisation
+#'
+#' `$best()` of a bandit, and `par` of [maximize_bandit()], are usually the point with the best posterior mean. This
+#' page has the exact rule. Means and rewards are those of maximisation; for minimisation their signs are reversed.
+#'
+#' @section The rule:
+#' * If the noise matters, it is the point with the largest posterior mean, or an observed point with the same mean.
+#' * If the noise is negligible, it is the observed point with the best reward, unless the largest mean exceeds that
+#'   reward by more than one posterior standard deviation. For a rough function, an optimum between the points is often
+#'   an artefact of the model.
+#' * Under limits ([outcomes]), it is the point with the largest mean of the objective among those where the limits hold
+#'   with the requested probability. It is at least as good as every observed point that satisfies this.
+#' @section Negligible noise:
+#' Noise is negligible if its variance, averaged over the fitted models, is at most 0.001. This refers to rewards scaled
+#' to a variance of 1. Bandits with `contexts` are always treated as noisy.
+#' @section A single model:
+#' By default [maximize_bandit()] averages over several models. A single model, such as `gp_model(refit = refit_every(2,
+#' mean = "fit", average = 1))`, explains every misfit as noise. Some of it may belong to the objective, if this is
+#' rugged or free of noise. Therefore [maximize_bandit()] then values an evaluated point by
+#' \deqn{(1-s)\,\mu + s\,\bar y,}{(1 - s) mean + s y,}
+#' with the posterior mean \eqn{\mu}{mean} there and the mean \eqn{\bar y}{y} of its rewards. \eqn{s} is the proportion
+#' of noise in the fitted prior variance of a reward. If the best of these values is better than the best mean, that
+#' point is recommended. `value` uses the same formula.
+#'
+#' \eqn{s} is 0 if refits do not change the noise, under constraints, and after a certificate of a stop rule.
+#' @seealso [maximize_bandit()], [auto_bandit()]; [calibration] for the accuracy of `value` and `sd`.
+#' @concept Bayesian optimization
+#' @concept incumbent
+#' @name recommended-point
+NULL
+
 # (Rules, and what compares queries, choose among the places that were played.)
 check_outside_is_data <- function(bandit, outside) {
   if (!any(outside)) return(invisible())
@@ -131,6 +188,7 @@ check_outside_is_data <- function(bandit, outside) {
                   "points of the space, for this policy or these rewards")
   }
   rows <- which(outside)
-  message("Data outside of the space, known, and never chosen: row ", paste(utils::head(rows, 5), collapse = ", "),
+  message("`data` outside the search space is used for fitting and never suggested: row ",
+          paste(utils::head(rows, 5), collapse = ", "),
           if (length(rows) > 5) sprintf(", ... (%d rows)", length(rows)), ".")
 }

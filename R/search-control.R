@@ -1,40 +1,46 @@
 # `search_control()`: how the evaluations of searches are run. Layer: search.
 
-#' How a search runs its evaluations
+#' Control how a search runs its evaluations
 #'
-#' `search_control()` holds the settings of running evaluations for `control =` of [maximize_bandit()],
-#' [minimize_bandit()], [auto_bandit()], [tune_gp_bandit()], and of
-#' [opt("gp_bandit")][mlr3-doors] and [tnr("gp_bandit")][mlr3-doors].
+#' `search_control()` sets parallel evaluation, time limits, repeated attempts, messages and the progress bar of a
+#' search.
 #'
-#' @param pending rule for points that are suggested while others are being evaluated, see [pending]: an object, or a
-#'   string such as `"ignore"`. By default [pending_hallucinate()], so that parallel evaluations differ.
+#' The object is for argument `control` of [maximize_bandit()], [minimize_bandit()], [auto_bandit()] and
+#' [tune_gp_bandit()]. The mlr3 integrations [opt("gp_bandit")][mlr3-doors] and [tnr("gp_bandit")][mlr3-doors] use it,
+#' too.
+#'
+#' @param pending pending rule: how points are suggested while others are being evaluated, see [pending]. An object, or
+#'   a string such as `"ignore"`. Default: [pending_hallucinate()], so that parallel evaluations differ.
 #' @param timeout seconds that one evaluation may take, a number > 0. `Inf`, the default: no limit. See *Time limits*.
-#' @param attempts how often a point is evaluated if its worker dies or its time runs out, an integer >= 1; by default
-#'   2, that is one repetition.
-#' @param verbose `TRUE`: a message for each evaluation. By default there are none.
-#' @param progress `TRUE`: a progress bar, through package progressr if it has a handler, otherwise R's own. `NULL`, the
-#'   default: `TRUE` in interactive sessions.
+#' @param attempts number of evaluations of a point if its worker dies or its time runs out, an integer >= 1. 2, the
+#'   default: one repetition.
+#' @param verbose `TRUE`: a message for each evaluation. `FALSE`, the default: none.
+#' @param progress `TRUE`: a progress bar, by package progressr if it has a handler, otherwise R's own. `FALSE`: none.
+#'   `NULL`, the default: `TRUE` in interactive sessions.
 #' @param trust `TRUE`: functions among the settings may be written to a journal, and run when it is opened, see
-#'   [open_bandit()]. By default this is an error in [auto_bandit()]; [maximize_bandit()] trusts functions of its call.
+#'   [open_bandit()]. `FALSE`, the default: an error in [auto_bandit()]; [maximize_bandit()] trusts functions of its
+#'   call.
 #' @section Where they apply:
-#' A setting that differs from its default and has no effect there is an error.
+#' A setting without effect is an error if it differs from its default.
+#'
 #' * [maximize_bandit()] and [minimize_bandit()] use all of them.
 #' * [auto_bandit()] uses `pending` and `trust`.
-#' * [opt("gp_bandit")][mlr3-doors] and [tnr("gp_bandit")][mlr3-doors] use `pending`; bbotk has the rest.
-#' * [tune_gp_bandit()] uses `verbose`; `tune::control_bayes()` has the rest.
+#' * [opt("gp_bandit")][mlr3-doors] and [tnr("gp_bandit")][mlr3-doors] use `pending`. bbotk has the other settings.
+#' * [tune_gp_bandit()] uses `verbose`. `tune::control_bayes()` has the other settings.
 #' @section Time limits:
 #' With one worker `timeout` is R's own time limit ([setTimeLimit()]). It ends R code, but neither `Sys.sleep()` nor
 #' compiled code, and it replaces a limit that you have set. With `Inf` your limit is kept, and ends the search.
 #' @return An object of class `search_control`.
-#' @section Errors: a `gpbandits_error` that names the argument.
-#' @seealso [gp_model()] for the model of a search.
+#' @section Errors: A `gpbandits_error` names the argument.
+#' @seealso [gp_model()] for the model of a search; [parallel-search] for several workers.
+#' @concept parallel
+#' @concept timeout
+#' @concept progress bar
 #' @examples
 #' search_control(timeout = 60)
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 6,
 #'                          control = search_control(verbose = TRUE))
-#' @concept parallel
-#' @concept timeout
 #' @export
 search_control <- function(pending = pending_hallucinate(), timeout = Inf, attempts = 2, verbose = FALSE,
                            progress = NULL, trust = FALSE) {

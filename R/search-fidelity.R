@@ -1,49 +1,62 @@
 # Searches with cheap approximations of the objective. Layer: search.
 
-#' Cheap approximations of the objective
+#' Multi-fidelity optimisation with cheap approximations
 #'
-#' For `fidelity =` of [maximize_bandit()] and [minimize_bandit()]: the objective is `f(x, z)`, \eqn{z} a number (sample
-#' size, epochs, resolution) with which both the cost and the truth of an evaluation grow, and what is looked for is the
-#' best \eqn{x} at the `target` \eqn{z_\bullet}{z.}. The budget `evaluations` is in evaluations at the target.
+#' `fidelity_range()` lets a search evaluate cheap approximations of the objective, such as fewer epochs or less data.
 #'
-#' BOCA (Kandasamy et al. 2017), with the rule of its authors' program: \eqn{z} is one more input of the model. The
-#' policy chooses \eqn{x} as if all were at the target; then the cheapest \eqn{z} is evaluated with
-#' \deqn{\sigma(x, z) > c\,\sigma_0 \sqrt{\lambda(z)/\lambda(z_\bullet)}\;\xi(z), \qquad \xi(z) = \sqrt{1 - k_Z(z,
-#' z_\bullet)^2},}{sd(x, z) > c sd_0 sqrt(cost(z) / cost(z.)) xi(z), xi(z) = sqrt(1 - k_Z(z, z.)^2),}
-#' \eqn{\sigma_0}{sd_0} the prior sd, \eqn{k_Z}{k_Z} the correlation of the values at \eqn{z} and at the target,
-#' \eqn{\lambda}{cost} the cost; the target itself where there is none, or none that costs less than 0.9 of it. Where
-#' the bandit averages over several models, both sds and \eqn{k_Z}{k_Z} are those of the average. (The paper's exponent
-#' is \eqn{1/(p + d + 2)}{1 / (p + d + 2)} for the square root.) A cheap look is taken where it still tells something,
-#' and costs less than what it leaves open.
+#' It is for `fidelity` of [maximize_bandit()] and [minimize_bandit()]. The objective is `f(x, z)`. The fidelity
+#' \eqn{z} is a number, such as a sample size, a number of epochs or a resolution. Both the cost and the accuracy of an
+#' evaluation increase with it. The search is for the best \eqn{x} at the `target` fidelity. The budget
+#' `evaluations` is in evaluations at the target.
 #'
-#' The first design has the cheapest fidelities to the target in equal numbers. One that was evaluated at a lower
-#' fidelity is never `best_seen`.
-#'
-#' @section Not built: MF-GP-UCB (Kandasamy et al. 2016) has finitely many fidelities and needs, for each, a bound
-#'   \eqn{\zeta}{zeta} on how far its values are from the target's, in units of the reward, before anything is
-#'   evaluated; its theorem (and its savings) stand and fall with it. Who knows such bounds can tell them to no rule
-#'   here.
 #' @param lower the cheapest fidelity, a number.
-#' @param target the one that counts, a number > `lower`.
-#' @param cost `NULL`: learnt (a power law in \eqn{z}, or exponential growth where `lower` <= 0) from the seconds that
-#'   evaluations take, or from what the objective says where it returns `list(value = , cost = )`; or a function of a
-#'   vector of fidelities that returns costs > 0, in any unit.
-#' @param log does equal ratio (rather than equal difference) count as equal distance? `lower` must be > 0 then.
-#' @param integer whole numbers only?
-#' @param threshold \eqn{c}, a number > 0: smaller ones take cheaper looks, more of them.
-#' @return An object of class `bandit_fidelity`. A search with one has in its result `fidelity`, a list with `target`,
-#'   `spent` (in evaluations at the target) and `cost_ratio` (a function of fidelities); in its history the columns
-#'   `fidelity` and `cost` (likewise), and the status `"cheap"` below the target. The bandit has the context `fidelity`,
-#'   0 at `lower` and 1 at the target.
-#' @section Errors: a `gpbandits_error` that names the argument.
-#' @section Guarantee: none with fitted hyperparameters.
+#' @param target the fidelity of interest, a number > `lower`.
+#' @param cost a function of a vector of fidelities that returns costs > 0, in any unit. `NULL`, the default: estimated
+#'   from run times or reported costs, see *Cost*.
+#' @param log `TRUE`: equal ratios of fidelities are equal distances; `lower` must be > 0. `FALSE`, the default: equal
+#'   differences are.
+#' @param integer `TRUE`: only integer fidelities are used. `FALSE`, the default: any number.
+#' @param threshold \eqn{c} in the formula below, a number > 0; 1 by default. Smaller values use more and cheaper
+#'   evaluations.
+#' @section Method:
+#' BOCA (Kandasamy et al. 2017), with the rule of its authors' program. \eqn{z} is an additional input of the Gaussian
+#' process. The policy selects \eqn{x} as if all evaluations were at the target \eqn{z_\bullet}{z.}. Then the cheapest
+#' \eqn{z} is used with
+#' \deqn{\sigma(x, z) > c\,\sigma_0 \sqrt{\lambda(z)/\lambda(z_\bullet)}\;\xi(z), \qquad \xi(z) = \sqrt{1 - k_Z(z,
+#' z_\bullet)^2}.}{sd(x, z) > c sd_0 sqrt(cost(z) / cost(z.)) xi(z), xi(z) = sqrt(1 - k_Z(z, z.)^2).}
+#' \eqn{\sigma}{sd} is the posterior sd and \eqn{\sigma_0}{sd_0} the prior sd. \eqn{k_Z}{k_Z} is the correlation of the
+#' values at \eqn{z} and at the target, and \eqn{\lambda}{cost} the cost. So a cheap evaluation is made if it is still
+#' informative and costs less than the information that it leaves open. The target is used if there is no such \eqn{z},
+#' or none that costs less than 0.9 of the target. With several models, sds and \eqn{k_Z}{k_Z} are those of the
+#' average. (In the paper the exponent is \eqn{1/(p + d + 2)}{1 / (p + d + 2)} instead of the square root.)
+#'
+#' The initial design uses fidelities from the cheapest to the target in equal numbers. An evaluation below the target
+#' is never `best_seen`.
+#' @section Cost:
+#' Without `cost`, it is estimated from the seconds that evaluations take, or from the costs reported by an objective
+#' that returns `list(value = , cost = )`. The model is a power law in \eqn{z}, or exponential growth if `lower` <= 0.
+#' @section Not available: MF-GP-UCB (Kandasamy et al. 2016), for finitely many fidelities. It needs known bounds on
+#'   the difference between each fidelity and the target, in units of the reward. Its theorem and its savings depend on
+#'   these bounds.
+#' @return An object of class `bandit_fidelity`. The result of a search with it has a list `fidelity`:
+#'
+#' * `target`: the target fidelity.
+#' * `spent`: the cost, in evaluations at the target.
+#' * `cost_ratio`: a function of fidelities, their cost in evaluations at the target.
+#'
+#' The history has the columns `fidelity` and `cost` (in the same unit), and the status `"cheap"` below the target. The
+#' bandit has the context `fidelity`, 0 at `lower` and 1 at the target.
+#' @section Guarantee: None with fitted hyperparameters.
 #' @references Kandasamy, Dasarathy, Schneider and Poczos (2017), Multi-fidelity Bayesian optimisation with continuous
 #'   approximations <https://arxiv.org/abs/1703.06240>; the same (2016), Gaussian process bandit optimisation with
 #'   multi-fidelity evaluations <https://arxiv.org/abs/1603.06288>.
 #' @seealso [maximize_bandit()], [race_folds()].
+#' @concept multi-fidelity
+#' @concept early stopping
+#' @concept low-fidelity approximation
 #' @examples
 #' set.seed(1)
-#' f <- function(p, z) (p$x - 2)^2 + 0.3 * (1 - z) * p$x   # z: share of the data
+#' f <- function(p, z) (p$x - 2)^2 + 0.3 * (1 - z) * p$x   # z: proportion of the data
 #' found <- minimize_bandit(f, list(x = c(1, 3)), evaluations = 8,
 #'                          fidelity = fidelity_range(0.1, 1, cost = function(z) z))
 #' found
@@ -80,14 +93,14 @@ costs_at <- function(cost, z) {
 
 check_fidelity_log <- function(log, lower) {
   check_flag(log)
-  if (log && lower <= 0) stop_argument("log", "TRUE", sprintf("FALSE where `lower` is %s", exact_words(lower)))
+  if (log && lower <= 0) stop_argument("log", "TRUE", sprintf("FALSE if `lower` is %s", exact_words(lower)))
   log
 }
 
 check_fidelity_integer <- function(integer, lower, target) {
   check_flag(integer)
   if (integer && any(c(lower, target) != round(c(lower, target)))) {
-    stop_argument("integer", "TRUE", "FALSE where `lower` or `target` is no whole number")
+    stop_argument("integer", "TRUE", "FALSE if `lower` or `target` is not an integer")
   }
   integer
 }
@@ -135,7 +148,7 @@ boca_bound <- function(ratio, correlation) sqrt(ratio) * sqrt(pmax(0, 1 - correl
 check_alone_with_fidelity <- function(fidelity, others) {
   if (is.null(fidelity)) return(invisible())
   given <- names(Filter(Negate(is.null), others))
-  if (length(given)) stop_argument(given[1], "given together with `fidelity`", "left out where `fidelity` is given")
+  if (length(given)) stop_argument(given[1], "given together with `fidelity`", "left out if `fidelity` is given")
 }
 
 # `rules`: evaluations, design, stop_when, time_limit, timeout, verbose.

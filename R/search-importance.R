@@ -1,41 +1,58 @@
 # Importance of inputs (Sobol indices of the posterior mean). Layer: search.
 
-#' Which inputs matter, and how surely
+#' Input importance by Sobol indices
 #'
-#' Sobol's indices of the posterior mean (in units of the reward), a function of independent inputs, each spread evenly
-#' over its range (on its scale: logarithmic inputs in the logarithm; over arms and rows as often as its values occur).
-#' With \eqn{V} the variance of that function,
-#' \deqn{S_i = \frac{V[E(f \mid x_i)]}{V}, \qquad T_i = \frac{E[V(f \mid x_{-i})]}{V}:}{S_i = V[E(f | x_i)] / V, T_i =
-#' E[V(f | x_-i)] / V:} `first`, the share of the variance that input \eqn{i} explains alone, and `total`, the share
-#' that is left when all others are known, so that interactions count. Method: Jansen's estimators over `2^k` pairs of
-#' points of a low-discrepancy sequence.
+#' `input_importance()` computes Sobol sensitivity indices of the posterior mean, with their uncertainty.
 #'
-#' Shares ([param_shares()]) are not independent: what is varied is an exponential variable for each, in proportion to
-#' which the total is divided (uniform over the mixtures where no share has an upper bound).
+#' The posterior mean is a function of independent inputs, each uniform over its range. Logarithmic inputs are uniform
+#' in the logarithm. Over arms and rows, values have their frequencies. With \eqn{V} the variance of that function, the
+#' indices of input \eqn{i} are
+#' \deqn{S_i = \frac{V[E(f \mid x_i)]}{V}, \qquad T_i = \frac{E[V(f \mid x_{-i})]}{V}.}{S_i = V[E(f | x_i)] / V, T_i =
+#' E[V(f | x_-i)] / V.}
 #'
-#' @section How surely: the posterior mean is one function among those that the rewards allow, and a smoother one than
-#'   most. `lower` and `upper` are the 5% and 95% quantiles of `total` over `draws` functions drawn from the posterior
-#'   (with several models, see [refit_every()], a model first, then a function; of 128 pairs of points, less what these
-#'   are off for the mean): what is believed of the function's own index, with the spread of that estimate. They need
-#'   not contain `total`. The attribute `explained` is how much of the function's variance over the space the mean
-#'   explains, \eqn{V(\mu) / E V(f)}{V(mu) / E V(f)}. Where it is below .3 the printed table says that nothing can be
-#'   said yet: the mean is then mostly its own wiggles, whatever its shares are. The draws have a seed of their own: the
-#'   same bandit gives the same table, and R's generator stays where it was.
+#' * `first`, \eqn{S_i}: the proportion of the variance that the input explains alone.
+#' * `total`, \eqn{T_i}: the proportion that remains when all other inputs are known. It includes interactions.
+#'
+#' The method is Jansen's estimators over `2^k` pairs of points of a low-discrepancy sequence. Proportions of a mixture
+#' ([param_shares()]) are not independent. For these, independent exponential variables are varied, in proportion to
+#' which the total is divided. This is uniform over the mixtures if no proportion has an upper bound.
 #'
 #' @param x a result of [maximize_bandit()], or a `GPBandit`.
-#' @param points how many pairs of points, a whole number >= 16; the function is evaluated (inputs + 2) times as often.
-#' @param context one context, where the bandit has contexts.
-#' @param draws how many functions are drawn for `lower` and `upper`, a whole number >= 0; 0: none.
-#' @return A data.frame of class `bandit_importance` with `input`, `first`, `total`, `lower`, `upper` (in the inputs'
-#'   order), each in \eqn{[0, 1]}; with several [outcomes] a first column `outcome`, a row for each outcome and input;
-#'   attributes `method`, `draws`, `explained` (one number, or one for each outcome). All `NaN` where the posterior mean
-#'   is constant. `lower`, `upper` and `explained` are `NA` without draws, and where no function can be drawn at the
-#'   points: of arms that are no full grid, of duels, of rules without a posterior of their own.
-#' @section Errors: a `gpbandits_error` where a covariance is given as a matrix, or there is no posterior.
-#' @section Guarantee: none: the indices are of the posterior, and as good as the model is ([check_model()]).
+#' @param points number of pairs of points, an integer >= 16; 2048 by default. The function is evaluated
+#'   (inputs + 2) times for each.
+#' @param context a single context, if the bandit has contexts. `NULL`, the default: none.
+#' @param draws number of posterior draws for `lower` and `upper`, an integer >= 0; 40 by
+#'   default, 0 for none.
+#' @section Uncertainty:
+#' The posterior mean is only one function that is compatible with the rewards, and smoother than most of them. `lower`
+#' and `upper` are the 5% and 95% quantiles of `total` over `draws` functions from the posterior. With several models
+#' ([refit_every()]), a model is drawn first. These estimates use 128 pairs of points, corrected by their error for the
+#' mean. The interval is about the index of the function itself, and includes the error of that estimate. It need not
+#' contain `total`.
+#'
+#' The attribute `explained` is the proportion of the function's variance that the mean explains,
+#' \deqn{V(\mu) / E V(f).}{V(mu) / E V(f).}
+#' If it is below 0.3, the printed table states that the indices are not yet informative. The draws use a fixed seed:
+#' the same bandit gives the same table, and R's random number generator is not changed.
+#' @return A data.frame of class `bandit_importance` in the inputs' order, with these columns:
+#'
+#' * `outcome`: with several [outcomes], the name of the outcome; there is a row for each outcome and input.
+#' * `input`: the name of the input.
+#' * `first`, `total`: the indices, in \eqn{[0, 1]}. They are `NaN` if the posterior mean is constant.
+#' * `lower`, `upper`: the 90% interval of `total`.
+#'
+#' Its attributes are `method`, `draws` and `explained` (a number, or one for each outcome). `lower`, `upper` and
+#' `explained` are `NA` without draws. They are also `NA` if functions cannot be drawn: for arms that are not a full
+#' grid, pairwise comparisons, and algorithms with several models and their own
+#' rule.
+#' @section Errors: A kernel that is given as a matrix, or a policy without a posterior, is an error.
+#' @section Guarantee: None: the indices are those of the posterior, and depend on the model ([check_model()]).
 #' @references Sobol (2001); Jansen (1999) \doi{10.1016/S0010-4655(98)00154-4}; Saltelli et al. (2010)
 #'   \doi{10.1016/j.cpc.2009.09.018}; draws: Le Gratiet, Cannamela and Iooss (2014) \doi{10.1137/130926869}.
-#' @seealso [plot.bandit_maximum()], [calibration].
+#' @seealso [plot.bandit_maximum()] for a picture; [calibration].
+#' @concept variable importance
+#' @concept sensitivity analysis
+#' @concept Sobol indices
 #' @examples
 #' set.seed(1)
 #' found <- maximize_bandit(function(p) -(p$x - 2)^2 + 0.1 * p$y,
@@ -43,7 +60,7 @@
 #' input_importance(found)
 #' @export
 input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
-  if (missing(x)) stop_argument("x", "missing", "a bandit, or what maximize_bandit() returns")
+  if (missing(x)) stop_argument("x", "missing", "a bandit, or a result of maximize_bandit()")
   bandit <- if (inherits(x, "bandit_maximum")) check_class(x, "bandit_maximum")$bandit else x
   if (inherits(x, "bandit_maximum") && is.null(context)) context <- context_of(x)
   check_bandit(bandit, "x")
@@ -151,7 +168,7 @@ importance_words <- function(explained) {
   unsure <- which(!is.na(explained) & explained < least_explained)
   if (!length(unsure)) return(NULL)
   of <- if (is.null(names(explained))) "" else paste0(" about ", names(explained)[unsure])
-  sprintf("Nothing can be said yet%s: of the variance that the function may have, the mean explains %.0f%%.", of,
+  sprintf("Importances%s are not informative yet: the posterior mean explains %.0f%% of the function's variance.", of,
           100 * explained[unsure])
 }
 

@@ -1,143 +1,108 @@
 # `maximize_bandit()` and `minimize_bandit()`. Layer: interface.
 
-#' Maximise or minimise a noisy function in one call
+#' Bayesian optimisation of a function: maximise or minimise in one call
 #'
-#' For the person who just has a function whose every evaluation is noisy and costly. An initial design (a Latin
-#' hypercube; random arms on a finite domain; both on a product) is followed by a bandit whose hyperparameters are
-#' refitted as it goes. `minimize_bandit()` is `maximize_bandit(direction = "minimize")`; all that it takes and reports
-#' has the objective's own sign.
+#' `maximize_bandit()` maximises a noisy, expensive function by Bayesian optimisation with a Gaussian process.
+#' `minimize_bandit()` minimises it. Everything works with default settings, and all results have the objective's own
+#' units and sign.
 #'
-#' The model sees rewards as [scale_outputs()] says: centred and scaled by median and median absolute deviation, bad
-#' outliers drawn in, and bent by a power transform where that pays; all is chosen anew at every refit, and undone in
-#' every result. An evaluation that stops with an error, or returns `NA` or something that is not one finite number, is
-#' recorded (column `status` of the history) and avoided: the bandit takes it for the worst reward seen so far, with the
-#' noise of a value that may lie anywhere between the worst and the best (`failures = "doubt"` of [gp_bandit()]): one
-#' failure among good points is taken for an accident, several together for a bad region. With several outcomes: for the
-#' worst of each. An objective that cannot take one point (it wants more arguments, or none) stops the search at its
-#' first call. If no evaluation succeeded, the search ends with a warning of class `gpbandits_no_success` that quotes
-#' the first failure. It ends early if the first ten evaluations fail for one reason, or for several reasons as many as
-#' the design has. An interrupt (Esc, Ctrl-C) ends the search and returns what there is.
+#' The search begins with an initial design: a Latin hypercube, random arms on a finite domain, or both on a product.
+#' Then a policy (acquisition function) selects each point, by default expected improvement. The hyperparameters of the
+#' Gaussian process are estimated again during the search. Rewards are scaled robustly and, if it improves the model's
+#' likelihood, power-transformed; results are back-transformed. See [gp_model()] and [scale_outputs()].
 #'
-#' @section Objectives:
-#' `objective` is a function of one point, or a function whose argument names are the inputs, such as `function(x, y)`.
-#' In a point `p$x` and `p[["x"]]` are the input `x`. If all inputs are numbers the point is a named numeric vector, so
-#' `sum(p^2)` and matrix products work; otherwise it is a named list of typed values. If the only input is a number,
-#' both forms are the same.
-#' Named arguments in `...` are passed to `objective` as in [optim()]. Arguments of [gp_bandit()] that `objective` does
-#' not name are used for the bandit. Any other name is an error.
+#' @section Objective:
+#' `objective` is a function of one point, such as `function(p)`, or has the inputs as arguments, such as `function(x,
+#' y)`. In a point, `p$x` and `p[["x"]]` are the input `x`. If all inputs are numbers, the point is a named numeric
+#' vector, so `sum(p^2)` works. Otherwise it is a named list of typed values. If the only input is a number, both forms
+#' are the same.
 #'
-#' @section Several workers:
-#' With `workers` > 1 evaluations run on the workers of the user's future plan:
-#' `future::plan("multisession", workers = 2)` on one machine, `"cluster"` or future.batchtools on many. Every worker is
-#' kept busy: when one is free, the next point is suggested while others are pending (rule `pending` of
-#' [search_control()]), and results are
-#' taken as they come; `history` is in the order in which they came. Each evaluation has a random stream of its own. A
-#' query whose worker dies, or takes longer than `timeout` of [search_control()], is evaluated again. After `attempts`
-#' evaluations it is recorded as failed; a plan whose workers have all died is set up anew if it can be. Time limits end
-#' R code wherever it runs; an evaluation on this machine is also interrupted as by Ctrl-C, which ends `Sys.sleep()`.
-#' One that heeds neither (another program, a long call of compiled code) is given up, and its worker is free again when
-#' it ends. Evaluations still running at an interrupt are not waited for.
+#' Named arguments in `...` are passed to `objective`, as in [optim()]. Arguments of [gp_bandit()] that `objective` does
+#' not have are used for the bandit. Any other name is an error.
 #'
-#' @section Journal:
-#' With `journal = "file"` every evaluation and every event of the bandit is on the disk before anything else happens
-#' ([open_bandit()]). The same call with the same file, after a crash or to spend more `evaluations`, goes on
-#' where it ended: nothing is evaluated again but what was running. With one worker it goes on exactly as it would have
-#' (R's random generator is put back into its state). The design is that of the file; other settings or other `data` are
-#' refused. The objective itself is not compared.
-#'
-#' @section Store:
-#' With `store =` [bandit_store()] the search is kept in a database, and its workers run [work_on()] there: this process
-#' with one worker, else mirai daemons (those that the user has set with `mirai::daemons()`: local, over SSH, on a
-#' cluster; or local ones of its own, replaced when they die) or, without package mirai or with a future plan, the
-#' plan's workers. Further workers may join with [work_on()] from anywhere. The same call again, after a crash of this
-#' process or beside it, goes on with the same search; `evaluations` counts all that were begun. `stop_when` and
-#' `time_limit` are not for stores.
+#' An evaluation that raises an error, or does not return one finite number, is recorded as failed, and the search
+#' continues. See [search-details] for failures, the initial design and stopping.
 #'
 #' @param objective a function that returns one number, of one point or with the inputs as arguments (`function(x, y)`),
-#'   see *Objectives*.
-#' @param domain a [box_domain()], a [finite_domain()], a [product_domain()], a [search_space()], or what stands for
-#'   one, such as `list(x = c(1, 3), y = c(-1, 1))`.
-#' @param evaluations how often `objective` may be called, the initial design included: an integer >= 1. It may be left
-#'   out if there is a `time_limit` (not with `store` or `fidelity`).
-#' @param ... named arguments of `objective`, and of [gp_bandit()] if `objective` has none of that name. In addition:
-#'   * `prior_optimum`: a prior over the optimum's location, [prior_normal()] or a function that returns log densities
-#'     of points. `NULL`, the default: none.
-#'   * `initial_design`: points that are evaluated first, in the form of `domain`'s inputs, instead of `n_initial` drawn
-#'     ones. `NULL`, the default: they are drawn.
-#' @param direction `"maximize"` or `"minimize"`.
-#' @param n_initial number of points of the initial design, an integer >= 0. `NULL`: `max(4, 5 * inputs)` (`2 * inputs`
-#'   from 15 inputs on), one more for each further worker, and at most half of the evaluations (but one for each
-#'   worker). With `transfer`: 3, and further ones if earlier campaigns explain little.
-#' @param model the Gaussian process, [gp_model()]: kernel, noise, priors, transform and refits. Its defaults depend on
-#'   the domain and on `transfer`.
-#' @param transfer earlier campaigns, a named list of data.frames such as `list(may = old_data)`, see [transfer].
-#'   `NULL`: none.
-#' @param policy default: expected improvement. On the 24 BBOB functions in 2, 5 and 10 inputs (60, 100, 150
-#'   evaluations) it came first in mean rank and in mean log10 gap: -1.0, 0.2, 0.7, CMA-ES 0.5, 1.8, 2.4, random search
-#'   0.9, 2.1, 2.7 (`bench/results/optimisation.md` in the sources). A rule such as [stop_gap()] then needs a `width` of
-#'   its own.
-#' @param data a data.frame of experiments that were made already: a column per input and `reward` (or a column per
-#'   outcome), optionally `status` and `noise_var` (noise variances of single rewards, `NA` for the model's). Rows
-#'   outside of the space are used for fitting and never suggested or recommended.
-#' @param workers number of evaluations that run at the same time, an integer >= 1. 1, the default: in this process.
-#'   More run on the workers of the future plan; `Inf` uses all of them.
+#'   see *Objective*.
+#' @param domain a [box_domain()], [finite_domain()], [product_domain()] or [search_space()], or a list that can be
+#'   converted to one, such as `list(x = c(1, 3), y = c(-1, 1))`.
+#' @param evaluations number of calls of `objective`, an integer >= 1, including the initial design. It may be missing
+#'   if `time_limit` is given (not with `store` or `fidelity`).
+#' @param ... named arguments of `objective`, and of [gp_bandit()] if `objective` has none of that name. See also
+#'   *Further arguments*.
+#' @param direction `"maximize"`, the default, or `"minimize"`.
+#' @param n_initial number of points of the initial design, an integer >= 0. `NULL`, the default: see
+#'   [search-details].
+#' @param model the Gaussian process, [gp_model()]: kernel, noise, priors, output transform and refits. Defaults depend
+#'   on the domain and on `transfer`.
+#' @param transfer earlier campaigns for transfer learning, a named list of data.frames such as `list(may = old_data)`,
+#'   see [transfer]. `NULL`, the default: none.
+#' @param policy the acquisition rule, see [policies]. Default: [policy_ei()] with one objective, [policy_ehvi()] with
+#'   two, `policy_hypervolume(width_constant(2))` with more. Stop rules such as [stop_gap()] need their own `width` with
+#'   [policy_ei()].
+#' @param data earlier experiments, a data.frame with a column per input and `reward` (or one per outcome), optionally
+#'   `status` and `noise_var`, see *Earlier experiments*. `NULL`, the default: none.
+#' @param workers number of evaluations that run at the same time, an integer >= 1, or `Inf` for all workers of the
+#'   future plan. 1, the default: evaluations run in this process. See [parallel-search].
 #' @param control how evaluations are run, [search_control()]: pending rule, time limit and attempts of an evaluation,
-#'   messages, progress bar. By default no time limit, two attempts, no messages.
-#' @param journal `NULL`, or the path of a file to write, and to go on from if it exists.
-#' @param store `NULL`, or a [bandit_store()] in which to begin the search, or to go on with it.
-#' @param stop_when `NULL`, a [stop rule][stopping] (its tolerance in units of the reward), or a `function(search)` that
-#'   returns `TRUE` to stop, `search` a list with `history` and `bandit`. Asked before each evaluation that follows the
-#'   design; evaluations under way are waited for. The answer of a rule is the result's `certificate`.
-#' @param time_limit seconds for the whole search, a number > 0: later no evaluation is begun; those under way are
-#'   waited for. With it `evaluations` may be left out.
-#' @param race `NULL`, or [race_folds()]: `objective` is a function of a point and the number of a fold, `evaluations`
-#'   counts folds (at least those of one point), and points that cannot win are not evaluated on all of them.
-#' @param fidelity `NULL`, or [fidelity_range()]: `objective` is a function of a point and a fidelity, and `evaluations`
-#'   is a budget in evaluations at the target's cost.
-#' @param outcomes `NULL`, or what each number is for that an experiment gives, see [outcomes]: `objective` returns a
-#'   named vector, one number for each. What of it is `NA` is unknown and counts as failed (the worst of that outcome so
-#'   far); nothing else is lost. Default policies: [policy_ei()] with one objective, [policy_ehvi()] with two,
-#'   `policy_hypervolume(width_constant(2))` with more. Not with `direction` (each says its own; `minimize_bandit()`
-#'   wants [to_minimize()] only), stop rules other than functions, `race`, `fidelity`.
-#' @param limits a formula such as `~ impurity <= 2 & ph >= 5`: `objective` returns a named vector, and its one number
-#'   that has no limit is the reward (called `reward` in all results).
-#' @return An object of class `bandit_maximum` (see its [methods][bandit_maximum]): a list with `par` (the recommended
-#'   point, see below), `value` and `sd` (what reward is expected there, and its posterior sd), `best_seen` (the row of
-#'   the history with the best reward), `history` (a data.frame: inputs, `reward`, `status`), `bandit` (a `GPBandit` to
-#'   go on with; `centre` 0 and `scale` 1: its rewards are the objective's), `direction`, `interrupted` (the search
-#'   ended early), `stopped` (by `stop_when`) and its `certificate`, `out_of_time`, `hopeless` (why it ended early
-#'   without a success, or `NULL`), `race` and `fidelity` (`NULL`, or what [race_folds()] and [fidelity_range()] say).
-#' @section The recommended point: `bandit$best()`, as of [auto_bandit()] and in stores: the point with the best
-#'   posterior mean or, if the fitted noise is negligible, as a rule the evaluated point with the best reward. The page
-#'   of [auto_bandit()] has the exact rule. Under a single model
-#'   (`model = gp_model(refit = refit_every(2, mean = "fit", average = 1))`) there is more to it: what a fit cannot
-#'   follow it calls noise, and some of that is the objective's: a rugged function's, or one without noise. A point that
-#'   was evaluated is therefore worth \eqn{(1-s)\,\mu + s\,\bar y}{(1 - s) mean + s y}, \eqn{\mu}{mean} the posterior
-#'   mean there, \eqn{\bar y}{y} the mean of its rewards, \eqn{s} the share of the noise in the fitted prior variance of
-#'   a reward; if the best of these is better than the best mean, it is recommended. \eqn{s} is 0 where refits leave the
-#'   noise alone, under constraints, and where a stop rule gave a certificate. `value` counts a reading in the same way.
-#'   Averages over models need none of this, and promise less: of 64 searches with 25 evaluations in 4 inputs (flat, a
-#'   bowl, one input that matters, with noise and without) the truth was beyond 3 `sd` of `value` in none, under one
-#'   model in 31 (`bench/results/promise.md` in the sources).
-#' @section Several outcomes: with `outcomes` or `limits` the history has a column for each, `value` and `sd` are named
-#'   vectors (the outcomes' expected values at `par`), `feasible` is the probability that all limits hold there,
-#'   `best_seen` the best evaluation whose own numbers kept the limits. `par` is `bandit$best()`: the best expected
-#'   objective where the limits hold with probability 0.95, or the most probably feasible place. With several objectives
-#'   there is no best place: `par`, `value` and `sd` are `NULL`, and `front` is `bandit$front()`, with one objective
-#'   `NULL`.
-#' @section Many inputs: from 15 inputs on refits come every quarter as many rounds as there are inputs (10 at most) and
-#'   average over up to 4 models, from one start besides those of the models of before; the design has `2 * inputs`
-#'   points. (Refits every 2 rounds with ten models took .37 s for each of 300 evaluations of the sphere in 20 inputs;
-#'   now it is .14.) One model alone (`model = gp_model(refit = refit_every(5, mean = "fit"))`) is three times as quick
-#'   and finds as much or more, but in 20 searches with 60 evaluations in 20 inputs (flat, or one that matters, with
-#'   noise) the truth was beyond 3 `sd` of its `value` in 19, with four models in 1. On BBOB functions in 20 inputs a
-#'   trust region (TuRBO's rules), candidates that differ from the best point in few inputs, and the longer lengthscales
-#'   of `lengthscale_prior = c(sqrt(2) + log(inputs) / 2, sqrt(3))` found less, and are not used
-#'   (`bench/results/many_inputs.md` in the sources).
-#' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
-#' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [gp_model()], [search_control()]; [gp_bandit()] for asking and telling by yourself; [calibration] for what
-#'   `value` and `sd` mean.
+#'   messages, progress bar. Default: no time limit, two attempts, no messages.
+#' @param journal path of a file that records the search and from which it can be resumed, see [parallel-search].
+#'   `NULL`, the default: no file.
+#' @param store a [bandit_store()], a database in which the search is begun or resumed, see [parallel-search]. `NULL`,
+#'   the default: none.
+#' @param stop_when a [stop rule][stopping] (tolerance in units of the reward), or a `function(search)` that returns
+#'   `TRUE` to stop, see [search-details]. `NULL`, the default: all evaluations are used.
+#' @param time_limit seconds for the whole search, a number > 0. Later no evaluation is begun, but running ones are
+#'   completed. `Inf`, the default: no limit.
+#' @param race [race_folds()] for racing: `objective` is a function of a point and a fold number, and `evaluations`
+#'   counts folds (at least those of one point). `NULL`, the default: no racing.
+#' @param fidelity [fidelity_range()] for multi-fidelity optimisation: `objective` is a function of a point and a
+#'   fidelity. `evaluations` is a budget in evaluations at the target's cost. `NULL`, the default: one fidelity.
+#' @param outcomes a named list of objectives and outcome constraints, see [outcomes]: `objective` returns a named
+#'   vector with one number for each. `NULL`, the default: a single reward. See *Several outcomes*.
+#' @param limits outcome constraints as a formula, such as `~ impurity <= 2 & ph >= 5`. `objective` returns a named
+#'   vector; its one number without a limit is the reward, called `reward` in all results. `NULL`, the default: none.
+#' @section Further arguments:
+#' In addition to those of [gp_bandit()], `...` may contain:
+#'
+#' * `prior_optimum`: a prior over the location of the optimum, [prior_normal()] or a function that returns log
+#'   densities of points. `NULL`, the default: none.
+#' * `initial_design`: points to be evaluated first, in the form of `domain`'s inputs. They replace the design of
+#'   `n_initial` points. `NULL`, the default: the design is drawn.
+#' @section Earlier experiments:
+#' In `data`, column `noise_var` has the noise variances of single rewards, with `NA` for the model's. Rows outside the
+#' search space are used for fitting. They are never suggested or recommended.
+#' @section Several outcomes:
+#' With `outcomes` or `limits`, the history has a column for each outcome. An outcome that is `NA` counts as failed; the
+#' other numbers of that evaluation are used. Each objective has its own direction, so `direction` is an error with
+#' `outcomes`, and `minimize_bandit()` accepts only [to_minimize()] objectives. `outcomes` cannot be combined with
+#' `race`, `fidelity`, or stop rules other than functions. The page of [bandit_maximum] has the form of the result.
+#' @section The recommended point:
+#' `par` is usually the point with the best posterior mean, or the evaluated point with the best reward if the fitted
+#' noise is negligible. The exact rule is on the page [recommended-point].
+#' @return An object of class `bandit_maximum`, a list (see its [methods][bandit_maximum]):
+#'
+#' * `par`: the recommended point.
+#' * `value`, `sd`: the expected reward at `par` and its posterior standard deviation.
+#' * `best_seen`: the row of the history with the best reward.
+#' * `history`: a data.frame with the inputs, `reward` and `status` of each evaluation.
+#' * `bandit`: a `GPBandit` with which to continue; its rewards are the objective's (`centre` 0 and `scale` 1).
+#' * `direction`: `"maximize"` or `"minimize"`.
+#' * `interrupted`: did the search end early?
+#' * `stopped`, `certificate`: did `stop_when` end the search, and its certificate.
+#' * `out_of_time`: did `time_limit` end the search?
+#' * `hopeless`: the reason why a search without a success ended early, or `NULL`.
+#' * `race`, `fidelity`: the results of [race_folds()] and [fidelity_range()], or `NULL`.
+#' @section Errors: Errors of `objective` are recorded in the history, not raised.
+#' @section Guarantee: None with fitted hyperparameters.
+#' @seealso [gp_model()] and [search_control()] for settings; [parallel-search] for several workers, journals and
+#'   stores; [auto_bandit()] and [gp_bandit()] for ask and tell; [calibration] for the meaning of `value` and `sd`.
+#' @concept Bayesian optimization
+#' @concept hyperparameter optimization
+#' @concept black-box optimization
+#' @concept expected improvement
+#' @concept surrogate model
 #' @examples
 #' set.seed(1)
 #' found <- maximize_bandit(function(p) -(p$x - 2)^2 + rnorm(1, sd = 0.05),
@@ -241,6 +206,86 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
   }
   maximize_bandit(objective, domain, evaluations, ..., direction = "minimize")
 }
+
+#' Details of a search: initial design, failures and stopping
+#'
+#' This page describes how [maximize_bandit()] and [minimize_bandit()] start, treat failed evaluations, and stop.
+#'
+#' @section Initial design:
+#' By default the design has `max(4, 5 * inputs)` points, or `2 * inputs` from 15 inputs on. Each worker after the first
+#' adds one. At most half of the evaluations are used, but always one for each worker. With `transfer` the design has 3
+#' points, and more if earlier campaigns explain little.
+#' @section Failed evaluations:
+#' An evaluation fails if it raises an error, or returns `NA` or anything but one finite number. Column `status` of the
+#' history records the failure, and the search avoids the region:
+#'
+#' * The model uses the worst reward so far in its stead, with the noise variance of a value between the worst and the
+#'   best reward (`failures = "doubt"`, see [bandit-queries]). A single failure among good points therefore has little
+#'   effect; several close together mark a bad region. With several outcomes this holds for each of them.
+#' * An objective that cannot be called with one point stops the search at its first call.
+#' * The search ends early if the first ten evaluations fail for the same reason. For different reasons, the limit is
+#'   the size of the initial design.
+#' * If no evaluation succeeded, there is a warning of class `gpbandits_no_success` with the first failure.
+#'
+#' An interrupt (Esc, Ctrl-C) ends the search and returns the results so far.
+#' @section Stopping:
+#' A function `stop_when` gets a list with `history` and `bandit`. It is called before each evaluation after the initial
+#' design. Running evaluations are completed. With a stop rule, the result's `certificate` is the answer of that rule.
+#' @seealso [maximize_bandit()]; [stopping] for stop rules; [bandit-queries] for `failures`.
+#' @concept initial design
+#' @concept Latin hypercube
+#' @concept failed evaluations
+#' @concept stopping rule
+#' @name search-details
+NULL
+
+#' Parallel, resumable and distributed searches
+#'
+#' [maximize_bandit()] and [minimize_bandit()] can evaluate several points at once, resume after a crash, and share a
+#' database with other processes.
+#'
+#' @section Several workers:
+#' With `workers` > 1, evaluations run on the workers of your future plan. On one machine this is
+#' `future::plan("multisession", workers = 2)`. For several machines use `"cluster"` or package future.batchtools.
+#'
+#' Evaluations are asynchronous. When a worker is free, the next point is suggested while others are pending (suggested,
+#' without a reward). The pending rule of [search_control()] says how the model treats these. `history` has the order in
+#' which results arrived. Each evaluation has its own random number stream.
+#'
+#' If a worker dies, or an evaluation takes longer than `timeout` of [search_control()], the point is evaluated again.
+#' After `attempts` evaluations it is recorded as failed. If all workers of a plan have died, the plan is started again
+#' if possible.
+#'
+#' Time limits end R code on any worker. On this machine an evaluation is also interrupted as by Ctrl-C, which ends
+#' `Sys.sleep()`. An evaluation that ignores both, such as another program or a long call of compiled code, is
+#' abandoned. Its worker is free again when that call ends. After an interrupt of the search, running evaluations are
+#' not completed.
+#' @section Journal:
+#' With `journal = "file"`, every evaluation and every event of the bandit is written to the file before anything else
+#' happens, see [open_bandit()]. Run the same call with the same file to resume after a crash, or to use more
+#' `evaluations`. Only evaluations that were running are repeated. With one worker the resumed search is identical to an
+#' uninterrupted one, because the state of R's random number generator is restored.
+#'
+#' The initial design is the one in the file. Other settings or other `data` are an error. The objective itself is not
+#' compared.
+#' @section Store:
+#' With a [bandit_store()], the search is kept in a database, and its workers run [work_on()] there:
+#'
+#' * With one worker, this process evaluates the points.
+#' * With several workers and package mirai, mirai daemons do. They may be local, over SSH, or on a cluster, as set by
+#'   `mirai::daemons()`. Otherwise local daemons are started, and replaced if they die.
+#' * Without mirai, or if a future plan is set, the workers of the plan do.
+#'
+#' Further processes may join with [work_on()] from anywhere. The same call again resumes the search, after a crash of
+#' this process or in parallel with it. `evaluations` counts all evaluations that were begun. `stop_when` and
+#' `time_limit` are errors with a store.
+#' @seealso [search_control()], [open_bandit()], [bandit_store()], [work_on()]; [pending] for the rules.
+#' @concept parallel optimization
+#' @concept asynchronous evaluation
+#' @concept resume
+#' @concept distributed computing
+#' @name parallel-search
+NULL
 
 # Calls f(bar), bar() after each step; NULL for no bar.
 with_bar <- function(show, steps, done, f) {

@@ -1,71 +1,92 @@
 # `race_folds()`. Layer: search.
 
-#' Race settings over folds
+#' Racing: stop poor settings early over resampling folds
 #'
-#' For `race =` of [maximize_bandit()], [minimize_bandit()] and [tune_gp_bandit()]: the value of a point (a setting) is
-#' its mean over \eqn{K} folds, every evaluation is one fold, `f(x, fold)`, and a setting is stopped as soon as its
-#' folds say that it cannot win.
+#' `race_folds()` evaluates a point (a setting) fold by fold, and stops it as soon as it is unlikely to win.
 #'
-#' \eqn{y_{sk} = f(s) + b_k + e_{sk}}{y_sk = f(s) + b_k + e_sk}: some folds are harder than others, for every setting.
-#' Folds come in random order, anew for each setting. The differences \eqn{d_k}{d_k} to the incumbent (the setting with
-#' the best mean over all folds) on the folds that were evaluated are free of \eqn{b_k}{b_k}, and after \eqn{k} of them
-#' the setting is stopped if
-#' \deqn{\bar d + t_{\mathrm{df},\,1-\alpha_k}\, v \sqrt{1/k - 1/K} < 0.}{mean(d) + t_{df, 1 - alpha_k} v sqrt(1 / k - 1
-#' / K) < 0.}
-#' * *Exact rule*, before four settings are complete: \eqn{v} is the sd of \eqn{d_1, \dots, d_k}{d_1, ..., d_k},
-#'   \eqn{\mathrm{df} = k - 1}{df = k - 1}, and one looks from \eqn{k =}{k =} `burn_in` on,
+#' It is for `race` of [maximize_bandit()], [minimize_bandit()] and [tune_gp_bandit()]. The value of a setting is its
+#' mean over \eqn{K} folds. The objective is `f(x, fold)`, and each evaluation is one fold. Racing saves evaluations in
+#' cross-validation.
+#'
+#' @param folds number of folds \eqn{K}, an integer >= 3.
+#' @param alpha probability in (0, 1) of stopping a setting that would have won; 0.05 by default.
+#' @param burn_in number of folds before the exact rule is applied, an integer >= 2 and < `folds`; 3 by default, or 2
+#'   with three folds.
+#' @param wait `TRUE`: settings that were not stopped wait after two folds, see *Waiting*. `FALSE`, the default: they
+#'   are completed.
+#' @section Model and rules:
+#' Some folds are harder than others for every setting. For setting \eqn{s} and fold \eqn{k},
+#' \deqn{y_{sk} = f(s) + b_k + e_{sk}.}{y_sk = f(s) + b_k + e_sk.}
+#' Folds come in a new random order for each setting. The incumbent is the setting with the best mean over all folds.
+#' The differences \eqn{d_k}{d_k} to it on the same folds do not contain \eqn{b_k}{b_k}. After \eqn{k} folds the
+#' setting is stopped if
+#' \deqn{\bar d + t_{\mathrm{df},\,1-\alpha_k}\, v \sqrt{1/k - 1/K} < 0.}{mean(d) + t_{df, 1 - alpha_k} v sqrt(1 / k -
+#' 1 / K) < 0.}
+#'
+#' * *Exact rule*, with fewer than four complete settings. \eqn{v} is the sd of \eqn{d_1, \dots, d_k}{d_1, ..., d_k},
+#'   and \eqn{\mathrm{df} = k - 1}{df = k - 1}. The rule is applied from \eqn{k =}{k =} `burn_in` on, with
 #'   \eqn{\alpha_k = \alpha/(K - \code{burn_in})}{alpha_k = alpha / (K - burn_in)}.
-#' * *Pooled rule*, from four complete settings on: \eqn{v^2} is twice the residual mean square of their settings x
-#'   folds table, \eqn{\mathrm{df} = (m-1)(K-1)}{df = (m - 1) (K - 1)} with \eqn{m} complete settings, and one looks
-#'   from \eqn{k = 2} on, \eqn{\alpha_k = \alpha/(K-2)}{alpha_k = alpha / (K - 2)}.
-#' * *Guard*: no stop while one fold decides. \eqn{v} is never below the sd of the differences seen, nor (from two
-#'   complete settings on) below the pooled one: where one fold stands out, \eqn{v} grows and the race goes on. While
-#'   one setting is complete, differences that are all equal say nothing.
+#' * *Pooled rule*, with \eqn{m \ge 4}{m >= 4} complete settings. \eqn{v^2} is twice the residual mean square of their
+#'   settings x folds table, and \eqn{\mathrm{df} = (m-1)(K-1)}{df = (m - 1) (K - 1)}. The rule is applied from \eqn{k
+#'   = 2} on, with \eqn{\alpha_k = \alpha/(K-2)}{alpha_k = alpha / (K - 2)}.
+#' * *Guard against a single decisive fold*. \eqn{v} is at least the sd of the observed differences. From two complete
+#'   settings on, it is also at least the pooled \eqn{v}. If one fold is an outlier, \eqn{v} increases and the race
+#'   continues. With one complete setting, differences that are all equal never stop a setting.
+#' @section Stopped settings:
+#' The bandit uses a stopped setting as a reward \eqn{\mathrm{mean}(y_{sk} - \hat b_k)}{mean(y_sk - b_k)}, where
+#' \eqn{\hat b}{b} are the fold effects of the complete settings. Its noise variance is `noise_var` plus
+#' \deqn{\frac{v^2}{2}(1 + 1/m)(1/k - 1/K).}{v^2 / 2 (1 + 1 / m) (1 / k - 1 / K).}
+#' So it counts neither as failed nor as the worst reward. It is never `best_seen`, and never recommended for its own
+#' rewards. A setting with a failed fold has failed.
 #'
-#' A stopped setting is told to the bandit as \eqn{\mathrm{mean}(y_{sk} - \hat b_k)}{mean(y_sk - b_k)}, \eqn{\hat b}{b}
-#' the fold effects among the complete settings, with the noise variance `noise_var` +
-#' \eqn{\frac{v^2}{2}(1 + 1/m)(1/k - 1/K)}{v^2 / 2 (1 + 1 / m) (1 / k - 1 / K)}: it is neither failed nor the worst. It
-#' is never recommended for its own readings, nor `best_seen`. A setting one of whose folds fails has failed.
+#' With several workers, folds of one setting are evaluated in parallel if all of them are needed in any case.
+#' Otherwise each worker has its own setting. In a store ([work_on()]) each worker always has its own.
+#' @section Waiting:
+#' With `wait = TRUE`, a setting that was not stopped waits after two folds. The next fold belongs to the waiting
+#' setting with the largest posterior mean plus one sd, if that is above the best posterior mean of a complete setting.
+#' Otherwise a new setting starts. While no setting is complete, a setting is evaluated on all folds. When too few
+#' evaluations remain for a new setting, they are used for waiting ones that can be completed. The others are
+#' `"unfinished"` at the end.
 #'
-#' With several workers folds of one setting run side by side where all of them are needed in any case; otherwise every
-#' worker has a setting of its own; in a store ([work_on()]) always.
-#' @section Waiting: with `wait = TRUE` that a setting was not stopped is no reason to go on with it: after two folds it
-#'   waits. The next fold goes to the waiting setting with the largest posterior mean plus one sd, if that is above the
-#'   best posterior mean of a complete setting, else to a new setting. While none is complete a setting is evaluated on
-#'   all folds. When too few evaluations are left to complete a new setting, they go to waiting ones that can be
-#'   completed. What waits in the end is `"unfinished"`.
+#' A waiting setting is reported to the bandit with a noise variance for the missing folds, in addition to `noise_var`.
+#' It is reported again when further folds have changed it by a tenth of its sd (events of kind 7). Fold effects
+#' \eqn{b_k}{b_k} are then a Gaussian process over settings, with the bandit's kernel plus a common part. \eqn{f(s)} is
+#' unrestricted, and variances are estimated by restricted maximum likelihood. Missing folds are predicted from other
+#' settings.
 #'
-#'   What a setting on some folds is worth is then told to the bandit with its own noise variance, `noise_var` and what
-#'   is due to the folds that were not seen, and told anew when further folds have moved it by a tenth of its sd (events
-#'   of kind 7). A fold that is hard for one setting is hard for those beside it: \eqn{b_k}{b_k} is a Gaussian process
-#'   over settings with the bandit's kernel plus a common part, \eqn{f(s)} free, variances by restricted likelihood;
-#'   unseen folds are predicted from what others say of them. On three learners (`bench/results/race.md` in the sources)
-#'   as good a loss takes .60 to 1.07 of the fits of a search on all folds, without waiting .62 to 1.4. The price:
-#'   nothing is promised of settings that wait (what the model does not put first may be better all the same), and the
-#'   work beside the evaluations is cubic in the number of settings. Not in a store, nor in [tune_gp_bandit()].
-#' @param folds \eqn{K}, a whole number >= 3.
-#' @param alpha the probability, in (0, 1), with which a setting may be stopped that would have won.
-#' @param burn_in so many folds are evaluated before the exact rule is asked: a whole number >= 2 and < `folds` (by
-#'   default 2 of three folds).
-#' @param wait see *Waiting*.
-#' @return An object of class `bandit_race`. A search with one has in its result: `race`, a list with `spent`
-#'   (evaluations, of one fold each), `settings`, `complete`, `stopped`, `failed`, `unfinished` (numbers of settings),
-#'   `saved` (folds that stopped settings were spared) and `folds` (a data.frame, a row per evaluation: `setting` (row
-#'   of the history), `fold`, `reward`, `status`); and the history a row per setting, with the columns `folds` (how many
-#'   were evaluated), `fold_var` (variance that is due to those that were not) and the `status` `"observed"`,
-#'   `"stopped"`, `"unfinished"` (the search ended before; with `wait` `"waiting"` while it goes on), or why it failed.
-#' @section Errors: a `gpbandits_error` that names the argument.
-#' @section Guarantee: a setting whose mean over the \eqn{K} folds is at least the incumbent's is stopped with
-#'   probability at most \eqn{\alpha} by the exact rule, for independent normal differences of one variance and an
-#'   incumbent that was itself not raced (derived here:
-#'   \eqn{(\bar d_K - \bar d_k)/(v\sqrt{1/k - 1/K})}{(mean_K - mean_k) / (v sqrt(1 / k - 1 / K))} has Student's
-#'   distribution). The pooled rule's probability is approximate, and it takes errors \eqn{e}{e} of one variance in all
-#'   settings and folds. No rule can guard against a fold that was not seen: a setting that loses on nine folds of ten
-#'   by 1 and would win by 20 on the last is stopped before that one comes, in up to 70% of the orders. In simulations
-#'   (test-search-race.R in the sources): no more than \eqn{\alpha} of the winners.
-#' @section Elsewhere: not in [tnr("gp_bandit")][mlr3-doors]: mlr3tuning evaluates a setting on all folds at once, and
-#'   keeps what it has of each for itself.
-#' @seealso [maximize_bandit()].
+#' On three learners, the same loss took 0.60 to 1.07 of the fits of a search on all folds, and 0.62 to 1.4 without
+#' waiting (`bench/results/race.md` in the sources). There is no guarantee for waiting settings: one may be better than
+#' the model predicts. The work in addition to the evaluations is cubic in the number of settings. `wait` is not
+#' available in a store or in [tune_gp_bandit()].
+#' @return An object of class `bandit_race`. The result of a search with it has a list `race`:
+#'
+#' * `spent`: number of evaluations, of one fold each.
+#' * `settings`, `complete`, `stopped`, `failed`, `unfinished`: numbers of settings.
+#' * `saved`: number of folds saved by stopping.
+#' * `folds`: a data.frame with a row per evaluation: `setting` (row of the history), `fold`, `reward` and `status`.
+#'
+#' The history has a row per setting, with these columns:
+#'
+#' * `folds`: number of folds evaluated.
+#' * `fold_var`: variance due to the folds that were not evaluated.
+#' * `status`: `"observed"`, `"stopped"`, `"unfinished"` (at the end of the search), `"waiting"` (during it), or the
+#'   reason of a failure.
+#' @section Guarantee: The exact rule stops a setting whose mean over the \eqn{K} folds is at least the incumbent's
+#'   with probability at most \eqn{\alpha}{alpha}. Assumptions: independent normal differences with one variance, and
+#'   an incumbent that was not raced itself. Original result, not peer-reviewed: the statistic has Student's
+#'   distribution,
+#' \deqn{\frac{\bar d_K - \bar d_k}{v\sqrt{1/k - 1/K}}.}{(mean_K - mean_k) / (v sqrt(1 / k - 1 / K)).}
+#' The pooled rule's probability is approximate. It assumes errors \eqn{e} with one variance in all settings and folds.
+#' No rule covers a fold that was not evaluated. A setting that loses by 1 on nine folds of ten, and would win by 20 on
+#' the last, is stopped before that fold in up to 70% of the orders. In simulations (test-search-race.R in the
+#' sources), at most a proportion \eqn{\alpha}{alpha} of the winners was stopped.
+#' @section Elsewhere: [tnr("gp_bandit")][mlr3-doors] has no racing, because mlr3tuning evaluates a setting on all
+#'   folds at once.
+#' @seealso [maximize_bandit()], [tune_gp_bandit()].
+#' @concept racing
+#' @concept early stopping
+#' @concept cross-validation
+#' @concept hyperparameter tuning
 #' @examples
 #' set.seed(1)
 #' hard <- rnorm(5)

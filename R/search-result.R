@@ -66,28 +66,48 @@ noise_share <- function(bandit) {
   noise_var / (noise_var + bandit_facts(bandit)$prior_scale^2)
 }
 
-#' What a search found
+#' Methods for the result of a Bayesian optimisation
 #'
-#' Methods for the result of [maximize_bandit()] and [minimize_bandit()]. All are in the objective's own units and sign,
-#' all inputs in the user's.
+#' Print, summarise, predict from and convert the result of [maximize_bandit()] or [minimize_bandit()].
 #'
-#' `coef()`, `fitted()`, `residuals()`, `nobs()`, `logLik()`, `tidy()`, `glance()` and `augment()` are those of the
-#' final model, see [coef.GPBandit()]; the observations of `data` are among them. `glance()` has `value`, `sd` and the
-#' number of `evaluations` first. `update()` is the result of the same evaluations under a model with other settings.
+#' Rewards are in the objective's own units and sign, and inputs are the user's. `coef()`, `fitted()`, `residuals()`,
+#' `nobs()`, `logLik()`, `tidy()`, `glance()` and `augment()` are those of the final model, see [coef.GPBandit()]. Its
+#' observations include those of `data`. The first columns of `glance()` are `value`, `sd` and the number of
+#' `evaluations`.
 #'
-#' @param x,object the result.
-#' @param newdata points: a data.frame or matrix with a column per input; `NULL` for the points that were evaluated.
+#' @param x,object a result of [maximize_bandit()].
+#' @param newdata points: a data.frame or matrix with a column per input. `NULL`, the default: the points that were
+#'   evaluated.
 #' @param row.names,optional as in [as.data.frame()].
-#' @param ... of `update()`: settings as in [update.GPBandit()]; otherwise empty.
-#' @return `predict()`: a data.frame with `mean` and `sd` of the expected reward, a row per point (with several
-#'   [outcomes] `NAME_mean`, `NAME_sd` of each, and `feasible`). `as.data.frame()`: the history with `best`, the best
-#'   reward so far (under limits of those evaluations that kept them; with several objectives instead `hypervolume`,
-#'   what the evaluations that kept the limits dominate so far, above the reference point of all of them: the worst
-#'   value of each objective less a tenth of its range). `summary()`: an object that prints the recommended point, the
-#'   five best evaluations, what became of all of them and the fitted model; a list with `best`, `top`, `counts`,
-#'   `model`.
-#' @section Errors: a `gpbandits_error` for points that are none.
-#' @seealso [input_importance()], [plot.bandit_maximum()].
+#' @param ... settings of `update()`, as in [update.GPBandit()]; empty for other methods.
+#' @return
+#' * `predict()`: a data.frame with `mean` and `sd` of the expected reward, a row per point. With several [outcomes] it
+#'   has `NAME_mean` and `NAME_sd` for each, and `feasible`, the probability that all limits hold.
+#' * `as.data.frame()`: the history, with a column `best`, the best reward so far.
+#' * `summary()`: an object that prints the recommended point, the five best evaluations, the numbers of successes and
+#'   failures, and the fitted model. It is a list with `best`, `top`, `counts` and `model`.
+#' * `update()`: the result of the same evaluations under a model with other settings.
+#' @section Several outcomes:
+#' With `outcomes` or `limits`, elements of the result differ:
+#'
+#' * `value` and `sd` are named vectors: the expected outcomes at `par` and their posterior sds.
+#' * `feasible` is the probability that all limits hold at `par`.
+#' * `best_seen` is the best evaluation whose own numbers satisfied the limits. Column `best` of `as.data.frame()` uses
+#'   only such evaluations.
+#' * `par` has the best expected objective among points where the limits hold with probability 0.95. If there are none,
+#'   it is the most probably feasible point.
+#'
+#' With several objectives there is no single best point:
+#'
+#' * `par`, `value` and `sd` are `NULL`.
+#' * `front` is the estimated Pareto front, `bandit$front()`. With one objective it is `NULL`.
+#' * `as.data.frame()` has a column `hypervolume` instead of `best`. It is the hypervolume dominated so far by
+#'   evaluations that satisfied the limits. The reference point is that of the policy. Without one, it is the worst
+#'   value of each objective over all evaluations, less a tenth of its range.
+#' @seealso [maximize_bandit()] for the elements of the result; [input_importance()], [plot.bandit_maximum()].
+#' @concept Bayesian optimization
+#' @concept hypervolume
+#' @concept Pareto front
 #' @examples
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), evaluations = 10)
@@ -203,7 +223,8 @@ as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, 
   check_class(x, "bandit_maximum")
   frame <- x$history
   if (has_outcomes(x$bandit$config)) return(progress_of_outcomes(x))
-  frame[[beside("best", x$bandit$config$domain$names)]] <- best_so_far(rewards_inside(frame, x$bandit$config$domain), x$direction)
+  domain <- x$bandit$config$domain
+  frame[[beside("best", domain$names)]] <- best_so_far(rewards_inside(frame, domain), x$direction)
   frame
 }
 
@@ -305,20 +326,20 @@ story_of_outcomes <- function(x) {
   failed <- sum(says_nothing(x$history, config))
   wanted <- objectives(config)
   of_several <- length(wanted) > 1
-  what <- if (of_several) sprintf("Front of %s", paste(wanted, collapse = ", "))
+  what <- if (of_several) sprintf("Pareto front of %s", paste(wanted, collapse = ", "))
           else if (is_minimising(config)) "Minimum" else "Maximum"
   head <- sprintf("%s found with %d evaluations%s%s", what, sum(own$status != "given"),
                   if (failed) sprintf(" (%d failed)", failed) else "", ended_by(x))
   lines <- c(head, sprintf("  outcomes     %s", describe_outcomes(config)))
   if (of_several) {
     if (nrow(x$front) == 0) {
-      return(c(lines, "  front        no place is known yet whose limits hold with probability 0.5"))
+      return(c(lines, "  front        no point is known yet where the limits hold with probability 0.5"))
     }
     range_of <- function(name) {
       sprintf("%s %s", name, paste(format(range(x$front[[paste0(name, "_mean")]]), digits = 4, trim = TRUE),
                                    collapse = " to "))
     }
-    return(c(lines, sprintf("  front        %d places: %s", nrow(x$front),
+    return(c(lines, sprintf("  front        %d points: %s", nrow(x$front),
                             paste(vapply(wanted, range_of, ""), collapse = ", "))))
   }
   if (is.null(x$par)) return(c(lines, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))

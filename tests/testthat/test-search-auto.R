@@ -367,7 +367,7 @@ test_that("rows outside a new space are observations, never the incumbent, and w
                 model = gp_model(kernel = kernel_matern(2.5, lengthscale = 1.5), noise_var = 0.01, refit = NULL,
                                  transform = "none"), policy = policy_ei())
   }
-  expect_message(bandit <- make(5), "known, and never chosen: row 1, 2[.]")
+  expect_message(bandit <- make(5), "used for fitting and never suggested: row 1, 2[.]")
   expect_equal(bandit$history()$x, data$x)
   expect_equal(bandit$history()$reward, data$reward)
   expect_silent(whole <- make(0))

@@ -92,11 +92,11 @@ test_that("two objectives end in a front, three in one by hypervolume", {
   top <- cummax(c(reference[["b"]], seen$b))
   volume <- sum((seen$a - reference[["a"]]) * diff(top))
   expect_equal(frame$hypervolume[14], volume)
-  expect_output(print(found), "Front of a, b")
+  expect_output(print(found), "Pareto front of a, b")
   three <- maximize_bandit(function(p) c(a = p[["x"]], b = -p[["x"]], c = p[["x"]]^2), list(x = c(0, 1)), 6,
                            outcomes = list(a = to_maximize(), b = to_maximize(), c = to_minimize()))
   expect_identical(three$bandit$config$policy$kind, "hypervolume")
-  expect_output(print(summary(three)), "Front of a, b, c")
+  expect_output(print(summary(three)), "Pareto front of a, b, c")
 })
 
 test_that("one outcome alone is a search as it was, to the bit", {
