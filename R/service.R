@@ -59,7 +59,7 @@
 #' @section Leases: by default `/suggest` takes no lease. The query stays pending until it is observed or given up
 #'   (`/fail`, `/withdraw`). It is not offered to another client, and time does not end it. A program that may die
 #'   during an evaluation asks for a lease in seconds, `"lease": 60`, and renews it with `/heartbeat`. When the lease
-#'   has ended, the query is offered to the next client that asks for a lease (see *Leases* in [bandit_store()]).
+#'   has ended, the query is offered to the next client that asks for a lease (see [store_heartbeat()]).
 #'
 #' @section The page: open `url` in a browser and enter the token. The page has
 #'   * the recommended point or Pareto front;
