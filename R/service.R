@@ -56,12 +56,12 @@
 #'   with a connection that cannot be opened again (SQLite in memory, or PostgreSQL without a function that connects)
 #'   has no second process: there, other requests wait.
 #'
-#' @section Leases: by default `/suggest` takes no lease. The query stays pending until it is observed or given up
+#' @section Leases: By default `/suggest` takes no lease. The query stays pending until it is observed or given up
 #'   (`/fail`, `/withdraw`). It is not offered to another client, and time does not end it. A program that may die
 #'   during an evaluation asks for a lease in seconds, `"lease": 60`, and renews it with `/heartbeat`. When the lease
 #'   has ended, the query is offered to the next client that asks for a lease (see [store_heartbeat()]).
 #'
-#' @section The page: open `url` in a browser and enter the token. The page has
+#' @section The page: Open `url` in a browser and enter the token. The page has
 #'   * the recommended point or Pareto front;
 #'   * the open experiments, with a box for each result;
 #'   * forms for suggestions, and for experiments that were not suggested;
@@ -76,12 +76,12 @@
 #'   from other sites, and its Content-Security-Policy forbids that and any script in a campaign's text. Between
 #'   browser and service the token is protected only on one machine, or with TLS from a proxy.
 #'
-#' @section Contexts and visitors: a query with a context is a decision for one visitor, and is never given to another
+#' @section Contexts and visitors: A query with a context is a decision for one visitor, and is never given to another
 #'   one. Nothing happens when its lease ends; its reward is accepted at any time. A request with the same `worker`
 #'   and context gets the same query again while the lease lasts, because an answer can be lost on its way. Use the
 #'   visitor's id as `worker`, or leave it out. Report a decision whose reward will not come with `/withdraw`.
 #'
-#' @section Safety: the service listens on this machine only, unless `host` is another address. Every request needs
+#' @section Safety: The service listens on this machine only, unless `host` is another address. Every request needs
 #'   the header `Authorization: Bearer <token>`, except `/health`, the schema and the page's files, which hold no
 #'   data. Bodies larger than `max_body` bytes are rejected before they are read. Connections that last longer than
 #'   `time_limit` are closed, the oldest first if there are many, and so is work on a request. (On Windows R cannot

@@ -272,7 +272,7 @@ check_tokens <- function(bandit, id, token) {
 #' [bandit_store()] is `$suggest(n = 1, context = NULL, worker = NULL, lease = NULL, visitor = FALSE)`. Its data.frame
 #' has two more columns: `token` (128 bits of the system's random numbers) and `attempt`.
 #'
-#' @section Without a lease: this is the default, because experiments by people can take days. Every call suggests a new
+#' @section Without a lease: This is the default, because experiments by people can take days. Every call suggests a new
 #' query. The query stays pending until it is observed, failed or withdrawn. It is never offered to another worker, and
 #' time does not fail it.
 #'
@@ -285,7 +285,7 @@ check_tokens <- function(bandit, id, token) {
 #'   an error.
 #' * [work_on()] asks for 60 seconds, and renews the lease.
 #'
-#' @section Contexts and visitors: a query suggested in a context without `worker`, or with `visitor = TRUE`, is a
+#' @section Contexts and visitors: A query suggested in a context without `worker`, or with `visitor = TRUE`, is a
 #' decision for one visitor. It is never offered to another, and is never failed because a lease has ended. A `worker`
 #' gets it again in the same context while its lease lasts. A query that a `worker` asked for in a context with a lease
 #' is work for a fleet: when its lease has ended, it is offered again in the same context, to workers only.
@@ -293,7 +293,7 @@ check_tokens <- function(bandit, id, token) {
 #' @param token the token that `$suggest()` returned with the query, a string, or several.
 #' @return The number of leases that were renewed. It is 0 if the query has been observed, given up or given to another
 #'   worker, or never had a lease.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @section Errors: A `gpbandits_error` that names the argument.
 #' @seealso [bandit_store()], [work_on()].
 #' @concept lease
 #' @concept heartbeat

@@ -43,13 +43,13 @@
 #' [maximize_bandit()] sets a budget of evaluations. When it is spent, `$suggest()` returns no rows, with a message of
 #' class `gpbandits_budget_spent`.
 #'
-#' @section Random numbers: a store has one `seed`, and the seed has independent L'Ecuyer streams
+#' @section Random numbers: A store has one `seed`, and the seed has independent L'Ecuyer streams
 #' ([parallel::nextRNGStream()]). Query k, and a refit before it, uses the k-th stream, in whichever process it is
 #' suggested. One seed therefore gives one history for any number of workers, if queries and rewards come in the same
 #' order. R's own generator is not used, except to draw the seed if `seed` is `NULL`. Only `rbinom()` in an objective
 #' differs between R before 4.7 and later versions.
 #'
-#' @section Trust: settings are plain text that is checked when it is read. Settings that contain functions or formulas
+#' @section Trust: Settings are plain text that is checked when it is read. Settings that contain functions or formulas
 #' ([width_function()], thresholds of [change_detect()], ...) are an error unless `trust = TRUE`. They are then stored
 #' in R's serialised form. Opening such a bandit also needs `trust = TRUE`, and runs code that anybody with write access
 #' to the database can have put there.
@@ -63,7 +63,7 @@
 #'   the bandit is begun.
 #' @param trust `TRUE` allows settings that contain code; see *Trust*. Default `FALSE`.
 #' @return An object of class `bandit_store`. [open_bandit()] of it returns a [GPBandit][gp_bandit] that is up to date.
-#' @section Errors: a `gpbandits_error` that names the argument. If the database failed, the error also has class
+#' @section Errors: A `gpbandits_error` that names the argument. If the database failed, the error also has class
 #'   `gpbandits_store_error`: a lost connection, a full disk, or a minute of waiting for another transaction. Nothing
 #'   has then changed in the store or in the replica, unless the message states that this is unknown. That happens when
 #'   a commit was under way and the server could not be queried for a minute. `$catch_up()`, or suggesting again with
@@ -175,11 +175,11 @@ begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)
 #' After a crash, a power cut or `kill -9`, only the evaluation that was running is lost. Its query is in the history,
 #' with reward `NA`.
 #'
-#' @section Damaged files: a last line that is incomplete is dropped, and removed from the file at the next event. So is
+#' @section Damaged files: A last line that is incomplete is dropped, and removed from the file at the next event. So is
 #' a last line that is damaged, with a warning. A last line that lacks only its newline is valid. Damage in any earlier
 #' line is an error: the checksum of each line depends on the line before.
 #'
-#' @section Copies and writers: a journal belongs to one bandit at a time.
+#' @section Copies and writers: A journal belongs to one bandit at a time.
 #'
 #' * `$copy()` returns a bandit without a journal. So does every other copy, such as one from [readRDS()] or from
 #'   another process. Its choices are those of the original, but its events are not written. Its first change gives a
@@ -192,7 +192,7 @@ begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)
 #' * A path that is a link is followed. A device or a pipe is an error.
 #' * A write costs a few milliseconds, mostly disk time. [run_bandit()] writes each round.
 #'
-#' @section Trust: a journal is text: numbers, and JSON in ASCII for everything else. Opening it evaluates and
+#' @section Trust: A journal is text: numbers, and JSON in ASCII for everything else. Opening it evaluates and
 #' unserialises nothing. Functions and formulas among a bandit's settings (widths, thresholds, `when`) are written only
 #' with `trust = TRUE`, in R's serialised form. Such a file is opened only with `trust = TRUE`, and can then do whatever
 #' its functions can do.
@@ -201,7 +201,7 @@ begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)
 #' found from the bytes alone: environments, compact vectors, and R's promise objects (CVE-2024-27322: R before 4.4
 #' evaluates them when they are read).
 #'
-#' @section Older formats: every journal written by version 0.9.0 or later can be opened. Unreleased versions also wrote
+#' @section Older formats: Every journal written by version 0.9.0 or later can be opened. Unreleased versions also wrote
 #' formats 1 and 2, which held settings as R objects. Opening them is an error for any `trust`.
 #' @param x a [bandit_store()], or the path of a journal.
 #' @param like for a journal: a bandit with the settings that the journal must have; other settings are an error. `NULL`
@@ -211,7 +211,7 @@ begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)
 #' @param trust for a journal: `TRUE` allows functions in the file to be run. Default `FALSE`. For a store, use the
 #'   argument of [bandit_store()].
 #' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: a `gpbandits_error` if `x` is neither a store nor a path. The same class is raised if the file does
+#' @section Errors: A `gpbandits_error` if `x` is neither a store nor a path. The same class is raised if the file does
 #'   not exist, is not a journal, is damaged, has a newer format, or belongs to another bandit.
 #' @seealso [maximize_bandit()], which continues automatically when it is called again with the same `journal`;
 #'   [compatibility].
@@ -253,7 +253,7 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'
 #' Describes how a [bandit_store()] handles lost connections and stopped processes, and which tables it has.
 #'
-#' @section Lost connections: with a path or a function as `con`, a lost connection is opened again (the server was
+#' @section Lost connections: With a path or a function as `con`, a lost connection is opened again (the server was
 #'   restarted, or the network failed). A transaction that was under way is repeated: nothing of it had happened. If the
 #'   answer to a commit was lost, PostgreSQL is queried for its outcome (`txid_status()`) for at most a minute.
 #'
@@ -261,7 +261,7 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'   `search_path` are unchanged. If the store cannot connect again, this is an error at once, and `$again` of the error
 #'   is `FALSE`. If a server does not answer at all, a call is an error, and [work_on()] tries again.
 #'
-#' @section Stopped processes: a process can be stopped in the middle of a transaction (Ctrl-Z, SIGSTOP, a machine that
+#' @section Stopped processes: A process can be stopped in the middle of a transaction (Ctrl-Z, SIGSTOP, a machine that
 #'   sleeps). A transaction waits for others for a minute.
 #'
 #'   * **PostgreSQL** ends a transaction that has sent nothing for 30 seconds, or for ten times the processor time of
@@ -269,7 +269,7 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'   * **SQLite** keeps the file locked until the process continues or ends. A process that has waited for a minute gets
 #'     an error, which on Linux names the process that holds the lock.
 #'
-#' @section Session settings: these are set for the session, also on a connection that you opened.
+#' @section Session settings: These are set for the session, also on a connection that you opened.
 #'
 #'   * **PostgreSQL**, where the server has them: `client_min_messages` = error, `tcp_keepalives_idle` = 30 s,
 #'     `tcp_keepalives_interval` = 10 s, `tcp_keepalives_count` = 3, `tcp_user_timeout` = 60 s.
@@ -280,7 +280,7 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'   These keepalives are the server's. Those of your machine are set by the function that connects:
 #'   `DBI::dbConnect(RPostgres::Postgres(), ..., keepalives_idle = 30, tcp_user_timeout = 60000)`.
 #'
-#' @section Tables: you may read them, but do not write to them. Rows carry checksums, and every replica raises an error
+#' @section Tables: You may read them, but do not write to them. Rows carry checksums, and every replica raises an error
 #'   for rows that are not a bandit's. Tables of a newer version are an error. [compact_log()] replaces old events by a
 #'   checkpoint.
 #'
