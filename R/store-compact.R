@@ -105,7 +105,9 @@ compact_bandit <- function(bandit, keep = Inf) {
 compact_here <- function(bandit) {
   heal(bandit)
   why <- why_not_compact(bandit)
-  if (!is.null(why)) stop_argument("x", paste("a bandit", why), "one whose state depends only on its present rewards and parameters")
+  if (!is.null(why)) {
+    stop_argument("x", paste("a bandit", why), "one whose state depends only on its present rewards and parameters")
+  }
   before <- table_size(bandit$events)
   new <- checkpoint_of(bandit)
   check_checkpoint(bandit, new)
