@@ -48,6 +48,7 @@
 #'   first.
 #'
 #' @section Backups:
+#'
 #' * **A saved bandit or a JSON text**: copy the file.
 #' * **A journal**: copy the file, at any time. An incomplete last line is dropped when the file is opened.
 #' * **A store on SQLite**: while it is in use, do not copy the file; use `VACUUM INTO 'copy.db'` or SQLite's `.backup`.
@@ -74,6 +75,7 @@
 #' A posterior that was computed from data still depends on them after the data are deleted.
 #'
 #' @section Several writers:
+#'
 #' * **Copies of a saved bandit** are separate bandits, without any exchange.
 #' * **A journal** has one writer. If two processes write at once, one gets an error. The bandit that opened the file
 #'   last owns it ([open_bandit()]).

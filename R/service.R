@@ -14,6 +14,7 @@
 #'   has ended, the query is offered to the next client that asks for a lease (see [store_heartbeat()]).
 #'
 #' @section The page: Open `url` in a browser and enter the token. The page has
+#'
 #'   * the recommended point or Pareto front;
 #'   * the open experiments, with a box for each result;
 #'   * forms for suggestions, and for experiments that were not suggested;
@@ -56,6 +57,7 @@
 #' @param connections the largest number of connections at a time, an integer. Default 500. At most half of
 #'   the files that R may have open.
 #' @return An object of class `bandit_service`, a list with
+#'
 #'   * `url`, `token`: strings;
 #'   * `run(seconds = Inf)`: serves in a script, until it is interrupted. (At R's idle prompt the service answers
 #'     anyway.)
