@@ -11,7 +11,7 @@
 #' Here \eqn{f^*_t}{f*_t} is the best true mean in the period and context of round \eqn{t}. With constraints, it is the
 #' best true mean of the feasible points.
 #'
-#' The loop is compiled code, and the bandit is changed in place. An interrupt keeps the rounds that were played.
+#' The loop is compiled code. It changes the bandit itself, not a copy. An interrupt keeps the rounds that were played.
 #'
 #' @section Random numbers: Noise, delays and contexts of all rounds are drawn before the first choice, from R's
 #' generator. With the same seed, every bandit therefore has the same ones. Delays that depend on the input are the same
@@ -290,7 +290,7 @@ run_entry <- list(settings = alist(
 #' @param x a `bandit_run`.
 #' @param row.names,optional not used.
 #' @param draws number of draws for the column `propensity` of randomised bandits, as in `$history()`, see
-#'   [gp_bandit()]. Default `NULL`; 0 omits the column and its cost.
+#'   [gp_bandit()]. `NULL` (default) or 0: none; propensities that need draws are then `NA`.
 #' @param ... not used.
 #' @export
 as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draws = NULL, ...) {
