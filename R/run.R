@@ -24,8 +24,8 @@
 #' use it at the same time. The rows of the result are the rounds of this run, and `id` gives their queries. Their
 #' leases do not end. The run ends early if the store's budget is spent.
 #'
-#' @param bandit a [GPBandit][gp_bandit], or a [baseline under constraints][baseline_constrained()]. It is changed in
-#'   place, and may already have observations.
+#' @param bandit a [GPBandit][gp_bandit], or a [baseline under constraints][baseline_constrained()]. It is changed
+#' itself, and may already have observations.
 #' @param problem a [bandit_problem()] over the same domain.
 #' @param rounds number of rounds, an integer >= 1.
 #' @param progress `TRUE` reports progress to package progressr. Nothing is shown if it is not installed, or has no
@@ -42,8 +42,8 @@
 #' * `simple_regret`: see *Simple regret*;
 #' * `period`, `optimum`: the problem's period, and its best true mean;
 #' * `violation1`, ... (with constraints): the true constraint values, with sign;
-#' * `cumulative_violation` (with constraints): the soft violation
-#'   \eqn{\|[\sum_s g(x_s)]_+\|}{|| max(sum_s g(x_s), 0) ||}, in which rounds can compensate for others;
+#' * `cumulative_violation` (with constraints): the soft violation \eqn{\|[\sum_s g(x_s)]_+\|}{|| max(sum_s g(x_s), 0)
+#'   ||}, in which rounds can compensate for others;
 #' * `hard_violation` (with constraints): \eqn{\sum_s\sum_j\max(g_j(x_s), 0)}{the sum of max(g_j(x_s), 0) over rounds
 #'   and constraints}, in which nothing is compensated.
 #' @section Simple regret: `simple_regret` in round \eqn{t} is the smallest regret among the queries whose reward has
