@@ -130,7 +130,7 @@ check_plain_settings <- function(config) {
   settings$policy$prior_optimum <- NULL
   code <- Filter(function(name) has_code(settings[[name]]), names(settings))
   if (length(code)) {
-    stop_argument("bandit", sprintf("one with functions or formulas of the user's among its settings (`%s`)", code[1]),
+    stop_argument("bandit", sprintf("one whose settings contain custom functions or formulas (`%s`)", code[1]),
                   "one whose settings are data (JSON carries no code)",
                   try = "a journal, a store or saveRDS(), which keep functions and are opened with `trust = TRUE`")
   }
@@ -169,7 +169,7 @@ json_numbers <- function(x) {
 }
 
 columns_from_json <- function(found, columns) {
-  if (!setequal(names(found), names(columns))) stop("its columns are not a log's")
+  if (!setequal(names(found), names(columns))) stop("its columns are not those of a log")
   read <- lapply(names(columns), function(name) column_from_json(found[[name]], columns[[name]]))
   if (length(unique(lengths(read))) > 1) stop("its columns have different lengths")
   stats::setNames(read, names(columns))
@@ -186,7 +186,7 @@ number_from_json <- function(found) {
   if (is.null(found)) return(NA_real_)
   if (is.double(found) && length(found) == 1) return(found)
   special <- match(list(found), list("NaN", "Inf", "-Inf"))
-  if (is.na(special)) stop("a number that is none")
+  if (is.na(special)) stop("an invalid number")
   c(NaN, Inf, -Inf)[special]
 }
 
@@ -219,7 +219,7 @@ bandit_from_json <- function(found) {
   found$events[lacking] <- list(vector("list", length(found$events$kind)))
   events <- columns_from_json(found$events, c(journal_event_columns(config), list(arms = character())))
   queries <- columns_from_json(found$queries, journal_query_columns(config))
-  if (any(!events$id %in% c(0L, seq_along(queries$arm)))) stop("its events are about queries that are not there")
+  if (any(!events$id %in% c(0L, seq_along(queries$arm)))) stop("its events refer to missing queries")
   queries <- add_rewards(queries, events, config)
   refits <- lapply(found$refits, value_from_json, FALSE)
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),

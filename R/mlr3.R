@@ -12,8 +12,8 @@
 #'
 #' The method is that of [maximize_bandit()]. It begins with a Latin hypercube design, to which existing evaluations of
 #' the instance count. Batches of points from a bandit follow. The bandit has the default kernel of the space and is
-#' refitted during the run, and rewards are scaled as in [maximize_bandit()]. Package bbotk decides when the run ends, and
-#' returns the best evaluated point. It also applies transformations: the bandit searches the untransformed space.
+#' refitted during the run, and rewards are scaled as in [maximize_bandit()]. Package bbotk decides when the run ends,
+#' and returns the best evaluated point. It also applies transformations: the bandit searches the untransformed space.
 #'
 #' @section Parameters:
 #'

@@ -92,7 +92,7 @@ bandit_problem <- function(domain, reward, noise = 0, delay = NULL,
   problem <- set_contexts(problem, contexts)
   if (!is.null(outcomes)) {
     for (arg in c("change_points", "constraints", "constraint_noise")) {
-      if (!is.null(get(arg))) stop_argument(arg, "given together with `outcomes`", "NULL where `outcomes` has limits")
+      if (!is.null(get(arg))) stop_argument(arg, "given together with `outcomes`", "NULL with `outcomes`")
     }
     return(set_outcomes(problem, outcomes, reward, noise, optimum, reference))
   }
@@ -121,7 +121,7 @@ problem_tables <- alist(
 
 check_change_points <- function(change_points) {
   if (is.null(change_points)) return(numeric())
-  allowed <- "increasing whole numbers >= 1"
+  allowed <- "increasing integers >= 1"
   if (!is_number(change_points) || anyNA(change_points) || any(!is.finite(change_points)) ||
       any(change_points != round(change_points)) || any(change_points < 1) ||
       is.unsorted(change_points, strictly = TRUE)) {

@@ -256,7 +256,9 @@ checked_log <- function(log, config, draws) {
   action <- own_columns(log, given)[["action"]]
   by_hand <- if (!is.null(action)) action %in% "given" else FALSE
   log <- log[!is.na(log$reward) & !by_hand, , drop = FALSE]
-  if (nrow(log) < 2) stop_argument("log", sprintf("one with %d known reward(s)", nrow(log)), "a log with at least two")
+  if (nrow(log) < 2) {
+    stop_argument("log", sprintf("one with %d observed reward(s)", nrow(log)), "a log with at least two")
+  }
   p <- own_columns(log, given)$propensity
   if (!is_number(p) || anyNA(p) || any(p <= 0 | p > 1)) {
     stop_argument("log", "one with a propensity that is NA or outside (0, 1]",
@@ -388,7 +390,7 @@ replayed_rewards <- function(bandit, rows, range) {
   }
   if (sum(seen) < 2) {
     stop_argument("log", sprintf("one with %d match(es)", sum(seen)),
-                  "a log in which the policy meets at least two of its choices")
+                  "a log in which at least two choices are those of the policy")
   }
   reward <- rows$reward[seen]
   c(mean_of(reward), list(weights = as.numeric(seen), n = sum(seen),

@@ -91,7 +91,7 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
               call = function(request) for_method(request, timed_reply(service, answer_request(service, request))),
               onWSOpen = function(socket) socket$close())
   server <- catch_error(httpuv::startServer(host, port, app, quiet = TRUE), function(e) {
-    stop_argument("port", sprintf("%d, which cannot be listened on (%s)", as.integer(port), message_of(e)),
+    stop_argument("port", sprintf("%d, on which the service cannot listen (%s)", as.integer(port), message_of(e)),
                   "a free port")
   })
   forget <- watch_connections(service$port, time_limit, connections)
@@ -159,7 +159,7 @@ answer_request <- function(service, request) {
   early <- refuse_early(service, request)
   if (!is.null(early)) return(early)
   doors <- service_doors()
-  if (!request$PATH_INFO %in% names(doors)) return(reply_error(404, "there is nothing here"))
+  if (!request$PATH_INFO %in% names(doors)) return(reply_error(404, "this address does not exist"))
   door <- doors[[request$PATH_INFO]]
   allowed <- if (door$method == "GET") c("GET", "HEAD") else door$method
   if (!request$REQUEST_METHOD %in% allowed) {

@@ -140,7 +140,7 @@ check_tuning <- function(iter, objective, initial, control, model, race, others)
   check_class(model, "gp_model", hint = "gp_model()")
   check_count(iter, lower = 0)
   if (!inherits(initial, "tune_results")) {
-    allowed <- "a whole number >= 1, or results of tune_grid()"
+    allowed <- "an integer >= 1, or results of tune_grid()"
     if (!is_number(initial)) stop_argument("initial", describe(initial), allowed)
     check_count(initial)
   }
