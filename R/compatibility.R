@@ -1,9 +1,10 @@
 # Help page: compatibility of files between versions. Layer: bandit.
 
-#' Compatibility of files and functions, backups and deletion of data
+#' Compatibility between versions
 #'
-#' Describes which files later versions of the package can read, which functions stay, what to back up, and how to
-#' delete personal data.
+#' Describes which files later versions of the package can read, and which functions and arguments stay.
+#'
+#' For backups, and the deletion of personal data, see [bandit-backup].
 #'
 #' @section Files: The first release is 0.9.0, and every file written by 0.9.0 stays readable. Each file names its
 #' format. A later version reads every format that a release has written. A file of a newer format than the package
@@ -35,7 +36,7 @@
 #' policy) are included only with `trust = TRUE`, and need R and the packages that they call. JSON holds no functions at
 #' all. Use it for files that must be kept for many years.
 #'
-#' @section Functions, arguments and columns: names, arguments and columns of exported functions stay.
+#' @section Functions, arguments and columns: Names, arguments and columns of exported functions stay.
 #'
 #' * **Deprecation**: before something is removed, it is deprecated in a release. It still works there, with a warning
 #'   of class `gpbandits_deprecated` once in a session, which names the replacement. It is removed at the earliest a
@@ -46,6 +47,33 @@
 #'   no help page names.
 #' * **Until 1.0**, a release may break one of these rules if a result would otherwise be wrong. NEWS then states it
 #'   first.
+#'
+#' @section Several writers:
+#'
+#' * **Copies of a saved bandit** are separate bandits, without any exchange.
+#' * **A journal** has one writer. If two processes write at once, one gets an error. The bandit that opened the file
+#'   last owns it ([open_bandit()]).
+#' * **A store** has any number of writers. Each change is a transaction, and a query is given to one worker at a time
+#'   ([bandit_store()]). Of two rewards for one query the first counts: the same value again changes nothing, and
+#'   another value is an error.
+#' * **Two versions of the package** can use one store if both know its schema. Use new features only when all processes
+#'   have them.
+#' @seealso [bandit-backup], [as_json()], [open_bandit()], [bandit_store()].
+#' @concept backward compatibility
+#' @concept deprecation
+#' @concept file format
+#' @examples
+#' b <- gp_ucb(1:9 / 9, kernel_se(0.3), noise_var = 0.1)
+#' b$observe(b$suggest()$id, 0.5)
+#' # For the archive: text, and the version that wrote it.
+#' archive <- as_json(b)
+#' substr(archive, 1, 75)
+#' @name compatibility
+NULL
+
+#' Back up a bandit and delete personal data
+#'
+#' Describes how to back up files and databases of bandits, and how to delete personal data from them.
 #'
 #' @section Backups:
 #'
@@ -74,31 +102,17 @@
 #'
 #' A posterior that was computed from data still depends on them after the data are deleted.
 #'
-#' @section Several writers:
-#'
-#' * **Copies of a saved bandit** are separate bandits, without any exchange.
-#' * **A journal** has one writer. If two processes write at once, one gets an error. The bandit that opened the file
-#'   last owns it ([open_bandit()]).
-#' * **A store** has any number of writers. Each change is a transaction, and a query is given to one worker at a time
-#'   ([bandit_store()]). Of two rewards for one query the first counts: the same value again changes nothing, and
-#'   another value is an error.
-#' * **Two versions of the package** can use one store if both know its schema. Use new features only when all processes
-#'   have them.
-#' @seealso [as_json()], [open_bandit()], [bandit_store()].
-#' @concept backward compatibility
-#' @concept backup
-#' @concept data protection
-#' @concept file format
-#' @concept personal data
+#' @seealso [compatibility], [bandit_store()], [open_bandit()].
 #' @examples
 #' b <- gp_ucb(1:9 / 9, kernel_se(0.3), noise_var = 0.1)
 #' b$observe(b$suggest()$id, 0.5)
-#' # For the archive: text, and the version that wrote it.
-#' archive <- as_json(b)
-#' substr(archive, 1, 75)
 #' # All but the first result, in a new bandit:
 #' left <- b$history()[-1, ]
 #' new <- gp_ucb(1:9 / 9, kernel_se(0.3), noise_var = 0.1)
 #' if (nrow(left)) new$add(arm = left$arm, reward = left$reward)
-#' @name compatibility
+#' @name bandit-backup
+#' @concept backup
+#' @concept restore
+#' @concept data protection
+#' @concept personal data
 NULL

@@ -18,13 +18,13 @@
 #'   points played, whose size is their number of plays, the next choice, the best point by posterior mean and, with
 #'   `truth`, the true maximiser. See *Maps of arms*.
 #' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` is given)
-#'   along each input. The other inputs have their values at the best point by posterior mean.
-#' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two most important inputs ([input_importance()]).
-#'   The other inputs have their values at the best point.
+#' along each input, through the best point by posterior mean.
+#' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two most important inputs ([input_importance()]),
+#' through the best point.
 #' * `"front"` (several [outcomes], without contexts): the first two objectives of the observations and of the Pareto
 #'   front (`$front()`), with bars of 2 sd, and the reference point. Points that violate a limit are pale.
-#' * `"feasible"` (several [outcomes], without contexts): the probability that all limits hold, along each input. The
-#'   other inputs have their values at the best point.
+#' * `"feasible"` (several [outcomes], without contexts): the probability that all limits hold, along each input,
+#' through the best point.
 #' * `"arms"` (all other domains): posterior mean and error bars by arm, observations, pending queries, next choice. For
 #'   a box or product of more than two inputs, the distinct points played are drawn as arms.
 #'

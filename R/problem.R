@@ -31,14 +31,12 @@
 #'   returns `n` of them. `NULL` (default): none. See [problem-details].
 #' @param change_points the last rounds of all periods except the last: increasing integers, K - 1 for K periods. `NULL`
 #'   (default): one period.
-#' @param constraints true constraint values: an `n` x m matrix over the arms (a vector if m = 1), or a vectorised
-#'   function that returns one. A point is feasible if all values are <= 0. They do not change over time. `NULL`
-#'   (default): none.
+#' @param constraints true constraint values, constant over time: an `n` x m matrix over the arms (a vector if m = 1),
+#'   or a vectorised function that returns one. A point is feasible if all values are <= 0. `NULL` (default): none.
 #' @param constraint_noise noise on the observed constraints, in the form of `noise`: used independently for each, or a
 #'   list of m. `NULL` (default): none.
-#' @param contexts the sequence of contexts: a matrix with a row per round (rows are reused cyclically) and a column per
-#'   context input, by default named `z1`, .... Or a function of the number of rounds that returns such a matrix. `NULL`
-#'   (default): none.
+#' @param contexts a matrix with a row per round (reused cyclically) and a column per context input, by default named
+#'   `z1`, .... Or a function of the number of rounds that returns such a matrix. `NULL` (default): none.
 #' @param optimum the true best value: a number, or one per period. With contexts, a function of the context matrix that
 #'   returns the best value for each row, or a list of K functions. `NULL` (default): computed; see [problem-details].
 #' @param outcomes the meaning of each outcome, see [outcomes]. `NULL` (default): one reward. See *Several outcomes*.

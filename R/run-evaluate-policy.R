@@ -73,9 +73,9 @@
 #'
 #' `"replay"` estimates the policy's mean reward over a number of rounds equal to the number of matches, if contexts are
 #' independent. Its interval assumes independent rewards. `"dm"` has no guarantee without the model.
-#' @param log a data.frame with a column per input of the contexts, `arm` (or a column per input of the arms), `reward`
-#'   and `propensity`, such as `$history(draws = 200)`. Or a randomised bandit, or its [run][run_bandit]. Rows without
-#'   a reward, and points added by hand, are omitted.
+#' @param log a data.frame with columns for the contexts' inputs, `arm` (or the arms' inputs), `reward` and
+#'   `propensity`, such as `$history(draws = 200)`; or a randomised bandit, or its [run][run_bandit]. Rows without
+#'   reward, and points added by hand, are omitted.
 #' @param bandit a bandit over the log's arms and contexts.
 #' @param method the estimator: `"ips"` (default), `"snips"`, `"dm"`, `"dr"` or `"replay"`.
 #' @param level the level of the interval, a number in (0, 1). Default 0.95.

@@ -292,7 +292,7 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'   * `gpb_history`: a view with the columns `bandit`, `id`, `place` (JSON), `action`, `segment`, `mean`, `sd`,
 #'     `width`, `reward`, `status`, `worker`, `attempt`, `asked_at`, `answered_at` and `reason`. Times are seconds since
 #'     1970 by the server's clock.
-#' @seealso [bandit_store()], [store_heartbeat()], [compatibility] (backups).
+#' @seealso [bandit_store()], [store_heartbeat()], [bandit-backup].
 #' @name store-databases
 #' @concept database connection
 #' @concept fault tolerance
