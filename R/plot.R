@@ -18,13 +18,13 @@
 #'   points played, whose size is their number of plays, the next choice, the best point by posterior mean and, with
 #'   `truth`, the true maximiser. See *Maps of arms*.
 #' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` is given)
-#' along each input, through the best point by posterior mean.
+#'   along each input, through the best point by posterior mean.
 #' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two most important inputs ([input_importance()]),
-#' through the best point.
+#'   through the best point.
 #' * `"front"` (several [outcomes], without contexts): the first two objectives of the observations and of the Pareto
 #'   front (`$front()`), with bars of 2 sd, and the reference point. Points that violate a limit are pale.
 #' * `"feasible"` (several [outcomes], without contexts): the probability that all limits hold, along each input,
-#' through the best point.
+#'   through the best point.
 #' * `"arms"` (all other domains): posterior mean and error bars by arm, observations, pending queries, next choice. For
 #'   a box or product of more than two inputs, the distinct points played are drawn as arms.
 #'
@@ -63,8 +63,8 @@
 #' @param truth the true mean: a function of the input matrix (one row per point, context columns last), or one number
 #'   per arm. `NULL` (default): none.
 #' @param width \eqn{w}, the half-width of the band in posterior standard deviations, a number >= 0. `NULL` (default):
-#'   the confidence width of the policy in the next round if it is a single number (not `width_dmm()`), else 2. The
-#'   legend states it.
+#'   the policy's confidence width (its multiplier of the sd) in the next round, if it is one number (not
+#'   `width_dmm()`), else 2. The legend states it.
 #' @param next_choice `TRUE` (default) marks the next choice.
 #' @param resolution points per input at which a box's posterior is drawn, an integer from 2 to 1000. `NULL` (default):
 #'   301 with one input, 61 with two.

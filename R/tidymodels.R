@@ -38,8 +38,8 @@
 #' @param metrics a `yardstick::metric_set()`. `NULL` (default): tune's default metrics for the model's mode.
 #' @param eval_time evaluation times of dynamic metrics, as in `tune_bayes()`. Default `NULL`.
 #' @param objective the acquisition function: a [policy][policies], or tune's `exp_improve()`, `prob_improve()` (number
-#'   `trade_off`: `xi`) or `conf_bound()` (number `kappa`: the confidence width). `NULL` (default): that of
-#'   [maximize_bandit()].
+#'   `trade_off`: `xi`) or `conf_bound()` (number `kappa`: the confidence width, the multiplier of the sd). `NULL`
+#'   (default): that of [maximize_bandit()].
 #' @param initial number of first settings, or earlier results of `tune_grid()` or a similar function. Default 5.
 #' @param model the Gaussian-process model, a [gp_model()]. Its defaults depend on the number of inputs.
 #' @param control `tune::control_bayes()`, or [search_control()], of which only `verbose` is used. `NULL` (default): the
