@@ -63,7 +63,7 @@
 #' @return
 #'
 #' * `as_json()`: one string, in ASCII. The state of R's random generator is not part of it.
-#' * `from_json()`: a bandit, see [gp_bandit()].
+#' * `from_json()`: a [GPBandit].
 #' @section Errors: A `gpbandits_error`
 #'
 #' * if the settings contain your own functions (a kernel, width, policy, cost or rule), because JSON is data, and code

@@ -24,7 +24,7 @@
 #' * `model`: the Gaussian process, [gp_model()] by default.
 #' * `control`: [search_control()], of which `pending` has an effect; the rest is an error.
 #' * `fixed`: a named list of values of parameters that are not chosen, on the scale of the search space, as in
-#'   `$suggest(fixed = )` of a [gp_bandit()]. The initial design has these values too. Evaluations of the instance with
+#'   `$suggest(fixed = )` of a [GPBandit]. The initial design has these values too. Evaluations of the instance with
 #'   other values are used for fitting. By default nothing is fixed.
 #'
 #' @section Failed evaluations: Return `Inf` or `-Inf` for an evaluation that failed. It counts as the worst value so

@@ -62,7 +62,7 @@
 #'   (default): that of the last query.
 #' @param truth the true mean: a function of the input matrix (one row per point, context columns last), or one number
 #'   per arm. `NULL` (default): none.
-#' @param width \eqn{w}, the half-width of the band in posterior sds, a number >= 0. `NULL` (default):
+#' @param width \eqn{w}, the half-width of the band in posterior sds, a number >= 0. `NULL`:
 #'   the policy's confidence width (its multiplier of the sd) in the next round, if it is one number (not
 #'   `width_dmm()`), else 2. The legend states it.
 #' @param next_choice `TRUE` (default) marks the next choice.

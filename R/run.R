@@ -24,7 +24,7 @@
 #' use it at the same time. The rows of the result are the rounds of this run, and `id` gives their queries. Their
 #' leases do not end. The run ends early if the store's budget is spent.
 #'
-#' @param bandit a [GPBandit][gp_bandit], or a [baseline under constraints][baseline_constrained()]. It is changed
+#' @param bandit a [GPBandit], or a [baseline under constraints][baseline_constrained()]. It is changed
 #' itself, and may already have observations.
 #' @param problem a [bandit_problem()] over the same domain.
 #' @param rounds number of rounds, an integer >= 1.
@@ -290,7 +290,7 @@ run_entry <- list(settings = alist(
 #' @param x a `bandit_run`.
 #' @param row.names,optional not used.
 #' @param draws number of draws for the column `propensity` of randomised bandits, as in `$history()`, see
-#'   [gp_bandit()]. `NULL` (default) or 0: none; propensities that need draws are then `NA`.
+#'   [GPBandit]. `NULL` (default) or 0: none; propensities that need draws are then `NA`.
 #' @param ... not used.
 #' @export
 as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draws = NULL, ...) {

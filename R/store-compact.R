@@ -56,7 +56,7 @@
 #' Each is a line of text (kilobytes if models are averaged), and a new posterior from all rewards when the log is
 #' opened. A checkpoint has only one.
 #'
-#' @param x a [bandit_store()], the path of a journal, or a [GPBandit][gp_bandit]. A bandit's journal or store is
+#' @param x a [bandit_store()], the path of a journal, or a [GPBandit]. A bandit's journal or store is
 #'   compacted with it.
 #' @param trust for a journal: `TRUE` allows functions in the file to be run, as in [open_bandit()]. Default `FALSE`.
 #' @param keep the number of latest queries that stay, an integer >= 0. `Inf` (default): all. See [forget-rounds].

@@ -62,7 +62,7 @@
 #' @param seed an integer >= 0, the seed of the store's random numbers. `NULL` (default): drawn from R's generator when
 #'   the bandit is begun.
 #' @param trust `TRUE` allows settings that contain code; see *Trust*. Default `FALSE`.
-#' @return An object of class `bandit_store`. [open_bandit()] of it returns a [GPBandit][gp_bandit] that is up to date.
+#' @return An object of class `bandit_store`. [open_bandit()] of it returns a [GPBandit] that is up to date.
 #' @section Errors: A `gpbandits_error` that names the argument. If the database failed, the error also has class
 #'   `gpbandits_store_error`: a lost connection, a full disk, or a minute of waiting for another transaction. Nothing
 #'   has then changed in the store or in the replica, unless the message states that this is unknown. That happens when
@@ -210,7 +210,7 @@ begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)
 #'   that random choices continue exactly. `FALSE` leaves the generator unchanged.
 #' @param trust for a journal: `TRUE` allows functions in the file to be run. Default `FALSE`. For a store, use the
 #'   argument of [bandit_store()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return An object of class [GPBandit].
 #' @section Errors: A `gpbandits_error` if `x` is neither a store nor a path. The same class is raised if the file does
 #'   not exist, is not a journal, is damaged, has a newer format, or belongs to another bandit.
 #' @seealso [maximize_bandit()], which continues automatically when it is called again with the same `journal`;
