@@ -36,7 +36,8 @@
 #' @param constraint_noise noise on the observed constraints, in the form of `noise`: used independently for each, or a
 #'   list of m. `NULL` (default): none.
 #' @param contexts a matrix with a row per round (reused cyclically) and a column per context input, by default named
-#'   `z1`, .... Or a function of the number of rounds that returns such a matrix. `NULL` (default): none.
+#'   `z1`, .... Or a function of the number of rounds that returns such a matrix; it may be random. `NULL` (default):
+#'   none.
 #' @param optimum the true best value: a number, or one per period. With contexts, a function of the context matrix that
 #'   returns the best value for each row, or a list of K functions. `NULL` (default): computed; see [problem-details].
 #' @param outcomes the meaning of each outcome, see [outcomes]. `NULL` (default): one reward. See *Several outcomes*.

@@ -15,7 +15,7 @@
 #'
 #' @section Random numbers: Noise, delays and contexts of all rounds are drawn before the first choice, from R's
 #' generator. With the same seed, every bandit therefore has the same ones. Delays that depend on the input are the same
-#' at the same input.
+#' at the same input in the same round.
 #'
 #' @section Delays: A delay of \eqn{d} makes the reward of round \eqn{s} usable from round \eqn{t} on if and only if
 #' \eqn{d \le t - s}{d <= t - s}. Rewards that have not arrived at the end of the run stay pending.
