@@ -17,9 +17,9 @@
 #' from R's generator, so [set.seed()] makes it reproducible.
 #'
 #' @param kernel a kernel, see [kernel_se()].
-#' @param x the points: a matrix or data.frame with one row per point, a vector for one input, or a [finite_domain()].
-#'   For [kernel_matrix()]: arm numbers (if missing, all arms), in the last column if the kernel has other inputs; a
-#'   domain's are automatic.
+#' @param x the points: a matrix or data.frame (one row per point), a vector for one input, or a [finite_domain()].
+#'   For [kernel_matrix()]: arm numbers (if missing, all arms), in the last column if the kernel has other
+#'   inputs (automatic for a domain).
 #' @param n number of independent draws, an integer >= 1. Default 1.
 #' @return For `n` = 1 a numeric vector with one value per point. For `n` > 1 a matrix with one draw per column.
 #' @section Errors: A `gpbandits_error` if `kernel` is not a kernel or does not fit `x`, if `x` is required and missing,

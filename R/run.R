@@ -24,8 +24,8 @@
 #' use it at the same time. The rows of the result are the rounds of this run, and `id` gives their queries. Their
 #' leases do not end. The run ends early if the store's budget is spent.
 #'
-#' @param bandit a [GPBandit], or a [baseline under constraints][baseline_constrained()]. It is changed
-#' itself, and may already have observations.
+#' @param bandit a [GPBandit], or a [baseline under constraints][baseline_constrained()]. It is changed itself, and may
+#'   already have observations.
 #' @param problem a [bandit_problem()] over the same domain.
 #' @param rounds number of rounds, an integer >= 1.
 #' @param progress `TRUE` reports progress to package progressr. Nothing is shown if it is not installed, or has no

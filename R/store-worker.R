@@ -20,18 +20,18 @@
 #' @section Random numbers: `objective` uses a substream of its query's stream (see [bandit_store()]). The same query
 #' has the same random numbers in every process.
 #'
-#' @section Failed evaluations: An evaluation fails if it raises an error, or returns something else than a finite
+#' @section Failed evaluations: An evaluation fails if it raises an error, or returns anything other than a finite
 #' number. It is recorded by `$fail()` with the reason. So that the point is avoided, it is also added with the worst
 #' reward observed so far (the prior mean if there is none). A result that is reported later, by `$observe(id, reward)`,
 #' replaces that reward; the query stays failed.
 #'
 #' A worker ends early if its first ten evaluations fail for the same reason, while no evaluation of any worker has
-#' succeeded. When a worker ends, all its evaluations failed, and no other worker had a success, it gives a warning of
-#' class `gpbandits_no_success` that quotes the first failure.
+#' succeeded. If all evaluations of a worker failed until it ends, and no other worker had a success, there is a warning
+#' of class `gpbandits_no_success`. It quotes the first failure.
 #'
-#' @section Racing: In a search with [race_folds()], a worker takes a setting and evaluates its folds, `objective(point,
-#' fold)`, one after the other. The setting is compared with the complete settings of all workers. Each fold's result is
-#' in the store at once, so another worker that takes over the setting continues with the next fold.
+#' @section Racing: In a search with [race_folds()], a worker takes a setting and evaluates its folds one after the
+#' other, as `objective(point, fold)`. The setting is compared with the complete settings of all workers. Each fold's
+#' result is in the store at once, so another worker that takes over the setting continues with the next fold.
 #'
 #' @param store a [bandit_store()] made with a path or a function. A connection that you opened works too, but without
 #'   renewal of leases from a second process.
