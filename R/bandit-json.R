@@ -1,47 +1,82 @@
 # Bandits as JSON. Layer: bandit.
 
-#' A bandit as plain JSON
+#' Write a bandit as JSON, and read it
 #'
-#' `as_json()` writes a bandit's settings and its log as JSON that any language can read; `from_json()` makes the bandit
-#' again, which goes on as the original would: the same data, the same seed, the same choices, to the bit. For what has
-#' to be kept for years, looked at, or handed on; a journal or a store keeps a bandit while it lives.
+#' `as_json()` writes a bandit's settings and event log as JSON; `from_json()` restores the bandit from it.
 #'
-#' @section Schema, version 1: an object with the members
-#'   * `format`: `"gpbandits bandit"`; `version`: 1; `package`: the version that wrote it;
-#'   * `settings`: what [gp_bandit()] made of its arguments. A number, string or flag stands for itself; everything else
-#'     is an object of `type` (`"double"`, `"integer"`, `"logical"`, `"character"`, `"list"`), `values`, an array, and
-#'     `attributes` (names, dimensions, classes). Numbers that fifteen digits do not give exactly are strings,
-#'     hexadecimal fractions of C99;
-#'   * `queries`: an object of arrays, one number a query, the first query first: `arm` (from 0, `null` on a box) and
-#'     `context` (from 0) or the model's inputs `in.1`, ... (logarithms of logarithmic inputs, levels by number),
-#'     `action` (1 policy, 2 explore, 3 given), `segment`, and, as they were at the choice, in the model's units,
-#'     `mean`, `sd`, `width`;
-#'   * `events`: likewise, in the order in which they happened: `kind` (1 query, 2 reward, 3 given, 4 restart, 5 refit,
-#'     6 epoch, 7 amend, 8 withdraw, 9 fail, 10 arms, 11 checkpoint), `id` of the query (its place among `queries`),
-#'     `reward`, `time`, `noise_var` (of an amendment `null` leaves it as it was, 0 is the bandit's own again), `size`
-#'     (of how many readings it is the mean), `spread` (the sum of their squares about it), `other` (the query that it
-#'     was compared with), `outcome` (the number of the one that it is about, the first objective first; `null` for all,
-#'     or where there is one), constraint values `g1`, ..., and `arms`, the eligible ones where not all were (`"1-3,7"`;
-#'     `"|2=0.5"`: the second model input was fixed). A checkpoint, the first event of a bandit that has forgotten
-#'     rounds ([compact_log()]), has their number as `size`, as `other` the number of the queries that stand for them
-#'     (the first ones, with their numbers, means and spreads of rewards), as `spread` how many were explored, as
-#'     `reward` the last query that was asked before all their rewards were known;
-#'   * `refits`: the parameters of each refit, as settings are; `memory`: what a rule in R remembers, where there is
-#'     one;
-#'   * `reasons`, where there are any: an object of strings by ids, why queries failed or were withdrawn.
+#' Any language can read the text. Use it for archives that must be kept for many years, for inspection, and for
+#' exchange. The event log is the list of all suggestions, rewards and refits. The restored bandit has the same data and
+#' posterior and, with the same seed, makes the same choices, to the bit. During a run, a journal ([open_bandit()]) or a
+#' [bandit_store()] saves a bandit continuously.
 #'
-#'   Numbers of queries and events have up to seventeen digits, which give a double exactly; `null` is a number that is
-#'   not known; `"NaN"`, `"Inf"`, `"-Inf"` are strings.
+#' @section Schema, version 1: The text is one JSON object with these members.
 #'
-#' @param bandit a bandit; one in a store or with a journal is written as it is now, and what is made from the text has
+#' * `format`: `"gpbandits bandit"`. `version`: 1. `package`: the version that wrote it.
+#' * `settings`: the settings that [gp_bandit()] makes from its arguments. A number, string or flag is written directly.
+#'   Every other value is an object with `type` (`"double"`, `"integer"`, `"logical"`, `"character"`, `"list"`),
+#'   `values` (an array) and `attributes` (names, dimensions, classes). Numbers that fifteen digits do not give exactly
+#'   are strings: hexadecimal fractions of C99.
+#' * `queries`: an object of arrays with one number for each query, in order; see *Queries*.
+#' * `events`: an object of arrays with one number for each event, in order; see *Events*.
+#' * `refits`: the parameters of each refit, in the form of `settings`.
+#' * `memory`: the state of a rule written in R, if there is one.
+#' * `reasons`: an object of strings by id, if queries failed or were withdrawn with a reason.
+#'
+#' Numbers of queries and events have up to seventeen digits, which give a double exactly. `null` is a missing number.
+#' `"NaN"`, `"Inf"` and `"-Inf"` are strings.
+#'
+#' @section Queries: The members of `queries` are
+#'
+#' * `arm` (from 0; `null` on a box) and `context` (from 0), or the model's inputs `in.1`, ... (logarithms of
+#'   logarithmic inputs, levels by number);
+#' * `action`: 1 policy, 2 explore, 3 given;
+#' * `segment`;
+#' * `mean`, `sd` and `width` at the time of the choice, in the model's units.
+#'
+#' @section Events: The members of `events` are
+#'
+#' * `kind`: 1 query, 2 reward, 3 given, 4 restart, 5 refit, 6 epoch, 7 amend, 8 withdraw, 9 fail, 10 arms, 11
+#'   checkpoint;
+#' * `id`: the number of the query in `queries`;
+#' * `reward` and `time`;
+#' * `noise_var`: the noise variance of this reward. In an amendment `null` leaves it unchanged, and 0 restores the
+#'   bandit's;
+#' * `size`: the number of measurements of which the reward is the mean;
+#' * `spread`: the sum of their squared deviations from it;
+#' * `other`: the query with which it was compared;
+#' * `outcome`: the number of the outcome, the first objective first; `null` for all, or if there is only one;
+#' * `g1`, ...: constraint values;
+#' * `arms`: the eligible arms, if not all were eligible, such as `"1-3,7"`. In `"|2=0.5"` the second model input was
+#'   fixed.
+#'
+#' A checkpoint is the first event of a bandit with forgotten rounds ([forget-rounds]). Its fields are
+#'
+#' * `size`: the number of forgotten rounds;
+#' * `other`: the number of queries that represent them. These are the first queries, with their numbers, means and
+#'   spreads of rewards;
+#' * `spread`: the number of forgotten rounds that were exploration;
+#' * `reward`: the last query that was suggested before all forgotten rewards were observed.
+#'
+#' @param bandit a bandit. If it is in a store or has a journal, its present state is written; the restored bandit has
 #'   neither.
-#' @param text JSON as `as_json()` writes it: one string, or its lines.
-#' @return `as_json()`: one string, in ASCII. `from_json()`: a bandit. R's random generator is not part of it.
-#' @section Errors: a `gpbandits_error` where settings hold functions of the user's (a kernel, width, policy, cost or
-#'   rule: JSON is data, and code that came with it would have to be run); where the text is no JSON, of a later
-#'   version, or not a bandit's. Text may be anybody's: nothing of it is evaluated, it is checked as a whole before it
-#'   is used, and a log that does not tell a bandit's life is refused. It is never taken for a path or an address.
-#' @seealso [open_bandit()], [bandit_store()].
+#' @param text JSON written by `as_json()`: one string, or its lines.
+#' @return
+#'
+#' * `as_json()`: one string, in ASCII. The state of R's random generator is not part of it.
+#' * `from_json()`: a [GPBandit].
+#' @section Errors: A `gpbandits_error`
+#'
+#' * if the settings contain your own functions (a kernel, width, policy, cost or rule), because JSON is data, and code
+#'   in it would have to be run;
+#' * if the text is not JSON, has a later version, or is not a bandit's.
+#'
+#' The text can be untrusted. It is checked as a whole before it is used, and nothing in it is evaluated. A log that no
+#' bandit can have is an error. The text is never treated as a path or an address.
+#' @seealso [open_bandit()], [bandit_store()], [compatibility].
+#' @concept serialization
+#' @concept export
+#' @concept archive
+#' @concept data interchange
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_ucb(x, kernel_se(0.2), noise_var = 0.01)
@@ -95,7 +130,7 @@ check_plain_settings <- function(config) {
   settings$policy$prior_optimum <- NULL
   code <- Filter(function(name) has_code(settings[[name]]), names(settings))
   if (length(code)) {
-    stop_argument("bandit", sprintf("one with functions or formulas of the user's among its settings (`%s`)", code[1]),
+    stop_argument("bandit", sprintf("one whose settings contain custom functions or formulas (`%s`)", code[1]),
                   "one whose settings are data (JSON carries no code)",
                   try = "a journal, a store or saveRDS(), which keep functions and are opened with `trust = TRUE`")
   }
@@ -134,7 +169,7 @@ json_numbers <- function(x) {
 }
 
 columns_from_json <- function(found, columns) {
-  if (!setequal(names(found), names(columns))) stop("its columns are not a log's")
+  if (!setequal(names(found), names(columns))) stop("its columns are not those of a log")
   read <- lapply(names(columns), function(name) column_from_json(found[[name]], columns[[name]]))
   if (length(unique(lengths(read))) > 1) stop("its columns have different lengths")
   stats::setNames(read, names(columns))
@@ -151,7 +186,7 @@ number_from_json <- function(found) {
   if (is.null(found)) return(NA_real_)
   if (is.double(found) && length(found) == 1) return(found)
   special <- match(list(found), list("NaN", "Inf", "-Inf"))
-  if (is.na(special)) stop("a number that is none")
+  if (is.na(special)) stop("an invalid number")
   c(NaN, Inf, -Inf)[special]
 }
 
@@ -184,7 +219,7 @@ bandit_from_json <- function(found) {
   found$events[lacking] <- list(vector("list", length(found$events$kind)))
   events <- columns_from_json(found$events, c(journal_event_columns(config), list(arms = character())))
   queries <- columns_from_json(found$queries, journal_query_columns(config))
-  if (any(!events$id %in% c(0L, seq_along(queries$arm)))) stop("its events are about queries that are not there")
+  if (any(!events$id %in% c(0L, seq_along(queries$arm)))) stop("its events refer to missing queries")
   queries <- add_rewards(queries, events, config)
   refits <- lapply(found$refits, value_from_json, FALSE)
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),

@@ -1,84 +1,118 @@
 # Help page: compatibility of files between versions. Layer: bandit.
 
-#' What stays readable, what stays callable
+#' Compatibility between versions
 #'
-#' A campaign may outlive a version of this package. Here is what is promised to whoever keeps one, and what nobody but
-#' the reader can do: backups, and deleting what must be deleted.
+#' Describes which files later versions of the package can read, and which functions and arguments stay.
 #'
-#' @section What reads what: each file names its format, and a later version of the package reads every format that a
-#'   release has written, since 0.1.0. What is newer than the package is refused with an error that says so, and left as
-#'   it is. Files of 0.1.0 are kept among the package's tests, which read them, go on with them, and compare what is
-#'   chosen next.
+#' For backups, and the deletion of personal data, see [bandit-backup].
 #'
-#'   \tabular{llll}{
-#'     what \tab written by \tab read by \tab format \cr
-#'     a saved bandit \tab [saveRDS()] \tab [readRDS()] \tab 2 (0 and 1, of development versions, are read too) \cr
-#'     a journal \tab `journal = "file"` \tab [open_bandit()] \tab 3 (1 and 2, of development versions, are refused:
-#'       opening them would run code) \cr
-#'     a store's tables \tab [bandit_store()] \tab [open_bandit()], [work_on()], [bandit_service()] \tab schema 1 \cr
-#'     JSON \tab [as_json()] \tab [from_json()] \tab schema 1 \cr
-#'   }
+#' @section Files: The first release is 0.9.0, and every file written by 0.9.0 stays readable. Each file names its
+#' format. A later version reads every format that a release has written. A file of a newer format than the package
+#' knows is an error that says so, and is not changed.
 #'
-#'   What comes back has the same log and the same posterior. Its next choices are those of the version that reads it: a
-#'   release may choose better than the one before, and its NEWS says where. Within a version they are the same to the
-#'   bit on one machine and, up to ties within rounding, everywhere. What was found by [maximize_bandit()] and the
-#'   results of [run_bandit()] are R objects to look at; their `bandit` is a saved bandit.
+#' \tabular{llll}{
+#'   file \tab written by \tab read by \tab format \cr
+#'   a saved bandit \tab [saveRDS()] \tab [readRDS()] \tab 2 \cr
+#'   a journal \tab `journal = "file"` \tab [open_bandit()] \tab 3 \cr
+#'   a store's tables \tab [bandit_store()] \tab [open_bandit()], [work_on()], [bandit_service()] \tab schema 1 \cr
+#'   JSON \tab [as_json()] \tab [from_json()] \tab schema 1 \cr
+#' }
 #'
-#'   Journals and stores hold text and numbers; functions of your own (a kernel, a width, a policy) are only in them
-#'   with `trust = TRUE`, and need R and the packages that they call. JSON holds no functions at all: it is what to keep
-#'   for many years. [compact_log()] writes events like any other: a file that it made shorter is read by whatever read
-#'   it before. (With `keep` it writes a kind of event that there was not at first: versions from before that call such
-#'   a file damaged.)
+#' Files of unreleased versions can be opened, or end in an error that says so. Saved bandits of formats 0 and 1 can be
+#' read. Journals of formats 1 and 2 are an error, because opening them would run code. The package's tests read files
+#' of an unreleased version, continue them, and compare the next choices.
 #'
-#' @section What stays callable: names, arguments and columns of exported functions. What is to go is deprecated in one
-#'   release, where it works as before and warns, once in a session, with a condition of class `gpbandits_deprecated`
-#'   that names what to write instead, and is removed a year and one release later at the earliest. New arguments have
-#'   defaults under which nothing changes. Classes of conditions (`gpbandits_error` and the others) stay. Internal
-#'   functions, wordings of messages and prints, and the fields of objects that no help page names may change at any
-#'   time. Until 1.0 a release may break one of these rules where a result would else be wrong; NEWS then says it first.
+#' A file that is read has the same log and the same posterior. Its next choices are those of the version that reads it.
+#' A release may choose better than the one before, and NEWS then states it. Within a version, choices are identical to
+#' the bit on one machine and, except for ties within rounding, on all machines.
 #'
-#' @section What to back up:
-#'   * a saved bandit, a JSON text: the file.
-#'   * a journal: the file; at any moment, for a last line that is not whole is dropped when it is opened.
-#'   * a store on SQLite: while anybody works on it not by copying the file, but by `VACUUM INTO 'copy.db'` or SQLite's
-#'     `.backup`; else the file, with those called like it that end in `-wal` and `-shm` where they are there.
-#'   * a store on PostgreSQL: `pg_dump` of the tables `gpb_*` in one go (they refer to each other), or the server's own
-#'     backups.
-#'   * besides: your functions, and the version of this package (`packageVersion("gpbandits")`).
+#' Results of [maximize_bandit()] and [run_bandit()] are R objects for inspection. Their element `bandit` is a saved
+#' bandit.
 #'
-#'   A backup that is put back is an earlier state: what was asked since is asked again, and workers that still hold
-#'   tokens of the later state are refused.
+#' [compact_log()] without `keep` writes ordinary events, which the same versions read as before. With `keep` it writes
+#' an additional kind of event. Unreleased versions that do not have this kind report such a file as damaged.
 #'
-#' @section Deleting a person's data: a log is a history; nothing is taken out of its middle, since all that came later
-#'   was chosen by it. So put nothing into it that may have to go: contexts are numbers that describe, not names or
-#'   addresses; who it was stays in a table of yours, by the query's `id`, where it can be deleted. Texts that are kept:
-#'   names of workers in a store, and reasons of `$fail()` and `$withdraw()`. Rows of the store's table `gpb_lease` may
-#'   be emptied of names once their queries are answered or given up
-#'   (`UPDATE gpb_lease SET worker = NULL WHERE query = 7 AND bandit = 1`). A reason is part of the log and stays, so
-#'   write nothing personal into it. A result that must be forgotten: make the bandit anew from what may stay,
-#'   `new$add()` of the rows of `old$history()` that are left, and delete the old one with its backups: the file, or in
-#'   a store all rows of its `bandit` in the tables `gpb_*` (and then `VACUUM`: a database keeps deleted rows on the
-#'   disk until then). A posterior computed from data that were deleted since still knows them.
+#' @section Functions in files: Journals and stores hold text and numbers. Your own functions (a kernel, a width, a
+#' policy) are included only with `trust = TRUE`, and need R and the packages that they call. JSON holds no functions at
+#' all. Use it for files that must be kept for many years.
 #'
-#' @section What two writers do:
-#'   * two copies of a saved bandit are two bandits; neither hears of the other.
-#'   * a journal has one writer: of two who write at once one is refused, and whoever opened it last has it
-#'     ([open_bandit()]).
-#'   * a store has as many as you like: each change is a transaction, a query is given to one worker at a time
-#'     ([bandit_store()]), and of two rewards for one query the first counts, the same again changes nothing, and
-#'     another one is refused.
-#'   * two versions of the package on one store: both work as long as they know the same schema; use what is new in the
-#'     later one only when all have it.
-#' @seealso [as_json()], [open_bandit()], [bandit_store()].
+#' @section Functions, arguments and columns: Names, arguments and columns of exported functions stay.
+#'
+#' * **Deprecation**: before something is removed, it is deprecated in a release. It still works there, with a warning
+#'   of class `gpbandits_deprecated` once in a session, which names the replacement. It is removed at the earliest a
+#'   year and one release later.
+#' * **New arguments** have defaults under which nothing changes.
+#' * **Classes of conditions** stay (`gpbandits_error` and the others).
+#' * **May change at any time**: internal functions, wordings of messages and printed output, and fields of objects that
+#'   no help page names.
+#' * **Until 1.0**, a release may break one of these rules if a result would otherwise be wrong. NEWS then states it
+#'   first.
+#'
+#' @section Several writers:
+#'
+#' * **Copies of a saved bandit** are separate bandits, without any exchange.
+#' * **A journal** has one writer. If two processes write at once, one gets an error. The bandit that opened the file
+#'   last owns it ([open_bandit()]).
+#' * **A store** has any number of writers. Each change is a transaction, and a query is given to one worker at a time
+#'   ([bandit_store()]). Of two rewards for one query the first counts: the same value again changes nothing, and
+#'   another value is an error.
+#' * **Two versions of the package** can use one store if both know its schema. Use new features only when all processes
+#'   have them.
+#' @seealso [bandit-backup], [as_json()], [open_bandit()], [bandit_store()].
+#' @concept backward compatibility
+#' @concept deprecation
+#' @concept file format
 #' @examples
 #' b <- gp_ucb(1:9 / 9, kernel_se(0.3), noise_var = 0.1)
 #' b$observe(b$suggest()$id, 0.5)
 #' # For the archive: text, and the version that wrote it.
 #' archive <- as_json(b)
 #' substr(archive, 1, 75)
-#' # All but the first result, in a bandit of their own:
+#' @name compatibility
+NULL
+
+#' Back up a bandit and delete personal data
+#'
+#' Describes how to back up files and databases of bandits, and how to delete personal data from them.
+#'
+#' @section Backups:
+#'
+#' * **A saved bandit or a JSON text**: copy the file.
+#' * **A journal**: copy the file, at any time. An incomplete last line is dropped when the file is opened.
+#' * **A store on SQLite**: while it is in use, do not copy the file; use `VACUUM INTO 'copy.db'` or SQLite's `.backup`.
+#'   Otherwise copy the file, with the files of the same name that end in `-wal` and `-shm`, if they exist.
+#' * **A store on PostgreSQL**: `pg_dump` of all tables `gpb_*` in one run (they refer to each other), or the server's
+#'   own backups.
+#' * **Also**: your functions, and the version of this package (`packageVersion("gpbandits")`).
+#'
+#' A restored backup is an earlier state. Later queries are suggested again, and workers that hold tokens of the later
+#' state get an error.
+#'
+#' @section Deleting personal data: A log is a history. Nothing can be removed from its middle, because all later
+#' choices depend on it. Therefore write nothing into it that may have to be deleted.
+#'
+#' * **Contexts** should be numbers that describe, not names or addresses. Keep the identity in a separate table, by the
+#'   query's `id`; it can then be deleted.
+#' * **Names of workers** in a store can be removed from table `gpb_lease`, once their queries are answered or given up:
+#'   `UPDATE gpb_lease SET worker = NULL WHERE query = 7 AND bandit = 1`.
+#' * **Reasons** given to `$fail()` and `$withdraw()` are part of the log and stay. Write nothing personal into them.
+#' * **A result** cannot be removed alone. Make a new bandit, and add the remaining rows of `old$history()` with
+#'   `new$add()`. Then delete the old bandit and its backups: the file, or in a store all rows of its `bandit` in the
+#'   tables `gpb_*`. Then run `VACUUM`, because a database keeps deleted rows on the disk until then.
+#'
+#' A posterior that was computed from data still depends on them after the data are deleted.
+#'
+#' @seealso [compatibility], [bandit_store()], [open_bandit()].
+#' @examples
+#' b <- gp_ucb(1:9 / 9, kernel_se(0.3), noise_var = 0.1)
+#' b$observe(b$suggest()$id, 0.5)
+#' # All but the first result, in a new bandit:
 #' left <- b$history()[-1, ]
 #' new <- gp_ucb(1:9 / 9, kernel_se(0.3), noise_var = 0.1)
 #' if (nrow(left)) new$add(arm = left$arm, reward = left$reward)
-#' @name compatibility
+#' @name bandit-backup
+#' @concept backup
+#' @concept restore
+#' @concept data protection
+#' @concept personal data
 NULL

@@ -1,27 +1,22 @@
 # `opt("gp_bandit")` and `tnr("gp_bandit")` for mlr3. Layer: integrations.
 
-#' Tuning with mlr3: `opt("gp_bandit")` and `tnr("gp_bandit")`
+#' Bayesian optimisation and tuning with mlr3: `opt("gp_bandit")`, `tnr("gp_bandit")`
 #'
-#' When package bbotk is loaded, `bbotk::opt("gp_bandit")` optimises with a Gaussian-process bandit, and when
-#' mlr3tuning is,
-#' `mlr3tuning::tnr("gp_bandit")` tunes with one: spaces with factors, logicals, dependencies, `logscale` and
-#' `trafo`, one objective or several to be
-#' minimised or maximised, all terminators and callbacks, batches.
+#' `bbotk::opt("gp_bandit")` and `mlr3tuning::tnr("gp_bandit")` optimise and tune with a Gaussian-process bandit.
 #'
-#' It is [maximize_bandit()] behind bbotk's interface: a Latin hypercube first (evaluations that the instance has
-#' already count
-#' towards it), then batches of points of a bandit with the default kernel of the space, refitted as it goes. Rewards
-#' are scaled as
-#' there. bbotk decides when it ends, and recommends the best point seen. `Inf` and `-Inf` count as the worst value so
-#' far, with a failure's doubt as in [maximize_bandit()]: return one of them for an evaluation that failed. `NA` and
-#' `NaN` are an error of bbotk. If no value is finite, there is a warning of class `gpbandits_no_success`.
-#' Transformations are applied by bbotk: the space is searched on its own scale.
+#' They are registered when packages bbotk and mlr3tuning are loaded. They support
 #'
-#' With several targets (`OptimInstanceBatchMultiCrit`, `TuningInstanceBatchMultiCrit`) the policy is
-#' [policy_ehvi()] for two and [policy_hypervolume()] for more, and bbotk's result is the evaluated points
-#' that no other beats; the bandit's `$front()` is that of the posterior means.
+#' * search spaces with factors, logicals, dependencies, `logscale` and `trafo`;
+#' * one objective or several, minimised or maximised;
+#' * all terminators and callbacks, and batches.
 #'
-#' Parameters:
+#' The method is that of [maximize_bandit()]. It begins with a Latin hypercube design, to which existing evaluations of
+#' the instance count. Batches of points from a bandit follow. The bandit has the default kernel of the space and is
+#' refitted during the run, and rewards are scaled as in [maximize_bandit()]. Package bbotk decides when the run ends,
+#' and returns the best evaluated point. It also applies transformations: the bandit searches the untransformed space.
+#'
+#' @section Parameters:
+#'
 #' * `batch_size`: the number of points that are suggested together, by default 1.
 #' * `n_initial`: the number of points of the initial design. By default it is 5 per parameter, and at most half of the
 #'   evaluations if the terminator counts these.
@@ -29,19 +24,33 @@
 #' * `model`: the Gaussian process, [gp_model()] by default.
 #' * `control`: [search_control()], of which `pending` has an effect; the rest is an error.
 #' * `fixed`: a named list of values of parameters that are not chosen, on the scale of the search space, as in
-#'   `$suggest(fixed = )` of a [gp_bandit()]. The initial design has these values too. Evaluations of the instance with
+#'   `$suggest(fixed = )` of a [GPBandit]. The initial design has these values too. Evaluations of the instance with
 #'   other values are used for fitting. By default nothing is fixed.
 #'
-#' After a run the field `bandit`, of the optimiser and of the tuner, holds
-#' the `GPBandit` that knows all evaluations; clones (`$clone(deep = TRUE)`, and those of `mlr3::resample()`) have one
-#' of their own (its rewards are costs: what is maximised, with the other sign; of several targets its `outcomes` have
-#' the targets' names, with a dot in front where `$history()` has such a column already, and their own signs).
+#' @section Failed evaluations: Return `Inf` or `-Inf` for an evaluation that failed. It counts as the worst value so
+#'   far, with the additional uncertainty of a failure as in [maximize_bandit()]. `NA` and `NaN` are an error of bbotk.
+#'   If no value is finite, there is a warning of class `gpbandits_no_success`.
 #'
-#' `opt("async_gp_bandit")` and `tnr("async_gp_bandit")` are the asynchronous ones, for instances on package rush (and a
-#' Redis server): every worker has a bandit of its own, which knows what all of them have begun and ended. They
-#' have the same parameters but `batch_size`.
-#' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [search_space()], [maximize_bandit()].
+#' @section Several targets: With `OptimInstanceBatchMultiCrit` or `TuningInstanceBatchMultiCrit` the policy is
+#'   [policy_ehvi()] for two targets and [policy_hypervolume()] for more. bbotk's result is the Pareto front of the
+#'   evaluated points. The bandit's `$front()` is the Pareto front of the posterior means.
+#'
+#' @section The bandit: After a run, the field `bandit` of the optimiser and of the tuner is the `GPBandit` with all
+#'   evaluations. Its rewards are costs: a maximised target has its sign changed. With several targets, its `outcomes`
+#'   have the targets' names and signs. A name begins with a dot if `$history()` already has such a column. Clones
+#'   (`$clone(deep = TRUE)`, and those of `mlr3::resample()`) have separate bandits.
+#'
+#' @section Asynchronous optimisation: `opt("async_gp_bandit")` and `tnr("async_gp_bandit")` are for instances on
+#'   package rush, which needs a Redis server. Every worker has its own bandit, which uses the evaluations that all
+#'   workers have begun and finished. They have the same parameters except `batch_size`.
+#' @section Guarantee: None, because hyperparameters are estimated.
+#' @seealso [search_space()], [maximize_bandit()], [tune_gp_bandit()].
+#' @concept mlr3
+#' @concept bbotk
+#' @concept hyperparameter tuning
+#' @concept hyperparameter optimization
+#' @concept Bayesian optimization
+#' @concept multi-objective optimization
 #' @examples
 #' if (requireNamespace("bbotk", quietly = TRUE) && requireNamespace("paradox", quietly = TRUE)) {
 #'   instance <- bbotk::OptimInstanceBatchSingleCrit$new(
@@ -52,7 +61,7 @@
 #'   set.seed(1)
 #'   bbotk::opt("gp_bandit")$optimize(instance)
 #' }
-#' @name mlr3-doors
+#' @name mlr3-integration
 NULL
 
 # Optimisers and tuners stand in dictionaries of packages that may be loaded before or after this one, or never.
@@ -85,7 +94,7 @@ bandit_optimizer <- function() {
           param_set = c(paradox::ps(batch_size = paradox::p_int(1L, init = 1L)), optimizer_settings()),
           param_classes = c("ParamLgl", "ParamInt", "ParamDbl", "ParamFct"),
           properties = c("dependencies", "single-crit", "multi-crit"),
-          packages = "gpbandits", label = "Gaussian-process bandit", man = "gpbandits::mlr3-doors"
+          packages = "gpbandits", label = "Gaussian-process bandit", man = "gpbandits::mlr3-integration"
         )
       }
     ),
@@ -128,7 +137,7 @@ setting_fault <- function(check) {
 bandit_tuner <- function() {
   R6::R6Class("TunerBatchGPBandit", inherit = mlr3tuning::TunerBatchFromOptimizerBatch,
     public = list(initialize = function() {
-      super$initialize(optimizer = bbotk::opt("gp_bandit"), man = "gpbandits::mlr3-doors")
+      super$initialize(optimizer = bbotk::opt("gp_bandit"), man = "gpbandits::mlr3-integration")
     }),
     active = bandit_of_optimizer
   )
@@ -263,7 +272,7 @@ async_optimizer <- function() {
           param_classes = c("ParamLgl", "ParamInt", "ParamDbl", "ParamFct"),
           properties = c("dependencies", "single-crit", "multi-crit", "async"),
           packages = c("rush", "gpbandits"), label = "Asynchronous Gaussian-process bandit",
-          man = "gpbandits::mlr3-doors"
+          man = "gpbandits::mlr3-integration"
         )
       },
       optimize = function(inst) {
@@ -285,7 +294,7 @@ async_optimizer <- function() {
 async_tuner <- function() {
   R6::R6Class("TunerAsyncGPBandit", inherit = mlr3tuning::TunerAsyncFromOptimizerAsync,
     public = list(initialize = function() {
-      super$initialize(optimizer = bbotk::opt("async_gp_bandit"), man = "gpbandits::mlr3-doors")
+      super$initialize(optimizer = bbotk::opt("async_gp_bandit"), man = "gpbandits::mlr3-integration")
     }),
     active = bandit_of_optimizer
   )

@@ -5,18 +5,21 @@
 
 #' Plot a bandit, a run or a comparison with ggplot2
 #'
-#' Methods of `ggplot2::autoplot()`: the pictures that [plot()][bandit-plots] draws, as ggplot objects to
-#' which layers, scales and themes can be added. They are there as soon as ggplot2 is; gpbandits itself does
-#' not need it.
+#' These methods of `ggplot2::autoplot()` draw the charts of [plot()][bandit-plots] as ggplot objects.
 #'
-#' What is drawn, and that nothing is changed by drawing it, is told in [bandit-plots]. A map of type `"sd"` has the sd
-#' as colours and the mean as contours; slices of logarithmic inputs run over their log10.
+#' Layers, scales and themes can be added to them. The methods are available when ggplot2 is installed; gpbandits itself
+#' does not need it. [bandit-plots] describes the charts. There are two differences: a map of type `"sd"` has the sd as
+#' colours and the mean as contours, and slices along logarithmic inputs have a log10 axis. As with `plot()`, drawing
+#' changes neither the bandit nor the random numbers that follow.
 #' @param object a `GPBandit`, `bandit_run` or `bandit_comparison`.
 #' @inheritParams bandit-plots
 #' @return A `ggplot` object whose `data` is the data.frame that `plot()` returns.
-#' @section Errors: a `gpbandits_error` for a bad argument, a type that the domain does not allow, or if
+#' @section Errors: A `gpbandits_error` for an invalid argument, for a type that the domain does not allow, or if
 #'   ggplot2 is not installed.
 #' @seealso [bandit-plots].
+#' @concept ggplot2
+#' @concept posterior plot
+#' @concept regret plot
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' bandit <- gp_ucb(seq(0, 1, length.out = 100), kernel_se(0.2), noise_var = 0.01)
 #' bandit$add(arm = c(10, 40, 90), reward = c(1, 0.2, 0.5))
@@ -142,16 +145,20 @@ ggplot_sd_map <- function(bandit, view) {
 
 # --- a search ------------------------------------------------------------------------------------
 
-#' Plot what a search found with ggplot2
+#' Plot the result of a search with ggplot2
 #'
-#' The pictures of [plot.bandit_maximum()], one at a time, as ggplot objects. A map has the posterior mean as colours
-#' and its sd as contours.
+#' This method of `ggplot2::autoplot()` draws one chart of [plot.bandit_maximum()] as a ggplot object.
+#'
+#' A map has the posterior mean as colours and its sd as contours.
 #'
 #' @param object a result of [maximize_bandit()].
 #' @inheritParams plot.bandit_maximum
-#' @return A `ggplot` object whose `data` is the data.frame that `plot()` returns for this picture.
-#' @section Errors: those of [plot.bandit_maximum()], and if ggplot2 is not installed.
+#' @return A `ggplot` object whose `data` is the data.frame that `plot()` returns for this chart.
+#' @section Errors: Those of [plot.bandit_maximum()], and an error if ggplot2 is not installed.
 #' @seealso [plot.bandit_maximum()], [bandit-autoplot].
+#' @concept ggplot2
+#' @concept slice plot
+#' @concept Pareto front
 #' @examplesIf requireNamespace("ggplot2", quietly = TRUE)
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) (p$x - 2)^2, list(x = c(1, 3)), 8)

@@ -4,81 +4,96 @@
 
 #' Plot a bandit, a run or a comparison
 #'
-#' Pictures in base graphics; [autoplot.GPBandit()] draws the same with ggplot2.
+#' `plot()` draws a bandit's posterior, the regret of a run, or the mean regret of several bandits.
 #'
-#' @section A bandit:
-#' * `"curve"` (one input): posterior mean with a band of mean \eqn{\pm w}{+/- w} sd, the rewards observed,
-#'   pending queries (on the mean curve), and the next choice (on the upper bound for UCB, whose maximiser it
-#'   is; otherwise on the mean). This is Figure 2 of Srinivas et al.
-#' * `"map"` (two inputs: arms, a box, or a product): the posterior mean as an image with
-#'   contours, the points played with size by their number of plays, the next choice, the best point by
-#'   posterior mean and, if the truth is given, its maximiser. Arms that are no grid (boreholes by longitude and
-#'   latitude, say) are drawn as points: coloured by posterior mean and, in a second panel, by posterior sd. Played arms
-#'   have a black ring, which grows with the plays; arms with a pending query have a coloured ring. Nothing is drawn
-#'   between the arms.
-#' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` says
-#'   otherwise) along each input, the others as in the best point by posterior mean.
-#' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two inputs that matter most
-#'   ([input_importance()]), the others as in the best point.
-#' * `"front"`, `"feasible"` (several [outcomes], without contexts): the first two objectives of what is known and of
-#'   `$front()`, with bars of 2 sd, what breaks a limit pale, and the reference point; the probability that all limits
-#'   hold along each input, the others as in the best point.
-#' * `"arms"` (all others): posterior mean and error bars by arm, observations, pending queries, next choice.
-#'   For a box or product of more than two inputs the distinct points played take the place of arms.
+#' The charts use base graphics; [autoplot.GPBandit()] draws the same with ggplot2.
 #'
-#' `"auto"` takes the first that fits; fewer than 10 arms (but for a grid of two inputs), arms along a line of two
-#' inputs, and arms whose covariance is given as a matrix, are drawn as arms. Inputs with a single value have bars in
-#' place of curves. Rewards from before the last restart, which the posterior no longer knows, are drawn hollow and
+#' @section A bandit: `type` selects the chart. The band is the posterior mean \eqn{\pm w}{+/- w} posterior standard
+#'   deviations, where \eqn{w} is `width`.
+#'
+#' * `"curve"` (one input): posterior mean and band, observed rewards, pending queries (on the mean curve), and the next
+#'   choice. For GP-UCB the next choice maximises the upper bound and is drawn there, otherwise on the mean. This is
+#'   Figure 2 of Srinivas et al.
+#' * `"map"` (two inputs: arms, a box, or a product): the posterior mean as an image with contours. It also has the
+#'   points played, whose size is their number of plays, the next choice, the best point by posterior mean and, with
+#'   `truth`, the true maximiser. See *Maps of arms*.
+#' * `"slices"` (boxes and products of more than two inputs): posterior mean and band (2 sd unless `width` is given)
+#'   along each input, through the best point by posterior mean.
+#' * `"sd"`: maps of posterior mean and sd, with colour keys, over the two most important inputs ([input_importance()]),
+#'   through the best point.
+#' * `"front"` (several [outcomes], without contexts): the first two objectives of the observations and of the Pareto
+#'   front (`$front()`), with bars of 2 sd, and the reference point. Points that violate a limit are pale.
+#' * `"feasible"` (several [outcomes], without contexts): the probability that all limits hold, along each input,
+#'   through the best point.
+#' * `"arms"` (all other domains): posterior mean and error bars by arm, observations, pending queries, next choice. For
+#'   a box or product of more than two inputs, the distinct points played are drawn as arms.
+#'
+#' `"auto"` uses the first type that fits. Arms are drawn with `"arms"` if there are fewer than 10 (except a grid of two
+#' inputs), if they lie on a line of two inputs, or if their covariance is given as a matrix. Inputs with a single value
+#' have bars instead of curves. Rewards from before the last restart, which the posterior no longer uses, are hollow and
 #' pale.
 #'
-#' The next choice is asked of a copy, and the random generator is put back: plotting changes neither the
-#' bandit nor the random numbers that follow. Where the next choice is random (Thompson sampling, uniform
-#' sampling, exploration rounds of change detection) none is marked.
+#' Plotting changes neither the bandit nor the random numbers that follow: the next choice is computed from a copy, and
+#' the random generator is restored. No next choice is marked if it is random (Thompson sampling, uniform sampling,
+#' exploration rounds of change detection).
 #'
-#' @section A run:
-#' Regret by round: \eqn{R_t = \sum_{s \le t} r_s}{R_t = r_1 + ... + r_t} (`"cumulative"`),
-#' \eqn{R_t/t}{R_t / t} (`"average"`), the smallest regret so far (`"simple"`), or the cumulative constraint
-#' violation (`"violation"`). Change points of the problem and restarts of the bandit are vertical lines
-#' between two rounds.
+#' @section Maps of arms: Arms that do not form a grid, such as boreholes by longitude and latitude, are drawn as
+#'   points. Their colour is the posterior mean and, in a second panel, the posterior sd. Arms that were played have a
+#'   black ring, which grows with the number of plays. Arms with a pending query have a coloured ring. Nothing is drawn
+#'   between the arms.
 #'
-#' @section A comparison:
-#' Mean over replications of one column of the ledger, with bands of `bands` standard errors. More than 1000
-#' rounds are thinned to about 1000 for drawing (evenly on the axis drawn).
+#' @section A run: The chart has one of these quantities by round.
+#'
+#' * `"cumulative"`: the cumulative regret \eqn{R_t = \sum_{s \le t} r_s}{R_t = r_1 + ... + r_t};
+#' * `"average"`: \eqn{R_t/t}{R_t / t};
+#' * `"simple"`: the simple regret, the smallest regret so far;
+#' * `"violation"`: the cumulative constraint violation.
+#'
+#' Change points of the problem and restarts of the bandit are vertical lines between two rounds.
+#'
+#' @section A comparison: The chart has the mean over replications of one column of the comparison, with bands of
+#'   `bands` standard errors. More than 1000 rounds are thinned to about 1000 for drawing, evenly on the axis drawn.
 #'
 #' @param x a `GPBandit`, `bandit_run` or `bandit_comparison`.
-#' @param type which picture. Bandit: `"auto"` (default: what suits the domain), `"curve"`, `"map"`, `"arms"`,
-#'   `"slices"`, `"sd"`, `"front"` or `"feasible"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or
-#'   `"violation"`. Comparison: a numeric column of `as.data.frame(comparison)`, such as `"average_regret"` (default),
-#'   `"cumulative_regret"`, `"simple_regret"`.
-#' @param context the context whose slice is drawn, one value per context input (or a data.frame or matrix of
-#'   one row); by default that of the last query.
-#' @param truth the true mean: a function of the input matrix (one row per point, the context's columns
-#'   last), or one number per arm; `NULL` for none.
-#' @param width \eqn{w}, how many posterior standard deviations the band is wide, a number >= 0. `NULL`: the
-#'   policy's width in the next round where the policy has one (one multiplier: not `width_dmm()`), else 2; the
-#'   legend says which.
-#' @param next_choice mark the next choice?
-#' @param resolution points per input at which a box's posterior is drawn, 2 to 1000; `NULL`: 301 in one
-#'   dimension, 61 in two.
-#' @param bound a bound on the *cumulative* regret (or violation), as [regret_bound()] gives: one number per
-#'   round, or one number. It is divided by the round where average or simple regret is drawn (without delays the simple
-#'   regret is at most the average).
-#' @param bands half-width of the bands in standard errors of the mean, a number >= 0; 0 for none.
-#' @param log `""`, `"x"`, `"y"` or `"xy"`: which axes are logarithmic. Values of zero fall below a
-#'   logarithmic axis.
-#' @param col colours of the curves, used again if there are more curves; by default Okabe and Ito's palette,
-#'   which colour-blind readers can tell apart.
-#' @param legend draw the legend? It gets room of its own above the data.
-#' @param xlim,ylim,xlab,ylab,main ranges, labels and title; `NULL` for ours, `main = ""` for no title.
-#' @param ... must be empty: misspelt arguments are refused.
-#' @return Invisibly the data drawn, a data.frame. Bandit: a row per place with `arm` (arms only), the
-#'   inputs, `mean`, `sd`, `lower`, `upper` (the band), `plays` (arms only; in this context), `truth` (if
-#'   given); attributes `width` (number) and `next_choice` (a row of a history, or `NULL`). Run: `round`, the
-#'   quantity's column, `bound`. Comparison: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.
-#' @section Errors: a `gpbandits_error` for a bad argument, or a type that the domain does not allow.
+#' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
+#'   `"front"` or `"feasible"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or `"violation"`. Comparison: a
+#'   numeric column of `as.data.frame(comparison)`. Default `"average_regret"`.
+#' @param context the context that is drawn: one value per context input, or a data.frame or matrix of one row. `NULL`
+#'   (default): that of the last query.
+#' @param truth the true mean: a function of the input matrix (one row per point, context columns last), or one number
+#'   per arm. `NULL` (default): none.
+#' @param width \eqn{w}, the half-width of the band in posterior sds, a number >= 0. `NULL`:
+#'   the policy's confidence width (its multiplier of the sd) in the next round, if it is one number (not
+#'   `width_dmm()`), else 2. The legend states it.
+#' @param next_choice `TRUE` (default) marks the next choice.
+#' @param resolution points per input at which a box's posterior is drawn, an integer from 2 to 1000. `NULL` (default):
+#'   301 with one input, 61 with two.
+#' @param bound a bound on the *cumulative* regret or violation, as from [regret_bound()]: a number, or one per round.
+#'   For average and simple regret it is divided by the round. (Without delays, simple regret is at most average
+#'   regret.) `NULL` (default): none.
+#' @param bands half-width of the bands in standard errors of the mean, a number >= 0. Default 1; 0 draws none.
+#' @param log the logarithmic axes: `""` (default), `"x"`, `"y"` or `"xy"`. Values of zero are below a logarithmic axis.
+#' @param col colours of the curves, used cyclically. `NULL` (default): the palette of Okabe and Ito, which is suitable
+#'   for colour-blind readers.
+#' @param legend `TRUE` (default) draws the legend, above the data.
+#' @param xlim,ylim,xlab,ylab,main ranges, labels and title. `NULL` (default): chosen automatically. `main = ""`: no
+#'   title.
+#' @param ... must be empty; misspelt arguments are an error.
+#' @return Invisibly, a data.frame of the data drawn.
+#'
+#' * **Bandit**: a row per point with `arm` (arms only), the inputs, `mean`, `sd`, `lower` and `upper` (the band),
+#'   `plays` (arms only; in this context) and `truth` (if given). Attribute `width` is a number. Attribute `next_choice`
+#'   is a row of a history, or `NULL`.
+#' * **Run**: `round`, the column of the quantity, `bound`.
+#' * **Comparison**: `bandit`, `round`, `mean`, `se`, `lower`, `upper`, `bound`.
+#' @section Errors: A `gpbandits_error` for an invalid argument, or a type that the domain does not allow.
 #' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>, Figures 2 and 5. The
 #'   palette: Okabe and Ito (2008), Color Universal Design.
-#' @seealso [run_bandit()], [compare_bandits()].
+#' @seealso [autoplot.GPBandit()], [run_bandit()], [compare_bandits()].
+#' @concept posterior plot
+#' @concept regret plot
+#' @concept Pareto front
+#' @concept slice plot
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
 #' f <- function(x) sin(9 * x) * x
@@ -154,7 +169,7 @@ through_best_view <- function(bandit, type, context, width, resolution) {
   }
   if (says_nothing_between_arms(config) && length(names) > 1) {
     stop_argument("type", dQuote(type, FALSE),
-                  "\"arms\" or \"auto\": comparisons of arms of several inputs say nothing of places between them")
+                  "\"arms\" or \"auto\": comparisons of arms of several inputs give no predictions between the arms")
   }
   through <- recommended_point(bandit, context)
   view <- list(through = through, log = stats::setNames(log_inputs(config$domain), names),

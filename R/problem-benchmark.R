@@ -1,13 +1,14 @@
 # Test functions with known optima. Layer: simulation.
 
-#' Standard test functions with known optima
+#' Standard test functions for global optimisation
 #'
-#' Functions of the global-optimisation literature as rewards to **maximise**:
-#' each is the negative of the function that is usually minimised (Hartmann and
-#' Michalewicz, whose usual form has a minus sign in front, lose it).
+#' `benchmark_function()` returns a test function with its known maximum, such as Branin, Hartmann or Rosenbrock.
+#'
+#' The functions are rewards to **maximise**. Each is the negative of the function that is usually minimised. Hartmann
+#' and Michalewicz, whose usual form has a minus sign in front, have none here.
 #'
 #' \tabular{llll}{
-#'   `name` \tab dimension \tab box \tab what is maximised \cr
+#'   `name` \tab dimension \tab box \tab function to maximise \cr
 #'   `rosenbrock` \tab any >= 2 (default 2) \tab \[-5, 10\] \tab -sum_i (100 (x_(i+1) - x_i^2)^2 + (1 - x_i)^2) \cr
 #'   `hartmann3`, `hartmann6` \tab 3, 6 \tab \[0, 1\] \tab sum_i a_i exp(-sum_j A_ij (x_j - P_ij)^2), i = 1..4 \cr
 #'   `branin` \tab 2 \tab \[-5, 10\] x \[0, 15\] \tab -(x2 - 5.1 x1^2 / (4 pi^2) + 5 x1 / pi - 6)^2 - 10 (1 - 1 / (8
@@ -24,24 +25,29 @@
 #'   `styblinski_tang` \tab any (default 2) \tab \[-5, 5\] \tab -sum_i (x_i^4 - 16 x_i^2 + 5 x_i) / 2 \cr
 #' }
 #'
-#' Optima are exact or correct to machine precision. The Michalewicz function is
-#' a sum of functions of one input each, so its maximum is found input by input.
+#' Optima are exact, or correct to machine precision. The Michalewicz function is a sum of functions of one input each,
+#' so its maximum is found separately for each input.
 #'
 #' @param name one of the names above.
-#' @param dimension number of inputs, for the functions that allow any; `NULL`
-#'   for the default.
-#' @return An object of class `bandit_test_function`, a list with `name`,
-#'   `dimension`, `f` (takes a matrix with one row per point, a data.frame, or
-#'   one point as a vector, and returns one number per row), `domain` (a
-#'   [box_domain()]), `optimum` (the largest value), `optimiser` (a matrix whose
-#'   rows are *all* points that attain it) and `source` (a reference).
-#' @section Errors: a `gpbandits_error` if the name is unknown or the dimension
-#'   is not one the function has.
+#' @param dimension number of inputs, an integer, for the functions that allow any. `NULL` (default): the default in the
+#'   table.
+#' @return An object of class `bandit_test_function`, a list with
+#'
+#' * `name`, `dimension`;
+#' * `f`: a function of a matrix with one row per point, a data.frame, or one point as a vector, which returns one
+#'   number per row;
+#' * `domain`: a [box_domain()];
+#' * `optimum`: the largest value;
+#' * `optimiser`: a matrix whose rows are *all* points with the largest value;
+#' * `source`: a reference.
+#' @section Errors: A `gpbandits_error` if the name is unknown, or if the function does not have this dimension.
 #' @aliases test_function
-#' @seealso [bandit_problem()].
-#' @references Dixon, L. C. W. and Szego, G. P. (1978). The global optimization
-#'   problem: an introduction. In *Towards Global Optimisation 2*, 1-15.
-#'   North-Holland. Each object's `source` names the function's own reference.
+#' @seealso [bandit_problem()], [benchmark_problem()].
+#' @references Dixon, L. C. W. and Szego, G. P. (1978). The global optimization problem: an introduction. In *Towards
+#'   Global Optimisation 2*, 1-15. North-Holland. Each object's `source` names the function's own reference.
+#' @concept test functions
+#' @concept global optimization
+#' @concept benchmark
 #' @examples
 #' branin <- benchmark_function("branin")
 #' branin$f(branin$optimiser)

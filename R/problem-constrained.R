@@ -1,43 +1,59 @@
 # Two problems with long-term constraints. Layer: simulation.
 
-#' Two problems with long-term constraints
+#' Benchmark problems with long-term constraints
 #'
-#' The experiments of Shi and Eryilmaz (2022), as [bandit_problem()]s: reward and constraint are nonconvex, and a point
-#' is feasible if its constraint value is at most 0.
+#' `benchmark_problem()` returns the two constrained problems of the experiments by Shi and Eryilmaz (2022).
 #'
-#' * `"small_feasible"`: \eqn{f(x) = -\sin x_1 - x_2}{f(x) = -sin(x1) - x2} on \eqn{[0,6]^2}{[0, 6]^2} under
-#'   \eqn{g(x) = \sin x_1\sin x_2 + 0.95\le 0}{g(x) = sin(x1) sin(x2) + 0.95 <= 0} (Gardner et al. 2014). 1.77 percent
-#'   of the box are feasible; the optimum is at \eqn{(3\pi/2, \arcsin 0.95)}{(3 pi / 2, asin(0.95))}, where
-#'   \eqn{f = 1 - \arcsin 0.95 = -0.2532}{f = 1 - asin(0.95) = -0.2532}.
-#' * `"rate_allocation"`: data rates \eqn{x\in[0,2]^4}{x in [0, 2]^4} of four servers,
-#'   \eqn{f(x) = \sum_i U_i(x_i)}{f(x) = sum U_i(x_i)} with sigmoids
-#'   \eqn{U_i = c_i(1/(1+e^{-a_i(x_i-b_i)})+d_i)}{U_i = c_i (1 / (1 + exp(-a_i (x_i - b_i))) + d_i)} for \eqn{i = 1, 3}
-#'   and logarithms \eqn{U_i = c_i(\log(a_ix_i+b_i)+d_i)}{U_i = c_i (log(a_i x_i + b_i) + d_i)} for \eqn{i = 2, 4}; the
-#'   price of electricity leaves
-#'   \eqn{g(x) = 0.2x_1+0.4x_2+0.8x_3+1.2x_4-2\le 0}{g(x) = 0.2 x1 + 0.4 x2 + 0.8 x3 + 1.2 x4 - 2 <= 0}. The paper takes
-#'   its constants from Lee, Mazumdar and Shroff (2005), which we could not see: \eqn{c_i} and \eqn{d_i} are set so that
-#'   \eqn{U_i(0) = 0} and \eqn{U_i(2) = 1}, the usual normalisation of this class, and `a` and `b` are our choice.
+#' Both are nonconvex [bandit_problem()]s. A point is feasible if its constraint value is at most 0.
 #'
-#' Rewards carry Gaussian noise of variance 0.01. With `noisy = TRUE` constraints are seen with noise too: Gaussian of
-#' variance 0.01 in the first problem, uniform on \eqn{[-0.2, 0.2]}{[-0.2, 0.2]} in the second.
+#' @section "small_feasible": This problem (Gardner et al. 2014) is on the box \eqn{[0,6]^2}{[0, 6]^2}, with
 #'
-#' The best feasible value is found by the problem itself: among the arms of the grid (where it is a little below the
-#' continuum's), or by a search of the box.
+#' \deqn{f(x) = -\sin x_1 - x_2, \qquad g(x) = \sin x_1\sin x_2 + 0.95\le 0.}{f(x) = -sin(x1) - x2, g(x) = sin(x1)
+#' sin(x2) + 0.95 <= 0.}
+#'
+#' 1.77 percent of the box are feasible. The optimum is at \eqn{(3\pi/2, \arcsin 0.95)}{(3 pi / 2, asin(0.95))}, where
+#' \eqn{f = 1 - \arcsin 0.95 = -0.2532}{f = 1 - asin(0.95) = -0.2532}.
+#'
+#' @section "rate_allocation": The inputs are data rates \eqn{x\in[0,2]^4}{x in [0, 2]^4} of four servers. The reward is
+#' the sum of their utilities, which are sigmoids for servers 1 and 3 and logarithms for servers 2 and 4. The constraint
+#' comes from the price of electricity.
+#'
+#' \deqn{f(x) = \sum_i U_i(x_i), \qquad g(x) = 0.2x_1+0.4x_2+0.8x_3+1.2x_4-2\le 0}{f(x) = sum U_i(x_i), g(x) = 0.2 x1 +
+#' 0.4 x2 + 0.8 x3 + 1.2 x4 - 2 <= 0}
+#'
+#' \deqn{U_i(x) = c_i\left(\frac{1}{1+e^{-a_i(x-b_i)}}+d_i\right),\quad i = 1, 3}{U_i(x) = c_i (1 / (1 + exp(-a_i (x -
+#' b_i))) + d_i), i = 1, 3}
+#'
+#' \deqn{U_i(x) = c_i(\log(a_ix+b_i)+d_i),\quad i = 2, 4}{U_i(x) = c_i (log(a_i x + b_i) + d_i), i = 2, 4}
+#'
+#' The paper uses the constants of Lee, Mazumdar and Shroff (2005), which were not available to us. Here \eqn{c_i} and
+#' \eqn{d_i} are such that \eqn{U_i(0) = 0} and \eqn{U_i(2) = 1}, the usual normalisation of these utilities. `a` and
+#' `b` are our choice.
+#'
+#' @section Noise and optimum: Rewards have Gaussian noise of variance 0.01. With `noisy = TRUE` constraints have noise
+#' too: Gaussian of variance 0.01 for `"small_feasible"`, uniform on \eqn{[-0.2, 0.2]} for `"rate_allocation"`.
+#'
+#' The best feasible value is computed by the problem. On a grid it is that of the best arm, which is slightly below
+#' that of the box. On the box it is exact for `"small_feasible"`, and found by a numerical search for
+#' `"rate_allocation"`.
 #'
 #' @param name the problem: `"small_feasible"` or `"rate_allocation"`.
-#' @param grid points per input of an equidistant grid, an integer from 2 to 1000, or `NULL` for the box. The default is
-#'   the grid of the package's articles: 61 for `"small_feasible"`, 9 for `"rate_allocation"`.
-#' @param noisy `TRUE` adds noise to the constraint values; `FALSE`, the default: they are observed exactly.
-#' @param a,b `"rate_allocation"` only: slopes and offsets of the utilities, four numbers > 0 each. The defaults:
-#'   slope 10 for servers 1 and 3, slope 5 for 2 and 4, and offset 1 for all.
+#' @param grid points per input of an equidistant grid, an integer from 2 to 1000. `NULL`: the box. The default is the
+#'   grid of the package's articles: 61 for `"small_feasible"`, 9 for `"rate_allocation"`.
+#' @param noisy `TRUE` adds noise to the constraint values. `FALSE` (default): they are observed exactly.
+#' @param a,b for `"rate_allocation"`: slopes and offsets of the utilities, four positive numbers each. Default: slopes
+#'   10, 5, 10, 5, and offsets 1.
 #' @param ... must be empty.
 #' @return An object of class `bandit_problem`.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @section Errors: A `gpbandits_error` that names the argument.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
 #'   constraints, AISTATS; Gardner, Kusner, Xu, Weinberger and Cunningham (2014), Bayesian optimization with inequality
 #'   constraints, ICML; Lee, Mazumdar and Shroff (2005), Non-convex optimization and rate control for multi-class
 #'   services in the internet, IEEE/ACM Transactions on Networking 13.
-#' @seealso [gp_ucb_noiseless_constraints()], [baseline_constrained()].
+#' @seealso [gp_ucb_noiseless_constraints()], [baseline_constrained()], [benchmark_function()].
+#' @concept constrained optimization
+#' @concept long-term constraints
+#' @concept benchmark
 #' @examples
 #' benchmark_problem("small_feasible", grid = 41)
 #' problem <- benchmark_problem("small_feasible", grid = 31, noisy = TRUE)

@@ -1,31 +1,34 @@
 # Functions drawn from a Gaussian process or an RKHS. Layer: simulation.
 
-#' Draw functions from a Gaussian process
+#' Sample functions from a Gaussian process
 #'
-#' Draws f ~ N(0, K) at the points `x`, with K the kernel's Gram matrix there.
+#' `sample_gp()` draws functions from a Gaussian-process prior at given points.
 #'
-#' K is factorised as F F' by a Cholesky factorisation with pivoting that stops
-#' when no point's remaining variance exceeds 1e-13 of the largest one, and
-#' f = F z with independent standard normal z. So K may be of any rank (smooth
-#' kernels, repeated points, covariances estimated from few rows), and nothing is
-#' added to its diagonal: repeated points get equal values. A draw of `N` points
-#' costs O(N r^2) for the factorisation of rank r, then O(N r). Each draw takes
-#' `N` normal numbers from R's generator, so [set.seed()] fixes it.
+#' With K the kernel's Gram matrix at `x`, it draws
+#'
+#' \deqn{f \sim N(0, K).}{f ~ N(0, K).}
+#'
+#' K is factorised as F F' by a pivoted Cholesky factorisation, and f = F z with independent standard normal z. The
+#' factorisation stops when the remaining variance of every point is at most 1e-13 of the largest one. K may therefore
+#' have any rank (smooth kernels, repeated points, covariances estimated from few rows). Nothing is added to its
+#' diagonal, so repeated points get equal values.
+#'
+#' For `N` points, the factorisation of rank r costs O(N r^2), and each draw O(N r). Each draw uses `N` normal numbers
+#' from R's generator, so [set.seed()] makes it reproducible.
 #'
 #' @param kernel a kernel, see [kernel_se()].
-#' @param x the points: a matrix or data.frame with one row per point, a vector
-#'   for one input, or a [finite_domain()]. For [kernel_matrix()]: the arms'
-#'   numbers, and all arms if missing; for a kernel that has a matrix among
-#'   others, the arm's number in the last column (a domain's arms are numbered
-#'   for you).
-#' @param n number of independent draws.
-#' @return A numeric vector with one value per point, or for `n` > 1 a matrix
-#'   with one draw per column.
-#' @section Errors: a `gpbandits_error` if `kernel` is no kernel or does not fit
-#'   `x`, `x` is missing where it is needed or not finite, or `n` is no count.
-#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine
-#'   Learning*, appendix A.2.
+#' @param x the points: a matrix or data.frame (one row per point), a vector for one input, or a [finite_domain()].
+#'   For [kernel_matrix()]: arm numbers (if missing, all arms), in the last column if the kernel has other
+#'   inputs (automatic for a domain).
+#' @param n number of independent draws, an integer >= 1. Default 1.
+#' @return For `n` = 1 a numeric vector with one value per point. For `n` > 1 a matrix with one draw per column.
+#' @section Errors: A `gpbandits_error` if `kernel` is not a kernel or does not fit `x`, if `x` is required and missing,
+#'   or not finite, or if `n` is not a count.
+#' @source Rasmussen and Williams (2006), *Gaussian Processes for Machine Learning*, appendix A.2.
 #' @seealso [sample_rkhs()], [bandit_problem()].
+#' @concept Gaussian process prior
+#' @concept random function
+#' @concept simulation
 #' @examples
 #' x <- seq(0, 1, length.out = 101)
 #' f <- sample_gp(kernel_se(0.2), x, n = 3)
@@ -42,33 +45,44 @@ sample_gp <- function(kernel, x, n = 1) {
   if (n == 1) drop(f) else f
 }
 
-#' Draw a function of a kernel's RKHS
+#' Sample a function from a kernel's RKHS
 #'
-#' The recipe of Chowdhury and Gopalan (2017): with K the Gram matrix at `x` and
-#' y ~ N(0, K), the function f = K (K + `noise_var` I)^-1 y.
+#' `sample_rkhs()` draws a random function from the reproducing kernel Hilbert space of a kernel, and returns its norm.
 #'
-#' f is a combination of kernel functions, f(.) = sum_i alpha_i k(., x_i) with
-#' alpha = (K + `noise_var` I)^-1 y, so it lies in the RKHS and its norm is
-#' ||f|| = sqrt(alpha' K alpha). This is the B that `igp_ucb()` and `gp_ts()`
-#' need. (The paper prints B^2 = f'Kf, with the values of f in alpha's place. That
-#' is no norm of f: for a given f it grows with the kernel's variance, where the
-#' norm falls. The theorems mean the norm.) The smaller `noise_var`, the closer f follows the
-#' rough path y and the larger its norm.
+#' The method is that of Chowdhury and Gopalan (2017). With K the Gram matrix at `x`, and \eqn{\lambda}{lambda} =
+#' `noise_var`,
 #'
-#' Nothing is inverted: with K = F F' (see [sample_gp()]), F = U S V' and y = F z,
-#' f = U S^3 (S^2 + `noise_var`)^-1 V'z, for K of any rank.
+#' \deqn{y \sim N(0, K), \qquad f = K(K + \lambda I)^{-1}y.}{y ~ N(0, K), f = K (K + lambda I)^-1 y.}
+#'
+#' f is a combination of kernel functions, so it lies in the RKHS:
+#'
+#' \deqn{f(\cdot) = \sum_i\alpha_i k(\cdot, x_i), \qquad \alpha = (K + \lambda I)^{-1}y, \qquad \|f\| =
+#' \sqrt{\alpha'K\alpha}.}{f(.) = sum_i alpha_i k(., x_i), alpha = (K + lambda I)^-1 y, ||f|| = sqrt(alpha' K alpha).}
+#'
+#' This norm is the bound B that [igp_ucb()] and [gp_ts()] need. The smaller `noise_var`, the closer f is to the rough
+#' path y, and the larger is its norm.
+#'
+#' The paper prints B^2 = f'Kf, with the values of f instead of alpha. That is not a norm of f: for a given f it grows
+#' with the kernel's variance, whereas the norm decreases. The theorems use the norm.
+#'
+#' No matrix is inverted. With K = F F' (see [sample_gp()]), F = U S V' and y = F z,
+#'
+#' \deqn{f = U S^3(S^2 + \lambda I)^{-1}V'z,}{f = U S^3 (S^2 + lambda I)^-1 V'z,}
+#'
+#' for K of any rank.
 #'
 #' @inheritParams sample_gp
-#' @param noise_var the ridge, a positive number in the units of the kernel's
-#'   variance.
-#' @return A numeric vector with one value per point and the attributes `norm`
-#'   (the RKHS norm) and `weights` (alpha, with which f can be evaluated
-#'   elsewhere).
-#' @section Errors: a `gpbandits_error` as for [sample_gp()], or if `noise_var`
-#'   is not positive.
-#' @references Chowdhury, S. R. and Gopalan, A. (2017). On kernelized multi-armed
-#'   bandits. *ICML*.
+#' @param noise_var the ridge \eqn{\lambda}{lambda}, a positive number in the units of the kernel's variance.
+#' @return A numeric vector with one value per point, and two attributes:
+#'
+#' * `norm`: the RKHS norm;
+#' * `weights`: alpha, from which f can be evaluated at other points.
+#' @section Errors: A `gpbandits_error` as for [sample_gp()], or if `noise_var` is not positive.
+#' @references Chowdhury, S. R. and Gopalan, A. (2017). On kernelized multi-armed bandits. *ICML*.
 #' @seealso [sample_gp()].
+#' @concept RKHS norm
+#' @concept reproducing kernel Hilbert space
+#' @concept random function
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
 #' k <- kernel_se(0.2)

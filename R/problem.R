@@ -1,99 +1,73 @@
 # `bandit_problem()`. Layer: simulation.
 
-#' A bandit problem whose truth is known
+#' Simulated bandit problem with a known objective
 #'
-#' The environment that [run_bandit()] plays against: true means, noise, delays,
-#' changes over time, constraints and contexts. Rewards are maximised.
+#' `bandit_problem()` defines the simulated environment in which [run_bandit()] runs a bandit.
 #'
-#' Round t's reward is f(x_t, z_t) + noise, where f is the mean of the period
-#' that t lies in and z_t the round's context, if there are contexts. The input
-#' matrix that functions get has one row per point and one named column per
-#' input: the domain's inputs first, then the contexts. Over a [search_space()] it is a data.frame with types.
+#' It has true means, noise, delays, changes over time, constraints and contexts. Rewards are maximised. The reward of
+#' round \eqn{t} is
 #'
-#' **Reward.** On a finite domain without contexts: a vector of `n` true means,
-#' or an `n` x K matrix with one column per period, or a vectorised function
-#' (or list of K of them), which is evaluated at the arms once and stored as
-#' numbers. On a box, or with contexts: a vectorised function, or a list of K
-#' functions, one per period.
+#' \deqn{y_t = f(x_t, z_t) + \varepsilon_t.}{y_t = f(x_t, z_t) + noise.}
 #'
-#' **Optimum.** Regret is measured against the best true mean of the round's
-#' period, in the round's context, among the points whose constraints all hold.
-#' On a finite domain that is computed exactly. On a box it is *searched
-#' numerically* (logarithmic inputs on their scale, whole numbers only where the
-#' box says so): 1000 `d` (at most 10,000) quasi-random points, then a quasi-Newton
-#' search (L-BFGS-B, under constraints within an augmented Lagrangian) from up
-#' to twenty of the best of them that are far apart, then a closer look around the
-#' best point found; on a product all this in every row's box. This is deterministic and uses no random numbers,
-#' but nothing proves that the best maximum was found: peaks much narrower than
-#' the candidates' spacing can be missed. State `optimum` where you know it. A
-#' constraint counts as met in this search up to 1e-8 of the largest value it
-#' takes. With contexts the search is repeated for every distinct context.
+#' Here \eqn{x_t} is the query, \eqn{z_t} the context of the round, if there are contexts, and \eqn{f} the mean of the
+#' period that contains \eqn{t}.
 #'
-#' **Noise.** Noise is independent over the rounds. A number `sd` is N(0, `sd`^2), which is sub-Gaussian with R =
-#' `sd`. Anything else is a function: `function(n) runif(n, -a, a)` is uniform and sub-Gaussian with R = `a /
-#' sqrt(3)`; `function(n) 0.1 * rt(n, df = 5)` has heavy tails. The function is called once for a run, with the number
-#' of rounds.
+#' [problem-details] describes noise, delays, random numbers and the computation of the optimum.
 #'
-#' **Delays.** A delay d makes the reward of round s usable when round t's query is chosen if and only if d <= t - s.
-#' So a delay of 0 or 1 means "before the next query". A function returns integers >= 0, where `Inf` means that the
-#' reward is never observed:
-#' - `function(n) rpois(n, 10)`: Poisson with mean 10.
-#' - `function(n) rgeom(n, 1 / (1 + 10))`: geometric with mean 10.
-#' - `function(n) ifelse(seq_len(n) %% 5 == 0, Inf, 1)`: every fifth reward is lost.
-#' - `function(n, x) rpois(n, 10 * x[, 1])`: depends on the input. A function with a second argument without a default
-#'   is called in every round with `n = 1` and the query, a matrix of one row with named columns (actions, then
-#'   contexts).
+#' @section Reward: The form of `reward` depends on the domain.
 #'
-#' Verma et al. (2022, Section 3.3) allow delays that depend on the input. Their bounds hold with the smallest
-#' \eqn{P(d_t \le m)} over the inputs for \eqn{\rho_m}{rho_m}.
+#' * **Finite domain without contexts**: a vector of `n` true means, or an `n` x K matrix with a column per period. Or a
+#'   vectorised function, or a list of K functions; it is evaluated at the arms once and stored as numbers.
+#' * **Box, or with contexts**: a vectorised function, or a list of K functions, one per period.
 #'
-#' **Random numbers.** Everything random of the environment is drawn before a run, in a fixed order (noise, delays,
-#' constraint noise, contexts), so with one seed every bandit meets the same noise in the same round. Delays that
-#' depend on the input are drawn with their query, from random numbers that belong to the round: two bandits that play
-#' the same point in the same round meet the same delay.
+#' Functions get a matrix with one row per point and one named column per input, first the inputs of the domain, then
+#' the contexts. Over a [search_space()] they get a data.frame with typed columns.
 #'
-#' @param domain a [finite_domain()], [box_domain()], [product_domain()] or [search_space()], or what may be
-#'   written in place of one.
+#' @param domain a [finite_domain()], [box_domain()], [product_domain()] or [search_space()], or a shorthand for one.
 #' @param reward the true means; see *Reward*.
 #' @param noise noise on the reward: the standard deviation of Gaussian noise, a number >= 0 in the reward's units, or a
-#'   function of a count `n` that returns `n` finite numbers. Default 0: none. See *Noise*.
-#' @param delay delays in rounds: an integer >= 0 for all, or a function of a count `n` that returns `n` of them, or a
-#'   function of `n` and the input. `NULL` (default): none. See *Delays*.
-#' @param change_points increasing whole numbers, the last round of each period
-#'   but the last: K - 1 of them for K periods.
-#' @param constraints true constraint values: an `n` x m matrix (vector for m = 1)
-#'   over the arms, or a vectorised function of the input matrix that returns a
-#'   vector (m = 1) or a matrix with m columns. A point is feasible if every
-#'   value is <= 0. They do not change over time.
-#' @param constraint_noise noise on the observed constraints: as `noise`,
-#'   used (independently) for each, or a list of m. `NULL` (default): none.
-#' @param contexts the sequence of contexts: a matrix with one row per round
-#'   (used again from its first row when the rounds outnumber its rows) and one
-#'   column per context input, or a function of the number of rounds that returns
-#'   such a matrix, which may draw random numbers. Columns are named `z1..` if
-#'   they have no names.
-#' @param optimum the true best value: one number, one per period, or, with
-#'   contexts, a function of the context matrix that returns the best value in
-#'   each row's context (with changes: a list of K such functions). `NULL`: see
-#'   *Optimum*.
-#' @param outcomes `NULL`, or what each outcome is for, see [outcomes]: then `reward` has a truth for each (a named list
-#'   of functions of the input matrix or, over arms, of numbers; a data.frame of columns, or one function that returns
-#'   it), and `noise` is one for all (independent) or a named list. Regret is against the best value of the objective
-#'   among the points where all limits hold (turned so that large is good), violations are what limits are exceeded by.
-#'   Without `change_points` and `constraints`. [run_bandit()] plays such problems in R, round by round, with bandits of
-#'   the same outcomes.
-#' @param reference with several objectives: the reference point of the hypervolume, a number for each; `NULL`: the
-#'   worst values on the true front less a tenth of their range. `optimum` is then the hypervolume of the true front;
-#'   `NULL`: of all arms or, elsewhere, of 5000 points spread over the domain (a run may do better).
-#' @return An object of class `bandit_problem` (a list).
-#' @section Errors: a `gpbandits_error` if sizes contradict each other (means and
-#'   arms, columns and periods, noise and constraints), noise or a delay is negative, change points do not
-#'   increase, a function is not vectorised or returns values that are not
-#'   finite, or no point is feasible.
-#' @seealso [run_bandit()], [compare_bandits()], [sample_gp()], [sample_rkhs()],
+#'   function of a count `n` that returns `n` finite numbers. Default 0: none. See [problem-details].
+#' @param delay delays in rounds: an integer >= 0, or a function of a count `n` (and optionally of the input) that
+#'   returns `n` of them. `NULL` (default): none. See [problem-details].
+#' @param change_points the last rounds of all periods except the last: increasing integers, K - 1 for K periods. `NULL`
+#'   (default): one period.
+#' @param constraints true constraint values, constant over time: an `n` x m matrix over the arms (a vector if m = 1),
+#'   or a vectorised function that returns one. A point is feasible if all values are <= 0. `NULL` (default): none.
+#' @param constraint_noise noise on the observed constraints, in the form of `noise`: used independently for each, or a
+#'   list of m. `NULL` (default): none.
+#' @param contexts a matrix with a row per round (reused cyclically) and a column per context input, by default named
+#'   `z1`, .... Or a function of the number of rounds that returns such a matrix; it may be random. `NULL` (default):
+#'   none.
+#' @param optimum the true best value: a number, or one per period. With contexts, a function of the context matrix that
+#'   returns the best value for each row, or a list of K functions. `NULL` (default): computed; see [problem-details].
+#' @param outcomes the meaning of each outcome, see [outcomes]. `NULL` (default): one reward. See *Several outcomes*.
+#' @param reference with several objectives: the reference point of the hypervolume, one number per objective. `NULL`
+#'   (default): the worst values on the true Pareto front, minus a tenth of their range.
+#' @return An object of class `bandit_problem`, a list.
+#' @section Several outcomes: With `outcomes`, the problem has several objectives and limits.
+#'
+#' * `reward` has a true mean for each outcome: a named list of functions of the input matrix (over arms, also of
+#'   numbers), a data.frame of columns, or one function that returns it.
+#' * `noise` is one value for all outcomes (independent), or a named list.
+#' * Regret is measured against the best value of the objective among the points that satisfy all limits, with the
+#'   objective's sign such that larger is better. Violations are the amounts by which limits are exceeded.
+#' * `change_points` and `constraints` must be `NULL`.
+#' * With several objectives, `optimum` is the hypervolume of the true Pareto front. `NULL`: that of all arms, or
+#'   elsewhere of 5000 points that cover the domain; a run can then exceed it.
+#' * [run_bandit()] simulates such problems in R, one round at a time. The bandit must have the same outcomes.
+#' @section Errors: A `gpbandits_error` in these cases:
+#'
+#' * sizes do not agree (means and arms, columns and periods, noise and constraints);
+#' * noise or a delay is negative, or change points do not increase;
+#' * a function is not vectorised, or returns values that are not finite;
+#' * no point is feasible.
+#' @seealso [problem-details], [run_bandit()], [compare_bandits()], [sample_gp()], [sample_rkhs()],
 #'   [benchmark_function()].
-#' @references Verma, A., Dai, Z. and Low, B. K. H. (2022). Bayesian optimization
-#'   under stochastic delayed feedback. *ICML*.
+#' @concept simulation
+#' @concept synthetic objective
+#' @concept nonstationary bandit
+#' @concept delayed feedback
+#' @concept contextual bandit
 #' @examples
 #' # three arms, two periods: the best arm changes after round 50
 #' bandit_problem(1:3, reward = cbind(c(0, 1, 2), c(2, 1, 0)), change_points = 50,
@@ -117,7 +91,7 @@ bandit_problem <- function(domain, reward, noise = 0, delay = NULL,
   problem <- set_contexts(problem, contexts)
   if (!is.null(outcomes)) {
     for (arg in c("change_points", "constraints", "constraint_noise")) {
-      if (!is.null(get(arg))) stop_argument(arg, "given together with `outcomes`", "NULL where `outcomes` has limits")
+      if (!is.null(get(arg))) stop_argument(arg, "given together with `outcomes`", "NULL with `outcomes`")
     }
     return(set_outcomes(problem, outcomes, reward, noise, optimum, reference))
   }
@@ -146,7 +120,7 @@ problem_tables <- alist(
 
 check_change_points <- function(change_points) {
   if (is.null(change_points)) return(numeric())
-  allowed <- "increasing whole numbers >= 1"
+  allowed <- "increasing integers >= 1"
   if (!is_number(change_points) || anyNA(change_points) || any(!is.finite(change_points)) ||
       any(change_points != round(change_points)) || any(change_points < 1) ||
       is.unsorted(change_points, strictly = TRUE)) {
@@ -212,3 +186,58 @@ print.bandit_problem <- function(x, ...) {
 }
 
 register_family("bandit_problem", problem_entry, optional = problem_tables, open = TRUE)
+
+#' Noise, delays and optimum of a simulated problem
+#'
+#' Describes the noise, delays, random numbers and optimum of a [bandit_problem()].
+#'
+#' @section Noise: Noise is independent over the rounds. A number `sd` is Gaussian noise N(0, `sd`^2), which is
+#'   sub-Gaussian with R = `sd`. Any other noise is a function, which is called once for a run, with the number of
+#'   rounds:
+#'
+#' * `function(n) runif(n, -a, a)`: uniform, and sub-Gaussian with R = `a / sqrt(3)`.
+#' * `function(n) 0.1 * rt(n, df = 5)`: heavy tails.
+#'
+#' @section Delays: A delay \eqn{d} makes the reward of round \eqn{s} usable for the query of round \eqn{t} if and only
+#'   if \eqn{d \le t - s}{d <= t - s}. Delays 0 and 1 therefore mean "before the next query". A function returns
+#'   integers >= 0, where `Inf` means that the reward is never observed:
+#'
+#' * `function(n) rpois(n, 10)`: Poisson with mean 10.
+#' * `function(n) rgeom(n, 1 / (1 + 10))`: geometric with mean 10.
+#' * `function(n) ifelse(seq_len(n) %% 5 == 0, Inf, 1)`: every fifth reward is lost.
+#' * `function(n, x) rpois(n, 10 * x[, 1])`: depends on the input. A function with a second argument without a default
+#'   is called in every round with `n = 1` and the query, a matrix of one row with named columns (actions, then
+#'   contexts).
+#'
+#' Verma et al. (2022, Section 3.3) allow delays that depend on the input. Their bounds hold with the smallest
+#' \eqn{P(d_t \le m)}{P(d_t <= m)} over the inputs for \eqn{\rho_m}{rho_m}.
+#'
+#' @section Random numbers: Noise, delays, constraint noise and contexts are drawn before a run, in this order. With the
+#'   same seed, every bandit therefore has the same noise in the same round. Delays that depend on the input are drawn
+#'   with their query, from random numbers that belong to the round. Two bandits that evaluate the same point in the
+#'   same round have the same delay.
+#'
+#' @section Optimum: Regret is measured against the best true mean of the round's period, in the round's context, among
+#'   the feasible points.
+#'
+#' On a finite domain it is computed exactly. On a box it is *searched numerically* in these steps (on a product, in the
+#' box of every row):
+#'
+#' * 1000 `d` (at most 10,000) quasi-random points are evaluated;
+#' * a quasi-Newton search (L-BFGS-B, with constraints inside an augmented Lagrangian) starts from up to twenty of the
+#'   best of them that are far apart;
+#' * a finer search follows around the best point found.
+#'
+#' Logarithmic inputs are searched on their scale, and integer inputs at integers. A constraint counts as satisfied up
+#' to 1e-8 of its largest value. With contexts the search is repeated for every distinct context.
+#'
+#' The search is deterministic and uses no random numbers. It does not prove that the maximum was found: peaks that are
+#' much narrower than the spacing of the quasi-random points can be missed. Specify `optimum` if you know it.
+#' @seealso [bandit_problem()], [run_bandit()].
+#' @references Verma, A., Dai, Z. and Low, B. K. H. (2022). Bayesian optimization under stochastic delayed feedback.
+#'   *ICML*.
+#' @name problem-details
+#' @concept observation noise
+#' @concept delayed feedback
+#' @concept global optimum
+NULL

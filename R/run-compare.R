@@ -1,35 +1,47 @@
 # `compare_bandits()`. Layer: simulation.
 
-#' Compare bandits over many replications
+#' Compare bandit algorithms over many replications
 #'
-#' Plays every bandit on the same problems with the same noise, and keeps the ledgers.
+#' `compare_bandits()` runs every bandit on the same simulated problems with the same noise, and records the regret.
 #'
-#' Each replication has random streams of its own (L'Ecuyer-CMRG), derived from `seed`: one for making the
-#' problem, one for noise, delays and contexts, one for the bandits' own draws. A bandit's results therefore do
-#' not depend on which others are compared, nor on the number of processes. Replications run through
-#' `future.apply` where the user has set a [future::plan()], else one after the other: the numbers are the same.
+#' Each replication has its own random streams (L'Ecuyer-CMRG), derived from `seed`: one for the problem, one for noise,
+#' delays and contexts, and one for the bandits' own draws. The results of a bandit therefore do not depend on the other
+#' bandits, nor on the number of processes. Replications run in parallel through package future.apply if a
+#' [future::plan()] is set, otherwise one after the other. The numbers are the same.
 #'
-#' @param bandits a named list of functions `function(problem)` that each make a new bandit, or an agent of your own,
-#'   see below.
-#' @param problems a `function(replication)` that makes the problem of that replication (or one [bandit_problem()]
-#'   for all of them).
-#' @param rounds number of rounds, a whole number >= 1.
-#' @param replications number of replications, a whole number >= 1.
-#' @param seed one whole number.
-#' @param progress show progress over the replications through package progressr.
-#' @param every keep every `every`-th round (and the last): sums and simple regrets are not affected, memory is.
-#' @return An object of class `bandit_comparison`. `as.data.frame()` is long: `bandit`, `replication`, `round`,
-#'   `reward`, `f`, `regret`, `cumulative_regret`, `average_regret` (cumulative over round), `simple_regret`,
-#'   `period`, `segment`, `action` and, over arms, `arm`, with the meanings of [run_bandit()]. `summary()` gives mean
-#'   and standard error over replications; `plot()` draws mean curves with bands of one standard error.
-#' @section Agents: an agent is any list, environment or object (R6, reference class) with functions `suggest()` and
-#'   `observe(id, reward)`. `suggest()` (with contexts: `suggest(context = )`, one row) returns a list with `arm`, a
-#'   number, or `x`, a point, and if it likes an `id` (else the round), which `observe()` gets back with the reward,
-#'   when that arrives (under constraints with `constraints = `). Its noise, delays and contexts are those that the
-#'   bandits meet.
-#' @section Errors: a `gpbandits_error` for a bad argument, a bandit function that returns neither bandit nor agent, an
-#'   agent that suggests no place, or a problem function that returns no problem.
-#' @seealso [run_bandit()].
+#' @param bandits a named list of functions `function(problem)`, each of which returns a new bandit, or an agent; see
+#'   *Agents*.
+#' @param problems a `function(replication)` that returns the problem of that replication, or one [bandit_problem()] for
+#'   all.
+#' @param rounds number of rounds, an integer >= 1.
+#' @param replications number of replications, an integer >= 1.
+#' @param seed the random seed, an integer.
+#' @param progress `TRUE` reports progress over the replications to package progressr. Default `FALSE`.
+#' @param every keep every `every`-th round, and the last, to save memory: an integer >= 1. Sums and simple regrets
+#'   still use all rounds. Default 1.
+#' @return An object of class `bandit_comparison`:
+#'
+#' * `as.data.frame()` has a row per bandit, replication and round, with columns `bandit`, `replication`, `round`,
+#'   `reward`, `f`, `regret`, `cumulative_regret`, `average_regret` (cumulative regret divided by the round),
+#'   `simple_regret`, `period`, `segment`, `action` and, over arms, `arm`. [run_bandit()] defines them.
+#' * `summary()` has mean and standard error over replications.
+#' * `plot()` draws mean curves with bands of one standard error; see [bandit-plots].
+#' @section Agents: An agent is a method from outside this package: any list, environment or object (R6, reference
+#' class) with two functions.
+#'
+#' * `suggest()`, with contexts `suggest(context = )` of one row. It returns a list with `arm`, a number, or `x`, a
+#'   point, and optionally an `id`.
+#' * `observe(id, reward)`, with constraints also `constraints = `. It is called when the reward arrives, with the `id`
+#'   of the suggestion, or by default its round.
+#'
+#' Agents have the same noise, delays and contexts as the bandits.
+#' @section Errors: A `gpbandits_error` for an invalid argument, a bandit function that returns neither bandit nor
+#'   agent, an agent that suggests no point, or a problem function that returns no problem.
+#' @seealso [run_bandit()], [bandit-plots].
+#' @concept simulation study
+#' @concept benchmark
+#' @concept cumulative regret
+#' @concept algorithm comparison
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
 #' kernel <- kernel_se(0.2)

@@ -1,81 +1,109 @@
 # Off-policy evaluation from a log. Layer: simulation.
 
-#' What would another policy have earned? A logged run says
+#' Off-policy evaluation: estimate a policy's reward from a log
 #'
-#' Estimates the mean reward \eqn{v} of a bandit's policy from choices that another, randomised policy made and logged:
-#' contexts \eqn{x_i}, arms
-#' \eqn{a_i}, rewards \eqn{r_i} and the probabilities \eqn{p_i} with which the arms were chosen.
+#' `evaluate_policy()` estimates the mean reward \eqn{v} of a bandit's policy from the logged choices of another policy.
 #'
-#' * `"ips"` (inverse propensity scores): \eqn{\frac1n\sum_i w_i r_i}{mean(w_i r_i)},
-#'   \eqn{w_i = \pi(a_i\mid x_i)/p_i}{w_i = pi(a_i | x_i) / p_i}.
-#' * `"snips"` (self-normalised): \eqn{\sum_i w_i r_i/\sum_i w_i}{sum(w_i r_i) / sum(w_i)}; within the rewards' range,
-#'   whatever the number of matches.
-#' * `"dm"` (direct method): \eqn{\frac1n\sum_i\sum_a\pi(a\mid x_i)\hat r(x_i, a)}{mean(sum_a pi(a | x_i) rhat(x_i,
-#'   a))}: what a Gaussian-process regression with the
-#'   bandit's kernel on the log (at most 1000 rows of it) says; needs no propensities to be right, but the model. A
-#'   bandit that averages over several ([refit_every()]) has the mixture's moments here, too.
-#' * `"dr"` (doubly robust): \eqn{\frac1n\sum_i \big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i,
-#'   a_i))\big)}{mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i)))}. \eqn{\hat r}{rhat} is such a
-#'   regression on the other half of the log, so that it has not seen \eqn{r_i}.
-#' * `"replay"`: a copy of the bandit learns as it goes through the log. Where its choice is the logged one it sees the
-#'   reward, else the query is withdrawn; the mean over the matches. Where the \eqn{p_i} differ, a match counts with
-#'   probability \eqn{\min_j p_j/p_i}{min(p) / p_i}.
+#' The logging policy must be randomised. The log has contexts \eqn{x_i}, arms \eqn{a_i}, rewards \eqn{r_i}, and the
+#' propensities \eqn{p_i}: the probabilities with which the arms were chosen. Let \eqn{\pi(a\mid x)}{pi(a | x)} be the
+#' probability with which the bandit's policy chooses arm \eqn{a} in context \eqn{x}. The importance weights are
 #'
-#' In all but `"replay"` \eqn{\pi} is what the bandit would choose now, in each context, and it learns nothing; a
-#' randomised bandit's
-#' probabilities are the shares of `draws` choices. The bandit is not changed, nor is R's random generator.
+#' \deqn{w_i = \pi(a_i\mid x_i)/p_i.}{w_i = pi(a_i | x_i) / p_i.}
 #'
-#' A log in which few choices are those of the policy says little, whatever the number of its rows: `effective` counts
-#' the rewards that
-#' the estimate rests on, and below 30 of them there is a warning (class `gpbandits_small_sample`).
-#' @section Intervals: `lower` and `upper` hold without normal approximations, and lie within `range`, the least and the
-#'   largest reward that there can be: \eqn{l} and \eqn{u}. Under the right \eqn{v} these have mean zero:
-#'   \eqn{w_i(r_i-l)/(v-l) - 1}{w_i (r_i - l) / (v - l) - 1} and \eqn{w_i(u-r_i)/(u-v) - 1}{w_i (u - r_i) / (u - v) -
-#'   1}; and, as
-#'   shares of their largest loss, \eqn{w_i(r_i - v)}{w_i (r_i - v)} (for `"dr"` its summands less \eqn{v}) with
-#'   weights up to
-#'   \eqn{W = \max_i\max_a\pi(a\mid x_i)/p_i}{W = max over i and a of pi(a | x_i) / p_i}. A bet of a share \eqn{c} on
-#'   such a \eqn{g_i}
-#'   multiplies a capital by \eqn{1 + c g_i}{1 + c g_i}. In the interval are the \eqn{v} under which neither the
-#'   capital of those who bet
-#'   that it is more nor that of those who bet that it is less, averaged over a fixed grid of \eqn{c}, exceeds 2/(1 -
-#'   `level`).
-#'   It is about 1.8 times as wide as the normal one (from `se`) where that is right. An estimate of `"ips"` outside of
-#'   it is one that the log contradicts. For `"dm"` it is mean \eqn{\pm z} `se`, where `se` adds up the model's sd over
-#'   the places (as if all its errors had one sign) and the spread over contexts. If `range` is given, the model's means
-#'   and this interval are clipped to it; the range of the log is not used.
-#' @section Guarantee: `"ips"` and `"dr"` are unbiased if the \eqn{p_i} are right, and positive wherever \eqn{\pi} is;
-#'   `"snips"` is up to a bias of order 1/`effective`. Their
-#'   intervals then hold with probability `level`, for any \eqn{n}, if contexts are independent and rewards stay within
-#'   `range`
-#'   (Ville's inequality; logging policies that learn are allowed). Where `range` is taken from the log that is as good
-#'   as the log's
-#'   extremes are. `"replay"` is what the policy would have earned in as many rounds as there were matches, if
-#'   contexts are independent; its interval takes the rewards for independent. `"dm"`: none without the model.
-#' @param log a data.frame with a column per input of the contexts, `arm` (or a column per input of the arms), `reward`
-#'   and `propensity`: such as `$history(draws = 200)` of a randomised bandit; or such a bandit, or a [run][run_bandit]
-#'   of one. Rows without a reward are left out, as are points that were given by hand.
+#' @section Methods: `"ips"`, inverse propensity scores:
+#'
+#' \deqn{\hat v = \frac1n\sum_i w_i r_i}{v = mean(w_i r_i)}
+#'
+#' `"snips"`, self-normalised; within the rewards' range for any number of matches:
+#'
+#' \deqn{\hat v = \sum_i w_i r_i\Big/\sum_i w_i}{v = sum(w_i r_i) / sum(w_i)}
+#'
+#' `"dm"`, the direct method:
+#'
+#' \deqn{\hat v = \frac1n\sum_i\sum_a\pi(a\mid x_i)\hat r(x_i, a)}{v = mean(sum_a pi(a | x_i) rhat(x_i, a))}
+#'
+#' Here \eqn{\hat r}{rhat} is the prediction of a Gaussian-process regression on the log (at most 1000 rows of it), with
+#' the bandit's kernel. This method needs no correct propensities, but a correct model. If the bandit averages over
+#' several models ([refit_every()]), the moments of the mixture are used.
+#'
+#' `"dr"`, doubly robust:
+#'
+#' \deqn{\hat v = \frac1n\sum_i \Big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\Big)}{v =
+#' mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i)))}
+#'
+#' Here \eqn{\hat r}{rhat} is such a regression on the other half of the log, so that it does not depend on \eqn{r_i}.
+#'
+#' `"replay"`: a copy of the bandit goes through the log. If its choice is the logged one, it observes the reward; else
+#' the query is withdrawn. The estimate is the mean over the matches. If the \eqn{p_i} differ, a match counts with
+#' probability \eqn{\min_j p_j/p_i}{min(p) / p_i}.
+#'
+#' In all methods except `"replay"`, \eqn{\pi} is the present policy of the bandit, without further observations. The
+#' probabilities of a randomised bandit are the proportions among `draws` choices. Neither the bandit nor R's random
+#' generator is changed.
+#'
+#' If few logged choices are those of the policy, the log has little information for any number of rows. `effective` is
+#' the effective number of rewards in the estimate. If it is below 30, there is a warning of class
+#' `gpbandits_small_sample`.
+#'
+#' @section Intervals: `lower` and `upper` are valid without normal approximations. They lie within `range`, the
+#' smallest and the largest possible reward \eqn{l} and \eqn{u}. They come from bets. At the true \eqn{v}, these terms
+#' have mean zero:
+#'
+#' \deqn{\frac{w_i(r_i-l)}{v-l} - 1 \quad\mbox{and}\quad \frac{w_i(u-r_i)}{u-v} - 1}{w_i (r_i - l) / (v - l) - 1 and w_i
+#' (u - r_i) / (u - v) - 1}
+#'
+#' So do the terms \eqn{w_i(r_i - v)}{w_i (r_i - v)}, relative to their largest loss. The weights there are at most
+#' \eqn{W = \max_i\max_a\pi(a\mid x_i)/p_i}{W = max over i and a of pi(a | x_i) / p_i}. (For `"dr"` these terms are the
+#' summands less \eqn{v}.) A bet of a proportion \eqn{c} of the capital on such a term \eqn{g_i} multiplies the capital
+#' by \eqn{1 + c g_i}.
+#'
+#' One bettor bets that the value is larger than \eqn{v}, another that it is smaller. Their capital is averaged over a
+#' fixed grid of \eqn{c}. The interval has all \eqn{v} for which neither capital exceeds 2/(1 - `level`). It is about
+#' 1.8 times as wide as the normal interval from `se`, if that one is correct. If an estimate of `"ips"` is outside the
+#' interval, the log contradicts it.
+#'
+#' For `"dm"` the interval is mean \eqn{\pm z}{+/- z} `se`. That `se` adds the model's sd over the points, as if all its
+#' errors had one sign, and the variation over contexts. If `range` is given, the model's means and this interval are
+#' clipped to it. The range of the log is not used.
+#' @section Guarantee: `"ips"` and `"dr"` are unbiased if the \eqn{p_i} are correct, and positive wherever \eqn{\pi} is.
+#' `"snips"` is unbiased up to order 1/`effective`. Their intervals then hold with probability `level` for any \eqn{n},
+#' if contexts are independent and rewards are within `range` (Ville's inequality; adaptive logging policies are
+#' allowed). If `range` is taken from the log, the coverage depends on how close the log's extremes are to the true
+#' ones.
+#'
+#' `"replay"` estimates the policy's mean reward over a number of rounds equal to the number of matches, if contexts are
+#' independent. Its interval assumes independent rewards. `"dm"` has no guarantee without the model.
+#' @param log a data.frame with columns for the contexts' inputs, `arm` (or the arms' inputs), `reward` and
+#'   `propensity`, such as `$history(draws = 200)`; or a randomised bandit, or its [run][run_bandit]. Rows without
+#'   reward, and points added by hand, are omitted.
 #' @param bandit a bandit over the log's arms and contexts.
-#' @param method `"ips"`, `"snips"`, `"dm"`, `"dr"` or `"replay"`.
-#' @param level the interval's level, in (0, 1).
-#' @param draws how many choices of a randomised bandit are drawn in each context, and for propensities of a `log` that
-#'   is a bandit or a run.
-#' @param range `c(lower, upper)`: the least and the largest reward that there can be; `NULL`: those of the log.
+#' @param method the estimator: `"ips"` (default), `"snips"`, `"dm"`, `"dr"` or `"replay"`.
+#' @param level the level of the interval, a number in (0, 1). Default 0.95.
+#' @param draws number of choices that are drawn from a randomised bandit in each context, and for the propensities of a
+#'   `log` that is a bandit or a run: an integer. Default 200.
+#' @param range `c(lower, upper)`, the smallest and the largest possible reward. `NULL` (default): those of the log.
 #' @param ... must be empty.
-#' @return A data.frame of one row: `method`, `estimate`, `se` (the usual standard error), `lower`, `upper`, `n` (rows
-#'   used), `matched` (rows with a weight above 0;
-#'   matches that counted) and `effective`, \eqn{(\sum w_i)^2/\sum w_i^2}{sum(w)^2 / sum(w^2)}. `"snips"` without a
-#'   match is `NA`; so is the interval
-#'   (with a warning) where all rewards are the same and no `range` is given.
-#' @section Errors: a `gpbandits_error` for a domain without arms, columns that are missing, propensities outside (0,
-#'   1], rewards outside of `range`, arms or contexts
-#'   that the bandit does not have, and a replay without two matches.
+#' @return A data.frame of one row:
+#'
+#' * `method`;
+#' * `estimate`: the estimate of \eqn{v}; `NA` for `"snips"` without a match;
+#' * `se`: the usual standard error;
+#' * `lower`, `upper`: the interval. It is `NA`, with a warning, if all rewards are equal and `range` is `NULL`;
+#' * `n`: number of rows used;
+#' * `matched`: number of rows with a positive weight, or of matches that counted;
+#' * `effective`: the effective number of rewards, \eqn{(\sum w_i)^2/\sum w_i^2}{sum(w)^2 / sum(w^2)}.
+#' @section Errors: A `gpbandits_error` for a domain without arms, missing columns, propensities outside (0, 1], rewards
+#'   outside `range`, unknown arms or contexts, and a replay with fewer than two matches.
 #' @references Li, Chu, Langford and Wang (2011) <https://arxiv.org/abs/1003.5956>; Dudik, Langford and Li (2011)
-#'   <https://arxiv.org/abs/1103.4601>;
-#'   Swaminathan and Joachims (2015), The self-normalized estimator for counterfactual learning, NIPS 28. Bets:
-#'   Waudby-Smith and Ramdas (2024)
-#'   <https://arxiv.org/abs/2010.09686>; Karampatziakis, Mineiro and Ramdas (2021) <https://arxiv.org/abs/2102.09540>.
-#' @seealso `$history()` in [gp_bandit()] for the propensities.
+#'   <https://arxiv.org/abs/1103.4601>; Swaminathan and Joachims (2015), The self-normalized estimator for
+#'   counterfactual learning, NIPS 28. Bets: Waudby-Smith and Ramdas (2024) <https://arxiv.org/abs/2010.09686>;
+#'   Karampatziakis, Mineiro and Ramdas (2021) <https://arxiv.org/abs/2102.09540>.
+#' @seealso `$history()` in [GPBandit] for the propensities.
+#' @concept off-policy evaluation
+#' @concept counterfactual evaluation
+#' @concept inverse propensity score
+#' @concept doubly robust
+#' @concept contextual bandit
 #' @examples
 #' x <- seq(0, 1, length.out = 10)
 #' problem <- bandit_problem(x, sin(3 * x), noise = 0.1)
@@ -120,7 +148,7 @@ few_rewards <- 30
 
 warn_of_few_rewards <- function(effective, n) {
   warn_small_sample(sprintf("this estimate rests on %.3g effective reward(s) of %d: ", effective, n),
-                    "the logged choices are seldom those of the policy. Its interval says what that is worth.")
+                    "few logged choices are those of the policy. The interval takes this into account.")
 }
 
 warn_small_sample <- function(...) {
@@ -132,8 +160,8 @@ reward_range <- function(range, reward) {
   if (is.null(range)) {
     range <- base::range(reward)
     if (range[1] == range[2]) {
-      warn_small_sample("all rewards of the log are ", format(range[1]), ", which says nothing about what others ",
-                        "there can be: an interval needs `range`.")
+      warn_small_sample("all rewards of the log are ", format(range[1]), ", so the range of possible rewards is ",
+                        "unknown. The interval needs `range`.")
     }
     return(range)
   }
@@ -228,7 +256,9 @@ checked_log <- function(log, config, draws) {
   action <- own_columns(log, given)[["action"]]
   by_hand <- if (!is.null(action)) action %in% "given" else FALSE
   log <- log[!is.na(log$reward) & !by_hand, , drop = FALSE]
-  if (nrow(log) < 2) stop_argument("log", sprintf("one with %d known reward(s)", nrow(log)), "a log with at least two")
+  if (nrow(log) < 2) {
+    stop_argument("log", sprintf("one with %d observed reward(s)", nrow(log)), "a log with at least two")
+  }
   p <- own_columns(log, given)$propensity
   if (!is_number(p) || anyNA(p) || any(p <= 0 | p > 1)) {
     stop_argument("log", "one with a propensity that is NA or outside (0, 1]",
@@ -360,7 +390,7 @@ replayed_rewards <- function(bandit, rows, range) {
   }
   if (sum(seen) < 2) {
     stop_argument("log", sprintf("one with %d match(es)", sum(seen)),
-                  "a log in which the policy meets at least two of its choices")
+                  "a log in which at least two choices are those of the policy")
   }
   reward <- rows$reward[seen]
   c(mean_of(reward), list(weights = as.numeric(seen), n = sum(seen),

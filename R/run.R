@@ -1,44 +1,66 @@
 # `run_bandit()`: a bandit played on a problem. Layer: simulation.
 
-#' Play a bandit on a problem whose truth is known
+#' Run a bandit on a simulated problem
 #'
-#' `run_bandit()` plays `rounds` rounds in place, in one loop of compiled code, and keeps the ledger:
-#' with \eqn{f} the true mean and \eqn{f^*_t}{f*_t} the best true mean of the round (of the round's period and
-#' context; among the feasible points where there are constraints), \eqn{r_t = f^*_t - f(x_t)}{r_t = f*_t - f(x_t)}.
+#' `run_bandit()` simulates a bandit algorithm for `rounds` rounds and records its regret.
 #'
-#' Noise, delays and contexts of all rounds are drawn before the first choice, from R's generator: with the
-#' same seed every bandit meets the same ones (delays that depend on the input: the same at the same input). A delay of
-#' \eqn{d} makes the reward of round \eqn{s} usable from round \eqn{t} on iff \eqn{d \le t - s}{d <= t - s}; rewards
-#' still under way when the run ends stay pending. An interrupt keeps the rounds that were played.
+#' The true mean \eqn{f} is known, because the problem is simulated. The regret of round \eqn{t} is
 #'
-#' A bandit in a [store][bandit_store] asks and tells in transactions of its own, beside others who work on it: rows are
-#' this run's rounds, `id` tells which queries they were. Its leases do not run out; the run ends early where the
-#' store's budget is spent.
+#' \deqn{r_t = f^*_t - f(x_t).}{r_t = f*_t - f(x_t).}
 #'
-#' @param bandit a [GPBandit][gp_bandit] or a [baseline under constraints][baseline_constrained()]; it is changed in
-#'   place and may have been played before.
+#' Here \eqn{f^*_t}{f*_t} is the best true mean in the period and context of round \eqn{t}. With constraints, it is the
+#' best true mean of the feasible points.
+#'
+#' The loop is compiled code. It changes the bandit itself, not a copy. An interrupt keeps the rounds that were played.
+#'
+#' @section Random numbers: Noise, delays and contexts of all rounds are drawn before the first choice, from R's
+#' generator. With the same seed, every bandit therefore has the same ones. Delays that depend on the input are the same
+#' at the same input in the same round.
+#'
+#' @section Delays: A delay of \eqn{d} makes the reward of round \eqn{s} usable from round \eqn{t} on if and only if
+#' \eqn{d \le t - s}{d <= t - s}. Rewards that have not arrived at the end of the run stay pending.
+#'
+#' @section Bandits in a store: A bandit in a [bandit_store()] makes each round in transactions, and other processes can
+#' use it at the same time. The rows of the result are the rounds of this run, and `id` gives their queries. Their
+#' leases do not end. The run ends early if the store's budget is spent.
+#'
+#' @param bandit a [GPBandit], or a [baseline under constraints][baseline_constrained()]. It is changed itself, and may
+#'   already have observations.
 #' @param problem a [bandit_problem()] over the same domain.
-#' @param rounds number of rounds, a whole number >= 1.
-#' @param progress show a progress bar, through package progressr (nothing is shown if it is not installed or the
-#'   user has set no handler).
-#' @param stop_when `NULL`, a [stop rule][stopping], or a function of the bandit that returns `TRUE` to stop: asked
-#'   after every round. For algorithms that are rules over several posteriors (baselines, [safe_opt()],
-#'   [gp_ucb_lengthscale()], ...) [stop_stalled()] or a function.
-#' @return An object of class `bandit_run`. `as.data.frame()` of it has one row per round: the columns of the bandit's
-#'   history (`propensity` too), `f` (true mean), `regret`, `cumulative_regret`, `simple_regret`, `period` and
-#'   `optimum`; with constraints also `violation1..` (the true constraint values, sign kept), `cumulative_violation`
-#'   (soft: the norm of the positive part of their sum, in which rounds may make good for others) and `hard_violation`
-#'   (\eqn{\sum_s\sum_j\max(g_j(x_s), 0)}{the sum of max(g_j(x_s), 0) over rounds and constraints}: what is violated
-#'   once is not made good). With a problem of several [outcomes] and one objective likewise, each `violation` what a
-#'   limit is exceeded by (at most 0: it holds), and `simple_regret` counts queries that kept all limits; with several
-#'   objectives `f` is the hypervolume of the true values played and known so far, limits kept, and `regret` what it is
-#'   short of the true front's (`hypervolume_regret`, `simple_regret` too). `simple_regret` in round \eqn{t} is the
-#'   smallest regret among the queries whose reward the learner knows by then: those with
-#'   \eqn{s + d_s \le t}{s + d_s <= t} and, where the pending rule is [pending_censor()], \eqn{d_s \le m}{d_s <= m}, for
-#'   a reward that takes longer is lost and its query never counts. NA before the first. `$rounds` is how many were
-#'   played.
-#' @section Errors: a `gpbandits_error` if an argument is no such object or the two domains differ.
-#' @seealso [compare_bandits()], [regret_bound()].
+#' @param rounds number of rounds, an integer >= 1.
+#' @param progress `TRUE` reports progress to package progressr. Nothing is shown if it is not installed, or has no
+#'   handler. Default `FALSE`.
+#' @param stop_when a [stopping rule][stopping], or a function of the bandit that returns `TRUE` to stop; used after
+#'   every round. Algorithms with several posteriors (baselines, [safe_opt()], [gp_ucb_lengthscale()], ...) take
+#'   [stop_stalled()] or a function. `NULL` (default): no rule.
+#' @return `run_bandit()` returns an object of class `bandit_run`. Its element `rounds` is the number of rounds played.
+#' `as.data.frame()` of it has one row per round, with
+#'
+#' * the columns of the bandit's history, including `propensity`;
+#' * `f`: the true mean;
+#' * `regret`, `cumulative_regret`;
+#' * `simple_regret`: see *Simple regret*;
+#' * `period`, `optimum`: the problem's period, and its best true mean;
+#' * `violation1`, ... (with constraints): the true constraint values, with sign;
+#' * `cumulative_violation` (with constraints): the soft violation \eqn{\|[\sum_s g(x_s)]_+\|}{|| max(sum_s g(x_s), 0)
+#'   ||}, in which rounds can compensate for others;
+#' * `hard_violation` (with constraints): \eqn{\sum_s\sum_j\max(g_j(x_s), 0)}{the sum of max(g_j(x_s), 0) over rounds
+#'   and constraints}, in which nothing is compensated.
+#' @section Simple regret: `simple_regret` in round \eqn{t} is the smallest regret among the queries whose reward has
+#' been observed by then: those with \eqn{s + d_s \le t}{s + d_s <= t}. With [pending_censor()] also \eqn{d_s \le m}{d_s
+#' <= m} must hold, because a reward that takes longer is lost. It is `NA` before the first reward.
+#' @section Several outcomes: With one objective among several [outcomes], each `violation` is the amount by which a
+#' limit is exceeded; the limit holds if it is at most 0. `simple_regret` uses only queries that satisfy all limits.
+#'
+#' With several objectives, `f` is the hypervolume of the true values that were played and observed so far and satisfy
+#' all limits. `regret` is its difference from the hypervolume of the true Pareto front, and so are `hypervolume_regret`
+#' and `simple_regret`.
+#' @section Errors: A `gpbandits_error` if an argument has the wrong class, or the two domains differ.
+#' @seealso [compare_bandits()], [regret_bound()], [plot()][bandit-plots].
+#' @concept simulation
+#' @concept cumulative regret
+#' @concept simple regret
+#' @concept regret analysis
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
@@ -267,8 +289,8 @@ run_entry <- list(settings = alist(
 #' @rdname run_bandit
 #' @param x a `bandit_run`.
 #' @param row.names,optional not used.
-#' @param draws of the column `propensity`, which randomised bandits have: as in `$history()`, see [gp_bandit()]; 0
-#'   leaves out its cost.
+#' @param draws number of draws for the column `propensity` of randomised bandits, as in `$history()`, see
+#'   [GPBandit]. `NULL` (default) or 0: none; propensities that need draws are then `NA`.
 #' @param ... not used.
 #' @export
 as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draws = NULL, ...) {
@@ -280,8 +302,7 @@ as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draw
 check_run_rewards <- function(config) {
   if (!has_likelihood(config) || trait(config$rewards, "noise")) return(invisible())
   stop_argument("bandit", paste("one whose rewards are", trait(config$rewards, "title")),
-                paste("one whose rewards are readings of a function: others are asked and told by",
-                      "`$suggest()` and `$observe()`"))
+                "one whose rewards are measurements of a function. Use `$suggest()` and `$observe()` for other rewards")
 }
 
 # As play_in_core(), round by round in R.

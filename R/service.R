@@ -6,62 +6,15 @@
 #' browser; programs in any language use the JSON interface, whose OpenAPI 3 schema is at `GET /openapi.json`. The
 #' service needs package httpuv. Several services, workers and R sessions can use the same store.
 #'
-#' \tabular{lll}{
-#'   request \tab body or query \tab answer \cr
-#'   `POST /suggest` \tab all optional: `n`, `worker`, `lease`, `context`, `arms`, `fixed` \tab `{"queries": [..]}`, and
-#'     `"message"` if the budget is spent \cr
-#'   `POST /add` \tab `{"point": {..}}` or `{"arm": 3}`, and optionally a result \tab `{"id", "status"}` \cr
-#'   `POST /observe` \tab `{"id": 1, "reward": 0.5, "token": ".."}` \tab `{"id", "status"}` \cr
-#'   `POST /amend` \tab `{"id": 1, "reward": 0.6, "token": ".."}` \tab `{"id", "status"}` \cr
-#'   `POST /fail` \tab `{"id": 1, "reason": "..", "token": ".."}` \tab `{"id", "status"}` \cr
-#'   `POST /withdraw` \tab `{"id": 1, "reason": "..", "token": ".."}` \tab `{"id", "status"}` \cr
-#'   `POST /heartbeat` \tab `{"token": ".."}` \tab `{"renewed": 1}` \cr
-#'   `GET /best` \tab context \tab `{"point": {..}, "mean", "sd"}` \cr
-#'   `GET /front` \tab context \tab `{"front": [{"point", "outcomes", "feasible"}]}` \cr
-#'   `GET /history` \tab `?after=0&limit=1000&draws=..` \tab `{"rows": [..], "total", "version"}` \cr
-#'   `GET /export` \tab `?format=csv` or `?format=json` \tab a file \cr
-#'   `GET /model` \tab \tab inputs, contexts, constraints, comparisons, outcomes \cr
-#'   `GET /slices` \tab context \tab predictions along each input, or of the best arms \cr
-#'   `GET /certificate` \tab context \tab `{"gap", "probability", "assumptions": [..], "point": {..}}` \cr
-#'   `GET /check` \tab \tab `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}` \cr
-#'   `GET /health` \tab \tab `{"status": "ok"}`, without a token \cr
-#' }
+#' [service-requests] describes the requests and their answers.
 #'
-#' * **Suggestions**: each has `id`, `token`, `attempt` and `point`. `arms` are numbers or labels of the eligible
-#'   arms. `fixed` is an object with values of inputs that are not to be chosen. `lease` is in seconds.
-#' * **Results**: `/observe` and `/add` also take `constraints` (an array) and `size`. With several [outcomes] they
-#'   take `"outcomes": {"yield": 61, "ph": null}` instead of `reward`, and the status is `"partial"` until all are
-#'   observed. `/amend` takes `outcomes` too, and `/withdraw` takes `outcome`. A [comparison][rewards_preferences()] is
-#'   `{"id": [1, 2], "prefer": 1}`; `null` is a tie, and a [ranking][rewards_preferences()] is an array, best first.
-#' * **Corrections**: `/amend` replaces an observed reward. `/fail` reports an evaluation without a result,
-#'   `/withdraw` a query that will not be evaluated. `/observe` may be repeated: the same reward again changes
-#'   nothing.
-#' * **Contexts**: an object with a number for each name, or an array in the bandit's order. In a query:
-#'   `?context[age]=0.2&context[hour]=0.5` or `?context=0.2,0.5`.
-#' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
-#'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
-#' * **Export**: CSV is the history; JSON holds settings and log, and [from_json()] reads it.
-#' * **Certificate**: that of `$certificate()`. With several outcomes `gap` and `probability` are `null`, and
-#'   `assumptions` states the reason.
-#'
-#' An error is `{"error": "..", "argument": ".."}`. Its status is 400 (invalid request), 401 (missing or wrong token),
-#' 404, 405, 411, 413 (body too large) or 503. Status 503 means that the database does not answer or that the answer
-#' took longer than `time_limit`; repeat the request. `HEAD` is answered as `GET`, without the body.
-#'
-#' @section Slow answers: `/best`, `/front`, `/slices`, `/certificate`, `/check`, `/export`, and `/history` with
-#'   `draws` can take seconds. Their answers are kept until the log grows. They are computed in a second R process,
-#'   which opens the store as a replica and begins with the first such request; the service goes on with other
-#'   requests. (Answers that took less than 0.05 s are computed at once the next time.) If an answer takes longer than
-#'   `time_limit`, the status is 503, the computation continues, and a later request gets its result. A store made
-#'   with a connection that cannot be opened again (SQLite in memory, or PostgreSQL without a function that connects)
-#'   has no second process: there, other requests wait.
-#'
-#' @section Leases: by default `/suggest` takes no lease. The query stays pending until it is observed or given up
+#' @section Leases: By default `/suggest` takes no lease. The query stays pending until it is observed or given up
 #'   (`/fail`, `/withdraw`). It is not offered to another client, and time does not end it. A program that may die
 #'   during an evaluation asks for a lease in seconds, `"lease": 60`, and renews it with `/heartbeat`. When the lease
-#'   has ended, the query is offered to the next client that asks for a lease (see *Leases* in [bandit_store()]).
+#'   has ended, the query is offered to the next client that asks for a lease (see [store_heartbeat()]).
 #'
-#' @section The page: open `url` in a browser and enter the token. The page has
+#' @section The page: Open `url` in a browser and enter the token. The page has
+#'
 #'   * the recommended point or Pareto front;
 #'   * the open experiments, with a box for each result;
 #'   * forms for suggestions, and for experiments that were not suggested;
@@ -76,12 +29,12 @@
 #'   from other sites, and its Content-Security-Policy forbids that and any script in a campaign's text. Between
 #'   browser and service the token is protected only on one machine, or with TLS from a proxy.
 #'
-#' @section Contexts and visitors: a query with a context is a decision for one visitor, and is never given to another
+#' @section Contexts and visitors: A query with a context is a decision for one visitor, and is never given to another
 #'   one. Nothing happens when its lease ends; its reward is accepted at any time. A request with the same `worker`
 #'   and context gets the same query again while the lease lasts, because an answer can be lost on its way. Use the
 #'   visitor's id as `worker`, or leave it out. Report a decision whose reward will not come with `/withdraw`.
 #'
-#' @section Safety: the service listens on this machine only, unless `host` is another address. Every request needs
+#' @section Safety: The service listens on this machine only, unless `host` is another address. Every request needs
 #'   the header `Authorization: Bearer <token>`, except `/health`, the schema and the page's files, which hold no
 #'   data. Bodies larger than `max_body` bytes are rejected before they are read. Connections that last longer than
 #'   `time_limit` are closed, the oldest first if there are many, and so is work on a request. (On Windows R cannot
@@ -94,19 +47,22 @@
 #'   with TLS and limits for each client.
 #'
 #' @param store a [bandit_store()] in which a bandit has been begun.
-#' @param port a port number, or 0 for a free one.
+#' @param port a port number, an integer; 0 selects a free port.
 #' @param token the secret that clients send, a string of at least 16 characters. `NULL` makes one from the system's
-#'   random numbers (see `$token` of the result).
-#' @param host the address to listen on.
-#' @param max_body largest body of a request in bytes.
-#' @param time_limit seconds that a connection may last, and that the service may work on a request.
-#' @param connections the largest number of connections at a time, at most half of the files that R may have open.
+#'   random numbers; see `$token` of the result. Default `NULL`.
+#' @param host the address to listen on, a string. Default `"127.0.0.1"`: this machine only.
+#' @param max_body largest body of a request in bytes. Default 65536.
+#' @param time_limit seconds that a connection may last, and that the service may work on a request. Default
+#'   30.
+#' @param connections the largest number of connections at a time, an integer. Default 500. At most half of
+#'   the files that R may have open.
 #' @return An object of class `bandit_service`, a list with
+#'
 #'   * `url`, `token`: strings;
 #'   * `run(seconds = Inf)`: serves in a script, until it is interrupted. (At R's idle prompt the service answers
 #'     anyway.)
 #'   * `stop()`: ends the service.
-#' @seealso [bandit_store()].
+#' @seealso [service-requests], [bandit_store()], [store_heartbeat()] (leases).
 #' @concept web interface
 #' @concept REST API
 #' @concept human in the loop
@@ -135,7 +91,7 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
               call = function(request) for_method(request, timed_reply(service, answer_request(service, request))),
               onWSOpen = function(socket) socket$close())
   server <- catch_error(httpuv::startServer(host, port, app, quiet = TRUE), function(e) {
-    stop_argument("port", sprintf("%d, which cannot be listened on (%s)", as.integer(port), message_of(e)),
+    stop_argument("port", sprintf("%d, on which the service cannot listen (%s)", as.integer(port), message_of(e)),
                   "a free port")
   })
   forget <- watch_connections(service$port, time_limit, connections)
@@ -203,7 +159,7 @@ answer_request <- function(service, request) {
   early <- refuse_early(service, request)
   if (!is.null(early)) return(early)
   doors <- service_doors()
-  if (!request$PATH_INFO %in% names(doors)) return(reply_error(404, "there is nothing here"))
+  if (!request$PATH_INFO %in% names(doors)) return(reply_error(404, "this address does not exist"))
   door <- doors[[request$PATH_INFO]]
   allowed <- if (door$method == "GET") c("GET", "HEAD") else door$method
   if (!request$REQUEST_METHOD %in% allowed) {
@@ -450,3 +406,66 @@ reader_loop <- function(settings, connection) {
 }
 
 register_family("bandit_service", service_entry, open = TRUE)
+
+#' Requests of the HTTP interface
+#'
+#' Lists the requests that a [bandit_service()] answers, and the fields of its JSON interface.
+#'
+#' All requests except `/health`, the schema and the page's files need the header `Authorization: Bearer <token>`. The
+#' OpenAPI 3 schema is at `GET /openapi.json`.
+#'
+#' \tabular{lll}{
+#'   request \tab body or query \tab answer \cr
+#'   `POST /suggest` \tab all optional: `n`, `worker`, `lease`, `context`, `arms`, `fixed` \tab `{"queries": [..]}`, and
+#'     `"message"` if the budget is spent \cr
+#'   `POST /add` \tab `{"point": {..}}` or `{"arm": 3}`, and optionally a result \tab `{"id", "status"}` \cr
+#'   `POST /observe` \tab `{"id": 1, "reward": 0.5, "token": ".."}` \tab `{"id", "status"}` \cr
+#'   `POST /amend` \tab `{"id": 1, "reward": 0.6, "token": ".."}` \tab `{"id", "status"}` \cr
+#'   `POST /fail` \tab `{"id": 1, "reason": "..", "token": ".."}` \tab `{"id", "status"}` \cr
+#'   `POST /withdraw` \tab `{"id": 1, "reason": "..", "token": ".."}` \tab `{"id", "status"}` \cr
+#'   `POST /heartbeat` \tab `{"token": ".."}` \tab `{"renewed": 1}` \cr
+#'   `GET /best` \tab context \tab `{"point": {..}, "mean", "sd"}` \cr
+#'   `GET /front` \tab context \tab `{"front": [{"point", "outcomes", "feasible"}]}` \cr
+#'   `GET /history` \tab `?after=0&limit=1000&draws=..` \tab `{"rows": [..], "total", "version"}` \cr
+#'   `GET /export` \tab `?format=csv` or `?format=json` \tab a file \cr
+#'   `GET /model` \tab \tab inputs, contexts, constraints, comparisons, outcomes \cr
+#'   `GET /slices` \tab context \tab predictions along each input, or of the best arms \cr
+#'   `GET /certificate` \tab context \tab `{"gap", "probability", "assumptions": [..], "point": {..}}` \cr
+#'   `GET /check` \tab \tab `{"rewards", "held", "verdict", "advice": [..], "tests": [..]}` \cr
+#'   `GET /health` \tab \tab `{"status": "ok"}`, without a token \cr
+#' }
+#'
+#' * **Suggestions**: each has `id`, `token`, `attempt` and `point`. `arms` are numbers or labels of the eligible
+#'   arms. `fixed` is an object with values of inputs that are not to be chosen. `lease` is in seconds.
+#' * **Results**: `/observe` and `/add` also take `constraints` (an array) and `size`. With several [outcomes] they
+#'   take `"outcomes": {"yield": 61, "ph": null}` instead of `reward`, and the status is `"partial"` until all are
+#'   observed. `/amend` takes `outcomes` too, and `/withdraw` takes `outcome`. A [comparison][rewards_preferences()] is
+#'   `{"id": [1, 2], "prefer": 1}`; `null` is a tie, and a [ranking][rewards_preferences()] is an array, best first.
+#' * **Corrections**: `/amend` replaces an observed reward. `/fail` reports an evaluation without a result,
+#'   `/withdraw` a query that will not be evaluated. `/observe` may be repeated: the same reward again changes
+#'   nothing.
+#' * **Contexts**: an object with a number for each name, or an array in the bandit's order. In a query:
+#'   `?context[age]=0.2&context[hour]=0.5` or `?context=0.2,0.5`.
+#' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
+#'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
+#' * **Export**: CSV is the history; JSON holds settings and log, and [from_json()] reads it.
+#' * **Certificate**: that of `$certificate()`. With several outcomes `gap` and `probability` are `null`, and
+#'   `assumptions` states the reason.
+#'
+#' An error is `{"error": "..", "argument": ".."}`. Its status is 400 (invalid request), 401 (missing or wrong token),
+#' 404, 405, 411, 413 (body too large) or 503. Status 503 means that the database does not answer or that the answer
+#' took longer than `time_limit`; repeat the request. `HEAD` is answered as `GET`, without the body.
+#'
+#' @section Slow answers: `/best`, `/front`, `/slices`, `/certificate`, `/check`, `/export`, and `/history` with
+#'   `draws` can take seconds. Their answers are kept until the log grows. They are computed in a second R process,
+#'   which opens the store as a replica and begins with the first such request; the service goes on with other
+#'   requests. (Answers that took less than 0.05 s are computed at once the next time.) If an answer takes longer than
+#'   `time_limit`, the status is 503, the computation continues, and a later request gets its result. A store made
+#'   with a connection that cannot be opened again (SQLite in memory, or PostgreSQL without a function that connects)
+#'   has no second process: there, other requests wait.
+#' @seealso [bandit_service()].
+#' @name service-requests
+#' @concept REST API
+#' @concept OpenAPI
+#' @concept JSON interface
+NULL

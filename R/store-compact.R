@@ -1,89 +1,79 @@
 # `compact_log()`: a shorter log with the same posterior. Layer: storage.
 
-#' Make a long log shorter
+#' Shorten a bandit's event log
 #'
-#' A bandit's log has two events or more for each query: that it was asked, that its reward came, that the reward was
-#' amended, that parameters were fitted anew. `compact_log()` replaces these old events by a checkpoint: one event for
-#' each query that is over (its place, its reward and what was told beside it, or that it failed), and the last refit.
-#' The same choices follow from it.
+#' `compact_log()` replaces old events of a bandit's log by a checkpoint, from which the same choices follow.
 #'
-#' **What stays**: every query with its id, place, reward, status and what the history says of the moment of its choice;
-#' queries that are pending, with their leases and tokens; the parameters in force and when the next refit is due;
-#' random numbers (a journal's generator, a store's streams); notes of a search or of a race.
+#' The event log records each suggestion, reward, amendment and refit, two events or more for each query. The checkpoint
+#' has one event for each query that is over, and the last refit. That event holds the query's point, its reward with
+#' the noise or number of measurements reported with it, or its failure.
 #'
-#' **What is lost**: when each reward came and in which order, values that an amendment has replaced, parameters of
-#' refits before the last one (where `outputs` are scaled they stay: the history's `mean` and `sd` are in units of their
-#' time), and with all this the knowledge that a past choice was made with. So `$history(draws = )` has no propensities
-#' of random choices before the checkpoint (`NA`), [check_model()] sees no predictions made at choices before it, and
-#' certificates take it that rewards came when they liked.
+#' With `keep`, old queries are removed too; see [forget-rounds].
 #'
-#' **How exact**: the checkpoint is events like any other. Whoever has it, in whatever way (the bandit that was
-#' compacted, a replica that was behind, a file opened years later), has played the same events, and goes on with the
-#' same bits. Beside a bandit whose log was not compacted the posterior is of the same data with the same parameters,
-#' summed up in another order: equal to rounding on dense engines and to `accuracy` on the low-rank one, so that choices
-#' can differ where two places are equally good by as little. Before anything is replaced the checkpoint is played and
-#' compared with the bandit: all that the mean knows must be the same, to the bit.
+#' @section What stays: The following is unchanged.
 #'
-#' **In a store** it is one transaction: others work on meanwhile, and either see the old log or the new one. Replicas
-#' that know some of the old events begin anew from the checkpoint when they next look; leases and tokens hold. A
-#' process that dies in the middle has changed nothing. The database keeps the room for later rows (`VACUUM` gives it
-#' back to the disk). **A journal** is written anew beside the file, which it then replaces in one step; no other bandit
-#' may hold it meanwhile.
+#' * Every query, with its id, point, reward and status, and with the history's columns about its choice.
+#' * Pending queries, with their leases and tokens.
+#' * The present parameters, and when the next refit is due.
+#' * The states of random generators (of a journal, or of a store's streams).
+#' * Notes of a search or a race.
 #'
-#' **Shorter still** is a log whose old rounds are forgotten: `keep`, see "Rounds forgotten".
+#' @section What is lost: The checkpoint does not hold
 #'
-#' **What rounds cost.** A query with its reward (100 arms, 1,000 rounds; measured): 1.1 KB of memory, 45 bytes in a
-#' file of [saveRDS()], 230 in a journal (155 after `compact_log()`), 420 in a SQLite store asked in batches by a worker
-#' (340 after). Inputs of open domains and contexts are 8 bytes each in memory and about 20 as text. Refits are what
-#' makes a log long: each is a line of text (kilobytes where models are averaged), and a new posterior from all the
-#' rewards when the log is opened; the checkpoint has one.
+#' * when each reward came, and in which order;
+#' * values that an amendment has replaced;
+#' * parameters of refits before the last one. They are kept if `outputs` are scaled, because the history's `mean` and
+#'   `sd` are in the units of their time.
 #'
-#' @section Rounds forgotten: without `keep` every query stays, and a bandit grows with each. `compact_log(x, keep = n)`
-#'   forgets all but the last `n` of them (and all from the first pending one on), so that a life that calls it now and
-#'   then has flat memory and a log of one length. In their place stand the sums of each place (arm and context) that
-#'   has rewards among them: their number \eqn{n_k}{n_k}, their mean \eqn{\bar y_k}{ybar_k} and
-#'   \eqn{\sum (y - \bar y_k)^2}{sum (y - ybar_k)^2}. With Gaussian noise of one variance \eqn{\lambda}{lambda} that is
-#'   all that a posterior depends on: \eqn{n_k} rewards at a place are one of the noise
-#'   \eqn{\lambda / n_k}{lambda / n_k},
-#'   \deqn{\mu = m + K_{*}(K + \Lambda)^{-1}(\bar y - m), \quad \Lambda = \mathrm{diag}(\lambda / n_k), \quad
-#'     \log\det(I + K_t/\lambda) = \log\det(I + N^{1/2} K N^{1/2}/\lambda), \quad N = \mathrm{diag}(n_k),}{mu = m + K*
-#'     (K + Lambda)^-1 (ybar - m), Lambda = diag(lambda / n_k), log det(I + K_t / lambda) = log det(I + N^(1/2) K
-#'     N^(1/2) / lambda), N = diag(n_k),} the right-hand sides over the places alone; the likelihood that
-#'     [refit_every()] maximises needs the third sum, too. Numbers of rounds (ids, \eqn{t} in widths and policies, what
-#'     is left of a design, when the next refit is due) go on as before.
+#' The data on which a past choice was based are therefore unknown. This has three consequences. `$history(draws = )`
+#' has no propensities (`NA`) for random choices before the checkpoint. [check_model()] has no predictions made at
+#' choices before it. Certificates assume that rewards came at arbitrary times.
 #'
-#'   *The same choices follow*, up to rounding: means and standard deviations of the bandit that kept all, to some 1e-14
-#'   (on the low-rank engine to `accuracy`). Refits climb the same likelihood, and end as near to its top as fits end
-#'   (of many rewards their starts are tried on some, which are others then). Thompson sampling and what else draws f
-#'   draws from the same posterior, but the same random numbers give another draw, since its root is another one. Before
-#'   anything is replaced the shorter log is played and compared: rounds, number of rewards, information, mean and sd
-#'   where it played.
+#' @section Exactness: Every process that uses the checkpoint has the same state, to the bit: the bandit that was
+#' compacted, a replica that was behind, and a file opened years later.
 #'
-#'   *Lost*, besides what is named above: the queries themselves. `$history()` begins with the first that is kept (its
-#'   attribute `forgotten` says how many came before; `print()` and `summary()` say so, too). `$observe()`, `$amend()`,
-#'   `$withdraw()` and `$fail()` of a forgotten id are errors. There is no [check_model()] any more, and no
-#'   [stop_stalled()]; certificates take it that rewards came when they liked; `$history(draws = )` has `NA` for queries
-#'   that were asked before all that is forgotten was known.
+#' Compared with a bandit whose log was not compacted, the posterior has the same data and parameters, but sums are in
+#' another order. It is equal up to rounding on dense engines, and up to `accuracy` on the low-rank one. Choices can
+#' therefore differ if two points are equally good within that error. Before the log is replaced, the checkpoint is
+#' applied and compared with the bandit: all data of the posterior mean must be identical, to the bit.
 #'
-#'   *Kept besides*: what came after the last refit, which says when the next is due (everything, where [refit_every()]
-#'   has not had its first).
+#' @section Stores and journals: In a store, `compact_log()` is one transaction. Other processes continue to work, and
+#' have either the old log or the new one. Replicas that have applied some of the old events begin again from the
+#' checkpoint at their next call. Leases and tokens stay valid. A process that dies during the call has changed nothing.
+#' The database keeps the space for later rows; `VACUUM` returns it to the disk.
 #'
-#'   *Refused*, with the reason: all that is refused without `keep`; stores, where others know queries by their numbers;
-#'   journals of searches; boxes, products and open contexts; `rewards`, `outputs` and `failures`, where rewards count
-#'   one by one; [pending_censor()] and [width_sdf()]; [policy_repeats()] and policies that go by what they did before
-#'   ([safe_opt()]'s phases); rewards to be forgotten that were told with a noise of their own, or several for one id.
+#' A journal is written to a new file, which then replaces the old one in one step. No other bandit may have the journal
+#' open at that time.
 #'
-#' @param x a [bandit_store()], the path of a journal, or a bandit (a [GPBandit][gp_bandit]; where it has a journal or
-#'   is in a store, that is compacted too).
-#' @param trust of a journal, as for [open_bandit()].
-#' @param keep how many of the last queries stay; `Inf`: all. See "Rounds forgotten".
-#' @return Numbers of events, invisibly: `before` and `after`; with a finite `keep` also how many rounds are `forgotten`
-#'   in all.
-#' @section Errors: a `gpbandits_error` that names the argument; nothing has changed then. Refused, with the reason,
-#'   where events say more than what was known in the end: with `changes`, `constraints`, several `outcomes`,
-#'   comparisons ([rewards_preferences()]), added arms, policies that keep running intervals, and algorithms whose rule
-#'   is written in R.
-#' @seealso [bandit_store()], [open_bandit()].
+#' @section Memory and file size: One query with its reward takes (100 arms, 1,000 rounds; measured)
+#'
+#' * 1.1 KB of memory;
+#' * 45 bytes in a file of [saveRDS()];
+#' * 230 bytes in a journal (155 after `compact_log()`);
+#' * 420 bytes in a SQLite store, asked in batches by a worker (340 after `compact_log()`).
+#'
+#' Each input of an open domain, and each context, takes 8 bytes in memory and about 20 as text. Refits make a log long.
+#' Each is a line of text (kilobytes if models are averaged), and a new posterior from all rewards when the log is
+#' opened. A checkpoint has only one.
+#'
+#' @param x a [bandit_store()], the path of a journal, or a [GPBandit]. A bandit's journal or store is
+#'   compacted with it.
+#' @param trust for a journal: `TRUE` allows functions in the file to be run, as in [open_bandit()]. Default `FALSE`.
+#' @param keep the number of latest queries that stay, an integer >= 0. `Inf` (default): all. See [forget-rounds].
+#' @return Invisibly, a named vector of counts:
+#'
+#' * `before`, `after`: numbers of events;
+#' * `forgotten`: the total number of forgotten rounds, with a finite `keep` only.
+#' @section Errors: A `gpbandits_error` that names the argument; nothing has changed then. Some bandits cannot be
+#'   compacted, because their state depends on when events happened; the message gives the reason:
+#'
+#' * bandits with `changes`, `constraints` or several `outcomes`;
+#' * bandits with comparisons ([rewards_preferences()]) or added arms;
+#' * policies that keep running intervals, and algorithms with a rule written in R.
+#' @seealso [forget-rounds], [bandit_store()], [open_bandit()].
+#' @concept checkpoint
+#' @concept log compaction
+#' @concept memory use
 #' @examples
 #' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01)
 #' for (t in 1:10) b$observe(b$suggest()$id, sin(t))
@@ -115,7 +105,9 @@ compact_bandit <- function(bandit, keep = Inf) {
 compact_here <- function(bandit) {
   heal(bandit)
   why <- why_not_compact(bandit)
-  if (!is.null(why)) stop_argument("x", paste("a bandit", why), "one whose log says no more than what is known now")
+  if (!is.null(why)) {
+    stop_argument("x", paste("a bandit", why), "one whose state depends only on its present rewards and parameters")
+  }
   before <- table_size(bandit$events)
   new <- checkpoint_of(bandit)
   check_checkpoint(bandit, new)
@@ -127,7 +119,7 @@ compact_here <- function(bandit) {
 # Why its events say more than what is known in the end; NULL if they do not.
 why_not_compact <- function(bandit) {
   config <- bandit$config
-  if (has_rule(bandit)) return("whose rule keeps a memory of its own")
+  if (has_rule(bandit)) return("whose rule in R keeps a separate memory")
   if (!is.null(config$changes)) return("with `changes`, which depend on when each reward came")
   if (!is.null(config$constraints)) return("with `constraints`, whose multipliers move at the ends of epochs")
   if (has_outcomes(config)) return("with several outcomes, of which each has its own events")
@@ -200,8 +192,8 @@ check_checkpoint <- function(bandit, new) {
       identical(cpp_bandit_facts(twin$handle)[same_facts], cpp_bandit_facts(bandit$handle)[same_facts])
   }, gpbandits_error = function(e) FALSE)
   if (!same) {
-    stop_argument("x", "a bandit whose life a shorter log does not tell",
-                  "one whose log says no more than what is known now")
+    stop_argument("x", "a bandit whose state a shorter log does not reproduce",
+                  "one whose state depends only on its present rewards and parameters")
   }
 }
 
@@ -214,3 +206,71 @@ replace_log <- function(bandit, new) {
   fields["reasons"] <- list(reasons_after(bandit, new))
   commit(bandit, list(), fields = fields, durable = durable)
 }
+
+#' Forget old rounds of a long-running bandit
+#'
+#' `compact_log(x, keep = n)` removes all but the last `n` queries and keeps their sufficient statistics.
+#'
+#' Without `keep` every query stays, and a bandit grows with each. With `keep`, a bandit that is compacted regularly
+#' needs constant memory and a log of constant length. All queries from the first pending one on stay, even if they are
+#' more than `n`.
+#'
+#' For each combination of arm and context with removed rewards, three numbers stay: the number of rewards
+#' \eqn{n_k}{n_k}, their mean \eqn{\bar y_k}{ybar_k}, and \eqn{\sum (y - \bar y_k)^2}{sum (y - ybar_k)^2}. If the noise
+#' is Gaussian with one variance \eqn{\lambda}{lambda}, the posterior depends on nothing else. The \eqn{n_k} rewards
+#' count as one reward with noise variance \eqn{\lambda / n_k}{lambda / n_k}:
+#'
+#' \deqn{\mu = m + K_{*}(K + \Lambda)^{-1}(\bar y - m), \quad \Lambda = \mathrm{diag}(\lambda / n_k)}{mu = m + K* (K +
+#'   Lambda)^-1 (ybar - m), Lambda = diag(lambda / n_k)}
+#'
+#' \deqn{\log\det(I + K_t/\lambda) = \log\det(I + N^{1/2} K N^{1/2}/\lambda), \quad N = \mathrm{diag}(n_k)}{log det(I +
+#'   K_t / lambda) = log det(I + N^(1/2) K N^(1/2) / lambda), N = diag(n_k)}
+#'
+#' The right-hand sides have one row for each combination. The likelihood that [refit_every()] maximises also needs the
+#' third number.
+#'
+#' @section What stays the same: The following continues as before.
+#'
+#'   * Numbers of rounds: ids, \eqn{t} in widths and policies, the rest of an initial design, and the next refit.
+#'   * Choices, up to rounding. Means and standard deviations agree with those of the full bandit to about 1e-14 (on the
+#'     low-rank engine to `accuracy`).
+#'   * Refits maximise the same likelihood, and end as close to its maximum as fits usually do. With many rewards, the
+#'     starting values are compared on a subset of them, which is then another subset.
+#'   * Thompson sampling, and other rules that draw f, draw from the same posterior. The same random numbers give
+#'     another draw, because the covariance has another root.
+#'
+#'   The queries since the last refit are kept too, because they determine when the next one is due. If a bandit with
+#'   [refit_every()] has had no refit yet, everything is kept.
+#'
+#'   Before the log is replaced, the shorter log is applied and compared with the bandit: the number of rounds and of
+#'   rewards, the information, and mean and sd at the points played.
+#'
+#' @section What is lost: In addition to the losses of [compact_log()], the removed queries.
+#'
+#'   * `$history()` begins with the first query that is kept. Its attribute `forgotten` is the number of earlier ones,
+#'     which `print()` and `summary()` also show.
+#'   * `$observe()`, `$amend()`, `$withdraw()` and `$fail()` of a removed id are errors.
+#'   * [check_model()] and [stop_stalled()] are not available.
+#'   * Certificates assume that rewards came at arbitrary times.
+#'   * `$history(draws = )` has `NA` for queries that were suggested before all removed rewards were observed.
+#'
+#' @section Errors: A finite `keep` is an error, with the reason, in the following cases.
+#'
+#'   * All cases in which [compact_log()] is an error without `keep`.
+#'   * Stores (other processes use the queries' numbers), and journals of searches.
+#'   * Boxes, products and open contexts.
+#'   * `rewards`, `outputs` and `failures`, for which rewards count individually.
+#'   * [pending_censor()], [width_sdf()], [policy_repeats()], and policies that depend on their earlier choices (phases
+#'     of [safe_opt()]).
+#'   * Removed rewards that were reported with their own noise variance, or several for one id.
+#' @seealso [compact_log()].
+#' @examples
+#' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01)
+#' for (t in 1:10) b$observe(b$suggest()$id, sin(t))
+#' compact_log(b, keep = 3)
+#' b$history()
+#' @name forget-rounds
+#' @concept sufficient statistics
+#' @concept constant memory
+#' @concept long-running bandit
+NULL

@@ -14,7 +14,7 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
   if (!is.null(lease)) lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
   contexts <- with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
   if (!is.null(time) && goes_by_clock(bandit$config)) {
-    stop_argument("time", "given", "NULL: a store goes by its server's clock")
+    stop_argument("time", "given", "NULL: a store uses the clock of its server")
   }
   found <- in_store(bandit, lease_queries(bandit, n, contexts, worker, lease, visitor),
                     leases = leases_to_see(bandit, worker, lease, visitor))
@@ -263,15 +263,41 @@ check_tokens <- function(bandit, id, token) {
   }
 }
 
-#' Renew the lease of a query
+#' Renew the lease of a query in a store
 #'
-#' A worker that is still evaluating says so, best every third of its lease. [work_on()] does it by itself.
+#' `store_heartbeat()` renews the lease of a query while its evaluation continues. Call it about every third of the
+#' lease. [work_on()] does so automatically.
+#'
+#' A lease is the time after which a query without a reward may be given to another worker. The method of a bandit in a
+#' [bandit_store()] is `$suggest(n = 1, context = NULL, worker = NULL, lease = NULL, visitor = FALSE)`. Its data.frame
+#' has two more columns: `token` (128 bits of the system's random numbers) and `attempt`.
+#'
+#' @section Without a lease: This is the default, because experiments by people can take days. Every call suggests a new
+#' query. The query stays pending until it is observed, failed or withdrawn. It is never offered to another worker, and
+#' time does not fail it.
+#'
+#' @section With a lease: `lease` is in seconds of the server's clock, and the query is leased to `worker`.
+#'
+#' * A query whose lease has ended is offered to the next client that asks for a lease, `attempts` times in all. Then
+#'   it is failed, as by `$fail()`.
+#' * A worker that asks again gets its own open queries again. Without `worker` every call suggests a new query.
+#' * A late reward, after the end of the lease, is accepted while the query is open. A token that was never given out is
+#'   an error.
+#' * [work_on()] asks for 60 seconds, and renews the lease.
+#'
+#' @section Contexts and visitors: A query suggested in a context without `worker`, or with `visitor = TRUE`, is a
+#' decision for one visitor. It is never offered to another, and is never failed because a lease has ended. A `worker`
+#' gets it again in the same context while its lease lasts. A query that a `worker` asked for in a context with a lease
+#' is work for a fleet: when its lease has ended, it is offered again in the same context, to workers only.
 #' @param store a [bandit_store()].
-#' @param token the token that `$suggest()` gave with the query (or several).
-#' @return The number of leases that were renewed: 0 tells that the query has been answered, given up, given to somebody
-#'   else, or never had a lease.
-#' @section Errors: a `gpbandits_error` that names the argument.
-#' @seealso [bandit_store()].
+#' @param token the token that `$suggest()` returned with the query, a string, or several.
+#' @return The number of leases that were renewed. It is 0 if the query has been observed, given up or given to another
+#'   worker, or never had a lease.
+#' @section Errors: A `gpbandits_error` that names the argument.
+#' @seealso [bandit_store()], [work_on()].
+#' @concept lease
+#' @concept heartbeat
+#' @concept distributed optimization
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
 #' store <- bandit_store(tempfile(fileext = ".db"), "demo")
 #' b <- gp_ucb(1:9 / 9, kernel_se(0.2), noise_var = 0.01, store = store)

@@ -1,26 +1,34 @@
 # Print, summary and plot of stores. Layer: storage.
 
-#' Watch a bandit in a store
+#' Monitor a bandit in a store
 #'
-#' `summary()` and `plot()` of a [bandit_store()] ask the database, so they show what goes on while other processes work
-#' on it.
+#' `summary()` and `plot()` show the present state of a bandit in a [bandit_store()].
 #'
-#' `plot()` draws two pictures: above, rewards by the time at which they came and the best so far; below, a line per
-#' worker with its leases: answered, under way, lost.
+#' They query the database, so they include the changes of all processes that work on the bandit.
 #'
-#' @param object,x a `bandit_store` in which a bandit has been begun.
-#' @param type `"all"` (default): both pictures; `"rewards"`: the one above; `"leases"`: the one below.
-#' @param workers the largest number of workers to draw, the latest ones.
-#' @param main title; `NULL` for ours.
+#' `plot()` draws two charts. The upper one has the rewards by the time of their arrival, and the best reward so far.
+#' The lower one has a line for each worker with its leases: answered, under way, lost.
+#'
+#' @param object,x a [bandit_store()] in which a bandit has been begun.
+#' @param type the charts to draw: `"all"` (default) for both, `"rewards"` for the upper one, `"leases"` for the lower
+#'   one.
+#' @param workers the largest number of workers to draw, an integer. Default 30. The latest ones are drawn.
+#' @param main title of the upper chart, a string. `NULL` (default): the bandit's name.
 #' @param ... must be empty.
-#' @return `summary()`: an object of class `summary_bandit_store`, a list with `name`, `kind`, `queries`, `events`,
-#'   `status` (numbers of queries by status), `working` (a data.frame of queries under way: `worker`, `id`, `attempt`,
-#'   `since` and `expires` in seconds from now, `Inf` without a lease), `workers` (a data.frame: `worker`, `answered`,
-#'   `lost`, `failed`, `latest`, seconds ago), `per_minute` (answers in a minute, over the last five minutes in which
-#'   there were any), `best` (the row of the view `gpb_history` with the largest reward). `plot()`: that summary,
-#'   invisibly.
-#' @section Errors: a `gpbandits_error` if the store has no such bandit.
+#' @return `plot()`: the summary, invisibly. `summary()`: an object of class `summary_bandit_store`, a list with
+#'
+#' * `name`, `kind`: the bandit's name and the kind of database;
+#' * `queries`, `events`: numbers of queries and events;
+#' * `status`: number of queries by status;
+#' * `working`: a data.frame of the queries under way, with columns `worker`, `id`, `attempt`, `since`
+#'   (seconds ago) and `expires` (seconds from now; `Inf` without a lease);
+#' * `workers`: a data.frame with columns `worker`, `answered`, `lost`, `failed` and `latest` (seconds ago);
+#' * `per_minute`: answers per minute, over the last five minutes in which there were any;
+#' * `best`: the row of the view `gpb_history` with the largest reward.
+#' @section Errors: A `gpbandits_error` if the store has no such bandit.
 #' @seealso [bandit_store()].
+#' @concept monitoring
+#' @concept progress of workers
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
 #' store <- bandit_store(tempfile(fileext = ".db"), "demo", seed = 1)
 #' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = store)

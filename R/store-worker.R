@@ -1,49 +1,60 @@
 # `work_on()`: a worker of a store. Layer: storage.
 
-#' Work on a bandit in a store
+#' Run a worker for a bandit in a store
 #'
-#' The loop of a worker: lease a query, evaluate it, tell its reward, and again. Any process on any machine that reaches
-#' the store may run it, join and leave at any time. [maximize_bandit()] with `store` and `workers` starts such loops by
-#' itself.
+#' `work_on()` runs a worker's loop: lease a query, evaluate it, report its reward, and repeat.
 #'
-#' While an evaluation runs its lease is renewed every third of `lease`, by a second R process, so also during long
-#' compiled code. A worker that dies stops renewing, and so does one that is stopped (Ctrl-Z, SIGSTOP); after three
-#' missed heartbeats its query is offered again. If it comes back, its reward counts only if nobody else has told one.
-#' An interrupt (Ctrl-C) gives the query back at once. If the database cannot be reached (server restarted, connection
-#' dropped) the worker tries again for `patience` seconds; a reward is not lost meanwhile, and not counted twice.
+#' Any process on any machine that reaches the [bandit_store()] can run it, and can join or leave at any time.
+#' [maximize_bandit()] with `store` and `workers` starts such workers automatically.
 #'
-#' `objective` draws its random numbers from a substream of its query's stream (see [bandit_store()]): the same for the
-#' same query, whoever evaluates it.
+#' @section Leases and interruptions: A lease is the time for which a query belongs to one worker (see
+#' [store_heartbeat()]). While an evaluation runs, a second R process renews the lease after every third of `lease`,
+#' even during long compiled code.
 #'
-#' An evaluation that stops with an error, or returns something that is not a finite number, is failed (`$fail()`, with
-#' the reason), and its point is added with the worst reward known so far (the prior mean if there is none), so that it
-#' is avoided (a result that is told of it after all, `$observe(id, reward)`, takes the place of that reward: there is
-#' one reading, and the query stays failed). A worker whose first ten evaluations fail for one reason, while nobody has
-#' succeeded in any, ends early. If a worker ends, all of its evaluations failed and nobody else has succeeded, there is
-#' a warning of class `gpbandits_no_success` that quotes the first failure.
+#' * **Dead or stopped workers** (Ctrl-Z, SIGSTOP) do not renew their leases. After three missed renewals the query is
+#'   offered again. If the worker comes back, its reward counts only if no other worker has reported one.
+#' * **An interrupt** (Ctrl-C) gives the query back at once.
+#' * **If the database cannot be reached** (server restarted, connection dropped), the worker tries again for `patience`
+#'   seconds. A reward is neither lost nor counted twice.
 #'
-#' In a search with [race_folds()] a worker takes a setting and evaluates its folds, `objective(point, fold)`, one after
-#' the other, against the complete settings that all workers share; what each fold gave is in the store at once, and
-#' whoever takes the setting over goes on from there.
+#' @section Random numbers: `objective` uses a substream of its query's stream (see [bandit_store()]). The same query
+#' has the same random numbers in every process.
 #'
-#' @param store a [bandit_store()] made with a path or a function (a connection that the user gave serves for a worker
-#'   without heartbeats from a second process).
-#' @param objective a function of one point or of the inputs by their names (in a race: and of a fold), as for
-#'   [maximize_bandit()]. It returns the reward; where the bandit has constraints, a list with `reward` and
-#'   `constraints`.
-#' @param until `NULL`, or a function of this worker's replica (a [GPBandit][gp_bandit], up to date): `TRUE` ends the
-#'   loop. With `NULL` it ends when the store's budget of evaluations is spent ([maximize_bandit()] sets one), or not at
-#'   all.
-#' @param worker the worker's name, `NULL` for one made of machine and process. Two workers must not share a name.
-#' @param lease seconds without a heartbeat after which a query is offered to somebody else, a number > 0.
-#' @param timeout seconds that one evaluation may take, by R's own time limit ([setTimeLimit()]): a finite one takes the
-#'   place of a limit that you have set, which R cannot tell (that of [setSessionTimeLimit()] stays). With `Inf` yours
-#'   is kept: where it strikes, `work_on()` gives its query back and stops with R's error.
-#' @param heartbeat renew leases from a second process? `FALSE` where every evaluation is much shorter than `lease`.
-#' @param patience seconds for which a database that does not answer is tried again.
-#' @return The number of evaluations that this worker has answered, invisibly.
-#' @section Errors: a `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
-#' @seealso [bandit_store()], [maximize_bandit()], the article "Many machines, one bandit".
+#' @section Failed evaluations: An evaluation fails if it raises an error, or returns anything other than a finite
+#' number. It is recorded by `$fail()` with the reason. So that the point is avoided, it is also added with the worst
+#' reward observed so far (the prior mean if there is none). A result that is reported later, by `$observe(id, reward)`,
+#' replaces that reward; the query stays failed.
+#'
+#' A worker ends early if its first ten evaluations fail for the same reason, while no evaluation of any worker has
+#' succeeded. If all evaluations of a worker failed until it ends, and no other worker had a success, there is a warning
+#' of class `gpbandits_no_success`. It quotes the first failure.
+#'
+#' @section Racing: In a search with [race_folds()], a worker takes a setting and evaluates its folds one after the
+#' other, as `objective(point, fold)`. The setting is compared with the complete settings of all workers. Each fold's
+#' result is in the store at once, so another worker that takes over the setting continues with the next fold.
+#'
+#' @param store a [bandit_store()] made with a path or a function. A connection that you opened works too, but without
+#'   renewal of leases from a second process.
+#' @param objective a function of one point, or of the inputs by name, as in [maximize_bandit()]; in a race also of a
+#'   fold. It returns the reward or, if the bandit has constraints, a list with `reward` and `constraints`.
+#' @param until a function of this worker's replica (an up-to-date [GPBandit]) that returns `TRUE` to end the
+#'   loop. `NULL` (default): the loop ends when the store's budget is spent, or, without a budget, never.
+#' @param worker the worker's name, a string that no other worker has. `NULL` (default): made from the names of machine
+#'   and process.
+#' @param lease seconds without renewal after which a query is offered to another worker, a number > 0. Default 60.
+#' @param timeout seconds that one evaluation may take, by [setTimeLimit()]. `Inf` (default): your own limit applies;
+#'   when it is reached, `work_on()` gives the query back and stops with R's error. A finite value replaces your limit,
+#'   except that of [setSessionTimeLimit()].
+#' @param heartbeat `TRUE` (default) renews leases from a second process. `FALSE` is enough if every evaluation is much
+#'   shorter than `lease`.
+#' @param patience seconds for which a database that does not answer is tried again, a number. Default 300.
+#' @return Invisibly, the number of evaluations that this worker has reported.
+#' @section Errors: A `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
+#' @seealso [bandit_store()], [store_heartbeat()], [maximize_bandit()], the article "Many machines, one bandit".
+#' @concept parallel optimization
+#' @concept distributed optimization
+#' @concept asynchronous Bayesian optimization
+#' @concept worker
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
 #' file <- tempfile(fileext = ".db")
 #' gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "demo", seed = 1))
@@ -178,8 +189,8 @@ new_pulse <- function(store, lease) {
     return(list(token = function(token) NULL, stop = function() NULL))
   }
   second <- catch_error(begin_second_process("heartbeat_loop", list(store = store, every = lease / 3)), function(e) {
-    stop_gpbandits("The heartbeat finds ", message_of(e), "; `heartbeat = FALSE` does without.",
-                   argument = "heartbeat", parent = e)
+    stop_gpbandits("The process that renews leases cannot be started: ", message_of(e),
+                   "; use `heartbeat = FALSE` to run without it.", argument = "heartbeat", parent = e)
   })
   list(token = function(token) {
          draft <- file.path(second$home, "draft")

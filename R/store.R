@@ -1,110 +1,81 @@
 # `bandit_store()` and `open_bandit()`. Layer: storage.
 
-#' Keep a bandit where many processes can reach it
+#' Store a bandit in a database that many processes share
 #'
-#' `bandit_store()` names a place in a database for one bandit's event log. `gp_bandit(..., store = )` (and every
-#' preset) begins a bandit there, [open_bandit()] takes part in one: in as many processes, on as many machines as can
-#' reach the database. Each holds a replica, an ordinary `GPBandit` that plays the events of the others before it does
-#' anything itself.
+#' `bandit_store()` specifies a database in which one bandit is kept for parallel and distributed optimisation.
+#' Any number of processes, on any machine that reaches the database, can then suggest points and report rewards.
 #'
-#' @section Databases: SQLite (one machine; packages DBI and RSQLite) or PostgreSQL (many machines; DBI and RPostgres).
-#'   `con` is a path (SQLite), an open DBI connection, or a function that returns one. A path or a function lets the
-#'   store connect again after a failure, and lets it travel to worker processes; a connection of the user's stays the
-#'   user's, and is used for one store at a time. SQLite is put into WAL mode with full synchronisation. **Never put a
-#'   SQLite file on NFS or another network file system**: its locks do not hold there. Where the file system can be told
-#'   (Linux), such a path is refused. So is a SQLite file in a process that was forked while the file was open
-#'   (`parallel::mclapply()`).
+#' The database holds the bandit's event log: the sequence of all suggestions, rewards, corrections and refits.
+#' `gp_bandit(..., store = )`, and every preset, begins a bandit in a store. [open_bandit()] takes part in one. Each
+#' process holds a replica, an ordinary `GPBandit`. A replica applies the events of the other processes before it makes
+#' a change.
 #'
-#' @section Transactions: `$suggest()`, `$observe()`, `$add()`, `$amend()`, `$withdraw()` and `$fail()` of a bandit in a
-#'   store are transactions: the bandit's row is locked, the events of others are played (only the new ones), the change
-#'   is made, and all of it is committed or nothing. Two processes therefore never ask the same query, and every replica
-#'   holds the same state to the bit. `$catch_up()` plays the events of others without changing anything; `$history()`,
-#'   `$posterior()`, `$best()` show the replica as it is. `$reset()` is refused, for the log is everybody's: begin
-#'   another bandit under another name, or reset a `$copy()`, which is outside of the store.
+#' [store-databases] describes connections, failures and the tables; [store_heartbeat()] describes leases.
 #'
-#' @section Failures: a connection that was lost (the server was restarted, the network failed) is made again where
-#'   `con` is a path or a function, and a transaction that was under way is done again: nothing of it had happened.
-#'   Where the answer to a commit was lost, PostgreSQL is asked what became of it (`txid_status()`), for a minute at
-#'   most. A PostgreSQL connection of yours is made again by RPostgres itself; it serves if role, database and
-#'   `search_path` are what they were. What the store cannot make again it says at once (`$again` of the error is
-#'   `FALSE`). Where a server does not answer at all, a call is an error, and [work_on()] tries again.
+#' @section Databases: `con` selects the database.
 #'
-#'   A process may be frozen in the middle of a transaction (Ctrl-Z, SIGSTOP, a machine that sleeps). PostgreSQL ends a
-#'   transaction from which nothing has come for 30 seconds, or for ten times the processor's time that this process's
-#'   longest transaction has taken, if that is more; a process that comes back does it again. SQLite's file is locked
-#'   until the process goes on or ends: nobody may take its lock away. Who waits for a minute gets an error, which on
-#'   Linux names the process. A transaction waits for others for a minute.
+#' * **SQLite**, for one machine; needs packages DBI and RSQLite. It is used in WAL mode with full synchronisation.
+#' * **PostgreSQL**, for many machines; needs packages DBI and RPostgres.
 #'
-#'   What we set in a session, also on a connection of yours. PostgreSQL: `client_min_messages` = error,
-#'   `tcp_keepalives_idle` = 30 s, `tcp_keepalives_interval` = 10 s, `tcp_keepalives_count` = 3, `tcp_user_timeout` = 60
-#'   s, as far as the server has them; in our own transactions only, `lock_timeout` = 60 s, `statement_timeout` = 360 s,
-#'   `idle_in_transaction_session_timeout` as above. SQLite: `busy_timeout` = 0.1 s, `journal_mode` = WAL,
-#'   `synchronous` = FULL, `foreign_keys` = ON. These are the server's keepalives; those of your machine belong to the
-#'   function that connects:
-#'   `DBI::dbConnect(RPostgres::Postgres(), ..., keepalives_idle = 30, tcp_user_timeout = 60000)`.
+#' With a path or a function as `con`, the store can connect again after a failure and can be sent to worker
+#' processes. An open DBI connection stays yours, and is used for one store at a time.
 #'
-#' @section Random numbers: a store has one `seed`. Query k (and a refit before it) draws from the k-th of the
-#'   independent L'Ecuyer streams of that seed ([parallel::nextRNGStream()]), whoever asks it. So a seed gives one
-#'   history, whatever the number of workers, as long as queries and rewards come in the same order. R's own generator
-#'   is not touched (it draws the seed where `seed` is `NULL`). Only `rbinom()` in an objective differs between R before
-#'   4.7 and later versions.
+#' **Never put a SQLite file on NFS or another network file system**: its locks do not work there. On Linux, where the
+#' file system can be identified, such a path is an error. So is the use of a SQLite file in a process that was forked
+#' while the file was open (`parallel::mclapply()`).
 #'
-#' @section Leases: a lease is the time after which a query that nobody has answered may be given to another worker. The
-#'   method is `$suggest(n = 1, context = NULL, worker = NULL, lease = NULL, visitor = FALSE)`; its data.frame has
-#'   further columns `token` (128 bits of the system's random numbers) and `attempt`.
+#' @section Transactions: `$suggest()`, `$observe()`, `$add()`, `$amend()`, `$withdraw()` and `$fail()` are
+#' transactions. The bandit's row is locked, new events of other processes are applied, and the change is made. All of
+#' it is committed, or nothing. Two processes therefore never suggest the same query, and all replicas have identical
+#' states, to the bit.
 #'
-#'   *By default there is no lease*, for experiments of people last days. Every call suggests something new. The query
-#'   stays pending until it is answered, failed or withdrawn; it is never offered to another worker, and never failed
-#'   because time has passed.
+#' * `$catch_up()` applies the events of other processes and changes nothing else.
+#' * `$history()`, `$posterior()` and `$best()` show the replica in its present state.
+#' * `$reset()` is an error, because the log is shared. Begin another bandit under another name, or reset a `$copy()`,
+#'   which is outside the store.
 #'
-#'   *With `lease`*, a number of seconds of the server's clock, the query is leased to `worker`. [store_heartbeat()]
-#'   renews the lease, best every `lease / 3` seconds. A query whose lease has run out is offered to the next who asks
-#'   for a lease, `attempts` times in all; then it is failed (`$fail()`). A worker that asks again gets its own open
-#'   queries again. Without `worker` every call suggests something new. [work_on()] asks for 60 seconds, and renews them
-#'   by itself.
+#' With `$observe(id, reward, constraints = NULL, token = NULL)` an evaluation happens at least once, and its reward is
+#' counted exactly once. Reporting the same value again changes nothing; another value is an error. `$amend()` changes a
+#' reward, and that is an event of the log. `$fail()`, `$withdraw()` and `$amend()` take `token` too. A `reason` given
+#' to `$fail()` or `$withdraw()` is part of the log, so every replica has it. `$add()` without `reward` adds a point
+#' that is evaluated outside the store: it is pending, and is not offered to a worker.
 #'
-#'   **A query that was suggested in a context without `worker`, or with `visitor = TRUE`, is a decision for a
-#'   visitor**: it is never offered to another (a `worker` gets it again in the same context, while its lease lasts),
-#'   and never failed because a lease ran out. What a `worker` asked in a context with a lease is work: once its lease
-#'   has run out it is offered again in the same context, to workers only.
+#' [maximize_bandit()] sets a budget of evaluations. When it is spent, `$suggest()` returns no rows, with a message of
+#' class `gpbandits_budget_spent`.
 #'
-#'   [maximize_bandit()] sets a budget of evaluations. Once it is spent, `$suggest()` returns no rows, with a message of
-#'   class `gpbandits_budget_spent`.
+#' @section Random numbers: A store has one `seed`, and the seed has independent L'Ecuyer streams
+#' ([parallel::nextRNGStream()]). Query k, and a refit before it, uses the k-th stream, in whichever process it is
+#' suggested. One seed therefore gives one history for any number of workers, if queries and rewards come in the same
+#' order. R's own generator is not used, except to draw the seed if `seed` is `NULL`. Only `rbinom()` in an objective
+#' differs between R before 4.7 and later versions.
 #'
-#'   `$observe(id, reward, constraints = NULL, token = NULL)`: evaluation happens at least once, its reward is counted
-#'   exactly once. The same value again changes nothing, another one is an error (`$amend()` changes it, and the change
-#'   is an event). A late reward, of a lease that has run out, is taken while the query is open; a token that was never
-#'   given out is refused. `$fail()`, `$withdraw()` and `$amend()` take `token` too. A `reason` of the first two is an
-#'   entry of the log: every replica has it. `$add()` without `reward` is a point that somebody else evaluates, outside
-#'   of the store: pending, and offered to nobody.
+#' @section Trust: Settings are plain text that is checked when it is read. Settings that contain functions or formulas
+#' ([width_function()], thresholds of [change_detect()], ...) are an error unless `trust = TRUE`. They are then stored
+#' in R's serialised form. Opening such a bandit also needs `trust = TRUE`, and runs code that anybody with write access
+#' to the database can have put there.
 #'
-#' @section Tables: `gpb_schema` (version), `gpb_bandit` (name, settings as JSON, seed, counters), `gpb_query` (one row
-#'   per query: arm, action, mean, sd, width, `place` as JSON), `gpb_event` (the log: kind, query, reward), `gpb_lease`
-#'   (who holds what since when), and the view `gpb_history`: `bandit`, `id`, `place` (JSON), `action`, `segment`,
-#'   `mean`, `sd`, `width`, `reward`, `status`, `worker`, `attempt`, `asked_at`, `answered_at` (seconds since 1970 by
-#'   the server's clock), `reason`. Read them as you like; do not write: rows carry checksums, and rows that are not a
-#'   bandit's are refused by every replica. Tables of a newer version are refused. [compact_log()] replaces old events
-#'   by a checkpoint.
-#'
-#' @section Trust: settings are plain text that is checked when it is read. Settings with functions or formulas in them
-#'   ([width_function()], thresholds of [change_detect()], ...) are refused unless `trust = TRUE`: then they are stored
-#'   as R serialises them, and whoever opens the bandit, with `trust = TRUE` too, runs what anybody with write access to
-#'   the database has put there.
-#'
-#' @param con a path of a SQLite file (made if it is not there), a DBI connection to SQLite or PostgreSQL, or a function
-#'   without arguments that returns such a connection.
-#' @param name the bandit's name in the database.
-#' @param attempts how often a query is given to a worker before it is failed, a whole number >= 1. The store remembers
-#'   it.
-#' @param seed a whole number, or `NULL`: drawn from R's generator when the bandit is begun.
-#' @param trust may settings hold code? See Trust.
-#' @return An object of class `bandit_store`; [open_bandit()] of it is a [GPBandit][gp_bandit], up to date.
-#' @section Errors: a `gpbandits_error` that names the argument; one of class `gpbandits_store_error` too where the
-#'   database failed (a lost connection, a full disk, a minute of waiting for somebody else's transaction). Nothing has
-#'   changed then, in the store or in the replica, unless it says that this is not known: a commit was under way, and
-#'   the server could not be asked for a minute what became of it. `$catch_up()`, or asking again with the same worker
-#'   id, shows which.
-#' @seealso [work_on()], [maximize_bandit()], [bandit_service()], the article "Many machines, one bandit".
+#' @param con the database: a path of a SQLite file (created if missing), a DBI connection to SQLite or PostgreSQL, or a
+#'   function without arguments that returns such a connection.
+#' @param name the bandit's name in the database, a string.
+#' @param attempts how often a query is given to a worker before it is failed, an integer >= 1. Default 3. The value is
+#'   stored with the bandit.
+#' @param seed an integer >= 0, the seed of the store's random numbers. `NULL` (default): drawn from R's generator when
+#'   the bandit is begun.
+#' @param trust `TRUE` allows settings that contain code; see *Trust*. Default `FALSE`.
+#' @return An object of class `bandit_store`. [open_bandit()] of it returns a [GPBandit] that is up to date.
+#' @section Errors: A `gpbandits_error` that names the argument. If the database failed, the error also has class
+#'   `gpbandits_store_error`: a lost connection, a full disk, or a minute of waiting for another transaction. Nothing
+#'   has then changed in the store or in the replica, unless the message states that this is unknown. That happens when
+#'   a commit was under way and the server could not be queried for a minute. `$catch_up()`, or suggesting again with
+#'   the same `worker`, then shows the outcome.
+#' @seealso [store-databases], [store_heartbeat()], [work_on()], [maximize_bandit()], [bandit_service()], the article
+#'   "Many machines, one bandit".
+#' @concept parallel optimization
+#' @concept distributed optimization
+#' @concept asynchronous Bayesian optimization
+#' @concept shared database
+#' @concept SQLite
+#' @concept PostgreSQL
 #' @examplesIf requireNamespace("RSQLite", quietly = TRUE) && requireNamespace("jsonlite", quietly = TRUE)
 #' file <- tempfile(fileext = ".db")
 #' x <- seq(0, 1, length.out = 50)
@@ -192,48 +163,62 @@ register_family("bandit_store", store_entry, open = TRUE)
 
 begin_in.bandit_store <- function(store, bandit) start_store(bandit, store)
 
-#' Go on with a bandit from its journal, or take part in one in a store
+#' Open a bandit from a journal file or a store
 #'
-#' `open_bandit(x)` makes the bandit again that a [bandit_store()] holds and takes part in it (see there), or goes on
-#' with the one whose journal has the path `x`.
+#' `open_bandit()` restores a bandit from its journal file, or takes part in a bandit in a [bandit_store()].
 #'
-#' A bandit that was made with `journal = "file"` ([gp_bandit()], every preset, [maximize_bandit()]) appends each of its
-#' events to that file, and waits until it is on the disk, before anything else happens. `open_bandit()` makes the
-#' bandit again from the file, in this process or another, and goes on writing to it. After a crash, a power cut or
-#' `kill -9` at any moment nothing is lost but the evaluation that was running: its query is in the history, with its
-#' reward `NA`.
+#' A journal is a file that holds a bandit's event log: all suggestions, rewards, corrections and refits, in order. A
+#' bandit made with `journal = "file"` ([gp_bandit()], every preset, [maximize_bandit()]) appends each event to the
+#' file. It waits until the event is on the disk before anything else happens. `open_bandit()` restores the bandit in
+#' the same or another process, and continues to write to the file.
 #'
-#' A last line that was never finished (or is damaged, with a warning) is dropped, and cut off the file at the first new
-#' event; one that lacks nothing but its newline counts. Damage anywhere before is refused: every line's checksum goes
-#' on from the line before.
+#' After a crash, a power cut or `kill -9`, only the evaluation that was running is lost. Its query is in the history,
+#' with reward `NA`.
 #'
-#' A journal belongs to one bandit at a time. `$copy()` gives a bandit without journal, and so does every other copy:
-#' one that comes back from [saveRDS()], or from another process. Such a bandit goes on as the original would, but what
-#' it does is not written down; its first change warns of that (class `gpbandits_left_journal`), and `print()` shows
-#' whose journal it was. `open_bandit()` goes on with the journal: whoever opened it last and writes has it, and changes
-#' of another bandit that still holds it are refused with an error. Whoever writes locks the file, so that of two who
-#' write at once one is refused. A path that is a link is followed; a device or a pipe is refused. If a write fails
-#' (disk full, directory gone) the change ends in an error and has not happened. `$reset()` is an event too. A write
-#' costs a few milliseconds, most of them the disk's; [run_bandit()] writes each round.
+#' @section Damaged files: A last line that is incomplete is dropped, and removed from the file at the next event. So is
+#' a last line that is damaged, with a warning. A last line that lacks only its newline is valid. Damage in any earlier
+#' line is an error: the checksum of each line depends on the line before.
 #'
-#' @section Trust: a journal is text (JSON in ASCII for what is no row of numbers). Opening one evaluates nothing of it
-#'   and unserialises nothing, whoever wrote it. Functions and formulas among a bandit's settings (widths, thresholds,
-#'   `when`) are written only if `trust = TRUE`, as R serialises them, and such a file is opened only with
-#'   `trust = TRUE`: then it can do what its functions can. Even then R makes nothing of bytes that are no function: a
-#'   promise in place of data, which R before 4.4 runs as it is read (CVE-2024-27322), an environment or a compact
-#'   vector is refused, by a look at the bytes alone. Journals of development versions, which held settings as R objects
-#'   (formats 1 and 2), are refused, whatever `trust` is.
+#' @section Copies and writers: A journal belongs to one bandit at a time.
+#'
+#' * `$copy()` returns a bandit without a journal. So does every other copy, such as one from [readRDS()] or from
+#'   another process. Its choices are those of the original, but its events are not written. Its first change gives a
+#'   warning of class `gpbandits_left_journal`, and `print()` shows the journal of the original.
+#' * The bandit that opened the journal last, and writes, owns it. Changes of another bandit that still refers to it are
+#'   errors.
+#' * The file is locked while it is written. If two processes write at once, one of them gets an error.
+#' * If a write fails (disk full, directory removed), the change ends in an error and has not happened.
+#' * `$reset()` is an event too.
+#' * A path that is a link is followed. A device or a pipe is an error.
+#' * A write costs a few milliseconds, mostly disk time. [run_bandit()] writes each round.
+#'
+#' @section Trust: A journal is text: numbers, and JSON in ASCII for everything else. Opening it evaluates and
+#' unserialises nothing. Functions and formulas among a bandit's settings (widths, thresholds, `when`) are written only
+#' with `trust = TRUE`, in R's serialised form. Such a file is opened only with `trust = TRUE`, and can then do whatever
+#' its functions can do.
+#'
+#' Even with `trust = TRUE`, only functions are restored. Anything else in their serialised form is an error, which is
+#' found from the bytes alone: environments, compact vectors, and R's promise objects (CVE-2024-27322: R before 4.4
+#' evaluates them when they are read).
+#'
+#' @section Older formats: Every journal written by version 0.9.0 or later can be opened. Unreleased versions also wrote
+#' formats 1 and 2, which held settings as R objects. Opening them is an error for any `trust`.
 #' @param x a [bandit_store()], or the path of a journal.
-#' @param like of a journal: `NULL`, or a bandit made as the journal's bandit was: a file of a bandit with other
-#'   settings is refused.
-#' @param rng of a journal, `TRUE`: R's random generator is put into the state that it had after the last event in the
-#'   file, so that a bandit whose choices are random goes on exactly as it would have; `FALSE` leaves the generator
-#'   alone.
-#' @param trust of a journal, `TRUE`: functions in the file may be run. (Of a store: an argument of [bandit_store()].)
-#' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: a `gpbandits_error` if `x` is neither, if there is no such file, if it is no journal, is damaged,
-#'   was written in a newer format, or belongs to another bandit.
-#' @seealso [maximize_bandit()], whose call with the same `journal` goes on by itself.
+#' @param like for a journal: a bandit with the settings that the journal must have; other settings are an error. `NULL`
+#'   (default): no comparison.
+#' @param rng for a journal: `TRUE` (default) restores the state that R's random generator had after the last event, so
+#'   that random choices continue exactly. `FALSE` leaves the generator unchanged.
+#' @param trust for a journal: `TRUE` allows functions in the file to be run. Default `FALSE`. For a store, use the
+#'   argument of [bandit_store()].
+#' @return An object of class [GPBandit].
+#' @section Errors: A `gpbandits_error` if `x` is neither a store nor a path. The same class is raised if the file does
+#'   not exist, is not a journal, is damaged, has a newer format, or belongs to another bandit.
+#' @seealso [maximize_bandit()], which continues automatically when it is called again with the same `journal`;
+#'   [compatibility].
+#' @concept checkpoint
+#' @concept resume an optimization
+#' @concept crash recovery
+#' @concept write-ahead log
 #' @examples
 #' file <- tempfile()
 #' x <- seq(0, 1, length.out = 50)
@@ -263,3 +248,54 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
   }
   open_journal(x, like, rng, trust)
 }
+
+#' Connections, failures and tables of a bandit store
+#'
+#' Describes how a [bandit_store()] handles lost connections and stopped processes, and which tables it has.
+#'
+#' @section Lost connections: With a path or a function as `con`, a lost connection is opened again (the server was
+#'   restarted, or the network failed). A transaction that was under way is repeated: nothing of it had happened. If the
+#'   answer to a commit was lost, PostgreSQL is queried for its outcome (`txid_status()`) for at most a minute.
+#'
+#'   A PostgreSQL connection that you opened is opened again by RPostgres itself. This works if role, database and
+#'   `search_path` are unchanged. If the store cannot connect again, this is an error at once, and `$again` of the error
+#'   is `FALSE`. If a server does not answer at all, a call is an error, and [work_on()] tries again.
+#'
+#' @section Stopped processes: A process can be stopped in the middle of a transaction (Ctrl-Z, SIGSTOP, a machine that
+#'   sleeps). A transaction waits for others for a minute.
+#'
+#'   * **PostgreSQL** ends a transaction that has sent nothing for 30 seconds, or for ten times the processor time of
+#'     this process's longest transaction, if that is more. A process that continues later repeats the transaction.
+#'   * **SQLite** keeps the file locked until the process continues or ends. A process that has waited for a minute gets
+#'     an error, which on Linux names the process that holds the lock.
+#'
+#' @section Session settings: These are set for the session, also on a connection that you opened.
+#'
+#'   * **PostgreSQL**, where the server has them: `client_min_messages` = error, `tcp_keepalives_idle` = 30 s,
+#'     `tcp_keepalives_interval` = 10 s, `tcp_keepalives_count` = 3, `tcp_user_timeout` = 60 s.
+#'   * **PostgreSQL**, only in the transactions of the store: `lock_timeout` = 60 s, `statement_timeout` = 360 s, and
+#'     `idle_in_transaction_session_timeout` as under *Stopped processes*.
+#'   * **SQLite**: `busy_timeout` = 0.1 s, `journal_mode` = WAL, `synchronous` = FULL, `foreign_keys` = ON.
+#'
+#'   These keepalives are the server's. Those of your machine are set by the function that connects:
+#'   `DBI::dbConnect(RPostgres::Postgres(), ..., keepalives_idle = 30, tcp_user_timeout = 60000)`.
+#'
+#' @section Tables: You may read them, but do not write to them. Rows carry checksums, and every replica raises an error
+#'   for rows that are not a bandit's. Tables of a newer version are an error. [compact_log()] replaces old events by a
+#'   checkpoint.
+#'
+#'   * `gpb_schema`: the version.
+#'   * `gpb_bandit`: name, settings as JSON, seed, counters.
+#'   * `gpb_query`: one row per query, with arm, action, mean, sd, width, and the point as JSON (`place`).
+#'   * `gpb_event`: the event log, with kind, query and reward.
+#'   * `gpb_lease`: which worker holds which query, and since when.
+#'   * `gpb_history`: a view with the columns `bandit`, `id`, `place` (JSON), `action`, `segment`, `mean`, `sd`,
+#'     `width`, `reward`, `status`, `worker`, `attempt`, `asked_at`, `answered_at` and `reason`. Times are seconds since
+#'     1970 by the server's clock.
+#' @seealso [bandit_store()], [store_heartbeat()], [bandit-backup].
+#' @name store-databases
+#' @concept database connection
+#' @concept fault tolerance
+#' @concept SQLite
+#' @concept PostgreSQL
+NULL

@@ -1,46 +1,67 @@
 # `tune_gp_bandit()` for tidymodels. Layer: integrations.
 
-#' Tuning with tidymodels
+#' Bayesian hyperparameter tuning with tidymodels
 #'
-#' A Gaussian-process bandit in the place of `tune::tune_bayes()`: the same arguments, the same result. The first
-#' `initial` settings are those of `tune_bayes()`, then `iter` more are asked of a bandit with the defaults of
-#' [maximize_bandit()], over the [search_space()] of the dials parameters, and evaluated by `tune::tune_grid()` on all
-#' resamples. The first metric is what is optimised.
+#' `tune_gp_bandit()` tunes a tidymodels model by Bayesian optimisation, with the interface of `tune::tune_bayes()`.
 #'
-#' A setting that was tried is not evaluated again: the bandit is told its result once more and asked for another.
-#' One for which all models failed counts as the worst so far, with a failure's doubt as in [maximize_bandit()]. If all
-#' models of all settings failed, there is a warning of class `gpbandits_no_success` that quotes the first note. Of
-#' `control`, `no_improve`, `time_limit` and `verbose_iter` mean what they mean there, `uncertain` and `seed` nothing
-#' (R's generator is used, as everywhere here); the rest goes to `tune_grid()`. An interrupt, or the time limit, ends
-#' the search and returns what there is.
+#' It has the arguments of `tune_bayes()` and returns the same kind of result. The first `initial` settings are those of
+#' `tune_bayes()`. Then a Gaussian-process bandit with the defaults of [maximize_bandit()] suggests `iter` more
+#' settings, over the [search_space()] of the dials parameters. `tune::tune_grid()` evaluates each on all resamples. The
+#' first metric is optimised.
 #'
-#' With `race =` [race_folds()] a resample is a fold, and each of the `iter` settings is evaluated on one after the
-#' other, in random order, until it has no chance any more against the best of those that were evaluated on all (the
-#' first settings are). Settings that were stopped are known to the bandit, with their own noise, and are not in the
-#' result, where a mean over a few resamples would be taken for one over all: attribute `race` tells of them, a list as
-#' in [race_folds()] (`folds` with `cost` and without `status`; `spent` counts the first settings too).
+#' @section Details of the search:
+#'
+#' * **Repeated settings**: a setting is not evaluated twice. If it is suggested again, the bandit gets the same result
+#'   once more, and suggests another setting.
+#' * **Failed settings**: a setting for which all models failed counts as the worst so far, with the additional
+#'   uncertainty of a failure as in [maximize_bandit()]. If all models of all settings failed, there is a warning of
+#'   class `gpbandits_no_success` that quotes the first note.
+#' * **Control**: `no_improve`, `time_limit` and `verbose_iter` of `control` are used as in `tune_bayes()`. `uncertain`
+#'   and `seed` have no effect, because the search uses R's random generator. The other fields are passed to
+#'   `tune_grid()`.
+#' * **Interruption**: an interrupt or the time limit ends the search, and the results so far are returned.
+#'
+#' @section Racing: With `race =` [race_folds()] a resample is a fold. Each of the `iter` settings is evaluated on one
+#' fold after the other, in random order. It is stopped when it has no chance against the best setting that was
+#' evaluated on all folds (the first settings are).
+#'
+#' The bandit uses stopped settings with their own noise variance. They are not in the result, because their means over
+#' a few resamples would be read as means over all. Attribute `race` of the result describes them. It is a list as in
+#' [race_folds()], but `folds` has `cost` and no `status`, and `spent` counts the first settings too.
 #'
 #' @param object a parsnip model specification, or a workflow.
 #' @param preprocessor with a model specification: a formula or a recipe.
 #' @param resamples resamples of package rsample.
 #' @param ... further arguments of [gp_bandit()].
-#' @param iter how many settings to try after the first ones: a whole number >= 0.
-#' @param param_info dials parameters, finalised; `NULL`: those of `object`.
-#' @param metrics a `yardstick::metric_set()`, or `NULL` for the usual ones.
-#' @param eval_time as in `tune_bayes()`.
-#' @param objective `NULL` for the default policy, a [policy][policies], or tune's `exp_improve()`, `prob_improve()`
-#'   (number `trade_off`: `xi`) or `conf_bound()` (number `kappa`: the width).
-#' @param initial how many settings to begin with, or earlier results of `tune_grid()` and its like.
-#' @param model the Gaussian process, [gp_model()]; its defaults depend on the number of inputs.
-#' @param control `tune::control_bayes()`, or [search_control()], of which `verbose` has an effect; `NULL`: the defaults
-#'   of `control_bayes()`.
-#' @param race `NULL`, or [race_folds()] with as many folds as there are resamples.
-#' @return As of `tune_bayes()`, of class `"iteration_results"`: `tune::collect_metrics()`, `tune::show_best()`,
-#'   `tune::select_best()` and `autoplot()` know what to do. Attribute `bandit`: the `GPBandit` (its rewards are costs:
-#'   the metric, or its negative where it is maximised).
-#' @section Errors: a `gpbandits_error` that names the argument, before anything is evaluated; those of package tune.
-#' @section Guarantee: none with fitted hyperparameters.
-#' @seealso [search_space()], [mlr3-doors], [maximize_bandit()].
+#' @param iter number of settings after the first ones, an integer >= 0. Default 10.
+#' @param param_info dials parameters, finalised. `NULL` (default): those of `object`.
+#' @param metrics a `yardstick::metric_set()`. `NULL` (default): tune's default metrics for the model's mode.
+#' @param eval_time evaluation times of dynamic metrics, as in `tune_bayes()`. Default `NULL`.
+#' @param objective the acquisition function: a [policy][policies], or tune's `exp_improve()`, `prob_improve()` (number
+#'   `trade_off`: `xi`) or `conf_bound()` (number `kappa`: the confidence width, the multiplier of the sd). `NULL`
+#'   (default): that of [maximize_bandit()].
+#' @param initial number of first settings, or earlier results of `tune_grid()` or a similar function. Default 5.
+#' @param model the Gaussian-process model, a [gp_model()]. Its defaults depend on the number of inputs.
+#' @param control `tune::control_bayes()`, or [search_control()], of which only `verbose` is used. `NULL` (default): the
+#'   defaults of `control_bayes()`.
+#' @param race [race_folds()] with the number of resamples as its number of folds. `NULL` (default): every setting is
+#'   evaluated on all resamples.
+#' @return An object of class `"iteration_results"`, as from `tune_bayes()`:
+#'
+#' * It works with `tune::collect_metrics()`, `tune::show_best()`, `tune::select_best()` and `autoplot()`.
+#' * Attribute `bandit` is the `GPBandit`. Its rewards are costs: the metric, or its negative if the metric is
+#'   maximised.
+#' * Attribute `race` describes the race, if there is one.
+#' @section Errors: A `gpbandits_error` that names the argument, before anything is evaluated; also errors of package
+#' tune.
+#' @section Guarantee: None, because hyperparameters are estimated.
+#' @seealso [search_space()], [mlr3-integration], [maximize_bandit()].
+#' @concept tidymodels
+#' @concept hyperparameter tuning
+#' @concept hyperparameter optimization
+#' @concept Bayesian optimization
+#' @concept tune_bayes
+#' @concept racing
 #' @examplesIf all(vapply(c("tune", "parsnip", "workflows", "rsample", "rpart"), requireNamespace, NA, quietly = TRUE))
 #' set.seed(1)
 #' tree <- parsnip::decision_tree("regression", "rpart", min_n = tune())
@@ -101,7 +122,7 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
   if (!is.null(race)) begin_tuning_race(search, race)
   until <- if (is.na(control$time_limit)) Inf else 60 * control$time_limit
   tryCatch(tune_on(search, evaluate, iter, control, function() seconds_since(begun) >= until),
-           interrupt = function(i) message("Interrupted: what has been found is returned."))
+           interrupt = function(i) message("Interrupted: the results so far are returned."))
   costs <- unlist(lapply(search$found, function(one) mean_costs(one, found)$cost))
   if (!any(is.finite(costs))) warn_of_failures(failed_tuning_words(search$found))
   found <- bound_iterations(search$found)
@@ -119,7 +140,7 @@ check_tuning <- function(iter, objective, initial, control, model, race, others)
   check_class(model, "gp_model", hint = "gp_model()")
   check_count(iter, lower = 0)
   if (!inherits(initial, "tune_results")) {
-    allowed <- "a whole number >= 1, or results of tune_grid()"
+    allowed <- "an integer >= 1, or results of tune_grid()"
     if (!is_number(initial)) stop_argument("initial", describe(initial), allowed)
     check_count(initial)
   }
