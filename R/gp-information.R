@@ -11,11 +11,12 @@
 #'
 #' \deqn{I(y_A; f_A) = \tfrac12 \log\det(I + K_A/\lambda)}{I = 1/2 log det(I + K_A / lambda)}
 #'
+#' which is also
+#'
 #' \deqn{I(y_A; f_A) = \tfrac12 \sum_t \log(1 + \sigma_{t-1}^2(x_t)/\lambda)}{I = 1/2 sum_t log(1 +
 #' sd_{t-1}(x_t)^2 / lambda)}
 #'
-#' (Lemma 5.3 of Srinivas et al.), for every order of the points. The largest gain of \eqn{T} points, repeats allowed,
-#' is
+#' for every order of the points (Lemma 5.3 of Srinivas et al.). The largest gain of \eqn{T} points, repeats allowed, is
 #' \deqn{\gamma_T = \max_{|A| = T} I(y_A; f_A).}{gamma_T = max over |A| = T of I(y_A; f_A).}
 #' Finding it is a combinatorial problem. Three methods bound it:
 #'
