@@ -44,7 +44,9 @@
 #' `policy_duel(width, rule)` selects in pairs. The first query of a pair has no `width` in the history.
 #' * `"last"`: the first point is the one selected in the pair before, \eqn{x_{t-1}}{x_{t-1}}. The second
 #'   maximises
+#'
 #'   \deqn{\mu(x) - \mu(x_{t-1}) + w\,\sigma(f(x) - f(x_{t-1})).}{mu(x) - mu(x_{t-1}) + w sd(f(x) - f(x_{t-1})).}
+#'
 #'   This is the choice of POP-BO (Xu et al. 2024) with this posterior. It works on any domain.
 #' * `"game"`: the first arm has the largest minimum, over opponents \eqn{x'}, of the lower bound
 #'   \deqn{\mu(x) - \mu(x') - w\,\sigma(f(x) - f(x')).}{mu(x) - mu(x') - w sd(f(x) - f(x')).}
