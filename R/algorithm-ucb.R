@@ -13,18 +13,17 @@
 #' `gp_ei()` selects the point with the largest expected improvement, or with the largest expected improvement per cost
 #' (Snoek, Larochelle and Adams 2012), see [policies].
 #'
-#' @section Unknown costs: With `cost = "learned"` the cost of every query is observed with its reward, as
-#'   `$observe(id, reward, constraints = cost)`. The logarithm of the cost has a separate posterior. `gp_ei()` then
-#'   selects the point with the largest expected improvement divided by
-#'   \eqn{\exp(\mu_{\log c}(x))}{exp(mean of log cost)}. `$posterior()` has `g1_mean` and `g1_sd`, of the logarithm.
-#'   Compare algorithms by the total cost, not by rounds.
+#' @section Unknown costs: With `cost = "learned"` the cost of every query is observed with its reward, as `$observe(id,
+#'   reward, constraints = cost)`. The logarithm of the cost has a separate posterior. `gp_ei()` then selects the point
+#'   with the largest expected improvement divided by \eqn{\exp(\mu_{\log c}(x))}{exp(mean of log cost)}. `$posterior()`
+#'   has `g1_mean` and `g1_sd`, of the logarithm. Compare algorithms by the total cost, not by rounds.
 #'
 #' @section Related algorithms:
 #'
 #'   * Probability of improvement: `gp_bandit(domain, kernel, noise_var, policy_pi())`.
-#'   * KernelUCB (Valko et al. 2013), with the ridge `noise_var` and the multiplier \eqn{\eta}{eta}:
-#'     `gp_ucb(domain, kernel, noise_var, width = width_constant(eta / sqrt(noise_var)))`. For \eqn{T} rounds, \eqn{N}
-#'     arms and rewards within \eqn{[0, 1]}{[0, 1]} its text uses
+#'   * KernelUCB (Valko et al. 2013), with the ridge `noise_var` and the multiplier \eqn{\eta}{eta}: `gp_ucb(domain,
+#'     kernel, noise_var, width = width_constant(eta / sqrt(noise_var)))`. For \eqn{T} rounds, \eqn{N} arms and rewards
+#'     within \eqn{[0, 1]}{[0, 1]} its text uses
 #'     \eqn{\eta = \sqrt{2\log(2TN/\delta)}}{eta = sqrt(2 log(2 T N / delta))}. Its theorem is about SupKernelUCB, which
 #'     plays KernelUCB on sets of rounds whose rewards are independent of their choice.
 #'
@@ -40,8 +39,8 @@
 #'   The division by five is outside the theorem. EI has no guarantee here, with or without costs; it is common in
 #'   practice. Other combinations: see [gp_bandit()].
 #' @inheritParams gp_bandit
-#' @param width a [width][widths], or a number for a constant width. `NULL` (default):
-#'   `width_srinivas_finite(delta, scale = 1/5)`, on finitely many arms; on a box a width must be given.
+#' @param width a [width][widths], or a number for a constant width. `NULL` (default): `width_srinivas_finite(delta,
+#'   scale = 1/5)`, on finitely many arms; on a box a width must be given.
 #' @param delta failure probability of the default width, a number in (0, 1), by default 0.1.
 #' @param xi improvement that must be exceeded, a number >= 0 in units of the reward, by default 0.
 #' @param cost costs of queries. `NULL` (default): all equal; a function of the inputs that returns known costs, as for

@@ -15,8 +15,8 @@
 #' * `"realized"`: \eqn{\tfrac12 \log\det(I + K_{t-1}/\lambda)}{1/2 log det(I + K/lambda)} of the points played since
 #'   the last restart. Pending points are included if the pending rule (the rule for queries without a reward) includes
 #'   them in the variance. It is valid in every bound whose proof only uses the realised determinant, and much smaller.
-#' * `"greedy"`: greedy maximisation over the arms, times \eqn{e/(e-1)}. It is an upper bound of
-#'   \eqn{\gamma_s}{gamma_s} by submodularity.
+#' * `"greedy"`: greedy maximisation over the arms, times \eqn{e/(e-1)}. It is an upper bound of \eqn{\gamma_s}{gamma_s}
+#'   by submodularity.
 #' * `"spectral"`: the allocation of Srinivas et al., Theorem 4, over the Gram matrix's eigenvalues (water-filling). It
 #'   is an upper bound of \eqn{\gamma_s}{gamma_s}.
 #' * `gain_rate(scale, source)`: the kernel's rate of growth times `scale`. Its constant is unknown, so a rate is not a

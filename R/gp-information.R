@@ -54,8 +54,8 @@
 #' @param x the points: a numeric vector, a matrix or data.frame with a row each, or a finite domain. Without `rounds`
 #'   the observed points, repeats counted; with `rounds` the points to choose from. See Tabulated kernels.
 #' @param noise_var the noise variance \eqn{\lambda}{lambda}, a number > 0 in squared units of the reward.
-#' @param rounds \eqn{T}, the number of observations to choose, an integer from 1 to 1e7. `NULL` (default): `x` are
-#'   the points observed.
+#' @param rounds \eqn{T}, the number of observations to choose, an integer from 1 to 1e7. `NULL` (default): `x` are the
+#'   points observed.
 #' @param method `"greedy"` (default), `"spectral"` or `"doptimal"`; with `rounds` only.
 #' @param tolerance the relative gap at which `"doptimal"` stops, a number from 1e-9 to 1, by default 1e-4.
 #' @section Tabulated kernels: With a [kernel_matrix()] `x` has arm numbers, in the last column if there are other

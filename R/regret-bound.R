@@ -2,9 +2,9 @@
 
 #' Regret bounds of the papers, round by round
 #'
-#' `regret_bound()` computes the upper bound of a theorem on cumulative regret, for every round \eqn{1, \dots, T}{1,
-#' ..., T}. Lay it over a plot of cumulative regret. Bounds are loose by orders of magnitude; they show how regret
-#' grows.
+#' `regret_bound()` computes the upper bound of a theorem on cumulative regret, for every round
+#' \eqn{1, \dots, T}{1, ..., T}. Lay it over a plot of cumulative regret. Bounds are loose by orders of magnitude; they
+#' show how regret grows.
 #'
 #' If a paper gives an order only, the constants are those of its proof. If the proof has none, they are arguments.
 #'
@@ -375,8 +375,8 @@ regret_theorems <- function() list(
 #'   The paper prints \eqn{\gamma_T}{gamma_T} in \eqn{\beta_T}{beta_T} (`printed = TRUE`). Its Theorem 6 needs only
 #'   \eqn{\gamma_{T-1}}{gamma_{T-1}}, as Chowdhury and Gopalan quote it.
 #'
-#' @section IGP-UCB and GP-TS (Chowdhury and Gopalan 2017): The RKHS norm is at most `B`, the noise is
-#'   `R`-sub-Gaussian, and
+#' @section IGP-UCB and GP-TS (Chowdhury and Gopalan 2017): The RKHS norm is at most `B`, the noise is `R`-sub-Gaussian,
+#'   and
 #'   \deqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}
 #'   for the horizon \eqn{T} (also in `gain`). A given `noise_var` is compared with it. With the \eqn{\lambda}{lambda}
 #'   of the horizon `rounds` these bounds hold at every earlier round too: `"igp_ucb"` for all rounds at once, `"gp_ts"`
@@ -428,8 +428,8 @@ regret_theorems <- function() list(
 #'   The proofs need \eqn{\lambda > 1}{lambda > 1} and \eqn{k(x,x) \le 1}{k(x,x) <= 1}. Otherwise the formulas are
 #'   computed as printed, with a warning. With `any_noise_var = TRUE` they hold for every \eqn{\lambda > 0}{lambda > 0}:
 #'   factors that the proof drops are restored. \eqn{R + B_y} is divided by \eqn{\sqrt\lambda}{sqrt(lambda)}, and the
-#'   \eqn{B_y} of the sum by \eqn{\lambda}{lambda}. The matching width is
-#'   `width_sdf(width_realized(B, R + B_y, delta / 2), B_y / noise_var)`.
+#'   \eqn{B_y} of the sum by \eqn{\lambda}{lambda}. The matching width is `width_sdf(width_realized(B, R + B_y, delta /
+#'   2), B_y / noise_var)`.
 #'
 #' @seealso [regret_bound()]; [gp_ucb()], [igp_ucb()], [gp_ucb_sdf()].
 #' @concept regret bound
@@ -543,8 +543,8 @@ NULL
 #'   gap + l E(S)/S) + s psi^-1(1 + gap + E(s)/s)).}
 #'
 #'   * `gap` is \eqn{\Delta = \max f - f(x^*)}{max f - f(x*)}, and \eqn{m} = `count` is the number of constraints.
-#'   * `penalty_inverse` is the inverse of \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)}. It is `log` for
-#'     `penalty = "exponential"` with `penalty_scale = 1`.
+#'   * `penalty_inverse` is the inverse of \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)}. It is `log` for `penalty =
+#'     "exponential"` with `penalty_scale = 1`.
 #'
 #' @section Constraints with noise: `"constraints_noisy"` (`B, R, epoch, step, Q, M, slater, count = 1, delta = 0.1,
 #'   epochs, quantity = "regret", noise_var = NULL`) is Theorem 2. It assumes \eqn{|f| \le Q}{|f| <= Q} and
@@ -596,8 +596,8 @@ NULL
 #'
 #'   For a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, the violation is
 #'   instead at most
-#'   \deqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*).}{2 (w_T + penalty m w_g) sqrt(c T gamma_T) / (penalty
-#'   - rho*).}
+#'   \deqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*).}{2 (w_T + penalty m w_g) sqrt(c T gamma_T)
+#'   / (penalty - rho*).}
 #'
 #'   All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds with probability
 #'   \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}. The sum for a single constraint is the regret's formula, with the
@@ -694,13 +694,12 @@ NULL
 #'
 #' Formulas, arguments and conditions of these theorems in [regret_bound()], which also has the notation. A confidence
 #' width \eqn{w} is the multiplier of the posterior standard deviation, see [widths]. As in [regret_bounds_widths],
-#' \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)} and
-#' \eqn{n_1 = 2\gamma/\log 2}{n1 = 2 gamma / log(2)}.
+#' \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)} and \eqn{n_1 = 2\gamma/\log 2}{n1 = 2 gamma / log(2)}.
 #'
 #' @section Batched pure exploration: `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation =
-#'   NULL, spacing = 0`) is for [bpe()]. A round of the first batch costs at most
-#'   \eqn{2B\sqrt v}{2 B sqrt(v)}, and a later round at most \eqn{4w\bar\sigma}{4 w s}. \eqn{w} is its [width_fixed()],
-#'   and \eqn{N} the size of the batch before:
+#'   NULL, spacing = 0`) is for [bpe()]. A round of the first batch costs at most \eqn{2B\sqrt v}{2 B sqrt(v)}, and a
+#'   later round at most \eqn{4w\bar\sigma}{4 w s}. \eqn{w} is its [width_fixed()], and \eqn{N} the size of the batch
+#'   before:
 #'
 #'   \deqn{\bar\sigma^2 = \min\{c\gamma_N/N,\; (2\lambda\gamma_N/\log 2)/(N-n_1)\}.}{s^2 = min(c gamma_N / N, (2 lambda
 #'   gamma_N / log(2)) / (N - n1)).}

@@ -2,8 +2,8 @@
 
 #' Preferences: pairwise comparisons and rankings
 #'
-#' `rewards_preferences()` is a response type for preferential Bayesian optimisation: observations compare points.
-#' A picture, a recipe or a translation needs no numerical rating. `policy_duel()` selects pairs to compare.
+#' `rewards_preferences()` is a response type for preferential Bayesian optimisation: observations compare points. A
+#' picture, a recipe or a translation needs no numerical rating. `policy_duel()` selects pairs to compare.
 #'
 #' * `kind = "pairs"`: one of two points is preferred. The first wins with probability
 #'   \eqn{s(f(x_1) - f(x_2))}{s(f(x1) - f(x2))}, \eqn{s} the logistic function (Bradley and Terry). With `ties` the
@@ -26,8 +26,8 @@
 #'
 #' All queries of a comparison or a ranking are in the same context. Custom points: `$add(arm = c(3, 7))` without
 #' rewards, then `$observe()`. `$amend(q$id, prefer = )` corrects an observation.
-#' * Pairs: at least one of the two queries is pending, so that a point can be compared with several others.
-#'   The history's `reward` is 1 for the winner, 0 for the loser, 1/2 in a tie. Its columns `arm.2`, `x1.2`, ... are the
+#' * Pairs: at least one of the two queries is pending, so that a point can be compared with several others. The
+#'   history's `reward` is 1 for the winner, 0 for the loser, 1/2 in a tie. Its columns `arm.2`, `x1.2`, ... are the
 #'   other point. `$rank(ids)` works too.
 #' * Rankings: all queries are pending, because a query is in one ranking. `$add()` the point again to rank it again.
 #'   The history's `reward` is the proportion of the other points that are ranked lower: 1 for the best, 0 for the last
@@ -42,17 +42,15 @@
 #' Everything else is as in [rewards].
 #'
 #' `policy_duel(width, rule)` selects in pairs. The first query of a pair has no `width` in the history.
-#' * `"last"`: the first point is the one selected in the pair before, \eqn{x_{t-1}}{x_{t-1}}. The second
-#'   maximises
+#' * `"last"`: the first point is the one selected in the pair before, \eqn{x_{t-1}}{x_{t-1}}. The second maximises
 #'
 #'   \deqn{\mu(x) - \mu(x_{t-1}) + w\,\sigma(f(x) - f(x_{t-1})).}{mu(x) - mu(x_{t-1}) + w sd(f(x) - f(x_{t-1})).}
 #'
 #'   This is the choice of POP-BO (Xu et al. 2024) with this posterior. It works on any domain.
 #' * `"game"`: the first arm has the largest minimum, over opponents \eqn{x'}, of the lower bound
 #'   \deqn{\mu(x) - \mu(x') - w\,\sigma(f(x) - f(x')).}{mu(x) - mu(x') - w sd(f(x) - f(x')).}
-#'   The second arm is the
-#'   minimising \eqn{x'}: MaxMinLCB (Pasztor et al. 2024). Only arms that may be the best are compared. At most 2000
-#'   arms.
+#'   The second arm is the minimising \eqn{x'}: MaxMinLCB (Pasztor et al. 2024). Only arms that may be the best are
+#'   compared. At most 2000 arms.
 #'
 #' Other policies select points one by one. For a batch to rank use [policy_ts()], whose draws mostly differ. EI and UCB
 #' select the same point repeatedly.
@@ -62,8 +60,10 @@
 #'   is for this posterior and a user's width. Original result, not peer-reviewed: with [width_glm()] and pairs without
 #'   ties its bounds hold, and `"last"` has a regret bound ([regret_bound()]'s `"duel"`; `"game"` has none).
 #'   `$certificate()` then bounds the loss at the recommended point by
+#'
 #'   \deqn{\max_x\ \mu(x) - \mu(\hat x) + w\,\sigma(f(x) - f(\hat x)).}{max over x of mu(x) - mu(xhat) + w sd(f(x) -
 #'   f(xhat)).}
+#'
 #'   No guarantee is known for ties or rankings of more than two; [width_glm()] is an error there.
 #' @param kind `"pairs"` (default): comparisons of two queries; `"rankings"`: rankings of 2 to 50 queries.
 #' @param ties `TRUE` or `FALSE` (default): can a comparison end in a tie? Pairs only.

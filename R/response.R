@@ -7,8 +7,7 @@
 #' of the posterior standard deviation) are about \eqn{f}.
 #'
 #' * `rewards_binary(link)`: \eqn{k} successes in \eqn{n} trials, with probability \eqn{s(f)}. \eqn{s} is the logistic
-#'   function (`"logit"`) or the normal distribution function (`"probit"`). Report
-#'   `$observe(id, reward = k, size = n)`.
+#'   function (`"logit"`) or the normal distribution function (`"probit"`). Report `$observe(id, reward = k, size = n)`.
 #' * `rewards_counts()`: Poisson counts with mean \eqn{e\exp(f)}{e exp(f)}, where \eqn{e} is the exposure. Report
 #'   `$observe(id, reward = count, size = e)`.
 #' * `rewards_ordinal(levels)`: ratings with \eqn{P(y \le j) = s(c_j - f)}{P(y <= j) = s(c_j - f)}, where \eqn{s} is the
@@ -24,8 +23,8 @@
 #'
 #'   * `mean` and `sd` are those of its expectation \eqn{E(y \mid f)}{E(y | f)} under the posterior of \eqn{f}. Levels
 #'     have the numbers 1, 2, ...
-#'   * `lower` and `upper` are the values of the expectation at \eqn{\mu \pm z\sigma}{mu +- z sd}. The argument
-#'     `level = 0.95` of `$posterior()` sets \eqn{z}.
+#'   * `lower` and `upper` are the values of the expectation at \eqn{\mu \pm z\sigma}{mu +- z sd}. The argument `level =
+#'     0.95` of `$posterior()` sets \eqn{z}.
 #'   * `$posterior(scale = "latent")` is about \eqn{f}, and so is `width`.
 #'   * The recommended point has the largest mean of \eqn{f} (with `direction = "minimize"`: the smallest).
 #'
@@ -104,10 +103,9 @@ NULL
 #'
 #'   * `approximation = "laplace"` (default): Laplace's approximation. The mean is the mode of the posterior density,
 #'     and the precision is the curvature there.
-#'   * `approximation = "variational"`: the Gaussian \eqn{q} with the least
-#'     \eqn{\mathrm{KL}(q \| p)}{KL(q || p)} from the posterior \eqn{p}. Its precision is
-#'     \eqn{K^{-1} - \mathrm{diag}\,E_q\ell''}{K^-1 - diag E_q l''}. It is closer if rewards are few or successes are
-#'     rare, and takes a few times as long.
+#'   * `approximation = "variational"`: the Gaussian \eqn{q} with the least \eqn{\mathrm{KL}(q \| p)}{KL(q || p)} from
+#'     the posterior \eqn{p}. Its precision is \eqn{K^{-1} - \mathrm{diag}\,E_q\ell''}{K^-1 - diag E_q l''}. It is
+#'     closer if rewards are few or successes are rare, and takes a few times as long.
 #'
 #'   The approximation is computed from the data alone, by Newton steps from the prior mean. (Under `rewards_robust()`
 #'   it uses the weights of the EM algorithm, started at Huber's fit.) So predictions, copies, files and the order of
@@ -131,10 +129,10 @@ NULL
 #'   supports `average`. Refits use Laplace's evidence with either `approximation`.
 #' @section Engines: All engines work. `"lowrank"` ([gp_bandit()]) certifies mean and standard deviation against the
 #'   Laplace approximation of the dense engine, to `accuracy`, as with Gaussian noise. `"auto"` tries it from 256
-#'   observed points or pairs on, and keeps it if half of that number is enough.
-#'   The certificate is an original result, not peer-reviewed: the mode in the span of the basis is no further from the
-#'   mode in the whole space than the length of the gradient there. The proof is in the source file
-#'   `posteriors/open_posterior.cpp`. `"lowrank"` does not support `rewards_robust()` or `"variational"`.
+#'   observed points or pairs on, and keeps it if half of that number is enough. The certificate is an original result,
+#'   not peer-reviewed: the mode in the span of the basis is no further from the mode in the whole space than the length
+#'   of the gradient there. The proof is in the source file `posteriors/open_posterior.cpp`. `"lowrank"` does not
+#'   support `rewards_robust()` or `"variational"`.
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, sections 3.4 and 5.5.1
 #'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
 #'   Neural Computation 21.

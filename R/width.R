@@ -125,11 +125,11 @@ NULL
 #'
 #'   For variance \eqn{v}, \eqn{b} is \eqn{\sqrt v}{sqrt(v)} times that.
 #'
-#' @section Guarantee: \eqn{f} is drawn from the prior, and the noise is Gaussian with variance
-#'   \eqn{\lambda}{lambda}. `width_srinivas_finite()` is covered at `scale = 1` (Theorem 1), `width_srinivas_compact()`
-#'   for regret only (Theorem 2). `width_srinivas_box()`, for stopping, is an original result, not peer-reviewed. The
-#'   theorems' regret bounds also need \eqn{k(x,x) \le 1}{k(x, x) <= 1}. For statements about all rounds together see
-#'   the limits in [widths].
+#' @section Guarantee: \eqn{f} is drawn from the prior, and the noise is Gaussian with variance \eqn{\lambda}{lambda}.
+#'   `width_srinivas_finite()` is covered at `scale = 1` (Theorem 1), `width_srinivas_compact()` for regret only
+#'   (Theorem 2). `width_srinivas_box()`, for stopping, is an original result, not peer-reviewed. The theorems' regret
+#'   bounds also need \eqn{k(x,x) \le 1}{k(x, x) <= 1}. For statements about all rounds together see the limits in
+#'   [widths].
 #'
 #' @param delta failure probability, a number in (0, 1). The default is 0.1; `width_srinivas_compact()` has none.
 #' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root). The default 1 is the theorem's.
@@ -155,9 +155,9 @@ NULL
 
 #' Confidence widths for functions of bounded RKHS norm
 #'
-#' These widths assume that the function has RKHS norm at most `B` and that the noise is `R`-sub-Gaussian.
-#' A confidence width \eqn{w_t} is the multiplier of the posterior standard deviation. For the notation see [widths]. If
-#' `B` and `R` are known, use `width_amm()`.
+#' These widths assume that the function has RKHS norm at most `B` and that the noise is `R`-sub-Gaussian. A confidence
+#' width \eqn{w_t} is the multiplier of the posterior standard deviation. For the notation see [widths]. If `B` and `R`
+#' are known, use `width_amm()`.
 #'
 #' @section From the points played: `width_amm(B, R, delta, noise)` (Flynn and Reeb 2025) is
 #'   \deqn{w_t = \sqrt{B^2 + (R^2/\lambda)(L + 2\log(1/\delta))}.}{w_t = sqrt(B^2 + (R^2/lambda) (L + 2 log(1/delta))).}
@@ -169,8 +169,9 @@ NULL
 #'   (`$observe(noise_var = )`), which must be fixed before the reward. Then \eqn{L} is that of the weighted points. The
 #'   argument `noise` states what `R` means:
 #'
-#'   * `"scales"`: the noise of reward \eqn{s} is \eqn{R\sqrt{\lambda_s/\lambda}}{R sqrt(lambda_s /
-#'     lambda)}-sub-Gaussian. A wrong \eqn{\lambda_s}{lambda_s} that is too small makes the guarantee void.
+#'   * `"scales"`: the noise of reward \eqn{s} is
+#'     \eqn{R\sqrt{\lambda_s/\lambda}}{R sqrt(lambda_s / lambda)}-sub-Gaussian. A wrong \eqn{\lambda_s}{lambda_s} that
+#'     is too small makes the guarantee void.
 #'   * `"bounded"`: the noise is \eqn{R}-sub-Gaussian for every \eqn{\lambda_s}{lambda_s}. In both widths
 #'     \eqn{R\sqrt{\max(1, \lambda/\min\lambda_s)}}{R sqrt(max(1, lambda / min lambda_s))} replaces \eqn{R}.
 #'
@@ -233,8 +234,8 @@ NULL
 #'   is refitted.
 #'
 #' @section Rewards in an interval: Rewards in \[0, 1\] (yes or no, a proportion, a rating) are 1/2-sub-Gaussian about
-#'   their expectation \eqn{p(x)}, for every distribution. So a bandit with `noise_var = 0.25`, `mean = 0.5` and
-#'   `policy = policy_ucb(width_amm(B, R = 0.5, delta))` has the confidence bounds of `width_amm()`, if the RKHS norm of
+#'   their expectation \eqn{p(x)}, for every distribution. So a bandit with `noise_var = 0.25`, `mean = 0.5` and `policy
+#'   = policy_ucb(width_amm(B, R = 0.5, delta))` has the confidence bounds of `width_amm()`, if the RKHS norm of
 #'   \eqn{p - 0.5} is at most `B`. Likewise `width_igp()` has its regret bound, with its \eqn{\lambda}{lambda} (see
 #'   Guarantee).
 #'
@@ -329,8 +330,10 @@ NULL
 #'
 #' @section Heavy tails: `width_clip(B, clip, delta)` is for rewards that [rewards_clip()] has clipped to
 #'   \eqn{\pm b}{+- b}:
+#'
 #'   \deqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}.}{B + v b^-alpha sqrt((t -
 #'   1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L).}
+#'
 #'   The second term is the bias of clipping. In the third, clipped noise is \eqn{b}-sub-Gaussian.
 #'
 #' @section Functions that change: `width_cpd(D, nu, d, horizon)` is that of GP-UCB-CPD (Avanesov):
@@ -608,9 +611,10 @@ width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width(
 #' \eqn{J} is the penalised loss, and ELBO the lower bound of the evidence by Laplace's Gaussian.
 #'
 #' \eqn{\sigma_c}{sd_c} is the standard deviation of a second posterior, in which reward \eqn{i} has the weight
-#' \eqn{c_i}. The log-likelihood of reward \eqn{i} is \eqn{\ell_i}{l_i}, and \eqn{W_i = -\ell_i''(\hat f_i)}{W_i =
-#' -l_i''(fhat_i)} its curvature. \eqn{c_i} is the smallest average of \eqn{-\ell_i''}{-l_i''}, weighted towards
-#' \eqn{\hat f_i}{fhat_i}, on the way from \eqn{\hat f_i}{fhat_i} to a value that \eqn{f} may have there:
+#' \eqn{c_i}. The log-likelihood of reward \eqn{i} is \eqn{\ell_i}{l_i}, and
+#' \eqn{W_i = -\ell_i''(\hat f_i)}{W_i = -l_i''(fhat_i)} its curvature. \eqn{c_i} is the smallest average of
+#' \eqn{-\ell_i''}{-l_i''}, weighted towards \eqn{\hat f_i}{fhat_i}, on the way from \eqn{\hat f_i}{fhat_i} to a value
+#' that \eqn{f} may have there:
 #'
 #' \deqn{c_i = \min\{W_i,\; 2D_i(u)/(u-\hat f_i)^2 : u = m_i \pm B\sqrt{k_{ii}}\},}{c_i = min(W_i, 2 D_i(u) / (u -
 #' fhat_i)^2 for u = m_i +- B sqrt(k_ii)),}
