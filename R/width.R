@@ -163,7 +163,8 @@ NULL
 #'   \deqn{w_t = \sqrt{B^2 + (R^2/\lambda)(L + 2\log(1/\delta))}.}{w_t = sqrt(B^2 + (R^2/lambda) (L + 2 log(1/delta))).}
 #'   `width_realized(B, R, delta, noise)` (Abbasi-Yadkori 2013) has the same guarantee and is never narrower:
 #'   \deqn{w_t = B + (R/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}.}{w_t = B + R / sqrt(lambda) * sqrt(2 log(1/delta) +
-#'   L).} Both hold for every \eqn{\lambda > 0}{lambda > 0}.
+#'   L).}
+#'   Both hold for every \eqn{\lambda > 0}{lambda > 0}.
 #'
 #' @section Noise variances of single rewards: Rewards may have separate noise variances \eqn{\lambda_s}{lambda_s}
 #'   (`$observe(noise_var = )`), which must be fixed before the reward. Then \eqn{L} is that of the weighted points. The
@@ -644,7 +645,8 @@ width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width(
 #' @concept logistic bandit
 #' @concept confidence bound
 #' @examples
-#' b <- gp_bandit(1:5, kernel_se(2), policy = policy_ucb(width_glm(B = 1)), rewards = rewards_binary())
+#' b <- gp_bandit(1:5, kernel_se(2), policy = policy_ucb(width_glm(B = 1)),
+#'                rewards = rewards_binary())
 #' b$observe(b$suggest()$id, 7, size = 10)
 #' b$posterior(scale = "latent")
 #' @export
