@@ -83,7 +83,8 @@
 #' x <- seq(0, 1, length.out = 60)
 #' plan <- plan_experiments(x, kernel_se(0.2), noise_var = 0.01, tolerance = 0.3, B = 1, R = 0.1)
 #' plan
-#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_variance(), initial_design = plan$design["x1"])
+#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_variance(),
+#'                initial_design = plan$design["x1"])
 #' set.seed(1)
 #' problem <- bandit_problem(x, exp(-(x - 0.3)^2 / 0.08), noise = 0.1)
 #' run <- run_bandit(b, problem, plan$experiments)

@@ -78,7 +78,8 @@
 #' lines(regret_bound("igp_ucb", 100, gain, B = 1, R = 0.1), lty = 2)
 #' regret_bound("cpd", 5, nu = 2.5, d = 1, Delta = 1, change_points = 2)
 #' # outside the theorem, which needs lambda > 1: a warning
-#' try(regret_bound("sdf", 100, gain, noise_var = 0.1, B = 1, R = 0.1, B_y = 1, m = 6, rho = 0.9)[100])
+#' try(regret_bound("sdf", 100, gain, noise_var = 0.1, B = 1, R = 0.1, B_y = 1, m = 6,
+#'                  rho = 0.9)[100])
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",

@@ -157,7 +157,8 @@ NULL
 #'
 #' These widths assume that the function has RKHS norm at most `B` and that the noise is `R`-sub-Gaussian. A confidence
 #' width \eqn{w_t} is the multiplier of the posterior standard deviation. For the notation see [widths]. If `B` and `R`
-#' are known, use `width_amm()`.
+#' are known, use `width_amm()`. Two further widths under these assumptions have their own pages: [width_fixed()] and
+#' [width_dmm()].
 #'
 #' @section From the points played: `width_amm(B, R, delta, noise)` (Flynn and Reeb 2025) is
 #'   \deqn{w_t = \sqrt{B^2 + (R^2/\lambda)(L + 2\log(1/\delta))}.}{w_t = sqrt(B^2 + (R^2/lambda) (L + 2 log(1/delta))).}
@@ -193,47 +194,6 @@ NULL
 #'   gains that do not depend on the next point). Its proof (Theorem 6) and the quotation by Chowdhury and Gopalan have
 #'   \eqn{\gamma_{t-1}}{gamma_{t-1}}.
 #'
-#' @section Designs that do not depend on rewards: `width_fixed(B, R, delta, looks, drift)` is for [policy_variance()],
-#'   [policy_uniform()], the points of `design`, and the batches of [bpe()]. With \eqn{q} = `looks` evaluations, whose
-#'   rounds are fixed in advance,
-#'   \deqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nq/\delta)}.}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n q / delta)).}
-#'   It has no information gain and is much narrower than `width_amm()` later on. It is an original result, not
-#'   peer-reviewed. With \eqn{z = (K+\lambda I)^{-1}k(x)}{z = (K + lambda I)^-1 k(x)} the error of the mean has two
-#'   parts:
-#'
-#'   * a bias of at most \eqn{B\sqrt{\sigma^2-\lambda\|z\|^2}}{B sqrt(sd^2 - lambda |z|^2)};
-#'   * noise of at most \eqn{R\|z\|\sqrt{2\log(2nq/\delta)}}{R |z| sqrt(2 log(2 n q / delta))}.
-#'
-#'   The Cauchy-Schwarz inequality combines them. (Vakili et al. 2021 add the two, which is never narrower.)
-#'
-#'   With `drift` \eqn{= V > 0}{= V > 0}, \eqn{R^2 + 4V^2} replaces \eqn{R^2}. This is for a **design played in
-#'   uniformly random order** while \eqn{f} drifts, with \eqn{|f_s-\bar f|\le V}{|f_s - mean f| <= V} everywhere. The
-#'   intervals are those of \eqn{\bar f}{mean f}, the mean over exactly the design's rounds, whose norm is at most `B`.
-#'   The drift must be fixed before the first play and must not be caused by the plays. Random order turns the drift
-#'   from a bias into noise. (Original result, not peer-reviewed, after an idea of Iwazaki and Takeno 2024: the proof
-#'   reveals the points by decreasing \eqn{|z_k|}, with ranges of \eqn{4V|z_k|}.)
-#'
-#' @section Mixtures of martingales: `width_dmm(B, R, delta, alpha, alpha0)` uses the martingale of `width_amm()` point
-#'   by point and averages it over the numbers \eqn{\alpha_j}{alpha_j} of `alpha0`. Let
-#'
-#'   \deqn{Q(\alpha) = \alpha y'(K+\alpha I)^{-1}y,\quad A_j = Q(\alpha_j) + R^2\log\det(I+K/\alpha_j),}{Q(alpha) =
-#'   alpha y'(K + alpha I)^-1 y, A_j = Q(alpha_j) + R^2 log det(I + K / alpha_j),}
-#'
-#'   \deqn{R_t^2 = -2R^2\log\,\mathrm{mean}_j\,e^{-A_j/(2R^2)} + 2R^2\log(1/\delta).}{R_t^2 = -2 R^2 log(mean of
-#'   exp(-A_j / (2 R^2))) + 2 R^2 log(1/delta).}
-#'
-#'   The upper bound at \eqn{x} is the smallest over \eqn{\alpha}{alpha} (of `alpha`) of
-#'   \deqn{\mu_\alpha(x) + (\sigma_\alpha(x)/\sqrt\alpha)\sqrt{\max(0, R_t^2 + \alpha B^2 - Q(\alpha))}.}{mu_alpha(x) +
-#'   (sd_alpha(x) / sqrt(alpha)) sqrt(max(0, R_t^2 + alpha B^2 - Q(alpha))).}
-#'   It is for UCB only. It costs one posterior per \eqn{\alpha}{alpha} and \eqn{\alpha_j}{alpha_j}. The `width` in the
-#'   history is (upper bound - mean) / sd at the selected point. The bounds hold in all rounds together, and so does
-#'   their intersection.
-#'
-#'   With one \eqn{\alpha_j = \lambda}{alpha_j = lambda} it is the bound of Flynn and Reeb; with `alpha`
-#'   \eqn{= \lambda}{= lambda} too it is `width_amm()`. The mean of martingales is a martingale, so no single choice has
-#'   to be right (original result, not peer-reviewed). `alpha0` must be fixed before the data, not by a `noise_var` that
-#'   is refitted.
-#'
 #' @section Rewards in an interval: Rewards in \[0, 1\] (yes or no, a proportion, a rating) are 1/2-sub-Gaussian about
 #'   their expectation \eqn{p(x)}, for every distribution. So a bandit with `noise_var = 0.25`, `mean = 0.5` and `policy
 #'   = policy_ucb(width_amm(B, R = 0.5, delta))` has the confidence bounds of `width_amm()`, if the RKHS norm of
@@ -248,11 +208,10 @@ NULL
 #'   \deqn{|\mu_{t-1}(x) - f(x)| \le w_t\sigma_{t-1}(x).}{|mu_{t-1}(x) - f(x)| <= w_t sd_{t-1}(x).}
 #'   Assumptions: \eqn{\|f\|_k \le B}{|f|_k <= B} (of \eqn{f} minus the prior mean) and `R`-sub-Gaussian noise, and
 #'
-#'   * `width_realized()`, `width_amm()`, `width_dmm()`: every \eqn{\lambda > 0}{lambda > 0};
+#'   * `width_realized()`, `width_amm()`: every \eqn{\lambda > 0}{lambda > 0};
 #'   * `width_igp()`, `width_gp_ts()`: \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} or any other
 #'     \eqn{\lambda \ge 1}{lambda >= 1} (they are then never narrower than `width_realized()`), and a `gain` that bounds
-#'     \eqn{\gamma_{t-1}}{gamma_{t-1}}, or the realised one;
-#'   * `width_fixed()`: points and evaluations that do not depend on rewards; it holds at `looks` evaluations.
+#'     \eqn{\gamma_{t-1}}{gamma_{t-1}}, or the realised one.
 #'
 #'   `width_srinivas_rkhs()` has the regret bound of Theorem 3, if \eqn{\|f\|_k \le B}{|f|_k <= B} and the noise is
 #'   bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. Hyperparameters fitted to the same data are not covered; see also the
@@ -263,24 +222,15 @@ NULL
 #'   deviation.
 #' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param noise meaning of `R` if rewards have separate noise variances: `"scales"` (default) or `"bounded"`, see above.
-#'   `width_dmm()` always uses `"scales"`.
 #' @param gain information gain: `"realized"` (default), `"greedy"`, `"spectral"`, a number, a function of
 #'   \eqn{s = t-1}, or [gain_rate()]; see [gains].
 #' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root). The default 1 is the theorem's.
 #' @param printed `TRUE`: use \eqn{\gamma_t}{gamma_t} as the paper prints it. `FALSE` (default): use
 #'   \eqn{\gamma_{t-1}}{gamma_{t-1}}.
-#' @param looks number of evaluations of the intervals, at rounds fixed in advance, an integer >= 1, by default 1.
-#' @param drift \eqn{V}, by how much \eqn{f} may differ from its mean over the design's rounds, a number >= 0 in units
-#'   of the reward, by default 0; see above.
-#' @param alpha regularisers of which the smallest bound is taken, numbers > 0. `NULL` (default): seven values
-#'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3:3)}.
-#' @param alpha0 prior scales of the martingale, over which it is averaged, numbers > 0. `NULL` (default):
-#'   \eqn{\lambda 4^{0..6}}{lambda * 4^(0:6)}.
 #' @return An object of class `bandit_width`.
 #' @references Flynn and Reeb (2025), Tighter confidence bounds for sequential kernel regression; Abbasi-Yadkori (2013),
 #'   PhD thesis, University of Alberta; Chowdhury and Gopalan (2017) <https://arxiv.org/abs/1704.00445>; Srinivas et al.
-#'   (2010) <https://arxiv.org/abs/0912.3995>; Iwazaki and Takeno (2024) <https://arxiv.org/abs/2410.16052>; Vakili,
-#'   Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process bandits.
+#'   (2010) <https://arxiv.org/abs/0912.3995>.
 #' @seealso [widths] for all widths; [norm_check()] for a lower bound of the norm; [ridge_rate()].
 #' @concept confidence bound
 #' @concept reproducing kernel Hilbert space
@@ -579,7 +529,51 @@ width_realized <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) ne
 #' @export
 width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("amm")
 
-#' @rdname widths_rkhs
+#' Confidence width for designs that do not depend on rewards
+#'
+#' `width_fixed()` is for designs whose points are chosen without regard to rewards. Examples are [policy_variance()],
+#' [policy_uniform()], the points of `design`, and the batches of [bpe()]. A confidence width \eqn{w} is the multiplier
+#' of the posterior standard deviation. For the notation see [widths].
+#'
+#' With \eqn{q} = `looks` evaluations, whose rounds are fixed in advance,
+#' \deqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nq/\delta)}.}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n q / delta)).}
+#' It has no information gain and is much narrower than `width_amm()` later on. It is an original result, not
+#' peer-reviewed. With \eqn{z = (K+\lambda I)^{-1}k(x)}{z = (K + lambda I)^-1 k(x)} the error of the mean has two parts:
+#'
+#' * a bias of at most \eqn{B\sqrt{\sigma^2-\lambda\|z\|^2}}{B sqrt(sd^2 - lambda |z|^2)};
+#' * noise of at most \eqn{R\|z\|\sqrt{2\log(2nq/\delta)}}{R |z| sqrt(2 log(2 n q / delta))}.
+#'
+#' The Cauchy-Schwarz inequality combines them. (Vakili et al. 2021 add the two, which is never narrower.)
+#'
+#' @section Drift: With `drift` \eqn{= V > 0}{= V > 0}, \eqn{R^2 + 4V^2} replaces \eqn{R^2}. This is for a **design
+#'   played in uniformly random order** while \eqn{f} drifts, with \eqn{|f_s-\bar f|\le V}{|f_s - mean f| <= V}
+#'   everywhere. The intervals are those of \eqn{\bar f}{mean f}, the mean over exactly the design's rounds, whose norm
+#'   is at most `B`. The drift must be fixed before the first play and must not be caused by the plays. Random order
+#'   turns the drift from a bias into noise. (Original result, not peer-reviewed, after an idea of Iwazaki and Takeno
+#'   2024: the proof reveals the points by decreasing \eqn{|z_k|}, with ranges of \eqn{4V|z_k|}.)
+#'
+#' @section Guarantee: With probability at least \eqn{1-\delta}{1 - delta}, the confidence intervals hold for all arms
+#'   at the `looks` evaluations. Assumptions: \eqn{\|f\|_k \le B}{|f|_k <= B} (of \eqn{f} minus the prior mean),
+#'   `R`-sub-Gaussian noise, every \eqn{\lambda > 0}{lambda > 0}, and points and evaluations that do not depend on
+#'   rewards. Original result, not peer-reviewed. Hyperparameters fitted to the same data are not covered; see also the
+#'   limits in [widths].
+#' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
+#' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
+#'   deviation.
+#' @param delta failure probability, a number in (0, 1), by default 0.1.
+#' @param looks number of evaluations of the intervals, at rounds fixed in advance, an integer >= 1, by default 1.
+#' @param drift \eqn{V}, by how much \eqn{f} may differ from its mean over the design's rounds, a number >= 0 in units
+#'   of the reward, by default 0; see Drift.
+#' @return An object of class `bandit_width`.
+#' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process
+#'   bandits; Iwazaki and Takeno (2024) <https://arxiv.org/abs/2410.16052>.
+#' @seealso [widths] for all widths; [plan_experiments()], [bpe()].
+#' @concept confidence bound
+#' @concept experimental design
+#' @concept non-adaptive design
+#' @examples
+#' width_fixed(B = 1, R = 0.1)
+#' width_fixed(B = 1, R = 0.1, looks = 3)
 #' @export
 width_fixed <- function(B, R, delta = 0.1, looks = 1, drift = 0) new_width("fixed")
 
@@ -591,7 +585,50 @@ fixed_multiplier <- function(B, R, noise_var, places, delta, looks = 1) {
   sqrt(B^2 + 2 * R^2 / noise_var * log(2 * places * looks / delta))
 }
 
-#' @rdname widths_rkhs
+#' Confidence width from a mixture of martingales
+#'
+#' `width_dmm()` computes confidence bounds for functions of RKHS norm at most `B` with `R`-sub-Gaussian noise. It uses
+#' the martingale of [width_amm()] point by point, and averages it over the numbers \eqn{\alpha_j}{alpha_j} of `alpha0`.
+#' A confidence width is the multiplier of the posterior standard deviation. For the notation see [widths].
+#'
+#' Let
+#'
+#' \deqn{Q(\alpha) = \alpha y'(K+\alpha I)^{-1}y,\quad A_j = Q(\alpha_j) + R^2\log\det(I+K/\alpha_j),}{Q(alpha) =
+#' alpha y'(K + alpha I)^-1 y, A_j = Q(alpha_j) + R^2 log det(I + K / alpha_j),}
+#'
+#' \deqn{R_t^2 = -2R^2\log\,\mathrm{mean}_j\,e^{-A_j/(2R^2)} + 2R^2\log(1/\delta).}{R_t^2 = -2 R^2 log(mean of
+#' exp(-A_j / (2 R^2))) + 2 R^2 log(1/delta).}
+#'
+#' The upper bound at \eqn{x} is the smallest over \eqn{\alpha}{alpha} (of `alpha`) of
+#' \deqn{\mu_\alpha(x) + (\sigma_\alpha(x)/\sqrt\alpha)\sqrt{\max(0, R_t^2 + \alpha B^2 - Q(\alpha))}.}{mu_alpha(x) +
+#' (sd_alpha(x) / sqrt(alpha)) sqrt(max(0, R_t^2 + alpha B^2 - Q(alpha))).}
+#' It is for UCB only. It costs one posterior per \eqn{\alpha}{alpha} and \eqn{\alpha_j}{alpha_j}. The `width` in the
+#' history is (upper bound - mean) / sd at the selected point. The bounds hold in all rounds together, and so does their
+#' intersection.
+#'
+#' With one \eqn{\alpha_j = \lambda}{alpha_j = lambda} it is the bound of Flynn and Reeb; with `alpha`
+#' \eqn{= \lambda}{= lambda} too it is [width_amm()]. The mean of martingales is a martingale, so no single choice has
+#' to be right (original result, not peer-reviewed). `alpha0` must be fixed before the data, not by a `noise_var` that
+#' is refitted.
+#'
+#' @section Guarantee: As for [width_amm()], for every \eqn{\lambda > 0}{lambda > 0}, with `noise = "scales"` for
+#'   rewards with separate noise variances. Hyperparameters fitted to the same data are not covered; see also the limits
+#'   in [widths].
+#' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
+#' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
+#'   deviation.
+#' @param delta failure probability, a number in (0, 1), by default 0.1.
+#' @param alpha regularisers of which the smallest bound is taken, numbers > 0. `NULL` (default): seven values
+#'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3:3)}.
+#' @param alpha0 prior scales of the martingale, over which it is averaged, numbers > 0. `NULL` (default):
+#'   \eqn{\lambda 4^{0..6}}{lambda * 4^(0:6)}.
+#' @return An object of class `bandit_width`.
+#' @references Flynn and Reeb (2025), Tighter confidence bounds for sequential kernel regression.
+#' @seealso [widths] for all widths; [width_amm()], [norm_check()].
+#' @concept confidence bound
+#' @concept confidence sequence
+#' @examples
+#' width_dmm(B = 1, R = 0.1)
 #' @export
 width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width("dmm")
 
