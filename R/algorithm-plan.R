@@ -4,8 +4,8 @@
 
 #' Sample size planning: how many experiments suffice
 #'
-#' `plan_experiments()` returns a design, made before any reward, after which the maximum is known to within
-#' `tolerance`. It computes how many experiments suffice for every function of RKHS norm at most `B`.
+#' `plan_experiments()` returns a design, made before any reward, that finds a point within `tolerance` of the maximum.
+#' It computes how many experiments suffice for every function of RKHS norm at most `B`.
 #'
 #' The design selects repeatedly the point with the largest posterior standard deviation, which needs no rewards. It
 #' stops at the first \eqn{N} with
