@@ -3,7 +3,7 @@
 #' GP-UCB and expected improvement (EI)
 #'
 #' `gp_ucb()` and `gp_ei()` make bandits with the upper confidence bound and with expected improvement as acquisition
-#' function. Both are presets of [gp_bandit()], the algorithms of the experiments of Srinivas et al. (2010).
+#' function. Both are presets of [gp_bandit()], the policies of Srinivas et al. (2010).
 #'
 #' `gp_ucb()` selects the point with the largest upper confidence bound:
 #' \deqn{\arg\max_x\ \mu_{t-1}(x) + w_t\sigma_{t-1}(x).}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x).}
