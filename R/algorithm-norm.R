@@ -2,44 +2,64 @@
 
 # What data say of a function's norm: a lower bound. (Nothing bounds it from above.)
 
-#' Is the norm that a bandit was told too small?
+#' Lower bound of a function's RKHS norm
 #'
-#' A lower bound of the RKHS norm of \eqn{f} (minus the prior mean), from the rewards that are known:
-#' \deqn{B_{low}^2 = \max_\alpha\bigl[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\bigr]_+,\qquad
-#'   R_t^2 = \alpha_0y'(K+\alpha_0I)^{-1}y + R^2\log\det(I+K/\alpha_0) + 2R^2\log(1/\delta).}{B_low^2 = max over alpha
-#'   of [y' (K + alpha I)^-1 y - R_t^2 / alpha]_+, R_t^2 = alpha0 y' (K + alpha0 I)^-1 y + R^2 log det(I + K / alpha0) +
-#'   2 R^2 log(1 / delta).} A bound `B` below it is refuted, and with it all that is claimed of widths that were told
-#'   it.
+#' `norm_check()` tests whether the norm bound `B` of a bandit is too small. It computes a lower confidence bound of the
+#' RKHS norm of \eqn{f} (minus the prior mean) from the observed rewards:
 #'
-#' It certifies nothing: **no data bound a norm from above**. (Between six points there is room for a bump of height 1
-#' that none of them sees; with lengthscale .15 its norm is 4.2.) A `B` that is too small is often found out late, or
-#' never: where it matters, as in [safe_opt()], rather use `by = "data"`.
+#' \deqn{B_{low}^2 = \max_\alpha\bigl[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\bigr]_+,}{B_low^2 = max over alpha of [y' (K +
+#' alpha I)^-1 y - R_t^2 / alpha]_+,}
 #'
-#' A norm belongs to one kernel: a bandit that averages over several models ([refit_every()]) is looked at under the
-#' likeliest of them, as an average of kernels has another norm than each; with `refit` `probability` is `NA` anyway.
+#' \deqn{R_t^2 = \alpha_0y'(K+\alpha_0I)^{-1}y + R^2\log\det(I+K/\alpha_0) + 2R^2\log(1/\delta).}{R_t^2 = alpha0 y' (K +
+#' alpha0 I)^-1 y + R^2 log det(I + K / alpha0) + 2 R^2 log(1 / delta).}
 #'
-#' @section Guarantee: with probability at least \eqn{1-\delta}{1 - delta} the bound is never, in no round, above the
-#'   norm (of any of the functions, where there are several), for noise that is `R`-sub-Gaussian, a kernel, mean,
-#'   `alpha0` and \eqn{\lambda}{lambda} that are fixed beforehand, and rewards whose arrival does not depend on their
-#'   value; the points may depend on past rewards. Derived here from the martingale of [width_dmm()] (Flynn and Reeb):
-#'   \eqn{\sum_s(f(x_s)-y_s)^2\le R_t^2}{sum (f(x_s) - y_s)^2 <= R_t^2} in all rounds together, and
-#'   \eqn{\min_g\sum_s(g(x_s)-y_s)^2+\alpha\|g\|^2 = \alpha y'(K+\alpha I)^{-1}y}{the least sum (g(x_s) - y_s)^2 + alpha
-#'   |g|^2 is alpha y' (K + alpha I)^-1 y}.
-#' @param bandit a bandit with a posterior; for those with several (several outcomes, rules such as [safe_opt()]) every
-#'   function is looked at, with its share of `delta`.
+#' A `B` below this bound is refuted. So is every guarantee of a confidence width (the multiplier of the posterior
+#' standard deviation) that uses it.
+#'
+#' The check does not certify a `B`, because **no data bound a norm from above**. For example, between six points there
+#' is room for a bump of height 1 that affects none of them; with lengthscale 0.15 its norm is 4.2. A `B` that is too
+#' small is often detected late, or never. If this matters, as in [safe_opt()], use `by = "data"` instead.
+#'
+#' A norm belongs to one kernel. A bandit that averages over several models ([refit_every()]) is tested under the most
+#' likely of them, because an average of kernels has another norm than each. With `refit` the `probability` is `NA`
+#' anyway.
+#'
+#' @section Guarantee: With probability at least \eqn{1-\delta}{1 - delta}, in all rounds together, the lower bound is
+#'   not above the norm (of any of the functions, if there are several). Assumptions:
+#'
+#'   * the noise is `R`-sub-Gaussian;
+#'   * the kernel, the mean, `alpha0` and \eqn{\lambda}{lambda} are fixed in advance;
+#'   * the arrival of rewards does not depend on their value. The points may depend on past rewards.
+#'
+#'   Original result, not peer-reviewed, from the martingale of [width_dmm()] (Flynn and Reeb). In all rounds together
+#'   \deqn{\sum_s(f(x_s)-y_s)^2\le R_t^2,}{sum (f(x_s) - y_s)^2 <= R_t^2,}
+#'   and the least value of a penalised sum of squares is known:
+#'
+#'   \deqn{\min_g\Bigl[\sum_s(g(x_s)-y_s)^2+\alpha\|g\|^2\Bigr] = \alpha y'(K+\alpha I)^{-1}y.}{min over g of [sum
+#'   (g(x_s) - y_s)^2 + alpha |g|^2] = alpha y' (K + alpha I)^-1 y.}
+#' @param bandit a bandit with a posterior. For bandits with several (several outcomes, rules such as [safe_opt()])
+#'   every function is tested with an equal part of `delta`.
 #' @param ... must be empty.
-#' @param B the bound to be tested, a number >= 0; `NULL`: that of the bandit's own width, if it has one.
-#' @param R scale of the noise; `NULL`: that of the width or, without one, \eqn{\sqrt\lambda}{sqrt(lambda)}.
-#' @param delta failure probability, in (0, 1).
-#' @param alpha regularisers of which the best is taken; `NULL`: \eqn{\lambda4^{-3..6}}{lambda * 4^(-3:6)}.
-#' @param alpha0 prior scale of the martingale, or several to average over; `NULL`: \eqn{\lambda}{lambda}.
-#' @return An object of class `bandit_norm_check`: a list with `lower`, `B` (`NA` without one) and `refuted` (is `B` <
-#'   `lower`?), named by function, and `probability` and `assumptions` as in `$certificate()` ([stopping]).
-#' @section Errors: a `gpbandits_error` that names the argument.
-#' @references Flynn and Reeb (2025), tighter confidence bounds for sequential kernel regression; Tokmak et al. (2024)
+#' @param B the bound to be tested, a number >= 0. `NULL` (default): that of the bandit's width, if it has one.
+#' @param R sub-Gaussian scale of the noise, a number >= 0 in units of the reward. `NULL` (default): that of the width
+#'   or, without one, \eqn{\sqrt\lambda}{sqrt(lambda)}.
+#' @param delta failure probability, a number in (0, 1), by default 0.1.
+#' @param alpha regularisers of which the best is used, numbers > 0. `NULL` (default):
+#'   \eqn{\lambda4^{-3..6}}{lambda * 4^(-3:6)}.
+#' @param alpha0 prior scale of the martingale, or several to average over, numbers > 0. `NULL` (default):
+#'   \eqn{\lambda}{lambda}.
+#' @return An object of class `bandit_norm_check`, a list:
+#'
+#'   * `lower`: the lower bounds, named by function.
+#'   * `B`: the tested bounds (`NA` without one), named by function.
+#'   * `refuted`: whether `B` < `lower`, named by function.
+#'   * `probability` and `assumptions`: as in `$certificate()` ([stopping]).
+#' @references Flynn and Reeb (2025), Tighter confidence bounds for sequential kernel regression; Tokmak et al. (2024)
 #'   <https://arxiv.org/abs/2409.01163> over-estimate norms from random functions, which is right if \eqn{f} resembles
 #'   these.
 #' @seealso [safe_opt()] (`stop_if_refuted`), [check_model()].
+#' @concept reproducing kernel Hilbert space
+#' @concept model criticism
 #' @examples
 #' x <- seq(0, 1, length.out = 40)
 #' b <- gp_ucb(x, kernel_se(0.15), noise_var = 0.01, width = width_amm(B = 1, R = 0.1))
@@ -66,7 +86,7 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
   })))
   assumed <- c(sprintf("the noise is %s-sub-Gaussian",
                        paste(unique(format(pick("R"), digits = 4)), collapse = " and ")),
-               "kernel and prior mean were fixed beforehand", arrival_story(bandit))
+               "kernel and prior mean were fixed in advance", arrival_story(bandit))
   structure(list(lower = pick("lower"), B = pick("B"), refuted = pick("B") < pick("lower"),
                  probability = if (length(void)) NA_real_ else 1 - delta,
                  assumptions = if (length(void)) void else assumed), class = "bandit_norm_check")
@@ -142,8 +162,8 @@ print.bandit_norm_check <- function(x, ...) {
     check_dots_empty(...)
     known <- is.finite(x$B)
     cat(sprintf("the norm of %s is at least %.4g%s\n", names(x$lower), x$lower,
-                ifelse(!known, "", ifelse(x$refuted, sprintf(": %.4g, which was told, is refuted", x$B),
-                                          sprintf(": this does not speak against %.4g", x$B)))), sep = "")
+                ifelse(!known, "", ifelse(x$refuted, sprintf(": the given bound %.4g is refuted", x$B),
+                                          sprintf(": it does not refute the bound %.4g", x$B)))), sep = "")
     cat(if (is.na(x$probability)) "no theorem: " else sprintf("with probability %g, if ", x$probability),
         paste(x$assumptions, collapse = "; "), "\n", sep = "")
     invisible(x)

@@ -2,58 +2,89 @@
 
 # How many experiments suffice: where no reward has a say in what is played, the posterior's sds are known beforehand.
 
-#' How many experiments suffice, before the first
+#' Sample size planning: how many experiments suffice
 #'
-#' Plays the largest posterior sd again and again, which needs no rewards, until whatever function of norm at most `B`
-#' there is can be maximised to within `tolerance`: until \eqn{2w\max_x\sigma_N(x) \le}{2 w max sd_N <=} `tolerance`,
-#' \eqn{w} of [width_fixed()]. Make these \eqn{N} experiments, in any order, and take the place of the largest posterior
-#' mean.
+#' `plan_experiments()` returns a design, made before any reward, that finds a point within `tolerance` of the maximum.
+#' It computes how many experiments suffice for every function of RKHS norm at most `B`.
 #'
-#' `"multiple"` of the sd is one form of the `intervals`. Sharper ones have half-widths \eqn{h(x) = B\sqrt{\sigma_N^2(x)
-#' - \lambda|z(x)|^2} + Rq|z(x)|}{h(x) = B sqrt(sd_N(x)^2 - lambda |z(x)|^2) + R q |z(x)|},
-#' \eqn{z(x) = (K+\lambda I)^{-1}k(x)}{z(x) = (K + lambda I)^-1 k(x)}, and \eqn{N} is the least of those with
-#' \eqn{2\max_x h(x)\le}{2 max h(x) <=} `tolerance` that a bisection finds: `"exact"`, any \eqn{R}-sub-Gaussian noise,
-#' \eqn{q = \sqrt{2\log(2n\,looks/\delta)}}{q = sqrt(2 log(2 n looks / delta))}, never wider than the multiple;
-#' `"gaussian"`, normal noise of sd at most \eqn{R},
-#' \eqn{q = \Phi^{-1}(1-\delta/(2n\,looks))}{q = qnorm(1 - delta / (2 n looks))}; `"simulated"`, the same noise, \eqn{q}
-#' the value of rank \eqn{\lceil(1-\delta/looks)(M+1)\rceil}{ceiling((1 - delta / looks) (M + 1))} among \eqn{M} draws
-#' of \eqn{\max_x|z(x)^T\epsilon|/|z(x)|}{max |z(x)' eps| / |z(x)|}, \eqn{\epsilon}{eps} standard normal (\eqn{M} =
-#' 1999, or as many as \eqn{20\,looks/\delta}{20 looks / delta}; the draws leave the random numbers as they are).
+#' The design selects repeatedly the point with the largest posterior standard deviation, which needs no rewards. It
+#' stops at the first \eqn{N} with
+#' \deqn{2w\max_x\sigma_N(x) \le \mathtt{tolerance},}{2 w max sd_N <= tolerance,}
+#' where the confidence width \eqn{w} (the multiplier of the standard deviation) is that of [width_fixed()]. Make these
+#' \eqn{N} experiments, in any order. Then use the point with the largest posterior mean.
 #'
-#' On a box the places are a grid of cells' centres, as coarse as `cover` allows: within a cell \eqn{f} changes by at
-#' most \eqn{B d}, \eqn{d^2 = 2(k(x,x) - k(x,x+h))}{d^2 = 2 (k(x, x) - k(x, x + h))} with \eqn{h} half a cell's sides,
-#' and so much of the tolerance, `cover * tolerance` at most, goes to what is between the places.
+#' @section Sharper intervals: `intervals = "multiple"` (default) is the multiple of the standard deviation above. The
+#'   others have half-widths
+#'   \deqn{h(x) = B\sqrt{\sigma_N^2(x) - \lambda|z(x)|^2} + Rq|z(x)|,}{h(x) = B sqrt(sd_N(x)^2 - lambda |z(x)|^2) + R q
+#'   |z(x)|,}
+#'   with \eqn{z(x) = (K+\lambda I)^{-1}k(x)}{z(x) = (K + lambda I)^-1 k(x)}. \eqn{N} is then the least number found by
+#'   bisection with \eqn{2\max_x h(x)\le}{2 max h(x) <=} `tolerance`. With \eqn{n} points and \eqn{l} = `looks`, \eqn{q}
+#'   is:
 #'
-#' @section Guarantee: with probability \eqn{1-\delta}{1 - delta} the regret of the place of the largest posterior mean
-#'   (of the places, with all \eqn{N} rewards) is at most `tolerance`, for every \eqn{f} with RKHS norm (of \eqn{f}
-#'   minus the prior mean) at most `B` and `R`-sub-Gaussian noise, if the kernel is fixed, what is played does not
-#'   depend on rewards and one looks once (`looks` times, at rounds fixed beforehand: [stop_gap()] with `at` may stop
-#'   earlier). Derived here, after Vakili et al. (2021); the sharper intervals too: the error at \eqn{x} is a bias, at
-#'   most \eqn{B\sqrt{\sigma^2-\lambda|z|^2}}{B sqrt(sd^2 - lambda |z|^2)}, and the noise's
-#'   \eqn{z(x)^T\epsilon}{z(x)' eps}. That of `"simulated"` counts its draws as part of what may fail. With `drift` the
-#'   experiments must be made in uniformly random order, and it is said of the mean of \eqn{f} over them, see
-#'   [width_fixed()].
-#' @param domain,kernel,noise_var as in [gp_bandit()]: arms, or a box (then the kernel must be stationary and fall with
-#'   every input's distance).
-#' @param tolerance the regret that one is content with, a number > 0.
+#'   * `"exact"`, for \eqn{R}-sub-Gaussian noise: \eqn{q = \sqrt{2\log(2nl/\delta)}}{q = sqrt(2 log(2 n l / delta))}. It
+#'     is never wider than the multiple.
+#'   * `"gaussian"`, for normal noise with standard deviation at most \eqn{R}:
+#'     \eqn{q = \Phi^{-1}(1-\delta/(2nl))}{q = qnorm(1 - delta / (2 n l))}.
+#'   * `"simulated"`, for the same noise: the value of rank
+#'     \eqn{\lceil(1-\delta/l)(M+1)\rceil}{ceiling((1 - delta / l) (M + 1))} among \eqn{M} draws of
+#'     \eqn{\max_x|z(x)^T\epsilon|/|z(x)|}{max |z(x)' eps| / |z(x)|}, with standard normal \eqn{\epsilon}{eps}. \eqn{M}
+#'     is 1999 or \eqn{20l/\delta}{20 l / delta}, whichever is larger. The draws do not change R's random number stream.
+#'
+#' @section Boxes: On a box the points are the centres of a grid of cells, as coarse as `cover` allows. Within a cell
+#'   \eqn{f} changes by at most \eqn{Bd}{B d}, with
+#'   \deqn{d^2 = 2(k(x,x) - k(x,x+h)),}{d^2 = 2 (k(x, x) - k(x, x + h)),}
+#'   where \eqn{h} is half of a cell's sides. This part of the tolerance, at most `cover * tolerance`, is reserved for
+#'   points between the centres.
+#'
+#' @section Guarantee: With probability \eqn{1-\delta}{1 - delta}, the regret of the point with the largest posterior
+#'   mean (among the points, with all \eqn{N} rewards) is at most `tolerance`. Assumptions:
+#'
+#'   * the RKHS norm of \eqn{f} (minus the prior mean) is at most `B`, and the noise is `R`-sub-Gaussian (for
+#'     `"gaussian"` and `"simulated"`: normal);
+#'   * the kernel is fixed, and the points played do not depend on rewards;
+#'   * the intervals are evaluated once, or `looks` times at rounds that are fixed in advance. [stop_gap()] with `at`
+#'     may then stop earlier.
+#'
+#'   Original result, not peer-reviewed, after Vakili et al. (2021); so are the sharper intervals. The error at \eqn{x}
+#'   is a bias of at most \eqn{B\sqrt{\sigma^2-\lambda|z|^2}}{B sqrt(sd^2 - lambda |z|^2)} plus the noise
+#'   \eqn{z(x)^T\epsilon}{z(x)' eps}. The guarantee of `"simulated"` includes the randomness of its draws. With `drift`
+#'   the experiments must be made in uniformly random order. The guarantee is then about the mean of \eqn{f} over them,
+#'   see [width_fixed()].
+#' @param domain,kernel,noise_var as in [gp_bandit()]: arms, or a box. On a box the kernel must be stationary and
+#'   decrease with the distance in every input.
+#' @param tolerance acceptable regret, a number > 0 in units of the reward.
 #' @param B,R,delta,looks,drift as in [width_fixed()].
-#' @param intervals their form: `"multiple"`, `"exact"`, `"gaussian"` or `"simulated"`; the latter two without `drift`.
-#' @param cover on a box, the share of the tolerance that may be lost between the places, in (0, 1).
-#' @param most give up beyond so many experiments, at most 1e6.
+#' @param intervals form of the intervals: `"multiple"` (default), `"exact"`, `"gaussian"` or `"simulated"`. The last
+#'   two do not work with `drift`.
+#' @param cover on a box, the proportion of the tolerance that may be lost between the points, in (0, 1), by default
+#'   0.1.
+#' @param most largest number of experiments to try, an integer up to 1e6, by default 1e4.
 #' @param ... must be empty.
-#' @return An object of class `bandit_plan`: a list with `experiments` (\eqn{N}), `design` (a data.frame of the places,
-#'   in the order in which they were chosen, for `gp_bandit(initial_design = )`), `width`, `sd` (the largest left),
-#'   `tolerance`, `places` (how many there are), `between` (what the cover costs, 0 over arms), `probability`,
-#'   `intervals` and `half_width` (\eqn{h}, one per place, of the posterior mean after the design).
-#' @section Errors: a `gpbandits_error` that names the argument, also where `most` experiments do not suffice.
+#' @return An object of class `bandit_plan`, a list:
+#'
+#'   * `experiments`: the number \eqn{N}.
+#'   * `design`: a data.frame of the points in the order of selection, for `gp_bandit(initial_design = )`.
+#'   * `width`: the confidence width \eqn{w}.
+#'   * `sd`: the largest remaining standard deviation.
+#'   * `tolerance`: as given.
+#'   * `places`: the number of points of the domain or grid.
+#'   * `between`: the part of the tolerance for points between the centres, 0 over arms.
+#'   * `probability`: \eqn{1-\delta}{1 - delta}.
+#'   * `intervals`: as given.
+#'   * `half_width`: \eqn{h} of the posterior mean after the design, one per point.
+#' @section Errors: If `most` experiments do not suffice, increase `tolerance` or `most`.
 #' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process
 #'   bandits.
 #' @seealso [regret_bound()] (`"mvr"`), [policy_variance()].
+#' @concept sample size
+#' @concept experimental design
+#' @concept simple regret
 #' @examples
 #' x <- seq(0, 1, length.out = 60)
 #' plan <- plan_experiments(x, kernel_se(0.2), noise_var = 0.01, tolerance = 0.3, B = 1, R = 0.1)
 #' plan
-#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_variance(), initial_design = plan$design["x1"])
+#' b <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_variance(),
+#'                initial_design = plan$design["x1"])
 #' set.seed(1)
 #' problem <- bandit_problem(x, exp(-(x - 0.3)^2 / 0.08), noise = 0.1)
 #' run <- run_bandit(b, problem, plan$experiments)
@@ -179,7 +210,7 @@ cover_of_box <- function(domain, kernel, B, loss) {
   while (between(m) > loss) {
     m <- m + max(1, floor(m / 20))
     if (m^length(side) > largest_cover) {
-      stop_argument("cover", sprintf("so small that more than %d places are needed", as.integer(largest_cover)),
+      stop_argument("cover", sprintf("so small that more than %d points are needed", as.integer(largest_cover)),
                     "larger, or a larger `tolerance`")
     }
   }
@@ -199,7 +230,7 @@ print.bandit_plan <- function(x, ...) {
   read_part(x, "bandit_plan", {
     cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
                 x$tolerance, x$probability))
-    cat(sprintf("  at %d of %d places%s; width %.4g, largest sd left %.4g\n",
+    cat(sprintf("  at %d of %d points%s; width %.4g, largest sd left %.4g\n",
                 nrow(unique(x$design)), x$places,
                 if (x$between > 0) sprintf(" that cover the box (%.3g between them)",
                                            x$between) else "", x$width, x$sd))

@@ -1,49 +1,64 @@
 # GP-UCB, IGP-UCB, GP-TS and expected improvement as named algorithms. Layer: algorithms.
 
-#' GP-UCB and EI
+#' GP-UCB and expected improvement (EI)
 #'
-#' Presets of [gp_bandit()]: the policies of Srinivas et al. (2010).
+#' `gp_ucb()` and `gp_ei()` make bandits with the upper confidence bound and with expected improvement as acquisition
+#' function. Both are presets of [gp_bandit()], the policies of Srinivas et al. (2010).
 #'
-#' `gp_ucb()` plays \eqn{\arg\max_x \mu_{t-1}(x) + w_t\sigma_{t-1}(x)}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x)}. The
-#' default width is the paper's practice on finitely many arms: Theorem 1's \eqn{\beta_t}{beta_t} divided by five.
-#' `gp_ei()` plays the arm of largest expected improvement, or of largest expected improvement per cost (Snoek,
-#' Larochelle and Adams 2012), see [policies].
+#' `gp_ucb()` selects the point with the largest upper confidence bound:
+#' \deqn{\arg\max_x\ \mu_{t-1}(x) + w_t\sigma_{t-1}(x).}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x).}
+#' \eqn{w_t} is the confidence width (papers write \eqn{\sqrt{\beta_t}}{sqrt(beta_t)}). The default width is the paper's
+#' practice on finitely many arms: \eqn{\beta_t}{beta_t} of Theorem 1, divided by five.
 #'
-#' Where queries cost differently and nobody knows how much (`cost = "learned"`), the cost of every query is told with
-#' its reward, as `$observe(id, reward, constraints = cost)`, its logarithm has a posterior of its own, and the largest
-#' expected improvement divided by \eqn{\exp(\mu_{\log c}(x))}{exp(mean of log cost)} is played; `$posterior()` then has
-#' `g1_mean` and `g1_sd`, of the logarithm. Compare by what was spent, not by rounds.
+#' `gp_ei()` selects the point with the largest expected improvement, or with the largest expected improvement per cost
+#' (Snoek, Larochelle and Adams 2012), see [policies].
 #'
-#' Relatives are one line each:
-#' * probability of improvement: `gp_bandit(domain, kernel, noise_var, policy_pi())`;
-#' * KernelUCB (Valko et al. 2013), with the ridge `noise_var` and the multiplier \eqn{\eta}{eta}:
-#'   `gp_ucb(domain, kernel, noise_var, width = width_constant(eta / sqrt(noise_var)))`, whose text takes
-#'   \eqn{\eta = \sqrt{2\log(2TN/\delta)}}{eta = sqrt(2 log(2 T N / delta))} for \eqn{T} rounds, \eqn{N} arms and
-#'   rewards within \eqn{[0, 1]}; its theorem is about SupKernelUCB, which plays it on sets of rounds whose rewards are
-#'   independent of their choice.
+#' @section Unknown costs: With `cost = "learned"` the cost of every query is observed with its reward, as `$observe(id,
+#'   reward, constraints = cost)`. The logarithm of the cost has a separate posterior. `gp_ei()` then selects the point
+#'   with the largest expected improvement divided by \eqn{\exp(\mu_{\log c}(x))}{exp(mean of log cost)}. `$posterior()`
+#'   has `g1_mean` and `g1_sd`, of the logarithm. Compare algorithms by the total cost, not by rounds.
 #'
-#' @section Guarantee: with `width = width_srinivas_finite(delta)` and \eqn{f \sim GP(0, k)}{f ~ GP(0, k)} observed with
-#'   Gaussian noise of variance `noise_var`, \eqn{R_T \le \sqrt{C_1 T\beta_T\gamma_T}}{R_T <= sqrt(C1 T beta_T gamma_T)}
-#'   for all \eqn{T} with probability at least \eqn{1-\delta}{1 - delta},
-#'   \eqn{C_1 = 8/\log(1+\lambda^{-1})}{C1 = 8 / log(1 + 1/lambda)} (Theorem 1, kernels with
-#'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}, finitely many arms, the true kernel and noise variance). The division by five is
-#'   outside the theorem. EI has none here, per cost or not: it is what practitioners use. Other combinations: see
-#'   [gp_bandit()].
+#' @section Related algorithms:
+#'
+#'   * Probability of improvement: `gp_bandit(domain, kernel, noise_var, policy_pi())`.
+#'   * KernelUCB (Valko et al. 2013), with the ridge `noise_var` and the multiplier \eqn{\eta}{eta}: `gp_ucb(domain,
+#'     kernel, noise_var, width = width_constant(eta / sqrt(noise_var)))`. For \eqn{T} rounds, \eqn{N} arms and rewards
+#'     within \eqn{[0, 1]}{[0, 1]} its text uses
+#'     \eqn{\eta = \sqrt{2\log(2TN/\delta)}}{eta = sqrt(2 log(2 T N / delta))}. Its theorem is about SupKernelUCB, which
+#'     plays KernelUCB on sets of rounds whose rewards are independent of their choice.
+#'
+#' @section Guarantee: `gp_ucb()` with `width = width_srinivas_finite(delta)` has, with probability at least
+#'   \eqn{1-\delta}{1 - delta}, for all \eqn{T} (Theorem 1)
+#'
+#'   \deqn{R_T \le \sqrt{C_1 T\beta_T\gamma_T},\quad C_1 = 8/\log(1+\lambda^{-1}).}{R_T <= sqrt(C1 T beta_T gamma_T), C1
+#'   = 8 / log(1 + 1/lambda).}
+#'
+#'   Assumptions: finitely many arms; \eqn{f \sim GP(0, k)}{f ~ GP(0, k)} with the true kernel,
+#'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}; Gaussian noise of the true variance `noise_var`.
+#'
+#'   The division by five is outside the theorem. EI has no guarantee here, with or without costs; it is common in
+#'   practice. Other combinations: see [gp_bandit()].
 #' @inheritParams gp_bandit
-#' @param width a [width][widths]; `NULL`: `width_srinivas_finite(delta, scale = 1/5)`.
-#' @param delta failure probability of the default width, in (0, 1).
-#' @param xi improvement that must be exceeded, a number >= 0.
-#' @param cost `NULL`; a function of the inputs that gives known costs, as for [policy_ei()]; or `"learned"`.
-#' @param cost_kernel,cost_noise_var,cost_mean with `cost = "learned"` prior covariance, noise variance (> 0) and prior
-#'   mean of the logarithm of the cost.
+#' @param width a [width][widths], or a number for a constant width. `NULL` (default): `width_srinivas_finite(delta,
+#'   scale = 1/5)`, on finitely many arms; on a box a width must be given.
+#' @param delta failure probability of the default width, a number in (0, 1), by default 0.1.
+#' @param xi improvement that must be exceeded, a number >= 0 in units of the reward, by default 0.
+#' @param cost costs of queries. `NULL` (default): all equal; a function of the inputs that returns known costs, as for
+#'   [policy_ei()]; or `"learned"`, see Unknown costs.
+#' @param cost_kernel,cost_noise_var,cost_mean prior covariance, noise variance (> 0) and prior mean of the logarithm of
+#'   the cost, for `cost = "learned"`.
 #' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: as [gp_bandit()]; also where a cost that is told is not > 0.
+#' @section Errors: As [gp_bandit()]. With `cost = "learned"` an observed cost must be > 0.
 #' @references Srinivas, Krause, Kakade and Seeger (2010), Gaussian process optimization in the bandit
 #'   setting, ICML <https://arxiv.org/abs/0912.3995>; Snoek, Larochelle and Adams (2012), Practical Bayesian
 #'   optimization of machine learning algorithms <https://arxiv.org/abs/1206.2944>; Valko, Korda, Munos, Flaounas and
 #'   Cristianini (2013), Finite-time analysis of kernelised contextual bandits, UAI <https://arxiv.org/abs/1309.6869>.
 #' @aliases gp_pi kernel_ucb gp_ei_cost
+#' @concept Bayesian optimization
+#' @concept acquisition function
+#' @concept upper confidence bound
+#' @concept expected improvement
 #' @seealso [igp_ucb()], [gp_ts()], [regret_bound()].
 #' @examples
 #' x <- seq(0, 1, length.out = 200)
@@ -82,38 +97,59 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
   preset(list(policy = policy_ei(xi, cost)), domain, kernel, noise_var, ...)
 }
 
-#' IGP-UCB and GP-TS
+#' IGP-UCB and Gaussian-process Thompson sampling (GP-TS)
 #'
-#' Presets of [gp_bandit()]: the algorithms of Chowdhury and Gopalan (2017) for functions of bounded RKHS norm.
+#' `igp_ucb()` and `gp_ts()` make bandits with an improved upper confidence bound and with Thompson sampling. They are
+#' presets of [gp_bandit()], the algorithms of Chowdhury and Gopalan (2017) for functions of bounded RKHS norm.
 #'
-#' `igp_ucb()` plays \eqn{\arg\max_x \mu_{t-1}(x) + w_t\sigma_{t-1}(x)}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x)} with
-#' \eqn{w_t = B + R\sqrt{2(\gamma_{t-1}+1+\log(1/\delta))}}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 + log(1/delta)))};
-#' `gp_ts()` plays the maximiser of one exact joint draw from
-#' \eqn{GP(\mu_{t-1}, w_t^2 k_{t-1})}{GP(mu_{t-1}, w_t^2 k_{t-1})}, with \eqn{\log(2/\delta)}{log(2/delta)}.
+#' `igp_ucb()` selects the point with the largest upper confidence bound:
+#' \deqn{\arg\max_x\ \mu_{t-1}(x) + w_t\sigma_{t-1}(x),}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x),}
+#' where the confidence width (the multiplier of the posterior standard deviation) is
 #'
-#' @section Guarantee: with probability at least \eqn{1-\delta}{1 - delta},
-#'   \eqn{R_T = O(\sqrt{T}(B\sqrt{\gamma_T}+\gamma_T))}{R_T = O(sqrt(T) (B sqrt(gamma_T) + gamma_T))} for IGP-UCB
-#'   (Theorem 3) and
-#'   \eqn{O(\sqrt{T d \log(BdT)}(B\sqrt{\gamma_T} + \gamma_T))}{O(sqrt(T d log(B d T)) (B sqrt(gamma_T) + gamma_T))} for
-#'   GP-TS (Theorem 4), if the RKHS norm of \eqn{f} (minus the prior mean) is at most `B`, and over a compact convex set
-#'   the draws are maximised over a finite \eqn{D_t} alone, of \eqn{(BLrdt^2)^d} points in \eqn{[0, r]^d}: over arms
-#'   that is what is done here, with \eqn{\log n} for \eqn{d\log(BdT)}{d log(B d T)} (`arms` in [regret_bound()]); on a
-#'   box draws are maximised over all of it, outside the theorem. Further, the noise is `R`-sub-Gaussian,
-#'   \eqn{k(x,x)\le 1}{k(x, x) <= 1} and \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}, T the horizon. With any other
-#'   \eqn{\lambda \ge 1}{lambda >= 1} the intervals hold as well, because this width is then never narrower than
-#'   [width_realized()]; IGP-UCB's regret is that of `"ucb"` in [regret_bound()]. With \eqn{\lambda < 1}{lambda < 1}
-#'   this width has no proof; [width_realized()] and [width_amm()] have one for every \eqn{\lambda > 0}{lambda > 0}. The
-#'   paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}. Other combinations: see [gp_bandit()].
+#' \deqn{w_t = B + R\sqrt{2(\gamma_{t-1}+1+\log(1/\delta))}.}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 + log(1/delta))).}
+#'
+#' `gp_ts()` selects the maximiser of one exact joint draw from
+#' \eqn{GP(\mu_{t-1}, w_t^2 k_{t-1})}{GP(mu_{t-1}, w_t^2 k_{t-1})}. Its width has \eqn{\log(2/\delta)}{log(2/delta)}
+#' instead.
+#'
+#' @section Guarantee: With probability at least \eqn{1-\delta}{1 - delta} the regret of `igp_ucb()` (Theorem 3) and of
+#'   `gp_ts()` (Theorem 4) is, respectively,
+#'   \deqn{R_T = O(\sqrt{T}(B\sqrt{\gamma_T}+\gamma_T)),}{R_T = O(sqrt(T) (B sqrt(gamma_T) + gamma_T)),}
+#'   \deqn{R_T = O(\sqrt{T d \log(BdT)}(B\sqrt{\gamma_T} + \gamma_T)).}{R_T = O(sqrt(T d log(B d T)) (B sqrt(gamma_T) +
+#'   gamma_T)).}
+#'   Assumptions:
+#'
+#'   * the RKHS norm of \eqn{f} (minus the prior mean) is at most `B`, and \eqn{k(x,x)\le 1}{k(x, x) <= 1};
+#'   * the noise is `R`-sub-Gaussian;
+#'   * \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} for the horizon \eqn{T}, where \eqn{\lambda}{lambda} is `noise_var`;
+#'   * for `gp_ts()` over a compact convex set: the draws are maximised over a finite \eqn{D_t}{D_t} alone, of
+#'     \eqn{(BLrdt^2)^d}{(B L r d t^2)^d} points in \eqn{[0, r]^d}{[0, r]^d}.
+#'
+#'   Over arms `gp_ts()` does that, with \eqn{\log n}{log n} for \eqn{d\log(BdT)}{d log(B d T)} (`arms` in
+#'   [regret_bound()]). On a box it maximises draws over the whole box, which is outside the theorem.
+#'
+#'   With any other \eqn{\lambda \ge 1}{lambda >= 1} the confidence intervals hold as well, because this width is then
+#'   never narrower than [width_realized()]. The regret of `igp_ucb()` is then that of `"ucb"` in [regret_bound()]. With
+#'   \eqn{\lambda < 1}{lambda < 1} this width has no proof; use [width_realized()] or [width_amm()], which have one for
+#'   every \eqn{\lambda > 0}{lambda > 0}. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}. Other
+#'   combinations: see [gp_bandit()].
 #' @inheritParams gp_ucb
-#' @param B bound on the RKHS norm, >= 0.
-#' @param R the noise is R-sub-Gaussian, >= 0.
-#' @param delta failure probability, in (0, 1).
-#' @param gain information gain: `"realized"`, `"greedy"`, `"spectral"`, a number, a function or [gain_rate()]; see
-#'   [gains].
-#' @param width overrides the width made of `B`, `R`, `delta` and `gain`.
+#' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
+#' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
+#'   deviation.
+#' @param delta failure probability, a number in (0, 1), by default 0.1.
+#' @param gain information gain: `"realized"` (default), `"greedy"`, `"spectral"`, a number, a function or
+#'   [gain_rate()]; see [gains].
+#' @param width a [width][widths] that replaces the width made of `B`, `R`, `delta` and `gain`. `NULL` (default): no
+#'   replacement.
+#' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`, see [gp_bandit()].
-#' @section Errors: as [gp_bandit()].
 #' @references Chowdhury and Gopalan (2017), On kernelized multi-armed bandits, ICML <https://arxiv.org/abs/1704.00445>.
+#' @seealso [gp_ucb()], [widths_rkhs], [regret_bounds_ucb].
+#' @concept Thompson sampling
+#' @concept IGP-UCB
+#' @concept posterior sampling
+#' @concept Bayesian optimization
 #' @examples
 #' x <- seq(0, 1, length.out = 100)
 #' b <- igp_ucb(x, kernel_se(0.2), noise_var = 0.01, B = 1, R = 0.1)

@@ -1,43 +1,52 @@
 # Information gains that widths use. Layer: strategy.
 
-#' Information gains that widths may use
+#' Information gain in confidence widths
 #'
-#' A width such as [width_igp()] needs \eqn{\gamma_s}{gamma_s}, the largest
-#' information that \eqn{s} observations can give about the function,
+#' The argument `gain` sets which bound of the information gain a confidence width uses. A confidence width, such as
+#' [width_igp()], is the multiplier of the posterior standard deviation. It needs the largest information, in nats, that
+#' \eqn{s} observations can give about the function:
+#'
 #' \deqn{\gamma_s = \max_{|A| = s} \tfrac12 \log\det(I + K_A/\lambda).}{gamma_s = max over s points A of 1/2 log det(I +
-#' K_A / lambda).} It is called with \eqn{s = t - 1}, the number of points before round \eqn{t}. A `gain` argument takes
-#' one of the strings below, a number (the same for every \eqn{s}), a function of \eqn{s}, or `gain_rate()`.
+#' K_A / lambda).}
 #'
-#' * `"realized"`: \eqn{\tfrac12 \log\det(I + K_{t-1}/\lambda)}{1/2 log det(I + K/lambda)}
-#'   of the points that were really played since the last restart (pending ones
-#'   included where the pending rule lets the variance know them). Valid in every
-#'   bound whose proof only uses the realised determinant, and much smaller.
-#' * `"greedy"`: greedy maximisation over the arms, times \eqn{e/(e-1)}: an
-#'   upper bound of \eqn{\gamma_s}{gamma_s} by submodularity.
-#' * `"spectral"`: the allocation of Srinivas et al., Theorem 4, over the Gram
-#'   matrix's eigenvalues (water-filling): an upper bound of \eqn{\gamma_s}{gamma_s}.
-#' * `gain_rate(scale)`: the kernel's rate of growth times `scale`:
-#'   \eqn{(\log s)^{d+1}}{(log s)^(d+1)} for SE,
-#'   \eqn{s^{d(d+1)/(2\nu+d(d+1))} \log s}{s^(d(d+1)/(2 nu + d(d+1))) log s} for Matern,
-#'   \eqn{d \log s} for the linear kernel; an error for other kernels. \eqn{d} counts
-#'   the inputs that the kernel uses. With `source = "vakili"`
-#'   \eqn{s^{d/(2\nu+d)}\log^{2\nu/(2\nu+d)}s}{s^(d / (2 nu + d)) (log s)^(2 nu / (2 nu + d))} for Matern, which is
-#'   smaller (Vakili et al. 2021, for kernels whose eigenfunctions are bounded; the others' are the same): for
-#'   \eqn{\nu = 5/2}{nu = 5/2} in 1, 2, 3 inputs the power of \eqn{s} is .167, .286, .375 instead of .286, .545, .706,
-#'   so that IGP-UCB's regret is sublinear where \eqn{\nu > d/2}{nu > d / 2}. The constant is unknown: a rate is no
+#' Here \eqn{s = t - 1} is the number of points before round \eqn{t}, and \eqn{\lambda}{lambda} is `noise_var`. `gain`
+#' is a number (the same for every \eqn{s}), a function of \eqn{s}, or one of these:
+#'
+#' * `"realized"`: \eqn{\tfrac12 \log\det(I + K_{t-1}/\lambda)}{1/2 log det(I + K/lambda)} of the points played since
+#'   the last restart. Pending points are included if the pending rule (the rule for queries without a reward) includes
+#'   them in the variance. It is valid in every bound whose proof only uses the realised determinant, and much smaller.
+#' * `"greedy"`: greedy maximisation over the arms, times \eqn{e/(e-1)}. It is an upper bound of \eqn{\gamma_s}{gamma_s}
+#'   by submodularity.
+#' * `"spectral"`: the allocation of Srinivas et al., Theorem 4, over the Gram matrix's eigenvalues (water-filling). It
+#'   is an upper bound of \eqn{\gamma_s}{gamma_s}.
+#' * `gain_rate(scale, source)`: the kernel's rate of growth times `scale`. Its constant is unknown, so a rate is not a
 #'   bound.
 #'
-#' All are 0 at \eqn{s = 0}, and the rate is 0 at \eqn{s = 1} too.
+#' All are 0 at \eqn{s = 0}. The rate is 0 at \eqn{s = 1} too.
 #'
-#' @param scale a number > 0 that multiplies the rate.
-#' @param source whose rate: Srinivas et al. (2010), or Vakili, Khezeli and Picheny (2021).
-#' @return An object of class `bandit_gain`.
-#' @section Errors: a `gpbandits_error` if `scale` is not a positive number; greedy and
-#'   spectral gains need finitely many arms.
-#' @references Srinivas, Krause, Kakade, Seeger (2010), Theorems 4 and 5;
+#' @section Rates: \eqn{d} is the number of inputs that the kernel uses. Other kernels than these are an error.
+#'
+#'   * Squared exponential: \eqn{(\log s)^{d+1}}{(log s)^(d+1)}.
+#'   * Linear: \eqn{d \log s}{d log s}.
+#'   * Matern: \eqn{s^{d(d+1)/(2\nu+d(d+1))} \log s}{s^(d(d+1)/(2 nu + d(d+1))) log s}.
+#'   * Matern, `source = "vakili"`:
+#'     \eqn{s^{d/(2\nu+d)}\log^{2\nu/(2\nu+d)}s}{s^(d / (2 nu + d)) (log s)^(2 nu / (2 nu + d))}, for kernels whose
+#'     eigenfunctions are bounded (Vakili et al. 2021). It is smaller. The rates of the other kernels stay the same.
+#'
+#'   For \eqn{\nu = 5/2}{nu = 5/2} in 1, 2, 3 inputs the power of \eqn{s} with `"vakili"` is 0.167, 0.286, 0.375 instead
+#'   of 0.286, 0.545, 0.706. IGP-UCB's regret is then sublinear if \eqn{\nu > d/2}{nu > d / 2}.
+#'
+#' @param scale a number > 0 that multiplies the rate, by default 1.
+#' @param source source of the rate: `"srinivas"` (default), Srinivas et al. (2010); or `"vakili"`, Vakili, Khezeli and
+#'   Picheny (2021).
+#' @return `gain_rate()`: an object of class `bandit_gain`.
+#' @section Errors: `"greedy"` and `"spectral"` need finitely many arms.
+#' @references Srinivas, Krause, Kakade, Seeger (2010), Theorems 4 and 5 <https://arxiv.org/abs/0912.3995>;
 #'   Chowdhury and Gopalan (2017); Vakili, Khezeli and Picheny (2021) <https://arxiv.org/abs/2009.06966> (rates from its
 #'   abstract).
 #' @seealso [information_gain()] for the sequences themselves, [width_igp()].
+#' @concept maximum information gain
+#' @concept mutual information
 #' @examples
 #' width_igp(B = 1, R = 0.1, delta = 0.1, gain = "greedy")
 #' width_igp(B = 1, R = 0.1, delta = 0.1, gain = function(s) 2 * log1p(s))

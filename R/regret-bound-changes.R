@@ -70,34 +70,41 @@ learning_by_amm <- function(lengths, eta, B, R, noise_var, variance, rounds) {
   2 * width * sqrt(2 * variance / log1p(variance / noise_var) * lengths * eta)
 }
 
-#' How many samples a change needs to be seen
+#' Sample size for detecting a change
 #'
-#' The number \eqn{n^*}{n*} of uniformly sampled pairs in each half of Algorithm 1's window ([change_statistic()]) from
-#' which on a change is noticed, and no false alarm raised, with high probability (Avanesov, Lemma C.3, Equation C.13):
+#' `detection_size()` computes how many samples the change-point test of Avanesov needs. It returns the number
+#' \eqn{n^*}{n*} of uniformly sampled pairs in each half of Algorithm 1's window ([change_statistic()]). From this
+#' number on, a change is detected and no false alarm is raised, with high probability (Lemma C.3, Equation C.13):
+#'
 #' \deqn{n^* = 2\Bigl(\frac{C(F^2 + x^2g^2)}{\Delta^2}\Bigr)^{1 + 1/(2\alpha + d)},\qquad 4e^{-x} =
-#' \mathtt{failure},}{n* = 2 (C (F^2 + x^2 g^2) / Delta^2)^(1 + 1 / (2 alpha + d)), with 4 exp(-x) = failure,} with the
-#' threshold \eqn{\theta_n = C(F^2 + x^2g^2)n^{-(2\alpha+d)/(2\alpha+d+1)}}{theta_n = C (F^2 + x^2 g^2) n^(-(2 alpha +
-#' d) / (2 alpha + d + 1))} and the ridge \eqn{c\,n^{1/(2\alpha+d+1)}}{c n^(1 / (2 alpha + d + 1))}.
+#' \mathtt{failure}.}{n* = 2 (C (F^2 + x^2 g^2) / Delta^2)^(1 + 1 / (2 alpha + d)), with 4 exp(-x) = failure.}
 #'
-#' \eqn{C} depends on the kernel and on \eqn{c}, and no value is known: what the formula shows is how \eqn{n^*}{n*}
-#' grows as the change \eqn{\Delta}{Delta} gets smaller.
+#' The threshold and the ridge are
+#'
+#' \deqn{\theta_n = C(F^2 + x^2g^2)n^{-(2\alpha+d)/(2\alpha+d+1)},\qquad c\,n^{1/(2\alpha+d+1)}.}{theta_n = C (F^2 + x^2
+#' g^2) n^(-(2 alpha + d) / (2 alpha + d + 1)), and c n^(1 / (2 alpha + d + 1)).}
+#'
+#' \eqn{C} depends on the kernel and on \eqn{c}, and its value is unknown. The formula shows how \eqn{n^*}{n*} grows as
+#' the change \eqn{\Delta}{Delta} gets smaller.
 #'
 #' Two steps of the proof are printed with constants that are too small. A squared distance is at most twice, not once,
 #' the sum of two squares, so that (C.4) ends in \eqn{4\Delta_f^2}{4 Delta_f^2}. For the same reason (C.10) holds as
 #' \deqn{\hat\Delta^2 \ge \tfrac12\Delta^2 - 2\Delta_{f_1}^2 - 2\Delta_{f_2}^2.}{Delta_hat^2 >= Delta^2 / 2 - 2
-#' Delta_f1^2 - 2 Delta_f2^2.} Both change \eqn{C} only, and not the rates.
+#' Delta_f1^2 - 2 Delta_f2^2.}
+#' Both change \eqn{C} only, and not the rates.
 #'
-#' @param nu smoothness \eqn{\alpha}{alpha} of the Matern kernel, > 0.
-#' @param d number of inputs.
-#' @param Delta \eqn{\Delta}{Delta}, the L2 distance of the two functions, > 0.
-#' @param B bound \eqn{F} on the RKHS norms of the functions, >= 0.
-#' @param R \eqn{g}, the noise is sub-Gaussian with it, >= 0.
-#' @param failure probability of failure of one test, in (0, 1); the lemma's \eqn{x > 1.3} then always holds.
-#' @param constant \eqn{C}, > 0.
-#' @return A number, in pairs of each half.
-#' @section Errors: a `gpbandits_error` that names the argument.
+#' @param nu smoothness \eqn{\alpha}{alpha} of the Matern kernel, a number > 0.
+#' @param d number of inputs, an integer >= 1.
+#' @param Delta L2 distance \eqn{\Delta}{Delta} of the two functions, a number > 0.
+#' @param B bound \eqn{F} on the RKHS norms of the functions, a number >= 0.
+#' @param R sub-Gaussian scale \eqn{g} of the noise, a number >= 0.
+#' @param failure probability of failure of one test, in (0, 1). The lemma's condition \eqn{x > 1.3} then always holds.
+#' @param constant the constant \eqn{C}, a number > 0.
+#' @return A number of pairs, for each half of the window.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
 #' @seealso [regret_bound()] (`"cpd_finite"`), [change_statistic()], [calibrate_detector()].
+#' @concept change-point detection
+#' @concept sample size
 #' @examples
 #' # a change half as large needs 2^(2 + 1/3) times as many samples
 #' detection_size(2.5, 1, Delta = 0.5, B = 1, R = 0.05) /

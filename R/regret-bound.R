@@ -2,258 +2,74 @@
 
 #' Regret bounds of the papers, round by round
 #'
-#' The right-hand side of a paper's theorem at every round \eqn{1, \dots, T}, to lay over a
-#' plot of cumulative regret. Where a paper gives an order only, the constants are those of
-#' its proof; where the proof has none, they are arguments.
+#' `regret_bound()` computes the upper bound of a theorem on cumulative regret, for every round
+#' \eqn{1, \dots, T}{1, ..., T}. Lay it over a plot of cumulative regret. Bounds are loose by orders of magnitude; they
+#' show how regret grows.
 #'
-#' Notation: \eqn{\gamma_t}{gamma_t} is `gain` (with \eqn{\gamma_0 = 0}{gamma_0 = 0}),
-#' \eqn{\lambda}{lambda} is `noise_var`, \eqn{\log}{log} the natural logarithm. All theorems take
-#' \eqn{k(x,x) \le 1}{k(x,x) <= 1}; where `variance` \eqn{v} is an argument, the constant is
-#' written for \eqn{k(x,x) \le v}{k(x,x) <= v} and is the paper's at \eqn{v = 1}. Further
-#' arguments go by name through `...`; those with a value below may be left out.
+#' If a paper gives an order only, the constants are those of its proof. If the proof has none, they are arguments.
 #'
-#' **Srinivas et al. 2010**, \eqn{C_1 = 8v/\log(1 + v/\lambda)}{C1 = 8 v / log(1 + v / lambda)},
-#' each with probability at least \eqn{1 - \delta}{1 - delta}, for all rounds at once:
-#' * `"srinivas1"` (`noise_var, arms, delta = 0.1, variance = 1`): Theorem 1, `arms`
-#'   arms, \eqn{f} drawn from the prior:
-#'   \eqn{\sqrt{C_1 T \beta_T \gamma_T}}{sqrt(C1 T beta_T gamma_T)},
-#'   \eqn{\beta_T = 2\log(|D| T^2 \pi^2/(6\delta))}{beta_T = 2 log(|D| T^2 pi^2 / (6 delta))}.
-#' * `"srinivas2"` (`noise_var, a, b, side, d, delta = 0.1, variance = 1`): Theorem 2, the
-#'   cube \eqn{[0, r]^d} with \eqn{r} = `side`, sample paths with
-#'   \eqn{P(\sup |\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}:
-#'   \eqn{\sqrt{C_1 T \beta_T \gamma_T} + 2}{sqrt(C1 T beta_T gamma_T) + 2},
-#'   \eqn{\beta_T = 2\log(2 T^2\pi^2/(3\delta)) + 2d\log(T^2 d b r \sqrt{\log(4da/\delta)})}{beta_T = 2
-#'   log(2 T^2 pi^2 / (3 delta)) + 2 d log(T^2 d b r sqrt(log(4 d a / delta)))}, the last logarithm 0 at least.
-#' * `"srinivas3"` (`noise_var, B, delta = 0.1, variance = 1, printed = FALSE`): Theorem 3, RKHS norm at
-#'   most `B`, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}:
-#'   \eqn{\sqrt{C_1 T \beta_T \gamma_T}}{sqrt(C1 T beta_T gamma_T)},
-#'   \eqn{\beta_T = 2B^2 + 300\gamma_{T-1}\log^3(T/\delta)}{beta_T = 2 B^2 + 300 gamma_{T-1} log(T /
-#'   delta)^3}. The paper prints \eqn{\gamma_T}{gamma_T} in \eqn{\beta_T}{beta_T} (`printed = TRUE`); its Theorem 6
-#'   needs \eqn{\gamma_{T-1}}{gamma_{T-1}} only, as Chowdhury and Gopalan quote it.
+#' @section Theorems: Each group has a page with the formulas, arguments and conditions.
 #'
-#' **Chowdhury and Gopalan 2017**, RKHS norm at most `B`, `R`-sub-Gaussian noise,
-#' \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} for the horizon \eqn{T} (also in `gain`); `noise_var`, where it is given,
-#' is compared with it:
-#' * `"igp_ucb"` (`B, R, delta = 0.1, noise_var = NULL`): Theorem 3, constants from its proof and Lemma 4:
-#'   \eqn{2\beta_T\sqrt{4(T+2)\gamma_T}}{2 beta_T sqrt(4 (T + 2) gamma_T)},
-#'   \eqn{\beta_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(1/\delta))}}{beta_T = B + R sqrt(2 (gamma_{T-1}
-#'   + 1 + log(1/delta)))}.
-#' * `"gp_ts"` (`B, R, arms` or `B, R, d, side, L`, `delta = 0.1, noise_var = NULL`): Theorem 4, constants of Lemma 13:
-#'   \deqn{\frac{11 c_T}{p}\sqrt{4(T+2)\gamma_T} + \frac{(2B+1)\pi^2}{6} +
-#'   \frac{(4B+11)c_T}{p}\sqrt{2T\log(2/\delta)}}{(11 c_T / p) sqrt(4 (T + 2) gamma_T) + (2 B + 1) pi^2 /
-#'   6 + ((4 B + 11) c_T / p) sqrt(2 T log(2/delta))}
-#'   with \eqn{p = 1/(4e\sqrt\pi)}{p = 1/(4 e sqrt(pi))}, \eqn{c_T = v_T(1 + \tilde c_T)}{c_T = v_T (1 +
-#'   c'_T)},
-#'   \eqn{v_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}}{v_T = B + R sqrt(2 (gamma_{T-1} + 1 +
-#'   log(2/delta)))} and, by
-#'   Lemma 5, \eqn{\tilde c_T = \sqrt{2\log(|D_T| T^2)}}{c'_T = sqrt(2 log(|D_T| T^2))}: \eqn{|D_T|} is
-#'   `arms`, or
-#'   \eqn{(BLrdT^2)^d}{(B L r d T^2)^d} on \eqn{[0, r]^d} where draws are maximised over these points alone (which
-#'   [gp_ts()] on a box does not do), `L` the largest
-#'   \eqn{(\partial^2 k/\partial p_j \partial q_j)^{1/2}}{sqrt(d2k/dp_j dq_j)} at \eqn{p = q}.
+#' [regret_bounds_ucb], GP-UCB, IGP-UCB, Thompson sampling and delayed rewards:
 #'
-#' With \eqn{\lambda}{lambda} of the horizon `rounds` these bounds hold at every earlier round too, the first
-#' for all rounds at once, the second for each.
+#' * `"srinivas1"`, `"srinivas2"`, `"srinivas3"`: GP-UCB (Srinivas et al. 2010);
+#' * `"igp_ucb"`, `"gp_ts"`: IGP-UCB and GP-TS (Chowdhury and Gopalan 2017);
+#' * `"sdf"`, `"ts_sdf"`, `"sdf_context"`, `"ts_sdf_context"`: delayed rewards (Verma, Dai and Low 2022).
 #'
-#' **Verma, Dai, Low 2022**, delays: \eqn{\rho_m}{rho_m} (`rho`) the probability of a delay of at most
-#' `m` rounds, rewards bounded by `B_y`, \eqn{C_1 = \sqrt{2v/\log(1 + v/\lambda)}}{C1 = sqrt(2 v / log(1
-#' + v / lambda))}. Where delays depend on the input, `rho` is the smallest such probability. The proofs need
-#' \eqn{\lambda > 1}{lambda > 1} and \eqn{k(x,x) \le 1}{k(x,x) <= 1}; outside, the formulas as printed are computed with
-#' a warning. With `any_noise_var = TRUE` they hold for every \eqn{\lambda > 0}{lambda > 0}, by what the proof drops:
-#' \eqn{R + B_y} is divided by \eqn{\sqrt\lambda}{sqrt(lambda)} and the sum's \eqn{B_y} by \eqn{\lambda}{lambda} (as a
-#' width: `width_sdf(width_realized(B, R + B_y, delta / 2), B_y / noise_var)`).
-#' * `"sdf"` (`noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1, any_noise_var = FALSE`): Theorem 2,
-#'   \eqn{\frac{2}{\rho_m}(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T)}{(2 / rho_m) (C1 beta_T
-#'   sqrt(T gamma_T) + m B_y C1^2 gamma_T)},
-#'   \eqn{\beta_T = B + (R + B_y)\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}}{beta_T = B + (R + B_y)
-#'   sqrt(2 (gamma_{T-1} + 1 + log(2/delta)))}.
-#' * `"ts_sdf"` (as `"sdf"`, and `arms`): Theorem 3 with the constants of its proof (Equation 23;
-#'   \eqn{c_T}{c_T} with
-#'   \eqn{\nu_T \le m B_y \sqrt v + \beta_T}{nu_T <= m B_y sqrt(v) + beta_T}),
-#'   \eqn{\log(4/\delta)}{log(4/delta)} in \eqn{\beta_T}{beta_T}.
-#' * `"sdf_context"` (as `"sdf"`), `"ts_sdf_context"` (as `"ts_sdf"`, and `contexts`, their number): Theorem 4 and
-#'   Appendix B, where a context comes before every query and regret is against the best point for it. The formulas are
-#'   the same over pairs of context and point: `gain` and `B` are those of pairs, and the draws'
-#'   \eqn{\log(|Q|t^2)}{log(|Q| t^2)} becomes \eqn{\log(|Z||Q|t^2)}{log(|Z| |Q| t^2)}.
+#' [regret_bounds_changes], functions that change:
 #'
-#' **Avanesov**, environments that change:
-#' * `"cpd"` (`nu, d, Delta, change_points = NULL, constant = 1`): Theorem 3.1, a rate for the expected
-#'   regret,
-#'   \eqn{C \Delta^{-(2 + 2/(2\nu+d))} \sum_i T_i^{(2\nu + 3d(d+1))/(4\nu + 2d(d+1))} \log^3 T}{C
-#'   Delta^-(2 + 2/(2 nu + d)) sum_i T_i^((2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1))) log(T)^3},
-#'   \eqn{T_i} the lengths of the stationary periods so far, `change_points` the last round of each but the
-#'   last, `Delta` the smallest L2 distance of successive functions. `constant` \eqn{C} is unknown. With \eqn{K} equal
-#'   periods it is \eqn{K^{(2\nu - d(d+1))/(4\nu + 2d(d+1))} T^{(2\nu + 3d(d+1))/(4\nu + 2d(d+1))}}{K^((2 nu - d (d +
-#'   1)) / (4 nu + 2 d (d + 1))) T^((2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1)))} up to the logarithm:
-#'   \eqn{K^{.214}T^{.786}}{K^.214 T^.786} for \eqn{\nu = 5/2, d = 1}{nu = 5/2, d = 1}. `gain` is not used.
-#' * `"cpd_finite"` (`nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL, change_points = NULL, variance = 1,
-#'   noise_var = NULL`): Lemma A.1, for finite \eqn{T}, norms at most `B` \eqn{= F}, noise sub-Gaussian with `R`
-#'   \eqn{= g}, \eqn{\sigma^2 = 6g^2\log T}{s2 = 6 g^2 log T}, \eqn{\xi}{xi} = `explore`, `D` \eqn{\ge 1}{>= 1} of its
-#'   (A.3). \eqn{n^*}{n*} is that of [detection_size()] at failure probability \eqn{4/T^3}{4/T^3}, whose \eqn{C} =
-#'   `constant` depends on the kernel and the ridge and is unknown. Without it (then 1) the lemma as printed, a **rate
-#'   and no bound**, for growth in \eqn{T}, \eqn{K} and \eqn{\Delta}{Delta}; `gain` is not used:
-#'   \deqn{\sqrt{\frac{8D\log^3T}{\log(1+\sigma^{-2})}}\sum_i T_i^{(2\nu+3d(d+1))/(4\nu+2d(d+1))} +
-#'   \sqrt v F\Bigl(\xi + 2n^*\bigl(\tfrac2\xi + \tfrac1{\xi^2}\bigr)\Bigr)\sum_i\sqrt{T_i}}{sqrt(8 D log(T)^3 / log(1 +
-#'   1/s2)) sum_i T_i^((2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1))) + sqrt(v) F (xi + 2 n* (2/xi + 1/xi^2)) sum_i
-#'   sqrt(T_i)} With `constant` (one that holds) and `gain`, an upper bound of the gain at noise \eqn{\sigma^2}{s2},
-#'   what the proof gives with probability \eqn{1 - 7/T}{1 - 7/T}, kernels whose eigenfunctions are bounded (its
-#'   Assumption D.1): (A.13) drops \eqn{\beta_T}{beta_T}, which is no constant, (B.14) a factor 2 (hence 7, not 6), and
-#'   a round may cost \eqn{2\sqrt vF}{2 sqrt(v) F}:
-#'   \deqn{\sum_i\sqrt{\frac{8T_i\beta\gamma_{T_i}}{\log(1+\sigma^{-2})}} + 2\sqrt v F\Bigl[K + \Bigl(\xi +
-#'   2n^*\bigl(\tfrac2\xi + \tfrac1{\xi^2}\bigr)\Bigr)\sum_i\sqrt{T_i}\Bigr],\quad\beta = D(2F^2 +
-#'   300\gamma_{T_i}\log^3T^3)}{sum_i sqrt(8 T_i beta gamma_{T_i} / log(1 + 1/s2)) + 2 sqrt(v) F (K + (xi + 2 n* (2/xi +
-#'   1/xi^2)) sum_i sqrt(T_i)), beta = D (2 F^2 + 300 gamma_{T_i} log(T^3)^3)} \eqn{K} the periods so far. With
-#'   `noise_var` too (and the `gain` at it) the first sum is that of [width_amm()] at
-#'   \eqn{\delta = T^{-2}}{delta = T^-2} instead,
-#'   \eqn{\sum_i2w_i\sqrt{cT_i\gamma_{T_i}}}{sum_i 2 w_i sqrt(c T_i gamma_{T_i})}, for any \eqn{\lambda}{lambda} and
-#'   with probability \eqn{1 - 5/T}{1 - 5/T} (derived here), smaller by orders of magnitude; the delays stay. The former
-#'   is above \eqn{2\sqrt vFT}{2 sqrt(v) F T}, and says nothing, at any horizon that one would run. Warns where the
-#'   periods are too short (A.6):
-#'   \eqn{n^*(2/\xi + 1/\xi^2)\sqrt{2\max T_i} \le \min T_i}{n* (2/xi + 1/xi^2) sqrt(2 max T_i) <= min T_i}.
+#' * `"cpd"`, `"cpd_finite"`: abrupt changes (Avanesov);
+#' * `"fade"`: a prior that drifts.
 #'
-#' **Shi and Eryilmaz 2022**, long-term constraints, epochs of `epoch` \eqn{= S} rounds, `epochs` \eqn{= L} of
-#' them (default: as many as `rounds` needs). With `quantity = "violation"` the bound is that of
-#' \eqn{\|[\sum_t g(x_t)]_+\|}{the norm of the positive part of sum_t g(x_t)}. Constants from the proofs
-#' (Lemmas 1 and 3 there), with \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}, with which `noise_var`, where it is given, is
-#' compared, and a fresh posterior in every epoch (`reuse = FALSE`):
-#' * `"constraints_noiseless"` (`B, R, epoch, delta = 0.1, epochs, quantity = "regret", noise_var = NULL`, and for the
-#'   violation `gap, count = 1, penalty_inverse = log`): Theorem 1. An epoch costs \eqn{E(s) = 4(B + R\sqrt{2(\gamma_s +
-#'   1 + \log(L/\delta))})\sqrt{(s+2)\gamma_s}}{E(s) = 4 (B + R sqrt(2 (gamma_s + 1 + log(L/delta)))) sqrt((s + 2)
-#'   gamma_s)} after \eqn{s} rounds; regret after \eqn{l} epochs and \eqn{s} rounds: \eqn{l E(S) + E(s)}{l E(S) + E(s)};
-#'   violation: \eqn{\sqrt{m}\,[S\psi_+^{-1}(1 + l\Delta + lE(S)/S) + s\psi_+^{-1}(1 + \Delta + E(s)/s)]}{sqrt(m) (S
-#'   psi^-1(1 + l gap + l E(S)/S) + s psi^-1(1 + gap + E(s)/s))}, `gap` \eqn{\Delta}{} =
-#'   \eqn{\max f - f(x^*)}{max f - f(x*)}, \eqn{m} = `count` constraints, `penalty_inverse` the inverse of
-#'   \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)} (`log` for `penalty = "exponential"` with `penalty_scale = 1`).
-#' * `"constraints_noisy"` (`B, R, epoch, step, Q, M, slater, count = 1, delta = 0.1, epochs,
-#'   quantity = "regret", noise_var =
-#'   NULL`): Theorem 2, \eqn{|f| \le Q}{|f| <= Q}, \eqn{|g_j| \le M}{|g_j| <= M}, `slater` \eqn{= \epsilon}{= eps}: some
-#'   point has all \eqn{g_j \le -\epsilon}{g_j <= -eps}. With
-#'   \eqn{a = \sqrt{4m} + \sqrt{\log(2L/\delta)}}{a = sqrt(4 m) + sqrt(log(2 L / delta))},
-#'   \eqn{W = \sqrt{2(\gamma_S + 1 + \log(2L/\delta))}}{W = sqrt(2 (gamma_S + 1 + log(2 L / delta)))},
-#'   \eqn{G = \sqrt{(S+2)\gamma_S}}{G = sqrt((S + 2) gamma_S)}, step \eqn{\mu}{mu}, the multipliers stay below
-#'   (Equation 33)
-#'   \deqn{\kappa = \mu(\sqrt m M + 2Ra/\sqrt S) + \frac{2Q + 4(B + RW)G/S + m\mu M^2 + 4\mu
-#'   R^2a^2/S}{\epsilon - 4RWG/S - 2Ra/\sqrt S}}{kappa = mu (sqrt(m) M + 2 R a / sqrt(S)) + (2 Q + 4 (B +
-#'   R W) G / S + m mu M^2 + 4 mu R^2 a^2 / S) / (eps - 4 R W G / S - 2 R a / sqrt(S))}
-#'   (the first term as its derivation gives it; the print divides by \eqn{S} where \eqn{\sqrt
-#'   S}{sqrt(S)} follows).
-#'   Regret after \eqn{l} epochs: \eqn{l\,[4(B + \sqrt{1+\kappa^2}RW)G + mS\mu M^2 + 4\mu R^2a^2 +
-#'   2R\kappa a\sqrt S]}{l (4 (B + sqrt(1 + kappa^2) R W) G + m S mu M^2 + 4 mu R^2 a^2 + 2 R kappa a
-#'   sqrt(S))};
-#'   violation: \eqn{S\kappa/\mu + 2Rla\sqrt S}{S kappa / mu + 2 R l a sqrt(S)}; inside an epoch at most
-#'   \eqn{2Q} and
-#'   \eqn{\sqrt m M}{sqrt(m) M} more per round. `Inf` where the theorem's condition on
-#'   \eqn{\epsilon}{eps} (the
-#'   denominator is positive) fails: it then says nothing.
+#' [regret_bounds_constraints], constraints:
 #'
-#' **Any width** \eqn{w_t} that holds in all rounds together with some probability (see [widths]; `width`: a number, one
-#' per round, or a function of \eqn{t}), \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}; with that
-#' probability, by \eqn{r_t\le 2w_t\sigma_{t-1}(x_t)}{r_t <= 2 w_t sd_{t-1}(x_t)} and
-#' \eqn{\sum\sigma^2\le c\gamma_T}{sum of sd^2 <= c gamma_T}:
-#' * `"ucb"` (`noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1, B = NULL, total = 0`):
-#'   \eqn{2 e^GCw_T\sqrt{cT\gamma_T}}{2 exp(G) C w_T sqrt(c T gamma_T)}, \eqn{G} = `guard` of [pending_hallucinate()],
-#'   \eqn{C} = `repeats` of [policy_repeats()] (where one play of a place shrinks its sd at most so); `total` \eqn{= C}
-#'   of [width_corrupt()] adds \eqn{C/\sqrt\lambda}{C / sqrt(lambda)} to the width, `epsilon`
-#'   \eqn{= \epsilon}{= epsilon} of [width_ec()] adds \eqn{\epsilon\sqrt{(t-1)/\lambda}}{epsilon sqrt((t - 1) / lambda)}
-#'   to the width and \eqn{2\epsilon T}{2 epsilon T} to the bound. With `B`, a bound of \eqn{f}'s norm, the smaller of
-#'   this and \eqn{2B\sqrt v\,n_1 + 2w_T\sqrt{2\lambda T\gamma_T/\log 2}}{2 B sqrt(v) n1 + 2 w_T sqrt(2 lambda T gamma_T
-#'   / log(2))}, \eqn{n_1 = 2\gamma_T/\log 2}{n1 = 2 gamma_T / log(2)}: no more than \eqn{n_1} rounds have
-#'   \eqn{\sigma^2 > \lambda}{sd^2 > lambda}, and the others' variances sum to
-#'   \eqn{2\lambda\gamma_T/\log 2}{2 lambda gamma_T / log(2)} at most (derived here, the idea after Iwazaki and Takeno
-#'   2025). It is the smaller one where \eqn{\lambda}{lambda} is small.
-#' * `"glm"` (`noise_var, B, width, link = "logit", mean = 0, variance = 1`): UCB with [width_glm()], \eqn{w_t} its
-#'   width \eqn{r_t}: the regret of the latent \eqn{f}, with `gain` and \eqn{\lambda}{lambda} = `noise_var` at
-#'   \eqn{\kappa}{kappa} (or above), one over the least \eqn{-\ell''} of a reward of size 1 for values in
-#'   \eqn{m\pm B\sqrt v}{m +- B sqrt(v)} (`link`: `"logit"`, `"probit"`, `"counts"`; `mean` \eqn{= m}). `"duel"`
-#'   (`noise_var, B, width, variance = 1, both = FALSE, first = 0`): [policy_duel()] with `rule = "last"`, one duel at a
-#'   time, the sum of \eqn{f(x^*) - f(x_t)}{f(x*) - f(x_t)} over the second places: the same with \eqn{4v} for \eqn{v},
-#'   \eqn{m = 0} and a `gain` of differences; `both` players: twice that and `first`
-#'   \eqn{= f(x^*) - f(x_0)}{= f(x*) - f(x_0)}. Derived here (POP-BO's own bound, Xu et al. 2024, is of order
-#'   \eqn{T^{3/4}}{T^(3/4)}), for exact engines. (The estimate is kept within the ball of norm `B`: so each
-#'   \eqn{c_i\ge1/\kappa}{c_i >= 1 / kappa}.)
-#' * `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf, D = NULL, exact = NULL, count = 1,
-#'   variance = 1, quantity = "regret"`): [baseline_constrained()] and, with an infinite penalty, CONFIG, UCB under
-#'   limits ([policy_ucb()] with [outcomes]; `"config"` is another name of this):
-#'   \eqn{\sum_t [f(x^*) - f(x_t)]_+}{sum of [f(x*) - f(x_t)]+} against the best feasible place
-#'   \eqn{2w_T\sqrt{cT\gamma_T}}{2 w_T sqrt(c T gamma_T)}. `quantity = "violation"`, the hard one: with \eqn{m} =
-#'   `count` constraints (`gain` is an upper bound of all gains)
-#'   \eqn{2mw_{g,T}\sqrt{cT\gamma_T}}{2 m w_g sqrt(c T gamma_T)} and, where the penalty is finite,
-#'   \eqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D
-#'   sum_t 1 / penalty(t)} more, \eqn{D = \max f - f(x^*)}{D = max f - f(x*)}; for a constant \eqn{\rho}{penalty} above
-#'   the least exact one, `exact` \eqn{= \rho^*}{= rho*}, rather \eqn{2(w_T + \rho
-#'   mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*)}{2 (w_T + penalty m w_g) sqrt(c T gamma_T) / (penalty - rho*)}. All with
-#'   probability \eqn{1-\delta}{1 - delta} if each of the \eqn{m+1} widths holds with
-#'   \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}; a limit's own sum, with the `gain`, `noise_var`, `width` and `variance`
-#'   of its outcome, is the regret's formula. Derived here.
-#' * `"fade"` (`noise_var, arms, delta = 0.1, variance = 1`): the dynamic regret of [change_fade()] with
-#'   `width_srinivas_finite(delta)` on arms, if \eqn{f} drifts as the kernel says: the formula of `"srinivas1"` with the
-#'   **realised** information \eqn{I_T} for `gain` (`$information_gain()` after each round), with probability
-#'   \eqn{1-\delta}{1 - delta} (derived here: given the past \eqn{f_t(x)} is normal with the posterior's mean and sd,
-#'   whatever drifts). Linear in \eqn{T}, as \eqn{I_T} is.
-#' * `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`): that of [width_clip()] with
-#'   `rewards_clip(moment = , rounds = T)`.
-#' * `"irgp"` (`noise_var, arms, variance = 1`): expected regret of [width_irgp()] and [policy_pims()],
-#'   \eqn{\sqrt{c(2+2\log(n/2))T\gamma_T}}{sqrt(c (2 + 2 log(n / 2)) T gamma_T)} (Takeno et al. 2023, 2024).
-#' * `"eims"` (`noise_var, arms, variance = 1, least = variance`): expected regret of [policy_eims()],
-#'   \eqn{\sqrt{cT\gamma_T(D + 2\log(D+3) + \log(\frac{v}{v_0}(1+(T-1)v/\lambda)))}}{sqrt(c T gamma_T (D + 2 log(D + 3)
-#'   + log((v / v0) (1 + (T - 1) v / lambda))))}, \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}, for
-#'   \eqn{v_0\le k(x,x)\le v}{v0 <= k(x, x) <= v}, \eqn{v_0} = `least` (derived here, see [policies]).
-#' * `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation = NULL, spacing = 0`): [bpe()],
-#'   \eqn{2B\sqrt v}{2 B sqrt(v)} a round in the first batch, then \eqn{4w\bar\sigma}{4 w s}, \eqn{w} its
-#'   [width_fixed()] and \eqn{\bar\sigma^2}{s^2} the smaller of \eqn{c\gamma_N/N}{c gamma_N / N} and
-#'   \eqn{(2\lambda\gamma_N/\log 2)/(N-n_1)}{(2 lambda gamma_N / log(2)) / (N - n1)}, \eqn{N} the size of the batch
-#'   before. The regret is against the best of the `arms` candidates. On a box or a search space the maximum may lie
-#'   between them: `spacing` \eqn{= \eta}{= eta} is the largest kernel distance of a point of the domain from its
-#'   nearest candidate, \eqn{\eta^2 = k(x,x) - 2k(x,x') + k(x',x')}{eta^2 = k(x, x) - 2 k(x, x') + k(x', x')}. It adds
-#'   \eqn{BT\eta}{B T eta}, and the bound is then against the maximum over the domain, because
-#'   \eqn{|f(x)-f(x')|\le B\eta}{|f(x) - f(x')| <= B eta}. With `spacing = 0` nothing is stated about points between the
-#'   candidates. Late rewards: every batch lasts `wait` rounds longer (a number, or one per batch), which are the
-#'   largest of its delays. With `variation` \eqn{= V_T}{= V_T}: the dynamic regret of its restarts, every \eqn{H}
-#'   points, \eqn{2(b-1)HV_T}{2 (b - 1) H V_T} more (original result, not peer-reviewed).
-#' * `"mvr"` (`noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1`): the **simple** regret of the largest
-#'   posterior mean after \eqn{N} rounds of [policy_variance()], with probability \eqn{1-\delta}{1 - delta} at `looks`
-#'   rounds fixed beforehand: \eqn{2w\max_x\sigma_N(x)}{2 w max sd_N}, \eqn{w} of [width_fixed()], and
-#'   \eqn{\max\sigma_N^2}{max sd_N^2} at most \eqn{c\gamma_N/N}{c gamma_N / N} (Vakili et al. 2021) or
-#'   \eqn{(2\lambda\gamma_N/\log 2)/(N-n_1)}{(2 lambda gamma_N / log(2)) / (N - n1)}, \eqn{n_1} as above, whichever is
-#'   smaller. What a given domain really needs: [plan_experiments()].
-#' * `"lse"` (`noise_var, width, variance = 1`): the accuracy to which [gp_lse()] has labelled everything by round
-#'   \eqn{T}, \eqn{w_T\sqrt{c\gamma_T/T}}{w_T sqrt(c gamma_T / T)}; `"stable"` (the same): how far [stable_opt()] is
-#'   from the best worst case, twice that. `"straddle"` (`noise_var, variance = 1`): the expected loss of labels,
-#'   averaged over rounds, \eqn{\sqrt{2c\gamma_T/T}}{sqrt(2 c gamma_T / T)}.
-#' * `"gp_ucb_pe"` (`noise_var, width, guard, variance = 1`): all queries of [gp_ucb_pe()], in batches or with delays,
-#'   \eqn{5e^Gw_T\sqrt{cT\gamma_T}}{5 exp(G) w_T sqrt(c T gamma_T)}, where pending queries never hold more than `guard`
-#'   \eqn{= G} nats (batches of \eqn{K}: \eqn{\gamma_{K-1}}{gamma_(K-1)}). An explored place has
-#'   \eqn{f(x^*) - f(x)\le 2w\sigma(x^*) + 3w\sigma(x)}{f(x*) - f(x) <= 2 w sd(x*) + 3 w sd(x)}, and \eqn{x^*} was there
-#'   to be explored. (For the paper's, of the best of each batch, a step could not be checked.)
-#' * `"balanced_lengthscale"` (`B, R, d, growth, delta = 0.1, constant = 1, noise_var = NULL`) and
-#'   `"adaptive_lengthscale"` (and `norm_growth = function(t) 1`): orders of [gp_ucb_lengthscale()] with an unknown
-#'   `constant`, \eqn{\max(1, d\log g(t))}{max(1, d log g(t))} and \eqn{b(t)g(t)^d}{b(t) g(t)^d} times `"igp_ucb"` with
-#'   the true lengthscale's `gain` and norm `B`.
+#' * `"constraints_noiseless"`, `"constraints_noisy"`: long-term constraints (Shi and Eryilmaz 2022);
+#' * `"penalty"` (or `"config"`): outcome constraints and penalties.
 #'
-#' Names of presets do where they have one theorem of another name (`"gp_ucb_sdf"`); for those without a bound here,
-#' [rahbo()] and [safe_opt()] among them, the error says why.
+#' [regret_bounds_widths], any confidence width (the multiplier of the posterior standard deviation):
 #'
-#' Bounds are loose by orders of magnitude: what they show is the growth.
+#' * `"ucb"`: UCB with any width that holds; `"clip"`: clipped rewards;
+#' * `"glm"`, `"duel"`: successes, counts and pairwise comparisons;
+#' * `"irgp"`, `"eims"`: expected regret of randomised policies;
+#' * `"balanced_lengthscale"`, `"adaptive_lengthscale"`: unknown lengthscales.
 #'
-#' @param theorem which theorem, see Details.
-#' @param rounds \eqn{T}, at most 1e7: the bound is given at rounds `1..rounds`.
-#' @param gain \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T}: a nondecreasing vector of at least
-#' `rounds`
-#'   numbers, such as an upper bound of [information_gain()] gives (for `"constraints_..."`, `epoch`
-#'   numbers are enough); one
-#'   number for all; or a function of \eqn{s \ge 1}{s >= 1}. Take \eqn{\gamma}{gamma} for the theorem's
-#'   \eqn{\lambda}{lambda}.
-#' @param ... the theorem's own arguments by name, see Details. `delta` is always the probability of
-#' failure, `B` a bound of
-#'   the RKHS norm, `R` the sub-Gaussian scale of the noise (its standard deviation if Gaussian).
-#' @return A numeric vector of length `rounds`, in units of the reward (of the constraint, for a violation).
-#' @section Errors: a `gpbandits_error` for an argument that is missing, out of range, or unknown to the
-#' theorem.
-#' @section Warnings: of class `gpbandits_outside_theorem` where the arguments are outside the theorem's conditions:
-#'   `suppressWarnings(..., classes = "gpbandits_outside_theorem")` silences them.
-#' @references Srinivas, Krause, Kakade, Seeger (2010); Chowdhury and Gopalan (2017); Verma, Dai, Low (2022);
-#'   Avanesov; Shi and Eryilmaz (2022).
-#' @seealso [information_gain()], [run_bandit()].
+#' [regret_bounds_designs], batches, designs and level sets:
+#'
+#' * `"bpe"`, `"gp_ucb_pe"`: batches; `"mvr"`: designs that do not depend on rewards;
+#' * `"lse"`, `"straddle"`: level sets; `"stable"`: perturbed inputs.
+#'
+#' The name of a preset works too, if the preset has one theorem of another name (`"gp_ucb_sdf"`). For presets without a
+#' bound here, such as [rahbo()] and [safe_opt()], the error gives the reason.
+#'
+#' @section Notation: On all pages about regret bounds
+#'
+#' * \eqn{\gamma_t}{gamma_t} is `gain`, with \eqn{\gamma_0 = 0}{gamma_0 = 0}; \eqn{\lambda}{lambda} is `noise_var`;
+#' * \eqn{\log}{log} is the natural logarithm, and \eqn{\delta}{delta} is `delta`, the probability of failure;
+#' * all theorems need \eqn{k(x,x) \le 1}{k(x,x) <= 1}. If `variance` \eqn{v} is an argument, the constant is written
+#'   for \eqn{k(x,x) \le v}{k(x,x) <= v}, and is the paper's at \eqn{v = 1}.
+#'
+#' The further arguments of a theorem are given by name in `...`. Those with a default value may be left out.
+#'
+#' @param theorem name of the theorem, one of the strings above.
+#' @param rounds the horizon \eqn{T}, an integer from 1 to 1e7. The bound is given for rounds `1..rounds`.
+#' @param gain information gains \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T} at the theorem's
+#'   \eqn{\lambda}{lambda}: a nondecreasing vector of at least `rounds` numbers, one number for all, or a function of
+#'   \eqn{s \ge 1}{s >= 1}. See Gains.
+#' @param ... the theorem's own arguments, by name. `B` is a bound of the RKHS norm, `R` the sub-Gaussian scale of the
+#'   noise (its standard deviation, if Gaussian).
+#' @section Gains: An upper bound from [information_gain()] is a suitable `gain`. For `"constraints_noiseless"` and
+#'   `"constraints_noisy"`, `epoch` numbers are enough. `"cpd"`, and `"cpd_finite"` without `constant`, use no gain.
+#' @return A numeric vector of length `rounds`, in units of the reward (for a violation: of the constraint).
+#' @section Errors: A missing argument, one that is out of range, or one that the theorem does not have is a
+#'   `gpbandits_error`.
+#' @section Warnings: Arguments outside the theorem's conditions give a warning of class `gpbandits_outside_theorem`.
+#'   `suppressWarnings(..., classes = "gpbandits_outside_theorem")` silences it.
+#' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>; Chowdhury and Gopalan
+#'   (2017) <https://arxiv.org/abs/1704.00445>; Verma, Dai and Low (2022); Avanesov; Shi and Eryilmaz (2022).
+#' @seealso [information_gain()], [run_bandit()], [guarantees].
+#' @concept regret bound
+#' @concept cumulative regret
+#' @concept multi-armed bandit
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' gain <- information_gain(kernel_se(0.2), x, noise_var = 0.1, rounds = 100, method = "spectral")
@@ -262,7 +78,8 @@
 #' lines(regret_bound("igp_ucb", 100, gain, B = 1, R = 0.1), lty = 2)
 #' regret_bound("cpd", 5, nu = 2.5, d = 1, Delta = 1, change_points = 2)
 #' # outside the theorem, which needs lambda > 1: a warning
-#' try(regret_bound("sdf", 100, gain, noise_var = 0.1, B = 1, R = 0.1, B_y = 1, m = 6, rho = 0.9)[100])
+#' try(regret_bound("sdf", 100, gain, noise_var = 0.1, B = 1, R = 0.1, B_y = 1, m = 6,
+#'                  rho = 0.9)[100])
 #' @export
 regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp_ucb", "gp_ts",
                                      "sdf", "ts_sdf", "sdf_context", "ts_sdf_context", "cpd",
@@ -521,3 +338,416 @@ regret_theorems <- function() list(
   balanced_lengthscale = regret_balanced,
   adaptive_lengthscale = regret_adaptive
 )
+
+# ---- the pages of formulas ----------------------------------------------------
+
+#' Regret bounds of GP-UCB, IGP-UCB, Thompson sampling and delayed feedback
+#'
+#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
+#' page. Arguments without a value must be given.
+#'
+#' @section GP-UCB (Srinivas et al. 2010): Each bound holds with probability at least \eqn{1 - \delta}{1 - delta}, for
+#'   all rounds at once, with
+#'   \deqn{C_1 = 8v/\log(1 + v/\lambda).}{C1 = 8 v / log(1 + v / lambda).}
+#'
+#'   `"srinivas1"` (`noise_var, arms, delta = 0.1, variance = 1`) is Theorem 1. \eqn{f} is drawn from the prior, over
+#'   \eqn{|D|} = `arms` arms:
+#'
+#'   \deqn{\sqrt{C_1 T \beta_T \gamma_T},\quad \beta_T = 2\log(|D| T^2 \pi^2/(6\delta)).}{sqrt(C1 T beta_T gamma_T),
+#'   beta_T = 2 log(|D| T^2 pi^2 / (6 delta)).}
+#'
+#'   `"srinivas2"` (`noise_var, a, b, side, d, delta = 0.1, variance = 1`) is Theorem 2, for the cube \eqn{[0, r]^d}
+#'   with \eqn{r} = `side`. The bound is
+#'   \deqn{\sqrt{C_1 T \beta_T \gamma_T} + 2,}{sqrt(C1 T beta_T gamma_T) + 2,}
+#'   with the following \eqn{\beta_T}{beta_T}, whose last logarithm is at least 0:
+#'
+#'   \deqn{2\log(2 T^2\pi^2/(3\delta)) + 2d\log(T^2 d b r \sqrt{\log(4da/\delta)}).}{2 log(2 T^2 pi^2 / (3 delta)) + 2 d
+#'   log(T^2 d b r sqrt(log(4 d a / delta))).}
+#'
+#'   The derivatives of sample paths satisfy
+#'   \deqn{P(\sup |\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}.}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).}
+#'
+#'   `"srinivas3"` (`noise_var, B, delta = 0.1, variance = 1, printed = FALSE`) is Theorem 3. The RKHS norm is at most
+#'   `B`, and the noise is bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}:
+#'
+#'   \deqn{\sqrt{C_1 T \beta_T \gamma_T},\quad \beta_T = 2B^2 + 300\gamma_{T-1}\log^3(T/\delta).}{sqrt(C1 T beta_T
+#'   gamma_T), beta_T = 2 B^2 + 300 gamma_{T-1} log(T / delta)^3.}
+#'
+#'   The paper prints \eqn{\gamma_T}{gamma_T} in \eqn{\beta_T}{beta_T} (`printed = TRUE`). Its Theorem 6 needs only
+#'   \eqn{\gamma_{T-1}}{gamma_{T-1}}, as Chowdhury and Gopalan quote it.
+#'
+#' @section IGP-UCB and GP-TS (Chowdhury and Gopalan 2017): The RKHS norm is at most `B`, the noise is `R`-sub-Gaussian,
+#'   and
+#'   \deqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}
+#'   for the horizon \eqn{T} (also in `gain`). A given `noise_var` is compared with it. With the \eqn{\lambda}{lambda}
+#'   of the horizon `rounds` these bounds hold at every earlier round too: `"igp_ucb"` for all rounds at once, `"gp_ts"`
+#'   for each round.
+#'
+#'   `"igp_ucb"` (`B, R, delta = 0.1, noise_var = NULL`) is Theorem 3, with constants from its proof and Lemma 4:
+#'
+#'   \deqn{2\beta_T\sqrt{4(T+2)\gamma_T},\quad \beta_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(1/\delta))}.}{2 beta_T
+#'   sqrt(4 (T + 2) gamma_T), beta_T = B + R sqrt(2 (gamma_{T-1} + 1 + log(1/delta))).}
+#'
+#'   `"gp_ts"` (`B, R, arms` or `B, R, d, side, L`, and `delta = 0.1, noise_var = NULL`) is Theorem 4, with the
+#'   constants of Lemma 13:
+#'
+#'   \deqn{\frac{11 c_T}{p}\sqrt{4(T+2)\gamma_T} + \frac{(2B+1)\pi^2}{6} +
+#'   \frac{(4B+11)c_T}{p}\sqrt{2T\log(2/\delta)},}{(11 c_T / p) sqrt(4 (T + 2) gamma_T) + (2 B + 1) pi^2 / 6 +
+#'   ((4 B + 11) c_T / p) sqrt(2 T log(2/delta)),}
+#'
+#'   \deqn{p = 1/(4e\sqrt\pi),\quad c_T = v_T(1 + \tilde c_T),}{p = 1/(4 e sqrt(pi)), c_T = v_T (1 + c'_T),}
+#'
+#'   \deqn{v_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))},\quad \tilde c_T = \sqrt{2\log(|D_T| T^2)}.}{v_T = B +
+#'   R sqrt(2 (gamma_{T-1} + 1 + log(2/delta))), c'_T = sqrt(2 log(|D_T| T^2)).}
+#'
+#'   The last formula is by Lemma 5. \eqn{|D_T|} is `arms`, or \eqn{(BLrdT^2)^d}{(B L r d T^2)^d} on \eqn{[0, r]^d} with
+#'   \eqn{r} = `side`, if draws are maximised over these points alone. [gp_ts()] on a box does not do that. `L` is the
+#'   largest \eqn{(\partial^2 k/\partial p_j \partial q_j)^{1/2}}{sqrt(d2k/dp_j dq_j)} at \eqn{p = q}.
+#'
+#' @section Delayed feedback (Verma, Dai and Low 2022): \eqn{\rho_m}{rho_m} (`rho`) is the probability of a delay of at
+#'   most `m` rounds. If delays depend on the input, `rho` is the smallest such probability. Rewards are bounded by
+#'   `B_y`. Here
+#'   \deqn{C_1 = \sqrt{2v/\log(1 + v/\lambda)}.}{C1 = sqrt(2 v / log(1 + v / lambda)).}
+#'
+#'   `"sdf"` (`noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1, any_noise_var = FALSE`) is Theorem 2:
+#'
+#'   \deqn{\frac{2}{\rho_m}(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T),}{(2 / rho_m) (C1 beta_T sqrt(T gamma_T) +
+#'   m B_y C1^2 gamma_T),}
+#'
+#'   \deqn{\beta_T = B + (R + B_y)\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}.}{beta_T = B + (R + B_y) sqrt(2
+#'   (gamma_{T-1} + 1 + log(2/delta))).}
+#'
+#'   `"ts_sdf"` (as `"sdf"`, and `arms`) is Theorem 3 with the constants of its proof (Equation 23), where
+#'   \eqn{\beta_T}{beta_T} has \eqn{\log(4/\delta)}{log(4/delta)} and \eqn{c_T}{c_T} uses
+#'   \deqn{\nu_T \le m B_y \sqrt v + \beta_T.}{nu_T <= m B_y sqrt(v) + beta_T.}
+#'
+#'   `"sdf_context"` (as `"sdf"`) and `"ts_sdf_context"` (as `"ts_sdf"`, and `contexts`, their number) are Theorem 4 and
+#'   Appendix B. A context comes before every query, and regret is against the best point for it. The formulas are the
+#'   same over pairs of context and point: `gain` and `B` are those of pairs. The draws'
+#'   \eqn{\log(|Q|t^2)}{log(|Q| t^2)} becomes \eqn{\log(|Z||Q|t^2)}{log(|Z| |Q| t^2)}.
+#'
+#'   The proofs need \eqn{\lambda > 1}{lambda > 1} and \eqn{k(x,x) \le 1}{k(x,x) <= 1}. Otherwise the formulas are
+#'   computed as printed, with a warning. With `any_noise_var = TRUE` they hold for every \eqn{\lambda > 0}{lambda > 0}:
+#'   factors that the proof drops are restored. \eqn{R + B_y} is divided by \eqn{\sqrt\lambda}{sqrt(lambda)}, and the
+#'   \eqn{B_y} of the sum by \eqn{\lambda}{lambda}. The matching width is `width_sdf(width_realized(B, R + B_y, delta /
+#'   2), B_y / noise_var)`.
+#'
+#' @seealso [regret_bound()]; [gp_ucb()], [igp_ucb()], [gp_ucb_sdf()].
+#' @concept regret bound
+#' @concept Thompson sampling
+#' @concept delayed feedback
+#' @name regret_bounds_ucb
+NULL
+
+#' Regret bounds for functions that change
+#'
+#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
+#' page. Arguments without a value must be given.
+#'
+#' @section Abrupt changes, a rate: `"cpd"` (`nu, d, Delta, change_points = NULL, constant = 1`) is Theorem 3.1 of
+#'   Avanesov, a rate for the expected regret:
+#'   \deqn{C \Delta^{-(2 + 2/(2\nu+d))} \sum_i T_i^{q} \log^3 T,}{C Delta^-(2 + 2/(2 nu + d)) sum_i T_i^q log(T)^3,}
+#'   \deqn{q = \frac{2\nu + 3d(d+1)}{4\nu + 2d(d+1)}.}{q = (2 nu + 3 d (d + 1)) / (4 nu + 2 d (d + 1)).}
+#'
+#'   * \eqn{T_i} are the lengths of the stationary periods so far. `change_points` is the last round of each period but
+#'     the last.
+#'   * `Delta` is the smallest L2 distance of successive functions.
+#'   * `constant` \eqn{C} is unknown, and `gain` is not used.
+#'
+#'   With \eqn{K} equal periods the rate is, up to the logarithm,
+#'   \deqn{K^{1-q}T^{q},}{K^(1 - q) T^q,}
+#'   which is \eqn{K^{0.214}T^{0.786}}{K^0.214 T^0.786} for \eqn{\nu = 5/2, d = 1}{nu = 5/2, d = 1}.
+#'
+#' @section Abrupt changes, Lemma A.1: `"cpd_finite"` (`nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL,
+#'   change_points = NULL, variance = 1, noise_var = NULL`) is Lemma A.1 of Avanesov, for finite \eqn{T}.
+#'
+#'   * Norms are at most `B` \eqn{= F}, and the noise is sub-Gaussian with `R` \eqn{= g}.
+#'   * \eqn{\sigma^2 = 6g^2\log T}{s2 = 6 g^2 log T}, \eqn{\xi}{xi} = `explore`, and `D` \eqn{\ge 1}{>= 1} is that of
+#'     (A.3).
+#'   * \eqn{n^*}{n*} is that of [detection_size()] at failure probability \eqn{4/T^3}{4/T^3}. Its \eqn{C} = `constant`
+#'     depends on the kernel and the ridge and is unknown.
+#'
+#'   Without `constant` (then 1) the result is the lemma as printed: a **rate, not a bound**, for growth in \eqn{T},
+#'   \eqn{K} and \eqn{\Delta}{Delta}. `gain` is not used. With \eqn{q} as above it is
+#'
+#'   \deqn{\sqrt{\frac{8D\log^3T}{\log(1+\sigma^{-2})}}\sum_i T_i^q + \sqrt v F w\sum_i\sqrt{T_i},}{sqrt(8 D log(T)^3 /
+#'   log(1 + 1/s2)) sum_i T_i^q + sqrt(v) F w sum_i sqrt(T_i),}
+#'
+#'   \deqn{w = \xi + 2n^*\bigl(\tfrac2\xi + \tfrac1{\xi^2}\bigr).}{w = xi + 2 n* (2/xi + 1/xi^2).}
+#'
+#'   A warning is given if the periods are too short (A.6), that is, unless
+#'   \deqn{n^*(2/\xi + 1/\xi^2)\sqrt{2\max T_i} \le \min T_i.}{n* (2/xi + 1/xi^2) sqrt(2 max T_i) <= min T_i.}
+#'
+#' @section Abrupt changes, a bound: Give `"cpd_finite"` a `constant` that holds, and a `gain` that is an upper bound at
+#'   noise \eqn{\sigma^2}{s2}. The result is then the proof's bound with probability \eqn{1 - 7/T}{1 - 7/T}, for kernels
+#'   whose eigenfunctions are bounded (Assumption D.1):
+#'
+#'   \deqn{\sum_i\sqrt{\frac{8T_i\beta\gamma_{T_i}}{\log(1+\sigma^{-2})}} + 2\sqrt v F\Bigl[K +
+#'   w\sum_i\sqrt{T_i}\Bigr],}{sum_i sqrt(8 T_i beta gamma_{T_i} / log(1 + 1/s2)) + 2 sqrt(v) F (K + w sum_i
+#'   sqrt(T_i)),}
+#'
+#'   \deqn{\beta = D(2F^2 + 300\gamma_{T_i}\log^3T^3),}{beta = D (2 F^2 + 300 gamma_{T_i} log(T^3)^3),}
+#'
+#'   where \eqn{K} is the number of periods so far. It differs from the printed lemma in three points. (A.13) drops
+#'   \eqn{\beta_T}{beta_T}, which is not a constant. (B.14) drops a factor 2, hence 7 and not 6. A round may cost
+#'   \eqn{2\sqrt vF}{2 sqrt(v) F}. This bound is above \eqn{2\sqrt vFT}{2 sqrt(v) F T}, and so has no content, at every
+#'   horizon of practical size.
+#'
+#'   With `noise_var` too (and the `gain` at it) the first sum is that of [width_amm()] at
+#'   \eqn{\delta = T^{-2}}{delta = T^-2} instead:
+#'   \deqn{\sum_i2w_i\sqrt{cT_i\gamma_{T_i}},}{sum_i 2 w_i sqrt(c T_i gamma_{T_i}),}
+#'   with widths \eqn{w_i} and \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}. It holds for every
+#'   \eqn{\lambda}{lambda} with probability \eqn{1 - 5/T}{1 - 5/T} and is smaller by orders of magnitude; the cost of
+#'   delays is the same. (Original result, not peer-reviewed.)
+#'
+#' @section A prior that drifts: `"fade"` (`noise_var, arms, delta = 0.1, variance = 1`) is the dynamic regret of
+#'   [change_fade()] with `width_srinivas_finite(delta)` on arms, if \eqn{f} drifts as the kernel states. It is the
+#'   formula of `"srinivas1"` with the **realised** information \eqn{I_T} as `gain` (`$information_gain()` after each
+#'   round). It holds with probability \eqn{1-\delta}{1 - delta}. The reason: given the past, \eqn{f_t(x)} is normal
+#'   with the posterior's mean and standard deviation, with or without drift. It is linear in \eqn{T}, because \eqn{I_T}
+#'   is. (Original result, not peer-reviewed.)
+#'
+#' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
+#' @seealso [regret_bound()]; [gp_ucb_cpd()], [detection_size()], [gp_ucb_drift()]; `"bpe"` with `variation` in
+#'   [regret_bounds_designs].
+#' @concept non-stationary bandit
+#' @concept change-point detection
+#' @concept dynamic regret
+#' @name regret_bounds_changes
+NULL
+
+#' Regret and violation bounds with constraints
+#'
+#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
+#' page. Arguments without a value must be given. `quantity = "violation"` gives the bound of the constraint violation
+#' instead of the regret.
+#'
+#' @section Long-term constraints (Shi and Eryilmaz 2022): There are epochs of \eqn{S} = `epoch` rounds, and \eqn{L} =
+#'   `epochs` of them (default: the number that `rounds` needs). Every epoch starts from a fresh posterior (`reuse =
+#'   FALSE`). The violation is
+#'   \deqn{\|[\sum_t g(x_t)]_+\|,}{|[sum_t g(x_t)]_+|,}
+#'   the norm of the positive part of the sum. Constants are those of the proofs (Lemmas 1 and 3 there), with
+#'   \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}. A given `noise_var` is compared with it.
+#'
+#' @section Constraints without noise: `"constraints_noiseless"` (`B, R, epoch, delta = 0.1, epochs, quantity =
+#'   "regret", noise_var = NULL`, and for the violation `gap, count = 1, penalty_inverse = log`) is Theorem 1. An epoch
+#'   costs, after \eqn{s} rounds,
+#'
+#'   \deqn{E(s) = 4(B + R\sqrt{2(\gamma_s + 1 + \log(L/\delta))})\sqrt{(s+2)\gamma_s}.}{E(s) = 4 (B + R sqrt(2 (gamma_s
+#'   + 1 + log(L/delta)))) sqrt((s + 2) gamma_s).}
+#'
+#'   The regret after \eqn{l} epochs and \eqn{s} rounds is at most
+#'   \deqn{l E(S) + E(s),}{l E(S) + E(s),}
+#'   and the violation at most
+#'
+#'   \deqn{\sqrt{m}\,[S\psi_+^{-1}(1 + l\Delta + lE(S)/S) + s\psi_+^{-1}(1 + \Delta + E(s)/s)].}{sqrt(m) (S psi^-1(1 + l
+#'   gap + l E(S)/S) + s psi^-1(1 + gap + E(s)/s)).}
+#'
+#'   * `gap` is \eqn{\Delta = \max f - f(x^*)}{max f - f(x*)}, and \eqn{m} = `count` is the number of constraints.
+#'   * `penalty_inverse` is the inverse of \eqn{\psi}{psi} on \eqn{[1, \infty)}{[1, Inf)}. It is `log` for `penalty =
+#'     "exponential"` with `penalty_scale = 1`.
+#'
+#' @section Constraints with noise: `"constraints_noisy"` (`B, R, epoch, step, Q, M, slater, count = 1, delta = 0.1,
+#'   epochs, quantity = "regret", noise_var = NULL`) is Theorem 2. It assumes \eqn{|f| \le Q}{|f| <= Q} and
+#'   \eqn{|g_j| \le M}{|g_j| <= M}. `slater` \eqn{= \epsilon}{= eps}: some point has all
+#'   \eqn{g_j \le -\epsilon}{g_j <= -eps}. Let \eqn{\mu}{mu} be the `step` and
+#'
+#'   \deqn{a = \sqrt{4m} + \sqrt{\log(2L/\delta)},\quad W = \sqrt{2(\gamma_S + 1 + \log(2L/\delta))},}{a = sqrt(4 m) +
+#'   sqrt(log(2 L / delta)), W = sqrt(2 (gamma_S + 1 + log(2 L / delta))),}
+#'
+#'   \deqn{G = \sqrt{(S+2)\gamma_S}.}{G = sqrt((S + 2) gamma_S).}
+#'
+#'   The multipliers stay below (Equation 33)
+#'
+#'   \deqn{\kappa = \mu(\sqrt m M + 2Ra/\sqrt S) + N/(\epsilon - 4RWG/S - 2Ra/\sqrt S),}{kappa = mu (sqrt(m) M + 2 R a /
+#'   sqrt(S)) + N / (eps - 4 R W G / S - 2 R a / sqrt(S)),}
+#'
+#'   \deqn{N = 2Q + 4(B + RW)G/S + m\mu M^2 + 4\mu R^2a^2/S.}{N = 2 Q + 4 (B + R W) G / S + m mu M^2 + 4 mu R^2 a^2 /
+#'   S.}
+#'
+#'   The first term of \eqn{\kappa}{kappa} is as its derivation gives it. The print divides by \eqn{S} instead of
+#'   \eqn{\sqrt S}{sqrt(S)}. After \eqn{l} epochs the regret is at most
+#'
+#'   \deqn{l\,[4(B + \sqrt{1+\kappa^2}RW)G + mS\mu M^2 + 4\mu R^2a^2 + 2R\kappa a\sqrt S],}{l (4 (B + sqrt(1 + kappa^2)
+#'   R W) G + m S mu M^2 + 4 mu R^2 a^2 + 2 R kappa a sqrt(S)),}
+#'
+#'   and the violation at most
+#'   \deqn{S\kappa/\mu + 2Rla\sqrt S.}{S kappa / mu + 2 R l a sqrt(S).}
+#'   Inside an epoch each round adds at most \eqn{2Q} to the regret and \eqn{\sqrt m M}{sqrt(m) M} to the violation. The
+#'   theorem needs a positive denominator in \eqn{\kappa}{kappa}. Otherwise the bound is `Inf`.
+#'
+#' @section Outcome constraints and penalties: `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf,
+#'   D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`) is for [baseline_constrained()]. With an
+#'   infinite penalty it is CONFIG, UCB under outcome constraints ([policy_ucb()] with [outcomes]). `"config"` is
+#'   another name of this theorem. \eqn{w_T} is the `width` (the multiplier of the posterior standard deviation), and
+#'   \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}.
+#'
+#'   The regret against the best feasible point is
+#'   \deqn{\sum_t [f(x^*) - f(x_t)]_+ \le 2w_T\sqrt{cT\gamma_T}.}{sum_t [f(x*) - f(x_t)]+ <= 2 w_T sqrt(c T gamma_T).}
+#'
+#'   `quantity = "violation"` is the hard violation, in which rounds do not cancel. With \eqn{m} = `count` constraints,
+#'   and a `gain` that bounds all gains, it is at most
+#'   \deqn{2mw_{g,T}\sqrt{cT\gamma_T}.}{2 m w_g sqrt(c T gamma_T).}
+#'
+#'   If the penalty \eqn{\rho_t}{penalty(t)} is finite, the following is added, with
+#'   \eqn{D = \max f - f(x^*)}{D = max f - f(x*)}:
+#'
+#'   \deqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}.}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D
+#'   sum_t 1 / penalty(t).}
+#'
+#'   For a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, the violation is
+#'   instead at most
+#'   \deqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*).}{2 (w_T + penalty m w_g) sqrt(c T gamma_T)
+#'   / (penalty - rho*).}
+#'
+#'   All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds with probability
+#'   \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}. The sum for a single constraint is the regret's formula, with the
+#'   `gain`, `noise_var`, `width` and `variance` of its outcome. (Original result, not peer-reviewed.)
+#'
+#' @references Shi and Eryilmaz (2022).
+#' @seealso [regret_bound()]; [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()], [baseline_constrained()].
+#' @concept constrained Bayesian optimization
+#' @concept long-term constraints
+#' @name regret_bounds_constraints
+NULL
+
+#' Regret bounds from confidence widths
+#'
+#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
+#' page. A confidence width \eqn{w_t} is the multiplier of the posterior standard deviation. The bounds `"ucb"`, `"glm"`
+#' and `"duel"` need a width that holds in all rounds together (see [widths]), and hold with its probability.
+#'
+#' The argument `width` is a number, one number per round, or a function of \eqn{t}. With
+#' \deqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)}
+#' the bounds follow from two facts:
+#' \deqn{r_t\le 2w_t\sigma_{t-1}(x_t),\quad \sum_t\sigma_{t-1}^2(x_t)\le c\gamma_T.}{r_t <= 2 w_t sd_{t-1}(x_t), sum_t
+#' sd_{t-1}(x_t)^2 <= c gamma_T.}
+#'
+#' @section UCB: `"ucb"` (`noise_var, width, guard = 0, repeats = 1, epsilon = 0, variance = 1, B = NULL, total = 0`) is
+#'   \deqn{2 e^GCw_T\sqrt{cT\gamma_T}.}{2 exp(G) C w_T sqrt(c T gamma_T).}
+#'
+#'   * \eqn{G} = `guard` is that of [pending_hallucinate()].
+#'   * \eqn{C} = `repeats` is that of [policy_repeats()], if one play of a point shrinks its standard deviation by this
+#'     factor at most.
+#'   * `total` \eqn{= C} of [width_corrupt()] adds \eqn{C/\sqrt\lambda}{C / sqrt(lambda)} to the width.
+#'   * `epsilon` \eqn{= \epsilon}{= epsilon} of [width_ec()] adds
+#'     \eqn{\epsilon\sqrt{(t-1)/\lambda}}{epsilon sqrt((t - 1) / lambda)} to the width and
+#'     \eqn{2\epsilon T}{2 epsilon T} to the bound.
+#'
+#'   With `B`, a bound of the norm of \eqn{f}, the result is the smaller of this and
+#'
+#'   \deqn{2B\sqrt v\,n_1 + 2w_T\sqrt{2\lambda T\gamma_T/\log 2},\quad n_1 = 2\gamma_T/\log 2.}{2 B sqrt(v) n1 + 2 w_T
+#'   sqrt(2 lambda T gamma_T / log(2)), n1 = 2 gamma_T / log(2).}
+#'
+#'   It is the smaller one if \eqn{\lambda}{lambda} is small. The reason: at most \eqn{n_1} rounds have
+#'   \eqn{\sigma^2 > \lambda}{sd^2 > lambda}. The variances of the others sum to at most
+#'   \eqn{2\lambda\gamma_T/\log 2}{2 lambda gamma_T / log(2)}. (Original result, not peer-reviewed, after an idea of
+#'   Iwazaki and Takeno 2025.)
+#'
+#' @section Clipped rewards: `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`) is the bound with
+#'   [width_clip()] and `rewards_clip(moment = , rounds = T)`.
+#'
+#' @section Successes, counts and comparisons: `"glm"` (`noise_var, B, width, link = "logit", mean = 0, variance = 1`)
+#'   is UCB with [width_glm()], whose width \eqn{r_t} is `width`. It bounds the regret of the latent \eqn{f} by
+#'   \deqn{2w_T\sqrt{cT\gamma_T},}{2 w_T sqrt(c T gamma_T),}
+#'   with `gain` and \eqn{\lambda}{lambda} = `noise_var` at \eqn{\kappa}{kappa} or above. \eqn{1/\kappa}{1 / kappa} is
+#'   the least \eqn{-\ell''}{-l''} of a reward of size 1, for values in \eqn{m\pm B\sqrt v}{m +- B sqrt(v)}. `link` is
+#'   `"logit"`, `"probit"` or `"counts"`, and \eqn{m} = `mean`.
+#'
+#'   `"duel"` (`noise_var, B, width, variance = 1, both = FALSE, first = 0`) is [policy_duel()] with `rule = "last"`,
+#'   one duel at a time. It bounds the sum of \eqn{f(x^*) - f(x_t)}{f(x*) - f(x_t)} over the second points. The formula
+#'   is that of `"glm"` with \eqn{4v} for \eqn{v}, \eqn{m = 0} and a `gain` of differences. For `both` players it is
+#'   twice that, plus `first` \eqn{= f(x^*) - f(x_0)}{= f(x*) - f(x_0)}.
+#'
+#'   Both are original results, not peer-reviewed, and need an exact engine. They use that the estimate is kept within
+#'   the ball of norm `B`, so that each \eqn{c_i\ge1/\kappa}{c_i >= 1 / kappa}. (POP-BO's own bound, Xu et al. 2024, is
+#'   of order \eqn{T^{3/4}}{T^(3/4)}.)
+#'
+#' @section Randomised policies: These bound the expected regret over \eqn{n} = `arms` arms, for \eqn{f} drawn from the
+#'   prior.
+#'
+#'   `"irgp"` (`noise_var, arms, variance = 1`) is for [width_irgp()] and [policy_pims()] (Takeno et al. 2023, 2024):
+#'   \deqn{\sqrt{c(2+2\log(n/2))T\gamma_T}.}{sqrt(c (2 + 2 log(n / 2)) T gamma_T).}
+#'
+#'   `"eims"` (`noise_var, arms, variance = 1, least = variance`) is for [policy_eims()]:
+#'
+#'   \deqn{\sqrt{cT\gamma_T(D + 2\log(D+3) + \log(\tfrac{v}{v_0}(1+(T-1)v/\lambda)))},}{sqrt(c T gamma_T (D + 2 log(D +
+#'   3) + log((v / v0) (1 + (T - 1) v / lambda)))),}
+#'
+#'   with \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}, for \eqn{v_0\le k(x,x)\le v}{v0 <= k(x, x) <= v}, where
+#'   \eqn{v_0} = `least`. (Original result, not peer-reviewed; see [policies].)
+#'
+#' @section Unknown lengthscales: `"balanced_lengthscale"` (`B, R, d, growth, delta = 0.1, constant = 1, noise_var =
+#'   NULL`) and `"adaptive_lengthscale"` (the same, and `norm_growth = function(t) 1`) are orders for
+#'   [gp_ucb_lengthscale()] with an unknown `constant`. They are `"igp_ucb"` with the true lengthscale's `gain` and norm
+#'   `B`, times respectively
+#'   \deqn{\max(1, d\log g(t)) \quad\mbox{and}\quad b(t)g(t)^d,}{max(1, d log g(t)) and b(t) g(t)^d,}
+#'   where \eqn{g} is `growth` and \eqn{b} is `norm_growth`.
+#'
+#' @seealso [regret_bound()]; [widths].
+#' @concept regret bound
+#' @concept logistic bandit
+#' @concept dueling bandits
+#' @name regret_bounds_widths
+NULL
+
+#' Regret bounds for batches, designs and level sets
+#'
+#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
+#' page. A confidence width \eqn{w} is the multiplier of the posterior standard deviation, see [widths]. As in
+#' [regret_bounds_widths], \eqn{c = 2v/\log(1+v/\lambda)}{c = 2 v / log(1 + v / lambda)} and
+#' \eqn{n_1 = 2\gamma/\log 2}{n1 = 2 gamma / log(2)}.
+#'
+#' @section Batched pure exploration: `"bpe"` (`noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation =
+#'   NULL, spacing = 0`) is for [bpe()]. A round of the first batch costs at most \eqn{2B\sqrt v}{2 B sqrt(v)}, and a
+#'   later round at most \eqn{4w\bar\sigma}{4 w s}. \eqn{w} is its [width_fixed()], and \eqn{N} the size of the batch
+#'   before:
+#'
+#'   \deqn{\bar\sigma^2 = \min\{c\gamma_N/N,\; (2\lambda\gamma_N/\log 2)/(N-n_1)\}.}{s^2 = min(c gamma_N / N, (2 lambda
+#'   gamma_N / log(2)) / (N - n1)).}
+#'
+#'   * **Boxes.** The regret is against the best of the `arms` candidates. On a box or a search space the maximum may
+#'     lie between them. `spacing` \eqn{= \eta}{= eta} is the largest kernel distance of a point of the domain from its
+#'     nearest candidate, \eqn{\eta^2 = k(x,x) - 2k(x,x') + k(x',x')}{eta^2 = k(x, x) - 2 k(x, x') + k(x', x')}. It adds
+#'     \eqn{BT\eta}{B T eta}, because \eqn{|f(x)-f(x')|\le B\eta}{|f(x) - f(x')| <= B eta}. The bound is then against
+#'     the maximum over the domain. With `spacing = 0` nothing is stated about points between the candidates.
+#'   * **Late rewards.** Every batch lasts `wait` rounds longer (a number, or one per batch). `wait` is the largest
+#'     delay of the batch.
+#'   * **Drift.** With `variation` \eqn{= V_T}{= V_T} the result is the dynamic regret of its restarts, every \eqn{H}
+#'     points. It adds \eqn{2(b-1)HV_T}{2 (b - 1) H V_T}, where \eqn{b} is the number of batches between restarts
+#'     (original result, not peer-reviewed).
+#'
+#' @section GP-UCB-PE: `"gp_ucb_pe"` (`noise_var, width, guard, variance = 1`) is for all queries of [gp_ucb_pe()], in
+#'   batches or with delays:
+#'   \deqn{5e^Gw_T\sqrt{cT\gamma_T}.}{5 exp(G) w_T sqrt(c T gamma_T).}
+#'   Pending queries must never hold more than `guard` \eqn{= G} nats. (For batches of \eqn{K} this is
+#'   \eqn{\gamma_{K-1}}{gamma_(K-1)}.) The reason: an explored point has
+#'
+#'   \deqn{f(x^*) - f(x)\le 2w\sigma(x^*) + 3w\sigma(x),}{f(x*) - f(x) <= 2 w sd(x*) + 3 w sd(x),}
+#'
+#'   and \eqn{x^*}{x*} was among the points that could be explored. The paper bounds the regret of the best of each
+#'   batch. A step of that proof could not be checked, so that bound is not included.
+#'
+#' @section Maximum variance reduction: `"mvr"` (`noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1`) bounds
+#'   the **simple** regret of the point with the largest posterior mean after \eqn{N} rounds of [policy_variance()]:
+#'   \deqn{2w\max_x\sigma_N(x),}{2 w max sd_N,}
+#'   with probability \eqn{1-\delta}{1 - delta} at `looks` rounds that are fixed in advance. \eqn{w} is that of
+#'   [width_fixed()]. \eqn{\max\sigma_N^2}{max sd_N^2} is at most \eqn{c\gamma_N/N}{c gamma_N / N} (Vakili et al. 2021),
+#'   and at most \eqn{(2\lambda\gamma_N/\log 2)/(N-n_1)}{(2 lambda gamma_N / log(2)) / (N - n1)}; the smaller one is
+#'   used. For the number of experiments that a given domain really needs use [plan_experiments()].
+#'
+#' @section Level sets and perturbed inputs: These are not cumulative.
+#'
+#'   * `"lse"` (`noise_var, width, variance = 1`): the accuracy to which [gp_lse()] has labelled all points by round
+#'     \eqn{T}, \eqn{w_T\sqrt{c\gamma_T/T}}{w_T sqrt(c gamma_T / T)}.
+#'   * `"stable"` (`noise_var, width, variance = 1`): how far [stable_opt()] is from the best worst case,
+#'     \eqn{2w_T\sqrt{c\gamma_T/T}}{2 w_T sqrt(c gamma_T / T)}.
+#'   * `"straddle"` (`noise_var, variance = 1`): the expected loss of labels, averaged over rounds,
+#'     \eqn{\sqrt{2c\gamma_T/T}}{sqrt(2 c gamma_T / T)}.
+#'
+#' @seealso [regret_bound()]; [bpe()], [gp_ucb_pe()], [plan_experiments()], [gp_lse()], [stable_opt()].
+#' @concept batch Bayesian optimization
+#' @concept simple regret
+#' @concept level set estimation
+#' @name regret_bounds_designs
+NULL

@@ -2,8 +2,8 @@
 
 #' Preferences: pairwise comparisons and rankings
 #'
-#' `rewards_preferences()` is a response type for preferential Bayesian optimisation: observations compare points.
-#' Nobody has to give a number to a picture, a recipe or a translation. `policy_duel()` selects pairs to compare.
+#' `rewards_preferences()` is a response type for preferential Bayesian optimisation: observations compare points. A
+#' picture, a recipe or a translation needs no numerical rating. `policy_duel()` selects pairs to compare.
 #'
 #' * `kind = "pairs"`: one of two points is preferred. The first wins with probability
 #'   \eqn{s(f(x_1) - f(x_2))}{s(f(x1) - f(x2))}, \eqn{s} the logistic function (Bradley and Terry). With `ties` the
@@ -26,8 +26,8 @@
 #'
 #' All queries of a comparison or a ranking are in the same context. Custom points: `$add(arm = c(3, 7))` without
 #' rewards, then `$observe()`. `$amend(q$id, prefer = )` corrects an observation.
-#' * Pairs: at least one of the two queries is pending, so that a point can be compared with several others.
-#'   The history's `reward` is 1 for the winner, 0 for the loser, 1/2 in a tie. Its columns `arm.2`, `x1.2`, ... are the
+#' * Pairs: at least one of the two queries is pending, so that a point can be compared with several others. The
+#'   history's `reward` is 1 for the winner, 0 for the loser, 1/2 in a tie. Its columns `arm.2`, `x1.2`, ... are the
 #'   other point. `$rank(ids)` works too.
 #' * Rankings: all queries are pending, because a query is in one ranking. `$add()` the point again to rank it again.
 #'   The history's `reward` is the proportion of the other points that are ranked lower: 1 for the best, 0 for the last
@@ -42,33 +42,38 @@
 #' Everything else is as in [rewards].
 #'
 #' `policy_duel(width, rule)` selects in pairs. The first query of a pair has no `width` in the history.
-#' * `"last"`: the first point is the one selected in the pair before, \eqn{x_{t-1}}{x_{t-1}}. The second is
-#'   \eqn{\arg\max_x \mu(x) - \mu(x_{t-1}) + w\,\sigma(f(x) - f(x_{t-1}))}{argmax mu(x) - mu(x_{t-1}) + w sd(f(x) -
-#'   f(x_{t-1}))}: the choice of POP-BO (Xu et al. 2024) with this posterior. Any domain.
+#' * `"last"`: the first point is the one selected in the pair before, \eqn{x_{t-1}}{x_{t-1}}. The second maximises
+#'
+#'   \deqn{\mu(x) - \mu(x_{t-1}) + w\,\sigma(f(x) - f(x_{t-1})).}{mu(x) - mu(x_{t-1}) + w sd(f(x) - f(x_{t-1})).}
+#'
+#'   This is the choice of POP-BO (Xu et al. 2024) with this posterior. It works on any domain.
 #' * `"game"`: the first arm has the largest minimum, over opponents \eqn{x'}, of the lower bound
-#'   \eqn{\mu(x) - \mu(x') - w\,\sigma(f(x) - f(x'))}{mu(x) - mu(x') - w sd(f(x) - f(x'))}. The second arm is the
-#'   minimising \eqn{x'}: MaxMinLCB (Pasztor et al. 2024). Only arms that may be the best are compared. At most 2000
-#'   arms.
+#'   \deqn{\mu(x) - \mu(x') - w\,\sigma(f(x) - f(x')).}{mu(x) - mu(x') - w sd(f(x) - f(x')).}
+#'   The second arm is the minimising \eqn{x'}: MaxMinLCB (Pasztor et al. 2024). Only arms that may be the best are
+#'   compared. At most 2000 arms.
 #'
 #' Other policies select points one by one. For a batch to rank use [policy_ts()], whose draws mostly differ. EI and UCB
 #' select the same point repeatedly.
-#' @section Not with these: as [rewards]; pending rules except [pending_ignore()]; Thompson sampling on a box; over arms
-#'   the engine `"played"`.
-#' @section Guarantee: published bounds are those of POP-BO, of order \eqn{T^{3/4}}{T^(3/4)}, and of MaxMinLCB. Neither
+#' @section Not supported: What [rewards] lists, pending rules (rules for queries without a reward) except
+#'   [pending_ignore()], Thompson sampling on a box, and over arms the engine `"played"`.
+#' @section Guarantee: Published bounds are those of POP-BO, of order \eqn{T^{3/4}}{T^(3/4)}, and of MaxMinLCB. Neither
 #'   is for this posterior and a user's width. Original result, not peer-reviewed: with [width_glm()] and pairs without
 #'   ties its bounds hold, and `"last"` has a regret bound ([regret_bound()]'s `"duel"`; `"game"` has none).
 #'   `$certificate()` then bounds the loss at the recommended point by
-#'   \eqn{\max_x \mu(x) - \mu(\hat x) + w\,\sigma(f(x) - f(\hat x))}{max over x of mu(x) - mu(xhat) + w sd(f(x) -
-#'   f(xhat))}. No guarantee is known for ties or rankings of more than two; [width_glm()] is an error there.
+#'
+#'   \deqn{\max_x\ \mu(x) - \mu(\hat x) + w\,\sigma(f(x) - f(\hat x)).}{max over x of mu(x) - mu(xhat) + w sd(f(x) -
+#'   f(xhat)).}
+#'
+#'   No guarantee is known for ties or rankings of more than two; [width_glm()] is an error there.
 #' @param kind `"pairs"` (default): comparisons of two queries; `"rankings"`: rankings of 2 to 50 queries.
 #' @param ties `TRUE` or `FALSE` (default): can a comparison end in a tie? Pairs only.
-#' @param tau \eqn{\tau}{tau}, where there are ties: a number > 0 in units of \eqn{f}; 0.5 by default. It is the initial
+#' @param tau \eqn{\tau}{tau}, if there are ties: a number > 0 in units of \eqn{f}; 0.5 by default. It is the initial
 #'   value if the bandit refits.
 #' @param approximation `"laplace"` (default) or `"variational"`, see [rewards]. Rankings take `"laplace"` only.
-#' @param width a [width][widths]: [width_constant()], [width_function()] or [width_glm()].
+#' @param width a confidence width, the multiplier of the posterior standard deviation: a number, [width_constant()],
+#'   [width_function()] or [width_glm()]; see [widths].
 #' @param rule `"last"` (default) or `"game"`.
 #' @return `rewards_preferences()`: an object of class `bandit_rewards`. `policy_duel()`: one of class `bandit_policy`.
-#' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Xu, Wang, Jones and Sun (2024), Principled preferential Bayesian optimization
 #'   <https://arxiv.org/abs/2402.05367>; Pasztor, Kassraie and Krause (2024), Bandits with preference feedback: a
 #'   Stackelberg game perspective <https://arxiv.org/abs/2406.16745>; Chu and Ghahramani (2005), Preference learning

@@ -1,28 +1,37 @@
 # Rewards with heavy tails: clipped rewards. Layer: model.
 
-#' Rewards with heavy tails
+#' Clipped rewards for heavy-tailed noise
 #'
-#' A rule for `gp_bandit(rewards = )`: rewards beyond \eqn{\pm b}{+- b} count as \eqn{\pm b}{+- b} in the posterior (and
-#' in refits). History keeps the rewards as they were observed.
+#' `rewards_clip()` is a rule for `gp_bandit(rewards = )` that limits the effect of extreme rewards. Rewards beyond
+#' \eqn{\pm b}{+- b} count as \eqn{\pm b}{+- b} in the posterior (and in refits). The history has the rewards as they
+#' were observed.
 #'
-#' Without `b` it is \eqn{b = v^{1/(1+\alpha)}T^{1/(2(1+\alpha))}}{b = v^(1 / (1 + alpha)) T^(1 / (2 (1 + alpha)))}, for
-#' rewards with \eqn{E|y|^{1+\alpha} \le v}{E|y|^(1 + alpha) <= v} and \eqn{T} rounds. The moment \eqn{v} is a raw one:
-#' subtract a constant that is fixed beforehand.
+#' Without `b` it is, for rewards with \eqn{E|y|^{1+\alpha} \le v}{E|y|^(1 + alpha) <= v} and \eqn{T} rounds,
+#' \deqn{b = v^{1/(1+\alpha)}T^{1/(2(1+\alpha))}.}{b = v^(1 / (1 + alpha)) T^(1 / (2 (1 + alpha))).}
+#' The moment \eqn{v} is a raw one, not a central one. So subtract from the rewards a constant that is fixed in advance.
 #'
-#' @section Guarantee: with [width_clip()] and \eqn{\lambda = 1}{lambda = 1} the intervals hold in all \eqn{T} rounds
-#'   with probability \eqn{1-\delta}{1 - delta} for functions of RKHS norm at most `B` (every clipped reward is biased
-#'   by at most \eqn{v b^{-\alpha}}{v b^-alpha}, and bounded by \eqn{b}); GP-UCB then has regret of order
-#'   \eqn{T^{(2+\alpha)/(2(1+\alpha))}}{T^((2 + alpha) / (2 (1 + alpha)))} up to \eqn{\gamma_T}{gamma_T} and logarithms
-#'   (after Ray Chowdhury and Gopalan 2019; the width is derived here). At \eqn{\alpha = 1}{alpha = 1} that is
-#'   \eqn{T^{3/4}}: where a set-up can be repeated, medians of repeats are better.
-#' @param b a number > 0 in units of the reward, or `NULL`.
-#' @param moment \eqn{v}, a number > 0.
-#' @param alpha \eqn{\alpha}{alpha}, in (0, 1\].
-#' @param rounds \eqn{T}, a whole number >= 1, where `b` is `NULL`.
+#' @section Guarantee: Use the confidence width [width_clip()] (the multiplier of the posterior standard deviation) and
+#'   \eqn{\lambda = 1}{lambda = 1}. For functions of RKHS norm at most `B` the confidence intervals then hold in all
+#'   \eqn{T} rounds with probability \eqn{1-\delta}{1 - delta}. The reason: every clipped reward has a bias of at most
+#'   \eqn{v b^{-\alpha}}{v b^-alpha} and is bounded by \eqn{b}. GP-UCB then has regret of order
+#'   \deqn{T^{(2+\alpha)/(2(1+\alpha))},}{T^((2 + alpha) / (2 (1 + alpha))),}
+#'   up to \eqn{\gamma_T}{gamma_T} and logarithms. At \eqn{\alpha = 1}{alpha = 1} that is \eqn{T^{3/4}}{T^(3/4)}: if a
+#'   set-up can be repeated, medians of repeats are better. The regret is after Ray Chowdhury and Gopalan (2019); the
+#'   width is an original result, not peer-reviewed.
+#' @param b where rewards are clipped, a number > 0 in units of the reward. `NULL` (default): by the formula above,
+#'   which needs `moment` and `rounds`.
+#' @param moment bound \eqn{v} of the raw moment, a number > 0. `NULL` (default) if `b` is given; [width_clip()] needs
+#'   it.
+#' @param alpha \eqn{\alpha}{alpha}, where \eqn{1 + \alpha}{1 + alpha} is the order of the moment, a number in (0, 1\],
+#'   by default 1.
+#' @param rounds the horizon \eqn{T}, an integer >= 1. `NULL` (default) if `b` is given.
 #' @return An object of class `bandit_rewards`.
-#' @section Errors: a `gpbandits_error` that names the argument.
 #' @references Ray Chowdhury and Gopalan (2019), Bayesian optimization under heavy-tailed payoffs
 #'   <https://arxiv.org/abs/1909.07040>.
+#' @seealso [width_clip()]; [rewards_robust()] for a likelihood with outliers.
+#' @concept robust Bayesian optimization
+#' @concept outliers
+#' @concept winsorising
 #' @examples
 #' clip <- rewards_clip(moment = 1, rounds = 100)
 #' b <- gp_bandit(seq(0, 1, length.out = 50), kernel_se(0.2), noise_var = 1,

@@ -1,84 +1,80 @@
 # Response types: binary, counts, ordinal, robust, and their settings. Layer: model.
 
-#' Rewards as they are: yes or no, counts, ratings, comparisons, outliers
+#' Non-Gaussian rewards: binary, counts, ordinal, robust
 #'
-#' Rules for `gp_bandit(rewards = )` where a reward is not \eqn{f} with Gaussian noise. \eqn{f} is then a latent
-#' function: the kernel, the prior mean and every width are about it, and the reward's distribution depends on its
-#' value.
+#' These rules for `gp_bandit(rewards = )` set the likelihood of the rewards. \eqn{f} is then a latent function: the
+#' reward's distribution depends on its value, and the kernel, the prior mean and every confidence width (the multiplier
+#' of the posterior standard deviation) are about \eqn{f}.
 #'
-#' * `rewards_binary(link)`: \eqn{k} successes of \eqn{n} trials, with probability \eqn{s(f)}, \eqn{s} the logistic
-#'   function (`"logit"`) or the normal distribution's (`"probit"`): `$observe(id, reward = k, size = n)`.
-#' * `rewards_counts()`: Poisson counts with mean \eqn{e\exp(f)}{e exp(f)}, \eqn{e} the exposure:
+#' * `rewards_binary(link)`: \eqn{k} successes in \eqn{n} trials, with probability \eqn{s(f)}. \eqn{s} is the logistic
+#'   function (`"logit"`) or the normal distribution function (`"probit"`). Report `$observe(id, reward = k, size = n)`.
+#' * `rewards_counts()`: Poisson counts with mean \eqn{e\exp(f)}{e exp(f)}, where \eqn{e} is the exposure. Report
 #'   `$observe(id, reward = count, size = e)`.
-#' * `rewards_ordinal(levels)`: ratings, \eqn{P(y \le j) = s(c_j - f)}{P(y <= j) = s(c_j - f)} with the logistic
-#'   \eqn{s}.
-#' * `rewards_robust(df)`: readings of \eqn{f} with outliers, Student's t with `df` degrees of freedom and scale
-#'   \eqn{\sqrt\lambda}{sqrt(lambda)}, \eqn{\lambda}{lambda} the bandit's `noise_var`.
+#' * `rewards_ordinal(levels)`: ratings with \eqn{P(y \le j) = s(c_j - f)}{P(y <= j) = s(c_j - f)}, where \eqn{s} is the
+#'   logistic function.
+#' * `rewards_robust(df)`: measurements of \eqn{f} with outliers. The noise is Student's t with `df` degrees of freedom
+#'   and scale \eqn{\sqrt\lambda}{sqrt(lambda)}, where \eqn{\lambda}{lambda} is the bandit's `noise_var`.
 #'
-#' The posterior is Gaussian, by Laplace's approximation: its mean is the mode of the posterior density, its precision
-#' that density's curvature there; with `approximation = "variational"` it is the Gaussian \eqn{q} with the least
-#' \eqn{\mathrm{KL}(q \| p)}{KL(q || p)} from the posterior \eqn{p}, whose precision is
-#' \eqn{K^{-1} - \mathrm{diag}\,E_q\ell''}{K^-1 - diag E_q l''}: nearer where rewards are few or rare, a few times the
-#' time (under `rewards_robust()`: the weights of the EM algorithm, begun at Huber's fit). It is computed from the data
-#' alone, by Newton steps from the prior mean, so that looks, copies, files and the order in which rewards come change
-#' no bit of it.
+#' A string is the constructor with its defaults: `rewards = "binary"` is `rewards_binary()`. For comparisons and
+#' rankings see [rewards_preferences()], for heavy tails [rewards_clip()]. The posterior is approximated by a Gaussian;
+#' [rewards_details] has the approximations, refits and engines.
 #'
-#' `$posterior()`, `predict()`, `$best()` and `$history()` speak of a reward of size 1: `mean` and `sd` of its
-#' expectation given \eqn{f}, \eqn{E(y \mid f)}{E(y | f)}, under the posterior of \eqn{f} (of levels their numbers 1, 2,
-#' ...), `lower` and `upper` its values at \eqn{\mu \pm z\sigma}{mu +- z sd}. `$posterior(scale = "latent")` speaks of
-#' \eqn{f}, and so does `width`. `level = 0.95` of `$posterior()` sets \eqn{z}. What is recommended has the largest
-#' (`direction = "minimize"`: the smallest) mean of \eqn{f}.
+#' @section Predictions: `$posterior()`, `predict()`, `$best()` and `$history()` are about a reward of size 1.
 #'
-#' @section Units: numbers that are said in units of the reward are expected rewards of size 1, and are converted: the
-#'   `level` and `accuracy` of [gp_lse()], its intervals, the level of [policy_straddle()], `xi`, and the gaps and
+#'   * `mean` and `sd` are those of its expectation \eqn{E(y \mid f)}{E(y | f)} under the posterior of \eqn{f}. Levels
+#'     have the numbers 1, 2, ...
+#'   * `lower` and `upper` are the values of the expectation at \eqn{\mu \pm z\sigma}{mu +- z sd}. The argument `level =
+#'     0.95` of `$posterior()` sets \eqn{z}.
+#'   * `$posterior(scale = "latent")` is about \eqn{f}, and so is `width`.
+#'   * The recommended point has the largest mean of \eqn{f} (with `direction = "minimize"`: the smallest).
+#'
+#' @section Units: Numbers in units of the reward are expected rewards of size 1, and are converted. These are the
+#'   `level` and `accuracy` of [gp_lse()] and its intervals, the level of [policy_straddle()], `xi`, and the gaps and
 #'   tolerances of [stop rules][stopping]. Kernel, prior mean, `width` and `$posterior(scale = "latent")` are about
-#'   \eqn{f}{f}.
-#' @section Not with these: `noise_var` (1 inside; `rewards_robust()` needs it), `outputs`, `constraints`,
-#'   `failures = "avoid"` or `"doubt"`, [change_detect()], [change_event()], [change_fade()] by drift (its
-#'   weights are powers of the likelihood), algorithms that are rules over several posteriors, [policy_kg()]
-#'   and [policy_repeats()] (which need \eqn{\lambda}{lambda}; `rewards_robust()` takes neither), widths but
-#'   [width_constant()], [width_function()] and [width_glm()], and [run_bandit()], whose noise is added to \eqn{f}. One
-#'   reward per query: more trials are `size`, another reading of a place is another `$add()` of it.
-#'   `pending_hallucinate()`: a pending query weighs what is expected of a reward of size 1; the mean stays.
-#' @section Refits: `refit = refit_every()` maximises Laplace's approximation of the log marginal likelihood,
-#'   \eqn{\sum\ell(\hat f) - \frac12\|\hat f - m\|^2 - \frac12\log\det(I + KW)}{sum l(f) - |f - m|^2 / 2 - log det(I + K
-#'   W) / 2}, with its gradient (Rasmussen and Williams, section 5.5.1), over the kernel's parameters, of successes and
-#'   counts a constant prior mean (`mean = "fit"`), of levels the cuts (the first one and the logarithms of what
-#'   follows), of [rewards_preferences()] \eqn{\tau}{tau}. Without `priors` of yours the logarithm of the kernel's
-#'   variance has a normal prior about that the bandit began with, sd 1: rewards of few values say next to nothing
-#'   against ever larger ones; so have the gaps between cuts and \eqn{\tau}{tau} (sd 1), the first cut (3) and the mean
-#'   (5), which are no parameters that `priors` can name. `rewards_robust()` takes no refits, and nobody `average`.
-#'   Refits go by Laplace's evidence, whichever `approximation` the posterior has.
-#' @section Engines: all. `"lowrank"` ([gp_bandit()]; `"auto"` tries it from 256 places told of, or pairs, and keeps it
-#'   where half as many are enough) certifies mean and sd against Laplace's approximation by the dense engine, to
-#'   `accuracy` as with Gaussian noise: the mode in the basis's span is no further from the one in the whole space than
-#'   the length of the gradient there (derived here, proof in the core's posteriors/open_posterior.cpp). It takes no
-#'   `rewards_robust()` and no `"variational"`.
-#' @section Guarantee: published: Laplace's approximation, its evidence and gradient (Rasmussen and Williams), the bound
-#'   of the evidence and its fixed point (Opper and Archambeau 2009); none of these says how far the posterior is from
-#'   the exact one. Derived here: [width_glm()] for successes, counts and comparisons without ties, with its regret
-#'   bounds ([regret_bound()]), and the certificate of the engine `"lowrank"`. None of the widths that hold with
-#'   Gaussian noise holds here, and for levels, ties, rankings and outliers nothing is proved. Rewards in an interval,
-#'   shares \eqn{k/n} among them, have a bound without any of this, see [width_amm()]; for outliers [rewards_clip()] has
-#'   one.
-#' @param link `"logit"` or `"probit"`.
-#' @param direction `"maximize"` or `"minimize"` the expected reward.
-#' @param levels the levels' names, the worst first, or their number.
-#' @param cuts \eqn{c_1 < c_2 < \ldots}{c_1 < c_2 < ...}, one less than levels; `NULL`: equally probable levels at
-#'   \eqn{f = 0}.
-#' @param approximation `"laplace"` or `"variational"`; [width_glm()] goes with the former.
-#' @param df degrees of freedom, a number > 0; outliers count less the smaller it is.
+#'   \eqn{f}.
+#' @section Not supported: The following do not work with these rules.
+#'
+#'   * `noise_var`, which is 1 internally. `rewards_robust()` needs it.
+#'   * `outputs`, `constraints`, and `failures = "avoid"` or `"doubt"`.
+#'   * [change_detect()], [change_event()], and [change_fade()] by drift (its weights are powers of the likelihood).
+#'   * Algorithms that are rules over several posteriors.
+#'   * [policy_kg()] and [policy_repeats()], which need \eqn{\lambda}{lambda}. Neither works with `rewards_robust()`.
+#'   * Widths except [width_constant()], [width_function()] and [width_glm()].
+#'   * [run_bandit()], whose noise is added to \eqn{f}.
+#'
+#'   A query has one reward. More trials are `size`; for another measurement of a point, `$add()` the point again. With
+#'   [pending_hallucinate()] a pending query has the weight that is expected of a reward of size 1, and the mean stays.
+#' @section Guarantee: Published are Laplace's approximation, its evidence and gradient (Rasmussen and Williams), and
+#'   the bound of the evidence and its fixed point (Opper and Archambeau 2009). None of these bounds the distance from
+#'   the exact posterior.
+#'
+#'   Original results, not peer-reviewed, are the certificate of `"lowrank"`, and [width_glm()] for successes, counts
+#'   and comparisons without ties, with its regret bounds ([regret_bound()]). The widths that hold with Gaussian noise
+#'   do not hold here. Nothing is proved for levels, ties, rankings and outliers.
+#'
+#'   Without these rules there are two more bounds: for rewards in an interval, such as proportions \eqn{k/n}, see
+#'   [width_amm()]; for outliers, see [rewards_clip()].
+#' @param link link function: `"logit"` (default) or `"probit"`.
+#' @param direction `"maximize"` (default) or `"minimize"` the expected reward.
+#' @param levels names of the levels, the worst first, or their number.
+#' @param cuts increasing numbers \eqn{c_1 < c_2 < \ldots}{c_1 < c_2 < ...}, one less than levels, in units of \eqn{f}.
+#'   `NULL` (default): levels are equally probable at \eqn{f = 0}.
+#' @param approximation `"laplace"` (default) or `"variational"`. [width_glm()] needs `"laplace"`.
+#' @param df degrees of freedom, a number > 0, by default 4. The smaller it is, the less outliers count.
 #' @return An object of class `bandit_rewards`.
-#' @section Many rewards at once: `$add()` of points with their rewards notes in the history what was believed of each
-#'   before it, which takes a fit per row. `$add()` without rewards and one `$observe()` take one fit in all.
-#' @section Errors: a `gpbandits_error` that names the argument. `$observe()` refuses what cannot be a reward of its
-#'   kind (part of a success, more successes than trials, a level that there is not).
+#' @section Many rewards at once: `$add()` of points with their rewards records in the history the prediction before
+#'   each reward, which takes a fit per row. `$add()` without rewards and one `$observe()` take one fit in total.
+#' @section Errors: Rewards that are impossible for the rule are a `gpbandits_error`: a fraction of a success, more
+#'   successes than trials, an unknown level.
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4
 #'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
 #'   Neural Computation 21.
-#' @seealso [rewards_preferences()], [rewards_clip()].
-#' @section Strings: a string stands for the constructor with its defaults wherever a response type is expected:
-#'   `rewards = "binary"` is `rewards_binary()`. An unknown string is an error that lists the choices.
+#' @seealso [rewards_preferences()], [rewards_clip()], [width_glm()].
+#' @concept binary outcomes
+#' @concept Poisson counts
+#' @concept ordinal ratings
+#' @concept non-Gaussian likelihood
+#' @concept robust regression
 #' @examples
 #' x <- seq(0, 1, length.out = 50)
 #' b <- gp_bandit(x, kernel_se(0.2, 2), policy = policy_ucb(width_constant(2)),
@@ -91,11 +87,60 @@
 #' b$best()
 #' b$posterior(x = 0.25, scale = "latent")
 #'
-#' # One reading of five is far off:
+#' # One measurement of five is an outlier:
 #' r <- gp_bandit(x, kernel_se(0.2), noise_var = 0.01, policy_mean(), rewards = rewards_robust())
 #' r$add(arm = c(1, 13, 25, 38, 50), reward = c(0, 1, 9, 1, 0))
 #' r$posterior(arm = 25)
 #' @name rewards
+NULL
+
+#' Posterior approximation, refits and engines with non-Gaussian rewards
+#'
+#' This page describes how the posterior is computed with the likelihoods of [rewards] and [rewards_preferences()], how
+#' their hyperparameters are estimated, and which engines work.
+#'
+#' @section Posterior: The posterior of \eqn{f} is approximated by a Gaussian.
+#'
+#'   * `approximation = "laplace"` (default): Laplace's approximation. The mean is the mode of the posterior density,
+#'     and the precision is the curvature there.
+#'   * `approximation = "variational"`: the Gaussian \eqn{q} with the least \eqn{\mathrm{KL}(q \| p)}{KL(q || p)} from
+#'     the posterior \eqn{p}. Its precision is \eqn{K^{-1} - \mathrm{diag}\,E_q\ell''}{K^-1 - diag E_q l''}. It is
+#'     closer if rewards are few or successes are rare, and takes a few times as long.
+#'
+#'   The approximation is computed from the data alone, by Newton steps from the prior mean. (Under `rewards_robust()`
+#'   it uses the weights of the EM algorithm, started at Huber's fit.) So predictions, copies, files and the order of
+#'   the rewards do not change a single bit of it.
+#'
+#' @section Refits: `refit = refit_every()` maximises Laplace's approximation of the log marginal likelihood,
+#'
+#'   \deqn{\sum\ell(\hat f) - \tfrac12\|\hat f - m\|^2 - \tfrac12\log\det(I + KW),}{sum l(f) - |f - m|^2 / 2 - log det(I
+#'   + K W) / 2,}
+#'
+#'   with its gradient (Rasmussen and Williams, section 5.5.1). Fitted are the kernel's parameters, and
+#'
+#'   * for successes and counts: a constant prior mean (`mean = "fit"`);
+#'   * for levels: the cuts (the first one and the logarithms of the gaps);
+#'   * for [rewards_preferences()]: \eqn{\tau}{tau}.
+#'
+#'   Without custom `priors` the logarithm of the kernel's variance has a normal prior about the initial value, with
+#'   standard deviation 1. Rewards with few possible values contain almost no information against ever larger variances.
+#'   The gaps between cuts and \eqn{\tau}{tau} have such priors too (standard deviation 1), and so have the first cut
+#'   (3) and the mean (5). `priors` cannot name these. `rewards_robust()` does not support refits, and none of the rules
+#'   supports `average`. Refits use Laplace's evidence with either `approximation`.
+#' @section Engines: All engines work. `"lowrank"` ([gp_bandit()]) certifies mean and standard deviation against the
+#'   Laplace approximation of the dense engine, to `accuracy`, as with Gaussian noise. `"auto"` tries it from 256
+#'   observed points or pairs on, and keeps it if half of that number is enough. The certificate is an original result,
+#'   not peer-reviewed: the mode in the span of the basis is no further from the mode in the whole space than the length
+#'   of the gradient there. The proof is in the source file `posteriors/open_posterior.cpp`. `"lowrank"` does not
+#'   support `rewards_robust()` or `"variational"`.
+#' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, sections 3.4 and 5.5.1
+#'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
+#'   Neural Computation 21.
+#' @seealso [rewards], [rewards_preferences()], [refit_every()].
+#' @concept Laplace approximation
+#' @concept variational inference
+#' @concept marginal likelihood
+#' @name rewards_details
 NULL
 
 #' @rdname rewards
@@ -273,7 +318,7 @@ check_successes <- function(reward, size) {
   bad <- which(reward != round(reward) | reward > size)
   if (length(bad)) {
     stop_argument("reward", sprintf("%g of %g", reward[bad[1]], size[bad[1]]),
-                  "a whole number of successes, at most as many as trials (`size`)")
+                  "an integer number of successes, at most the number of trials (`size`)")
   }
   reward
 }

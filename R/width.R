@@ -1,219 +1,334 @@
 # Confidence widths: the multipliers of the posterior standard deviation. Layer: strategy.
 
-#' Widths: how many posterior standard deviations the bound is wide
+#' Confidence widths: how many posterior standard deviations to add
 #'
-#' A width is what multiplies the posterior standard deviation of the latent
-#' function: UCB plays \eqn{\arg\max_x \mu_{t-1}(x) + w_t \sigma_{t-1}(x)}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x)},
-#' Thompson sampling draws from \eqn{GP(\mu_{t-1}, w_t^2 k_{t-1})}{GP(mu_{t-1}, w_t^2 k_{t-1})}. Papers
-#' write \eqn{\sqrt{\beta_t}}{sqrt(beta_t)} or \eqn{\beta_t}{beta_t} for it; here it is always the
-#' multiplier itself. In every formula \eqn{t} is one plus the number of queries since the
-#' last restart or fresh epoch, \eqn{\lambda}{lambda} the bandit's `noise_var`, and
-#' \eqn{L = \log\det(I + K_{t-1}/\lambda)}{L = log det(I + K_{t-1} / lambda)} over the points played.
+#' A confidence width is the multiplier \eqn{w_t} of the posterior standard deviation in a confidence bound. It sets how
+#' much an algorithm explores.
 #'
-#' * `width_constant(value)`: the same in every round. Wherever a width is taken, a number means this.
-#' * `width_function(f)`: `f(t)`, one finite number >= 0; or `f(t, state)`, with `state` a list of `log_det` (\eqn{L}),
-#'   `noise_var` (\eqn{\lambda}{lambda}), `arms` (how many, NA in a box) and `rounds` (queries so far, restarts or not).
-#' * `width_srinivas_finite`:
-#'   \eqn{\sqrt{s \cdot 2\log(n t^2\pi^2/(6\delta))}}{sqrt(scale * 2 log(n t^2 pi^2 / (6 delta)))}, \eqn{n} arms.
-#'   Theorem 1 of Srinivas et al. (a function drawn from the prior) at `scale = 1`; the paper divides by five in
-#'   practice.
-#' * `width_irgp()`: \eqn{w_t^2 = 2\log(n/2) + E_t}{w_t^2 = 2 log(n / 2) + E_t}, \eqn{E_t} drawn anew each round,
-#'   exponential with mean 2 (\eqn{n} arms, no box): IRGP-UCB (Takeno et al. 2023). Nothing to tune and no growth with
-#'   \eqn{t}. For \eqn{f} drawn from the prior the expected regret is at most
-#'   \eqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T}}{sqrt(C1 (2 + 2 log(n / 2)) T gamma_T)},
-#'   \eqn{C_1 = 2/\log(1 + 1/\lambda)}{C1 = 2 / log(1 + 1/lambda)}, \eqn{k(x,x)\le 1}{k(x, x) <= 1}. That is all it
-#'   says: \eqn{\mu \pm w_t\sigma}{mu +- w_t sd} is no confidence interval. The draw is from R's generator, at
-#'   `$suggest()`.
-#' * `width_srinivas_compact`: \eqn{\beta_t = 2\log(t^2 2\pi^2/(3\delta)) + 2d\log(t^2 d b r
-#'   \sqrt{\log(4da/\delta)})}{beta_t = 2 log(t^2 2 pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta)))},
-#'   width \eqn{\sqrt{s \beta_t}}{sqrt(scale * beta_t)}: Theorem 2, a box in \eqn{[0, r]^d}, where the partial
-#'   derivatives satisfy
-#'   \eqn{P(\sup|\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2)}; the second
-#'   logarithm, that of the discretisation's size, is 0 at least (with a small \eqn{b} the formula as printed is
-#'   narrower than one point needs). For regret only: it holds at what is played and on a net, which differs from round
-#'   to round, not everywhere.
-#' * `width_srinivas_box`: for [stop_gap()] on a box, under the same assumption (derived here). With \eqn{t} one plus
-#'   the number of rewards that are *known*, \eqn{m = \max(1, \lceil b\sqrt{\log_+(2da/\delta)}\,d r
-#'   t^2/(2\,\mathtt{slack})\rceil)}{m = max(1, ceiling(b sqrt(max(0, log(2 d a / delta))) d r t^2 / (2 slack)))} and
-#'   \eqn{e_t = \mathtt{slack}/t^2}{e_t = slack / t^2}, the width is
-#'   \eqn{\sqrt{2\log((m^d+1)\pi^2t^2/(3\delta))}}{sqrt(2 log((m^d + 1) pi^2 t^2 / (3 delta)))}. With probability
-#'   \eqn{1-\delta}{1 - delta}, for all \eqn{t}:
-#'   \eqn{\max f \le \max(\mu+w\sigma) + e_t}{max f <= max(mu + w sd) + e_t}, and
-#'   \eqn{f \ge \mu - w\sigma}{f >= mu - w sd} at one point that the data have chosen. With probability
-#'   \eqn{1 - \delta/2}{1 - delta / 2} \eqn{f} changes by \eqn{e_t} at most between a point and the centre of its one of
-#'   \eqn{m^d} cells; with \eqn{1-\delta/2}{1 - delta / 2} the intervals hold at these centres and at the point. In one
-#'   input, by Rice's formula, \eqn{a = 1 + r s_2/(\pi s_1)}{a = 1 + r s2 / (pi s1)} and
-#'   \eqn{b = \sqrt2 s_1}{b = sqrt(2) s1}: for [kernel_se()] of variance 1 \eqn{s_1 = 1/l}{s1 = 1 / l},
-#'   \eqn{s_2/s_1 = \sqrt3/l}{s2 / s1 = sqrt(3) / l}; for Matern 5/2 \eqn{\sqrt{5/3}/l}{sqrt(5 / 3) / l} and
-#'   \eqn{\sqrt{15}/l}{sqrt(15) / l}; of variance \eqn{v}, \eqn{b} is \eqn{\sqrt v}{sqrt(v)} times that.
-#' * `width_srinivas_rkhs`:
-#'   \eqn{\sqrt{s(2B^2 + 300\gamma_{t-1}\log^3(t/\delta))}}{sqrt(scale * (2 B^2 + 300 gamma_{t-1} log^3(t / delta)))}:
-#'   Theorem 3, a function of RKHS norm at most \eqn{B} (the norm itself, not its square). The paper prints
-#'   \eqn{\gamma_t}{gamma_t} (`printed = TRUE`, for gains that do not need the point about to be played); its proof
-#'   (Theorem 6) and Chowdhury and Gopalan's quotation have \eqn{\gamma_{t-1}}{gamma_{t-1}}.
-#' * `width_igp`:
-#'   \eqn{B + R\sqrt{2(\gamma_{t-1} + 1 + \log(1/\delta))}}{B + R sqrt(2 (gamma_{t-1} + 1 + log(1/delta)))}: IGP-UCB.
-#'   With probability at least \eqn{1-\delta}{1 - delta},
-#'   \eqn{|\mu_{t-1}(x) - f(x)| \le w_t\sigma_{t-1}(x)}{|mu - f| <= w_t sd} for all \eqn{x} and \eqn{t}, if the noise is
-#'   R-sub-Gaussian.
-#' * `width_gp_ts`: the same with \eqn{\log(2/\delta)}{log(2/delta)}: the scale of GP-TS's draws.
-#' * `width_realized`:
-#'   \eqn{B + (R/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}}{B + R / sqrt(lambda) * sqrt(2 log(1/delta) + L)}, any
-#'   \eqn{\lambda > 0}{lambda > 0} (Abbasi-Yadkori 2013). From the points really played.
-#' * `width_amm`: \eqn{\sqrt{B^2 + (R^2/\lambda)(L + 2\log(1/\delta))}}{sqrt(B^2 + (R^2/lambda) (L + 2 log(1/delta)))}
-#'   (Flynn and Reeb 2025): the same guarantee, never wider than `width_realized`. The one to use when `B` and `R` are
-#'   known. Where rewards have noise variances \eqn{\lambda_s}{lambda_s} of their own (`$observe(noise_var = )`), known
-#'   before the reward, \eqn{L} is of the weighted points and a reward's noise is taken to be
-#'   \eqn{R\sqrt{\lambda_s/\lambda}}{R sqrt(lambda_s / lambda)}-sub-Gaussian (`noise = "scales"`); with
-#'   `noise = "bounded"` it is \eqn{R}-sub-Gaussian whatever \eqn{\lambda_s}{lambda_s}, and
-#'   \eqn{R\sqrt{\max(1, \lambda/\min\lambda_s)}}{R sqrt(max(1, lambda / min lambda_s))} stands for \eqn{R} in both
-#'   widths: a small \eqn{\lambda_s}{lambda_s} that is wrong makes the first void.
-#' * `width_fixed`: \eqn{\sqrt{B^2 + (2R^2/\lambda)\log(2n\,\mathtt{looks}/\delta)}}{sqrt(B^2 + (2 R^2 / lambda) log(2 n
-#'   looks / delta))}, \eqn{n} arms, for designs that **do not look at rewards** ([policy_variance()],
-#'   [policy_uniform()], the points of `design`, [bpe()]'s batches), looked at `looks` times that are fixed beforehand.
-#'   No information gain, so much narrower than `width_amm` later on. Derived here: with
-#'   \eqn{z = (K+\lambda I)^{-1}k(x)}{z = (K + lambda I)^-1 k(x)} the mean errs by at most
-#'   \eqn{B\sqrt{\sigma^2-\lambda\|z\|^2}}{B sqrt(sd^2 - lambda |z|^2)}, the noise by
-#'   \eqn{R\|z\|\sqrt{2\log(2n\,\mathtt{looks}/\delta)}}{R |z| sqrt(2 log(2 n looks / delta))}, and Cauchy-Schwarz does
-#'   the rest (Vakili et al. 2021 add the two, which is never narrower). With `drift` \eqn{= V > 0}{= V > 0},
-#'   \eqn{R^2 + 4V^2} stands for \eqn{R^2}, for a **design that is played in uniformly random order** while \eqn{f}
-#'   drifts, \eqn{|f_s-\bar f|\le V}{|f_s - mean f| <= V} everywhere: the intervals are those of \eqn{\bar f}{mean f},
-#'   the mean over exactly the design's rounds, of norm at most `B`. Drift is noise then, not bias (derived here, an
-#'   idea of Iwazaki and Takeno 2024; places revealed by decreasing \eqn{|z|} have ranges of \eqn{4V|z_k|}). It must be
-#'   fixed before the first play, and not be caused by the plays.
-#' * `width_glm`: for [rewards_binary()], [rewards_counts()] and [rewards_preferences()] of pairs without ties,
-#'   \eqn{|f(x) - \hat f(x)| \le r_t\sigma_c(x)}{|f(x) - fhat(x)| <= r_t sd_c(x)}, \eqn{\hat f}{fhat} the mode among
-#'   functions with \eqn{\|f - m\|_k \le B}{|f - m|_k <= B} (the posterior's mode where that is one; with this width it
-#'   is the bandit's posterior mean) and
-#'   \eqn{r_t^2 = B^2 + 2\log(1/\delta) - 2(\mathrm{ELBO} + J)}{r_t^2 = B^2 + 2 log(1/delta) - 2 (ELBO + J)}, \eqn{J}
-#'   the penalised loss \eqn{-\log p(y\mid\hat f) + \|\hat f - m\|^2/2}{-log p(y | fhat) + |fhat - m|^2 / 2}, ELBO the
-#'   bound of the evidence by Laplace's Gaussian. \eqn{\sigma_c}{sd_c} is the sd of a second posterior, in which reward
-#'   \eqn{i} has the weight \eqn{c_i}: the smallest average of \eqn{-\ell_i''}, weighted towards \eqn{\hat f_i}{fhat_i},
-#'   on the way from \eqn{\hat f_i}{fhat_i} to a value that \eqn{f} may have there, \eqn{c_i = \min\{W_i,
-#'   2D_i(u)/(u-\hat f_i)^2: u = m_i \pm B\sqrt{k_{ii}}\}}{c_i = min(W_i, 2 D_i(u) / (u - fhat_i)^2: u = m_i +- B
-#'   sqrt(k_ii))}, \eqn{D_i} Bregman's divergence of \eqn{-\log p}. With Gaussian noise it would be `width_amm`.
-#'   [policy_ucb()] and [policy_duel()] only; history's `sd` is \eqn{\sigma_c}{sd_c}.
-#' * `width_dmm`: the same martingale, kept point by point, and averaged over the numbers \eqn{\alpha_j}{alpha_j} of
-#'   `alpha0`. With \eqn{A_j = \alpha_j y'(K+\alpha_j I)^{-1}y + R^2\log\det(I+K/\alpha_j)}{A_j = alpha_j y'(K + alpha_j
-#'   I)^-1 y + R^2 log det(I + K / alpha_j)} and \eqn{R_t^2 = -2R^2\log\,\mathrm{mean}_j\,e^{-A_j/(2R^2)} +
-#'   2R^2\log(1/\delta)}{R_t^2 = -2 R^2 log(mean of exp(-A_j / (2 R^2))) + 2 R^2 log(1/delta)}, the upper bound at
-#'   \eqn{x} is the smallest over \eqn{\alpha}{alpha} of \eqn{\mu_\alpha(x) +
-#'   (\sigma_\alpha(x)/\sqrt\alpha)\sqrt{\max(0, R_t^2 + \alpha B^2 - \alpha y'(K+\alpha I)^{-1}y)}}{mu_alpha(x) +
-#'   (sd_alpha(x) / sqrt(alpha)) sqrt(max(0, R_t^2 + alpha B^2 - alpha y'(K + alpha I)^-1 y))}. UCB only; history's
-#'   `width` is (upper bound - mean) / sd at the chosen point. Costs one posterior per \eqn{\alpha}{alpha} and
-#'   \eqn{\alpha_j}{alpha_j}. One \eqn{\alpha_j = \lambda}{alpha_j = lambda} is Flynn and Reeb's bound (with `alpha` =
-#'   \eqn{\lambda}{lambda} too it is AMM); the mean of martingales is a martingale, so that no choice needs to be right
-#'   (derived here). `alpha0` must be fixed before the data: not by a `noise_var` that is refitted. The bounds hold in
-#'   all rounds together, and so does their intersection.
-#' * `width_sdf`:
-#'   \eqn{w_t + B_y \sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s)}{base_t + B_y * sum over the last m queries s of sd_{t-1}(x_s)},
-#'   `base` any width (Verma et al.); \eqn{m} is the pending rule's; `over = "pending"` sums over queries whose reward
-#'   has not arrived. The theorem takes \eqn{\lambda > 1}{lambda > 1} and \eqn{k \le 1}{k <= 1}; for every
-#'   \eqn{\lambda > 0}{lambda > 0} and rewards within `B_y` its proof gives
-#'   `width_sdf(width_realized(B, R + B_y, delta / 2), B_y / noise_var)`.
-#' * `width_ec`: \eqn{w_t + \epsilon\sqrt{(t-1)/\lambda}}{base_t + epsilon sqrt((t - 1) / lambda)}, for a model that is
-#'   wrong by up to \eqn{\epsilon}{epsilon}: \eqn{|f - \tilde f| \le \epsilon}{|f - g| <= epsilon} everywhere, where
-#'   `base` is a bound for \eqn{\tilde f}{g} (EC-GP-UCB, Bogunovic and Krause 2021). The upper bound of \eqn{f} is
-#'   \eqn{\epsilon}{epsilon} above \eqn{\mu + w_t\sigma}{mu + w_t sd}, which does not change what is played. With noise
-#'   variances of their own the sum of \eqn{1/\lambda_s}{1 / lambda_s} stands for \eqn{(t-1)/\lambda}{(t - 1) / lambda}.
-#'   Only with an \eqn{\epsilon}{epsilon} that is known, such as a surrogate's error.
-#' * `width_corrupt`: \eqn{w_t + C/\sqrt\lambda}{base_t + C / sqrt(lambda)}, for rewards
-#'   \eqn{y_t = f(x_t) + \epsilon_t + c_t}{y_t = f(x_t) + e_t + c_t} of which some are wrong,
-#'   \eqn{\sum_t|c_t| \le C}{sum |c_t| <= C} = `total`, a number that is known beforehand; with noise variances of their
-#'   own the smallest \eqn{\lambda_s}{lambda_s} for \eqn{\lambda}{lambda}, if it is smaller. `base` is a width for the
-#'   rewards as they should be: the mean moves by \eqn{\sum_sc_sz_s(x)}{sum c_s z_s(x)},
-#'   \eqn{z(x) = (K+\lambda I)^{-1}k(x)}{z(x) = (K + lambda I)^-1 k(x)}, which is at most
-#'   \eqn{C\max_s|z_s| \le C\sigma/\sqrt\lambda}{C max |z_s| <= C sd / sqrt(lambda)}.
-#' * `width_clip`: \eqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}}{B + v
-#'   b^-alpha sqrt((t - 1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L)}, for rewards with heavy tails that
-#'   [rewards_clip()] has clipped to \eqn{\pm b}{+- b}: the second term is their bias, and clipped noise is
-#'   \eqn{b}-sub-Gaussian.
-#' * `width_cpd`: \eqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon))}
-#'   (Avanesov, whose \eqn{t} is \eqn{|H|}, the number of rounds since the restart; here it is one more, as in every
-#'   width).
+#' UCB (upper confidence bound) selects the point with the largest
+#' \deqn{\mu_{t-1}(x) + w_t\,\sigma_{t-1}(x).}{mu_{t-1}(x) + w_t sd_{t-1}(x).}
+#' Thompson sampling draws a function from \eqn{GP(\mu_{t-1}, w_t^2 k_{t-1})}{GP(mu_{t-1}, w_t^2 k_{t-1})}. Papers write
+#' \eqn{\sqrt{\beta_t}}{sqrt(beta_t)} or \eqn{\beta_t}{beta_t} for the width. In this package it is always the
+#' multiplier itself.
 #'
-#' @section Units: a width is about \eqn{f}{f} as the model has it. `B`, `R`, `slack`, `total` and `epsilon` are in
-#'   units of the reward; with [scale_outputs()] in those of the scaled rewards, and nothing is converted. With a
-#'   likelihood ([rewards]) the `B` of [width_glm()] is about the latent \eqn{f}{f}.
+#' @section Which width: Choose by the assumption on the function \eqn{f} and the noise.
 #'
-#' @section Guarantee: `width_srinivas_finite()` at `scale = 1` (Theorem 1), `width_srinivas_compact()` (Theorem 2,
-#'   regret only), `width_srinivas_box()` (stopping): \eqn{f} drawn from the prior, Gaussian noise of variance
-#'   \eqn{\lambda}{lambda}; for the theorems' regret \eqn{k(x,x) \le 1}{k(x, x) <= 1}. `width_srinivas_rkhs()` (Theorem
-#'   3): \eqn{\|f\|_k \le B}{|f|_k <= B}, noise bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. `width_igp()`,
-#'   `width_gp_ts()`: \eqn{\|f\|_k \le B}{|f|_k <= B}, R-sub-Gaussian noise, \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}
-#'   or any other \eqn{\lambda \ge 1}{lambda >= 1} (they are then never narrower than `width_realized()`), a `gain` that
-#'   bounds \eqn{\gamma_{t-1}}{gamma_{t-1}} (or the realised one). `width_realized()`, `width_amm()`, `width_dmm()`: the
-#'   same, for every \eqn{\lambda > 0}{lambda > 0}. `width_sdf()`: see [gp_ucb_sdf()]. `width_glm()` (derived here,
-#'   proof in the core's widths/width.h): for all \eqn{x} and \eqn{t} with probability \eqn{1-\delta}{1 - delta}, if
-#'   \eqn{\|f - m\|_k \le B}{|f - m|_k <= B}, the kernel, \eqn{m} and `B` are fixed beforehand and rewards are
-#'   independent given \eqn{f} with the distribution that is assumed (of independent trials, say). With the engine
-#'   `"lowrank"`, too: the width is then larger by what the basis leaves out (same proof). Where only the expectation
-#'   can be trusted see Rewards in an interval. `width_fixed()`: the same assumptions, for points and looks that do not
-#'   depend on rewards. `width_corrupt()` (derived here): as its base, if the total is right. What is wrong with a
-#'   reward may depend on \eqn{f}, the points and all noise so far, not on later noise; with `width_fixed()` it must not
-#'   steer the design, with `width_srinivas_finite()` it must know \eqn{f} through the rewards alone. UCB then has
-#'   \eqn{R_T \le 2(w_T + C/\sqrt\lambda)\sqrt{cT\gamma_T}}{R_T <= 2 (w_T + C / sqrt(lambda)) sqrt(c T gamma_T)},
-#'   [regret_bound()]'s `"ucb"` with `total`. `width_dmm()` is no base: wrong rewards move its likelihood itself, as
-#'   they do [width_clip()]'s range. `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. No theorem
-#'   covers hyperparameters fitted to the same data, and all that is said of all rounds together takes for granted that
-#'   when a reward arrives, fails or is withdrawn does not depend on its value.
+#' * None: a number or a function, without a guarantee. `width_constant()` and `width_function()`, on this page.
+#' * \eqn{f} is drawn from the prior, and the noise is Gaussian: [width_srinivas_finite()], [width_srinivas_compact()],
+#'   [width_srinivas_box()], [width_irgp()]. See [widths_prior].
+#' * The RKHS norm of \eqn{f} is bounded, and the noise is sub-Gaussian: [width_amm()], [width_realized()],
+#'   [width_dmm()], [width_fixed()], [width_igp()], [width_gp_ts()], [width_srinivas_rkhs()]. See [widths_rkhs].
+#' * The RKHS norm is bounded, and rewards are successes, counts or comparisons: [width_glm()].
+#' * Rewards are late, corrupted or heavy-tailed, the model is wrong, or \eqn{f} changes: [width_sdf()],
+#'   [width_corrupt()], [width_clip()], [width_ec()], [width_cpd()]. See [widths_adjusted].
 #'
-#' @param value a number >= 0.
-#' @param f a function of the round number `t`, or of `t` and `state`, that returns one number >= 0.
-#' @param delta failure probability, in (0, 1).
-#' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root).
-#' @param printed `TRUE`: \eqn{\gamma_t}{gamma_t} as the paper prints it, not \eqn{\gamma_{t-1}}{gamma_{t-1}}.
-#' @param a,b,r,d constants of Theorem 2 (see above), > 0; `d` the number of inputs.
-#' @param B bound on the RKHS norm of the function (minus the prior mean), >= 0.
-#' @param R the noise is R-sub-Gaussian (for Gaussian noise: its standard deviation), >= 0.
-#' @param noise what `R` says of rewards with a noise variance of their own: `"scales"` or `"bounded"`, see above.
-#'   (`width_dmm()` knows `"scales"` only.)
-#' @param looks how often the intervals are looked at, at times fixed beforehand, a whole number >= 1.
-#' @param drift \eqn{V}, by how much \eqn{f} may differ from its mean over the design's rounds, a number >= 0; see
-#'   above.
-#' @param slack by how much \eqn{f} may differ between a cell's points in the first round, a number > 0 in units of the
-#'   reward, chosen beforehand; `NULL`: the prior's sd.
-#' @param gain information gain: `"realized"`, `"greedy"`, `"spectral"`, a number, a function of \eqn{s = t-1}, or
-#'   [gain_rate()]; see [gains].
-#' @param alpha regularisers to take the smallest bound over; `NULL`: seven values
-#'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3..3)}.
-#' @param alpha0 prior scales of the martingale, over which it is averaged; `NULL`:
-#'   \eqn{\lambda 4^{0..6}}{lambda * 4^(0:6)}.
-#' @param base a width.
-#' @param total \eqn{C}, the sum of the sizes of all that is wrong with the rewards, a number >= 0 in units of the
-#'   reward; see the section Units.
-#' @param epsilon largest error of the model, in units of the reward, >= 0; see the section Units.
-#' @param clip the rule made by [rewards_clip()], with its moment.
-#' @param B_y bound on the range of the rewards, >= 0.
-#' @param over sum over the last `m` queries (the paper's) or over pending ones only.
-#' @param D,nu,horizon constants of Avanesov's width: scale, the kernel's smoothness, rounds in all.
-#' @section Rewards in an interval: rewards in \[0, 1\] (yes or no, a share, a rating) are 1/2-sub-Gaussian about their
-#'   expectation \eqn{p(x)}, whatever their distribution. So
-#'   `gp_bandit(noise_var = 0.25, mean = 0.5, policy = policy_ucb(width_amm(B, R = 0.5, delta)))` has the band of
-#'   `width_amm()`, and `width_igp()` its regret, if the RKHS norm of \eqn{p - 0.5} is at most `B`. Of \eqn{k} successes
-#'   in \eqn{n} trials tell the share \eqn{k/n} with `noise_var` \eqn{0.25/n}{0.25 / n}. Nothing else is assumed, not
-#'   even that trials are independent of each other given \eqn{f}; rare events (chances below .05) are learnt slowly:
-#'   [rewards_binary()] does better there.
+#' If bounds \eqn{B} on the norm and \eqn{R} on the noise are known, use [width_amm()].
+#'
+#' @section Widths without a guarantee: For the number or function of your choice.
+#'
+#' * `width_constant(value)`: the same width in every round. Wherever a width is expected, a number means this.
+#' * `width_function(f)`: the width is `f(t)` or `f(t, state)`. `state` is a list of `log_det` (\eqn{L} below),
+#'   `noise_var` (\eqn{\lambda}{lambda}), `arms` (the number of candidates, `NA` on a box) and `rounds` (the number of
+#'   queries so far, including those before a restart).
+#'
+#' @section Notation: On all pages about widths
+#'
+#' * \eqn{t} is one plus the number of queries since the last restart or fresh epoch;
+#' * \eqn{n} is the number of arms (candidates of a finite domain), and \eqn{\delta}{delta} the failure probability;
+#' * \eqn{\lambda}{lambda} is the bandit's `noise_var`;
+#' * \eqn{\gamma_s}{gamma_s} is the largest information gain of \eqn{s} observations, see [gains];
+#' * \eqn{K_{t-1}} is the Gram matrix of the points played so far, and
+#'   \deqn{L = \log\det(I + K_{t-1}/\lambda).}{L = log det(I + K_{t-1} / lambda).}
+#'
+#' @section Units: A width is about \eqn{f} as the model has it. `B`, `R`, `slack`, `total` and `epsilon` are in units
+#'   of the reward. With [scale_outputs()] they are in units of the scaled rewards, and nothing is converted. With a
+#'   likelihood ([rewards]) the `B` of [width_glm()] is about the latent \eqn{f}.
+#'
+#' @section Guarantee: Each page states the theorem and its assumptions. Two limits hold for all widths. No theorem
+#'   covers hyperparameters fitted to the same data. Statements about all rounds together assume that the arrival,
+#'   failure or withdrawal of a reward does not depend on its value. `width_constant()` and `width_function()` have no
+#'   guarantee.
+#'
+#' @param value a number >= 0, the width of every round.
+#' @param f a function of the round number `t`, or of `t` and `state`. It returns one finite number >= 0.
+#' @return An object of class `bandit_width`, for the argument `width` of [policy_ucb()], [gp_ucb()] and others.
+#' @section Errors: A `gpbandits_error` names the argument. A width that is not finite in some round stops that round,
+#'   and the bandit stays unchanged.
+#' @references Srinivas et al. (2010) <https://arxiv.org/abs/0912.3995>; Chowdhury and Gopalan (2017)
+#'   <https://arxiv.org/abs/1704.00445>.
+#' @seealso [gains] for the information gain; [ridge_rate()]; [guarantees].
+#' @concept confidence bound
+#' @concept exploration
+#' @concept beta_t
+#' @concept UCB
+#' @examples
+#' width_constant(2)
+#' width_function(function(t) sqrt(2 * log(1 + t)))
+#' width_function(function(t, state) 1 + sqrt(state$log_det + 2 * log(10)))
+#' @name widths
+NULL
+
+#' Confidence widths for functions drawn from a Gaussian process
+#'
+#' These widths assume that the function \eqn{f} is a draw from the bandit's Gaussian-process prior. A confidence width
+#' \eqn{w_t} is the multiplier of the posterior standard deviation. For the notation see [widths].
+#'
+#' @section Finitely many arms: `width_srinivas_finite(delta, scale)` is Theorem 1 of Srinivas et al. at `scale` = 1:
+#'   \deqn{w_t = \sqrt{s\cdot 2\log(n t^2\pi^2/(6\delta))},}{w_t = sqrt(scale * 2 log(n t^2 pi^2 / (6 delta))),}
+#'   where \eqn{s} is `scale`. The paper divides by five in practice (`scale = 1 / 5`).
+#'
+#' @section Finitely many arms, randomised: `width_irgp()` is IRGP-UCB (Takeno et al. 2023):
+#'   \deqn{w_t^2 = 2\log(n/2) + E_t,}{w_t^2 = 2 log(n / 2) + E_t,}
+#'   where \eqn{E_t} is exponential with mean 2 and drawn again in each round. It has nothing to tune and does not grow
+#'   with \eqn{t}. The draw is from R's generator, at `$suggest()`. The expected regret is at most
+#'   \deqn{\sqrt{C_1(2 + 2\log(n/2))T\gamma_T},\quad C_1 = 2/\log(1 + 1/\lambda),}{sqrt(C1 (2 + 2 log(n / 2)) T
+#'   gamma_T), C1 = 2 / log(1 + 1/lambda),}
+#'   if \eqn{k(x,x)\le 1}{k(x, x) <= 1}. Nothing else is proven: \eqn{\mu \pm w_t\sigma}{mu +- w_t sd} is not a
+#'   confidence interval.
+#'
+#' @section Boxes, for regret: `width_srinivas_compact(delta, a, b, r, d, scale)` is Theorem 2 of Srinivas et al.:
+#'
+#'   \deqn{w_t = \sqrt{s\beta_t},}{w_t = sqrt(scale * beta_t),}
+#'
+#'   \deqn{\beta_t = 2\log(2t^2\pi^2/(3\delta)) + 2d\log(t^2 d b r \sqrt{\log(4da/\delta)}).}{beta_t = 2 log(2 t^2
+#'   pi^2 / (3 delta)) + 2 d log(t^2 d b r sqrt(log(4 d a / delta))).}
+#'
+#'   The domain lies in \eqn{[0, r]^d}. The partial derivatives of \eqn{f} satisfy
+#'   \deqn{P(\sup|\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}.}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).}
+#'   The second logarithm, that of the discretisation's size, is at least 0. (With a small \eqn{b} the formula as
+#'   printed is narrower than one point needs.) The bounds hold at the points played and on a net that differs from
+#'   round to round, not everywhere. So this width is for regret only.
+#'
+#' @section Boxes, for stopping: `width_srinivas_box(delta, a, b, r, d, slack)` is for [stop_gap()] on a box, under the
+#'   same assumption on derivatives. Here \eqn{t} is one plus the number of *observed* rewards, and
+#'
+#'   \deqn{w_t = \sqrt{2\log((m^d+1)\pi^2t^2/(3\delta))},}{w_t = sqrt(2 log((m^d + 1) pi^2 t^2 / (3 delta))),}
+#'
+#'   \deqn{m = \max(1, \lceil b\sqrt{\log_+(2da/\delta)}\,d r t^2/(2S)\rceil),\quad e_t = S/t^2,}{m = max(1,
+#'   ceiling(b sqrt(max(0, log(2 d a / delta))) d r t^2 / (2 S))), e_t = S / t^2,}
+#'
+#'   where \eqn{S} is `slack`. With probability \eqn{1-\delta}{1 - delta}, for all \eqn{t},
+#'   \deqn{\max f \le \max(\mu+w\sigma) + e_t,}{max f <= max(mu + w sd) + e_t,}
+#'   and \eqn{f \ge \mu - w\sigma}{f >= mu - w sd} at one point that is chosen by the data.
+#'
+#'   Proof idea: the box is cut into \eqn{m^d} cells. With probability \eqn{1 - \delta/2}{1 - delta / 2} \eqn{f} changes
+#'   by at most \eqn{e_t} between a point and the centre of its cell. With probability \eqn{1-\delta/2}{1 - delta / 2}
+#'   the intervals hold at these centres and at the chosen point.
+#'
+#' @section Constants a and b in one input: Rice's formula gives
+#'   \deqn{a = 1 + r s_2/(\pi s_1),\quad b = \sqrt2\,s_1,}{a = 1 + r s2 / (pi s1), b = sqrt(2) s1,}
+#'   for kernels of variance 1 and lengthscale \eqn{l}:
+#'
+#'   * [kernel_se()]: \eqn{s_1 = 1/l}{s1 = 1 / l} and \eqn{s_2/s_1 = \sqrt3/l}{s2 / s1 = sqrt(3) / l};
+#'   * [kernel_matern()] with smoothness 5/2: \eqn{s_1 = \sqrt{5/3}/l}{s1 = sqrt(5 / 3) / l} and
+#'     \eqn{s_2/s_1 = \sqrt{15}/l}{s2 / s1 = sqrt(15) / l}.
+#'
+#'   For variance \eqn{v}, \eqn{b} is \eqn{\sqrt v}{sqrt(v)} times that.
+#'
+#' @section Guarantee: \eqn{f} is drawn from the prior, and the noise is Gaussian with variance \eqn{\lambda}{lambda}.
+#'   `width_srinivas_finite()` is covered at `scale = 1` (Theorem 1), `width_srinivas_compact()` for regret only
+#'   (Theorem 2). `width_srinivas_box()`, for stopping, is an original result, not peer-reviewed. The theorems' regret
+#'   bounds also need \eqn{k(x,x) \le 1}{k(x, x) <= 1}. For statements about all rounds together see the limits in
+#'   [widths].
+#'
+#' @param delta failure probability, a number in (0, 1). The default is 0.1; `width_srinivas_compact()` has none.
+#' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root). The default 1 is the theorem's.
+#' @param a,b constants of the bound on the derivatives, numbers > 0, see above.
+#' @param r side of the cube \eqn{[0, r]^d} that contains the domain, a number > 0.
+#' @param d number of inputs, an integer >= 1.
+#' @param slack by how much \eqn{f} may differ within a cell in the first round, a number > 0 in units of the reward,
+#'   fixed in advance. `NULL` (default): the prior's standard deviation.
 #' @return An object of class `bandit_width`.
-#' @section Errors: a `gpbandits_error` that names the argument. A width that turns out not
-#'   finite in some round stops that round and leaves the bandit as it was.
-#' @references Srinivas et al. (2010) <https://arxiv.org/abs/0912.3995>; Takeno, Inatsu and Karasuyama (2023)
-#'   <https://arxiv.org/abs/2302.01511>; Bogunovic and Krause (2021) <https://arxiv.org/abs/2111.05008>; Iwazaki and
-#'   Takeno (2024) <https://arxiv.org/abs/2410.16052>; Chowdhury and Gopalan (2017) <https://arxiv.org/abs/1704.00445>;
-#'   Abbasi-Yadkori (2013), PhD thesis, University of Alberta; Flynn and Reeb (2025), tighter confidence bounds for
-#'   sequential kernel regression; Verma, Dai and Low (2022); Avanesov, nonstationary GP bandits.
+#' @references Srinivas, Krause, Kakade and Seeger (2010) <https://arxiv.org/abs/0912.3995>; Takeno, Inatsu and
+#'   Karasuyama (2023) <https://arxiv.org/abs/2302.01511>.
+#' @seealso [widths] for all widths; [regret_bound()] for the regret bounds.
+#' @concept confidence bound
+#' @concept GP-UCB
+#' @concept Bayesian regret
 #' @examples
 #' width_srinivas_finite(delta = 0.1, scale = 1 / 5)
+#' width_irgp()
+#' # kernel_se(0.2) on [0, 1]: s1 = 5, s2 / s1 = 5 * sqrt(3)
+#' width_srinivas_box(delta = 0.1, a = 1 + 5 * sqrt(3) / pi, b = sqrt(2) * 5, r = 1, d = 1)
+#' @name widths_prior
+NULL
+
+#' Confidence widths for functions of bounded RKHS norm
+#'
+#' These widths assume that the function has RKHS norm at most `B` and that the noise is `R`-sub-Gaussian. A confidence
+#' width \eqn{w_t} is the multiplier of the posterior standard deviation. For the notation see [widths]. If `B` and `R`
+#' are known, use `width_amm()`. Two further widths under these assumptions have their own pages: [width_fixed()] and
+#' [width_dmm()].
+#'
+#' @section From the points played: `width_amm(B, R, delta, noise)` (Flynn and Reeb 2025) is
+#'   \deqn{w_t = \sqrt{B^2 + (R^2/\lambda)(L + 2\log(1/\delta))}.}{w_t = sqrt(B^2 + (R^2/lambda) (L + 2 log(1/delta))).}
+#'   `width_realized(B, R, delta, noise)` (Abbasi-Yadkori 2013) has the same guarantee and is never narrower:
+#'   \deqn{w_t = B + (R/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}.}{w_t = B + R / sqrt(lambda) * sqrt(2 log(1/delta) +
+#'   L).}
+#'   Both hold for every \eqn{\lambda > 0}{lambda > 0}.
+#'
+#' @section Noise variances of single rewards: Rewards may have separate noise variances \eqn{\lambda_s}{lambda_s}
+#'   (`$observe(noise_var = )`), which must be fixed before the reward. Then \eqn{L} is that of the weighted points. The
+#'   argument `noise` states what `R` means:
+#'
+#'   * `"scales"`: the noise of reward \eqn{s} is
+#'     \eqn{R\sqrt{\lambda_s/\lambda}}{R sqrt(lambda_s / lambda)}-sub-Gaussian. A wrong \eqn{\lambda_s}{lambda_s} that
+#'     is too small makes the guarantee void.
+#'   * `"bounded"`: the noise is \eqn{R}-sub-Gaussian for every \eqn{\lambda_s}{lambda_s}. In both widths
+#'     \eqn{R\sqrt{\max(1, \lambda/\min\lambda_s)}}{R sqrt(max(1, lambda / min lambda_s))} replaces \eqn{R}.
+#'
+#' @section From the information gain: `width_igp(B, R, delta, gain)` is that of IGP-UCB (Chowdhury and Gopalan 2017):
+#'
+#'   \deqn{w_t = B + R\sqrt{2(\gamma_{t-1} + 1 + \log(1/\delta))}.}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 +
+#'   log(1/delta))).}
+#'
+#'   `width_gp_ts(B, R, delta, gain)`, the scale of GP-TS's draws, has \eqn{\log(2/\delta)}{log(2/delta)} instead.
+#'
+#'   `width_srinivas_rkhs(B, delta, gain, scale, printed)` is Theorem 3 of Srinivas et al. at `scale` = 1, with \eqn{s}
+#'   = `scale`:
+#'
+#'   \deqn{w_t = \sqrt{s(2B^2 + 300\gamma_{t-1}\log^3(t/\delta))}.}{w_t = sqrt(scale * (2 B^2 + 300 gamma_{t-1} log^3(t
+#'   / delta))).}
+#'
+#'   \eqn{B} bounds the norm itself, not its square. The paper prints \eqn{\gamma_t}{gamma_t} (`printed = TRUE`, for
+#'   gains that do not depend on the next point). Its proof (Theorem 6) and the quotation by Chowdhury and Gopalan have
+#'   \eqn{\gamma_{t-1}}{gamma_{t-1}}.
+#'
+#' @section Rewards in an interval: Rewards in \[0, 1\] (yes or no, a proportion, a rating) are 1/2-sub-Gaussian about
+#'   their expectation \eqn{p(x)}, for every distribution. So a bandit with `noise_var = 0.25`, `mean = 0.5` and `policy
+#'   = policy_ucb(width_amm(B, R = 0.5, delta))` has the confidence bounds of `width_amm()`, if the RKHS norm of
+#'   \eqn{p - 0.5} is at most `B`. Likewise `width_igp()` has its regret bound, with its \eqn{\lambda}{lambda} (see
+#'   Guarantee).
+#'
+#'   For \eqn{k} successes in \eqn{n} trials, report \eqn{k/n} with `noise_var` \eqn{0.25/n}{0.25 / n}. Nothing else is
+#'   assumed, not even that trials are independent of each other given \eqn{f}. Rare events (probabilities below 0.05)
+#'   need many rewards; [rewards_binary()] does better there.
+#'
+#' @section Guarantee: With probability at least \eqn{1-\delta}{1 - delta}, for all \eqn{x} and all \eqn{t},
+#'   \deqn{|\mu_{t-1}(x) - f(x)| \le w_t\sigma_{t-1}(x).}{|mu_{t-1}(x) - f(x)| <= w_t sd_{t-1}(x).}
+#'   Assumptions: \eqn{\|f\|_k \le B}{|f|_k <= B} (of \eqn{f} minus the prior mean) and `R`-sub-Gaussian noise, and
+#'
+#'   * `width_realized()`, `width_amm()`: every \eqn{\lambda > 0}{lambda > 0};
+#'   * `width_igp()`, `width_gp_ts()`: \eqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T} or any other
+#'     \eqn{\lambda \ge 1}{lambda >= 1} (they are then never narrower than `width_realized()`), and a `gain` that bounds
+#'     \eqn{\gamma_{t-1}}{gamma_{t-1}}, or the realised one.
+#'
+#'   `width_srinivas_rkhs()` has the regret bound of Theorem 3, if \eqn{\|f\|_k \le B}{|f|_k <= B} and the noise is
+#'   bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. Hyperparameters fitted to the same data are not covered; see also the
+#'   limits in [widths].
+#'
+#' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
+#' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
+#'   deviation.
+#' @param delta failure probability, a number in (0, 1), by default 0.1.
+#' @param noise meaning of `R` if rewards have separate noise variances: `"scales"` (default) or `"bounded"`, see above.
+#' @param gain information gain: `"realized"` (default), `"greedy"`, `"spectral"`, a number, a function of
+#'   \eqn{s = t-1}, or [gain_rate()]; see [gains].
+#' @param scale a number > 0 that multiplies \eqn{\beta_t}{beta_t} (under the root). The default 1 is the theorem's.
+#' @param printed `TRUE`: use \eqn{\gamma_t}{gamma_t} as the paper prints it. `FALSE` (default): use
+#'   \eqn{\gamma_{t-1}}{gamma_{t-1}}.
+#' @return An object of class `bandit_width`.
+#' @references Flynn and Reeb (2025), Tighter confidence bounds for sequential kernel regression; Abbasi-Yadkori (2013),
+#'   PhD thesis, University of Alberta; Chowdhury and Gopalan (2017) <https://arxiv.org/abs/1704.00445>; Srinivas et al.
+#'   (2010) <https://arxiv.org/abs/0912.3995>.
+#' @seealso [widths] for all widths; [norm_check()] for a lower bound of the norm; [ridge_rate()].
+#' @concept confidence bound
+#' @concept reproducing kernel Hilbert space
+#' @concept sub-Gaussian noise
+#' @examples
 #' width_amm(B = 1, R = 0.1, delta = 0.05)
 #' # Seven successes of ten trials, as a reward in [0, 1]:
 #' b <- gp_bandit(1:5, kernel_se(2, 0.25), noise_var = 0.25, mean = 0.5,
 #'                policy = policy_ucb(width_amm(B = 1, R = 0.5)))
 #' b$observe(b$suggest()$id, 7 / 10, noise_var = 0.25 / 10)
 #' b$posterior(arm = 1)
+#' @name widths_rkhs
+NULL
+
+#' Confidence widths for late, corrupted or heavy-tailed rewards
 #'
-#' width_function(function(t) sqrt(2 * log(1 + t)))
-#' width_function(function(t, state) 1 + sqrt(state$log_det + 2 * log(10)))
-#' @name widths
+#' These widths widen the confidence bounds when an assumption of the usual widths fails. A confidence width \eqn{w_t}
+#' is the multiplier of the posterior standard deviation. For the notation see [widths]. `base` is a width that would be
+#' right without the problem.
+#'
+#' @section Late rewards: `width_sdf(base, B_y, over)` is that of GP-UCB-SDF (Verma et al. 2022):
+#'   \deqn{w_t + B_y \sum_{s=t-m}^{t-1}\sigma_{t-1}(x_s),}{w_t + B_y * sum over the last m queries s of sd_{t-1}(x_s),}
+#'
+#'   where \eqn{w_t} is the base and \eqn{m} is that of the pending rule (the rule for queries without a reward). With
+#'   `over = "pending"` the sum is over the queries without a reward. The theorem needs \eqn{\lambda > 1}{lambda > 1}
+#'   and \eqn{k \le 1}{k <= 1}. For every \eqn{\lambda > 0}{lambda > 0} and rewards within `B_y` its proof gives
+#'   `width_sdf(width_realized(B, R + B_y, delta / 2), B_y / noise_var)`. See [gp_ucb_sdf()].
+#'
+#' @section Wrong models: `width_ec(base, epsilon)` is that of EC-GP-UCB (Bogunovic and Krause 2021):
+#'   \deqn{w_t + \epsilon\sqrt{(t-1)/\lambda}.}{w_t + epsilon sqrt((t - 1) / lambda).}
+#'   It is for a function \eqn{f} with \eqn{|f - \tilde f| \le \epsilon}{|f - g| <= epsilon} everywhere, and a base that
+#'   is right for \eqn{\tilde f}{g}. The upper bound of \eqn{f} is \eqn{\epsilon}{epsilon} above
+#'   \eqn{\mu + w_t\sigma}{mu + w_t sd}; this does not change which point is selected. If rewards have separate noise
+#'   variances \eqn{\lambda_s}{lambda_s}, the sum of \eqn{1/\lambda_s}{1 / lambda_s} replaces
+#'   \eqn{(t-1)/\lambda}{(t - 1) / lambda}. Use it only with a known \eqn{\epsilon}{epsilon}, such as the error of a
+#'   surrogate.
+#'
+#' @section Corrupted rewards: `width_corrupt(base, total)` is
+#'   \deqn{w_t + C/\sqrt\lambda,}{w_t + C / sqrt(lambda),}
+#'   for rewards \eqn{y_t = f(x_t) + \epsilon_t + c_t}{y_t = f(x_t) + e_t + c_t} of which some are wrong, with
+#'   \eqn{\sum_t|c_t| \le C}{sum |c_t| <= C}. \eqn{C} = `total` must be known in advance. The base is right for the
+#'   uncorrupted rewards. If rewards have separate noise variances, the smallest \eqn{\lambda_s}{lambda_s} replaces
+#'   \eqn{\lambda}{lambda}, if it is smaller.
+#'
+#'   Why: with \eqn{z(x) = (K+\lambda I)^{-1}k(x)}{z(x) = (K + lambda I)^-1 k(x)} the mean moves by
+#'   \deqn{\sum_sc_sz_s(x) \le C\max_s|z_s(x)| \le C\sigma(x)/\sqrt\lambda.}{sum c_s z_s(x) <= C max |z_s(x)| <= C sd(x)
+#'   / sqrt(lambda).}
+#'
+#' @section Heavy tails: `width_clip(B, clip, delta)` is for rewards that [rewards_clip()] has clipped to
+#'   \eqn{\pm b}{+- b}:
+#'
+#'   \deqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}.}{B + v b^-alpha sqrt((t -
+#'   1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L).}
+#'
+#'   The second term is the bias of clipping. In the third, clipped noise is \eqn{b}-sub-Gaussian.
+#'
+#' @section Functions that change: `width_cpd(D, nu, d, horizon)` is that of GP-UCB-CPD (Avanesov):
+#'   \deqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}.}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).}
+#'   Avanesov's \eqn{t} is \eqn{|H|}, the number of rounds since the restart. Here it is one more, as in every width.
+#'
+#' @section Guarantee: `width_sdf()`: see [gp_ucb_sdf()]. `width_clip()`: see [rewards_clip()]. `width_ec()`: that of
+#'   its base, for \eqn{\tilde f}{g}. `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. The limits in
+#'   [widths] apply.
+#'
+#'   `width_corrupt()`: that of its base, if the total is right (original result, not peer-reviewed). The corruption of
+#'   a reward may depend on \eqn{f}, the points and all noise so far, but not on later noise. With `width_fixed()` it
+#'   must not influence the design. With `width_srinivas_finite()` it may depend on \eqn{f} through the rewards alone.
+#'   The regret of UCB is then at most
+#'   \deqn{R_T \le 2(w_T + C/\sqrt\lambda)\sqrt{cT\gamma_T},}{R_T <= 2 (w_T + C / sqrt(lambda)) sqrt(c T gamma_T),}
+#'   which is `"ucb"` of [regret_bound()] with `total`. `width_dmm()` cannot be the base: wrong rewards move its
+#'   likelihood itself. For the same reason `width_clip()` cannot: they move its range.
+#'
+#' @param base a width, or a number for a constant width.
+#' @param B_y bound on the range of the rewards, a number >= 0 in units of the reward, by default 1.
+#' @param over `"window"` (default): sum over the last `m` queries, as in the paper. `"pending"`: sum over pending
+#'   queries only.
+#' @param epsilon largest error of the model, a number >= 0 in units of the reward (see Units in [widths]).
+#' @param total \eqn{C}, the sum of the absolute corruptions of all rewards, a number >= 0 in units of the reward (see
+#'   Units in [widths]).
+#' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
+#' @param clip a rule made by [rewards_clip()] with its `moment`.
+#' @param delta failure probability, a number in (0, 1), by default 0.1.
+#' @param D,nu,d,horizon constants of Avanesov's width: the scale, the smoothness of the kernel, the number of inputs,
+#'   and the total number of rounds.
+#' @return An object of class `bandit_width`.
+#' @references Verma, Dai and Low (2022), Bayesian optimization under stochastic delayed feedback; Bogunovic and Krause
+#'   (2021) <https://arxiv.org/abs/2111.05008>; Avanesov, Nonstationary Gaussian process bandits by change-point
+#'   detection.
+#' @seealso [widths] for all widths.
+#' @concept robust Bayesian optimization
+#' @concept delayed feedback
+#' @concept adversarial corruption
+#' @concept misspecified model
+#' @examples
+#' width_corrupt(width_amm(B = 1, R = 0.1), total = 2)
+#' width_ec(width_amm(B = 1, R = 0.1), epsilon = 0.05)
+#' width_sdf(width_realized(B = 1, R = 1.1, delta = 0.05), B_y = 1)
+#' @name widths_adjusted
 NULL
 
 new_width <- function(type) new_part("bandit_width", type, parent.frame())
@@ -376,45 +491,89 @@ takes_state <- function(f) {
     (length(arguments) > 1 && names(arguments)[2] != "..." && identical(arguments[[2]], quote(expr = )))
 }
 
-#' @rdname widths
+#' @rdname widths_prior
 #' @export
 width_srinivas_finite <- function(delta = 0.1, scale = 1) new_width("srinivas_finite")
 
-#' @rdname widths
+#' @rdname widths_prior
 #' @export
 width_irgp <- function() new_width("irgp")
 
-#' @rdname widths
+#' @rdname widths_prior
 #' @export
 width_srinivas_compact <- function(delta, a, b, r, d, scale = 1) new_width("srinivas_compact")
 
-#' @rdname widths
+#' @rdname widths_prior
 #' @export
 width_srinivas_box <- function(delta = 0.1, a, b, r, d, slack = NULL) new_width("srinivas_box")
 
-#' @rdname widths
+#' @rdname widths_rkhs
 #' @export
 width_srinivas_rkhs <- function(B, delta = 0.1, gain = "realized", scale = 1, printed = FALSE) {
   new_width("srinivas_rkhs")
 }
 
-#' @rdname widths
+#' @rdname widths_rkhs
 #' @export
 width_igp <- function(B, R, delta = 0.1, gain = "realized") new_width("igp")
 
-#' @rdname widths
+#' @rdname widths_rkhs
 #' @export
 width_gp_ts <- function(B, R, delta = 0.1, gain = "realized") new_width("gp_ts")
 
-#' @rdname widths
+#' @rdname widths_rkhs
 #' @export
 width_realized <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("realized")
 
-#' @rdname widths
+#' @rdname widths_rkhs
 #' @export
 width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("amm")
 
-#' @rdname widths
+#' Confidence width for designs that do not depend on rewards
+#'
+#' `width_fixed()` is for designs whose points are chosen without regard to rewards. Examples are [policy_variance()],
+#' [policy_uniform()], the points of `design`, and the batches of [bpe()]. A confidence width \eqn{w} is the multiplier
+#' of the posterior standard deviation. For the notation see [widths].
+#'
+#' With \eqn{q} = `looks` evaluations, whose rounds are fixed in advance,
+#' \deqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nq/\delta)}.}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n q / delta)).}
+#' It has no information gain and is much narrower than `width_amm()` later on. It is an original result, not
+#' peer-reviewed. With \eqn{z = (K+\lambda I)^{-1}k(x)}{z = (K + lambda I)^-1 k(x)} the error of the mean has two parts:
+#'
+#' * a bias of at most \eqn{B\sqrt{\sigma^2-\lambda\|z\|^2}}{B sqrt(sd^2 - lambda |z|^2)};
+#' * noise of at most \eqn{R\|z\|\sqrt{2\log(2nq/\delta)}}{R |z| sqrt(2 log(2 n q / delta))}.
+#'
+#' The Cauchy-Schwarz inequality combines them. (Vakili et al. 2021 add the two, which is never narrower.)
+#'
+#' @section Drift: With `drift` \eqn{= V > 0}{= V > 0}, \eqn{R^2 + 4V^2} replaces \eqn{R^2}. This is for a **design
+#'   played in uniformly random order** while \eqn{f} drifts, with \eqn{|f_s-\bar f|\le V}{|f_s - mean f| <= V}
+#'   everywhere. The intervals are those of \eqn{\bar f}{mean f}, the mean over exactly the design's rounds, whose norm
+#'   is at most `B`. The drift must be fixed before the first play and must not be caused by the plays. Random order
+#'   turns the drift from a bias into noise. (Original result, not peer-reviewed, after an idea of Iwazaki and Takeno
+#'   2024: the proof reveals the points by decreasing \eqn{|z_k|}, with ranges of \eqn{4V|z_k|}.)
+#'
+#' @section Guarantee: With probability at least \eqn{1-\delta}{1 - delta}, the confidence intervals hold for all arms
+#'   at the `looks` evaluations. Assumptions: \eqn{\|f\|_k \le B}{|f|_k <= B} (of \eqn{f} minus the prior mean),
+#'   `R`-sub-Gaussian noise, every \eqn{\lambda > 0}{lambda > 0}, and points and evaluations that do not depend on
+#'   rewards. Original result, not peer-reviewed. Hyperparameters fitted to the same data are not covered; see also the
+#'   limits in [widths].
+#' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
+#' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
+#'   deviation.
+#' @param delta failure probability, a number in (0, 1), by default 0.1.
+#' @param looks number of evaluations of the intervals, at rounds fixed in advance, an integer >= 1, by default 1.
+#' @param drift \eqn{V}, by how much \eqn{f} may differ from its mean over the design's rounds, a number >= 0 in units
+#'   of the reward, by default 0; see Drift.
+#' @return An object of class `bandit_width`.
+#' @references Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple regret for Gaussian process
+#'   bandits; Iwazaki and Takeno (2024) <https://arxiv.org/abs/2410.16052>.
+#' @seealso [widths] for all widths; [plan_experiments()], [bpe()].
+#' @concept confidence bound
+#' @concept experimental design
+#' @concept non-adaptive design
+#' @examples
+#' width_fixed(B = 1, R = 0.1)
+#' width_fixed(B = 1, R = 0.1, looks = 3)
 #' @export
 width_fixed <- function(B, R, delta = 0.1, looks = 1, drift = 0) new_width("fixed")
 
@@ -426,23 +585,119 @@ fixed_multiplier <- function(B, R, noise_var, places, delta, looks = 1) {
   sqrt(B^2 + 2 * R^2 / noise_var * log(2 * places * looks / delta))
 }
 
-#' @rdname widths
+#' Confidence width from a mixture of martingales
+#'
+#' `width_dmm()` computes confidence bounds for functions of RKHS norm at most `B` with `R`-sub-Gaussian noise. It uses
+#' the martingale of [width_amm()] point by point, and averages it over the numbers \eqn{\alpha_j}{alpha_j} of `alpha0`.
+#' A confidence width is the multiplier of the posterior standard deviation. For the notation see [widths].
+#'
+#' Let
+#'
+#' \deqn{Q(\alpha) = \alpha y'(K+\alpha I)^{-1}y,\quad A_j = Q(\alpha_j) + R^2\log\det(I+K/\alpha_j),}{Q(alpha) =
+#' alpha y'(K + alpha I)^-1 y, A_j = Q(alpha_j) + R^2 log det(I + K / alpha_j),}
+#'
+#' \deqn{R_t^2 = -2R^2\log\,\mathrm{mean}_j\,e^{-A_j/(2R^2)} + 2R^2\log(1/\delta).}{R_t^2 = -2 R^2 log(mean of
+#' exp(-A_j / (2 R^2))) + 2 R^2 log(1/delta).}
+#'
+#' The upper bound at \eqn{x} is the smallest over \eqn{\alpha}{alpha} (of `alpha`) of
+#' \deqn{\mu_\alpha(x) + (\sigma_\alpha(x)/\sqrt\alpha)\sqrt{\max(0, R_t^2 + \alpha B^2 - Q(\alpha))}.}{mu_alpha(x) +
+#' (sd_alpha(x) / sqrt(alpha)) sqrt(max(0, R_t^2 + alpha B^2 - Q(alpha))).}
+#' It is for UCB only. It costs one posterior per \eqn{\alpha}{alpha} and \eqn{\alpha_j}{alpha_j}. The `width` in the
+#' history is (upper bound - mean) / sd at the selected point. The bounds hold in all rounds together, and so does their
+#' intersection.
+#'
+#' With one \eqn{\alpha_j = \lambda}{alpha_j = lambda} it is the bound of Flynn and Reeb; with `alpha`
+#' \eqn{= \lambda}{= lambda} too it is [width_amm()]. The mean of martingales is a martingale, so no single choice has
+#' to be right (original result, not peer-reviewed). `alpha0` must be fixed before the data, not by a `noise_var` that
+#' is refitted.
+#'
+#' @section Guarantee: As for [width_amm()], for every \eqn{\lambda > 0}{lambda > 0}, with `noise = "scales"` for
+#'   rewards with separate noise variances. Hyperparameters fitted to the same data are not covered; see also the limits
+#'   in [widths].
+#' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
+#' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
+#'   deviation.
+#' @param delta failure probability, a number in (0, 1), by default 0.1.
+#' @param alpha regularisers of which the smallest bound is taken, numbers > 0. `NULL` (default): seven values
+#'   \eqn{\lambda 4^{-3..3}}{lambda * 4^(-3:3)}.
+#' @param alpha0 prior scales of the martingale, over which it is averaged, numbers > 0. `NULL` (default):
+#'   \eqn{\lambda 4^{0..6}}{lambda * 4^(0:6)}.
+#' @return An object of class `bandit_width`.
+#' @references Flynn and Reeb (2025), Tighter confidence bounds for sequential kernel regression.
+#' @seealso [widths] for all widths; [width_amm()], [norm_check()].
+#' @concept confidence bound
+#' @concept confidence sequence
+#' @examples
+#' width_dmm(B = 1, R = 0.1)
 #' @export
 width_dmm <- function(B, R, delta = 0.1, alpha = NULL, alpha0 = NULL) new_width("dmm")
 
-#' @rdname widths
+#' Confidence width for successes, counts and comparisons
+#'
+#' `width_glm()` gives confidence bounds for the latent function of rewards that are not Gaussian. It is for
+#' [rewards_binary()], [rewards_counts()], and [rewards_preferences()] of pairs without ties. A confidence width
+#' \eqn{r_t} is the multiplier of a posterior standard deviation.
+#'
+#' The bounds are
+#' \deqn{|f(x) - \hat f(x)| \le r_t\sigma_c(x).}{|f(x) - fhat(x)| <= r_t sd_c(x).}
+#' \eqn{\hat f}{fhat} is the mode among the functions with \eqn{\|f - m\|_k \le B}{|f - m|_k <= B}, where \eqn{m} is the
+#' prior mean. It is the posterior's mode if that is one of them. With this width it is the bandit's posterior mean.
+#'
+#' The multiplier is
+#' \deqn{r_t^2 = B^2 + 2\log(1/\delta) - 2(\mathrm{ELBO} + J),}{r_t^2 = B^2 + 2 log(1/delta) - 2 (ELBO + J),}
+#' \deqn{J = -\log p(y\mid\hat f) + \|\hat f - m\|^2/2.}{J = -log p(y | fhat) + |fhat - m|^2 / 2.}
+#' \eqn{J} is the penalised loss, and ELBO the lower bound of the evidence by Laplace's Gaussian.
+#'
+#' \eqn{\sigma_c}{sd_c} is the standard deviation of a second posterior, in which reward \eqn{i} has the weight
+#' \eqn{c_i}. The log-likelihood of reward \eqn{i} is \eqn{\ell_i}{l_i}, and
+#' \eqn{W_i = -\ell_i''(\hat f_i)}{W_i = -l_i''(fhat_i)} its curvature. \eqn{c_i} is the smallest average of
+#' \eqn{-\ell_i''}{-l_i''}, weighted towards \eqn{\hat f_i}{fhat_i}, on the way from \eqn{\hat f_i}{fhat_i} to a value
+#' that \eqn{f} may have there:
+#'
+#' \deqn{c_i = \min\{W_i,\; 2D_i(u)/(u-\hat f_i)^2 : u = m_i \pm B\sqrt{k_{ii}}\},}{c_i = min(W_i, 2 D_i(u) / (u -
+#' fhat_i)^2 for u = m_i +- B sqrt(k_ii)),}
+#'
+#' where \eqn{D_i} is the Bregman divergence of \eqn{-\ell_i}{-l_i}. With Gaussian noise the width would be
+#' [width_amm()].
+#'
+#' Only [policy_ucb()] and [policy_duel()] take this width. The `sd` of the history is \eqn{\sigma_c}{sd_c}.
+#'
+#' @section Guarantee: The bounds hold for all \eqn{x} and \eqn{t} with probability \eqn{1-\delta}{1 - delta}, if
+#'
+#'   * \eqn{\|f - m\|_k \le B}{|f - m|_k <= B};
+#'   * the kernel, \eqn{m} and `B` are fixed in advance;
+#'   * rewards are independent given \eqn{f}, with the assumed distribution (for successes: independent trials);
+#'   * the arrival, failure or withdrawal of a reward does not depend on its value.
+#'
+#'   Original result, not peer-reviewed; the proof is in the source file `widths/width.h`. With the engine `"lowrank"`
+#'   the width is larger by the error of the basis, and the same proof applies. Hyperparameters fitted to the same data
+#'   are not covered. If only the expectation of the rewards can be trusted, use [width_amm()] as its section "Rewards
+#'   in an interval" describes. Regret bounds: `"glm"` and `"duel"` of [regret_bound()].
+#'
+#' @param B bound on the RKHS norm of the latent function (minus the prior mean), a number >= 0.
+#' @param delta failure probability, a number in (0, 1), by default 0.1.
+#' @return An object of class `bandit_width`.
+#' @seealso [widths] for all widths; [rewards]; [rewards_preferences()].
+#' @concept generalised linear bandit
+#' @concept logistic bandit
+#' @concept confidence bound
+#' @examples
+#' b <- gp_bandit(1:5, kernel_se(2), policy = policy_ucb(width_glm(B = 1)),
+#'                rewards = rewards_binary())
+#' b$observe(b$suggest()$id, 7, size = 10)
+#' b$posterior(scale = "latent")
 #' @export
 width_glm <- function(B, delta = 0.1) new_width("glm")
 
-#' @rdname widths
+#' @rdname widths_adjusted
 #' @export
 width_sdf <- function(base, B_y = 1, over = c("window", "pending")) new_width("sdf")
 
-#' @rdname widths
+#' @rdname widths_adjusted
 #' @export
 width_ec <- function(base, epsilon) new_width("ec")
 
-#' @rdname widths
+#' @rdname widths_adjusted
 #' @export
 width_clip <- function(B, clip, delta = 0.1) {
   check_class(clip, "bandit_rewards", hint = "rewards_clip(moment = , rounds = )")
@@ -464,7 +719,7 @@ check_base <- function(base, same) {
   base
 }
 
-#' @rdname widths
+#' @rdname widths_adjusted
 #' @export
 width_corrupt <- function(base, total) new_width("corrupt")
 
@@ -478,7 +733,7 @@ check_corruptible <- function(base) {
   base
 }
 
-#' @rdname widths
+#' @rdname widths_adjusted
 #' @export
 width_cpd <- function(D, nu, d, horizon) new_width("cpd")
 
@@ -549,24 +804,29 @@ describe_width <- function(width) {
   sprintf("%s (%s)", width$type, paste(words, collapse = ", "))
 }
 
-#' The ridge that makes a Matern kernel's regret sublinear
+#' Noise variance with sublinear regret for a Matern kernel
 #'
-#' \eqn{\lambda = T^{d/(2\nu + 2d)}}{lambda = T^(d / (2 nu + 2 d))} for a Matern kernel of smoothness \eqn{\nu}{nu} in
-#' \eqn{d} inputs, a regulariser that grows with the horizon \eqn{T}; 1 for the squared-exponential kernel, which is the
-#' limit \eqn{\nu\to\infty}{nu -> Inf}.
+#' `ridge_rate()` returns a regulariser (`noise_var`) that grows with the horizon \eqn{T}. For a Matern kernel of
+#' smoothness \eqn{\nu}{nu} in \eqn{d} inputs it is
+#' \deqn{\lambda = T^{d/(2\nu + 2d)}.}{lambda = T^(d / (2 nu + 2 d)).}
+#' For the squared-exponential kernel, the limit \eqn{\nu\to\infty}{nu -> Inf}, it is 1.
 #'
-#' @section Guarantee: GP-UCB with [width_realized()] and this `noise_var` has regret
-#'   \eqn{\tilde O(T^{(\nu+2d)/(2\nu+2d)})}{O~(T^((nu + 2 d) / (2 nu + 2 d)))} for functions of bounded RKHS norm,
-#'   sublinear for every \eqn{\nu > 0}{nu > 0} (Whitehouse, Ramdas and Wu 2023). It is no noise variance then: the
-#'   width's `R` is given apart, and no refit may change it. At a few hundred rounds \eqn{\lambda = R^2}{lambda = R^2}
-#'   is better; the theorem is about growth.
+#' @section Guarantee: For functions of bounded RKHS norm, GP-UCB with [width_realized()] and this `noise_var` has
+#'   regret
+#'   \deqn{\tilde O(T^{(\nu+2d)/(2\nu+2d)}),}{O~(T^((nu + 2 d) / (2 nu + 2 d))),}
+#'   which is sublinear for every \eqn{\nu > 0}{nu > 0} (Whitehouse, Ramdas and Wu 2023). \eqn{\lambda}{lambda} is then
+#'   not the noise variance: the width's `R` is given separately, and no refit may change \eqn{\lambda}{lambda}. The
+#'   theorem is about growth. For a few hundred rounds \eqn{\lambda = R^2}{lambda = R^2} is better.
 #' @param kernel [kernel_matern()] or [kernel_se()].
-#' @param rounds the horizon \eqn{T}, a whole number >= 1.
-#' @param inputs \eqn{d}; `NULL`: as many as the kernel's `dims` or its lengthscales.
+#' @param rounds the horizon \eqn{T}, an integer >= 1.
+#' @param inputs the number of inputs \eqn{d}, an integer >= 1. `NULL` (default): the number of the kernel's `dims` or
+#'   lengthscales, whichever is larger.
 #' @return A number >= 1.
-#' @section Errors: a `gpbandits_error` for another kernel, or arguments that are no such numbers.
+#' @section Errors: Another kernel is a `gpbandits_error`.
 #' @references Whitehouse, Ramdas and Wu (2023) <https://arxiv.org/abs/2307.07539>.
 #' @seealso [width_realized()].
+#' @concept regularisation
+#' @concept Matern kernel
 #' @examples
 #' ridge_rate(kernel_matern(2.5, 0.3), rounds = 1000) # 1000^(1/7)
 #' @export

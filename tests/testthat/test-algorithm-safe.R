@@ -383,7 +383,7 @@ test_that("the norm's lower bound is the specification's and its formula's", {
   expect_equal(found$lower, c(f = .656851), tolerance = 1e-6)
   expect_identical(unname(found$refuted), TRUE)
   expect_equal(found$probability, 0.9)
-  expect_output(print(found), "at least 0.6569: 0.6, which was told, is refuted", fixed = TRUE)
+  expect_output(print(found), "at least 0.6569: the given bound 0.6 is refuted", fixed = TRUE)
   expect_false(norm_check(b, B = 0.7)$refuted)
   set.seed(470)
   x <- sort(runif(12))
