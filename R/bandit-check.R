@@ -82,7 +82,7 @@ check_design <- function(design) {
   if (is.null(design)) return(invisible())
   whole <- is.list(design) && is.integer(design$arm) && is.matrix(design$inputs) && is.double(design$inputs) &&
     nrow(design$inputs) == length(design$arm)
-  if (!whole) damaged("its design is no list of places")
+  if (!whole) damaged("its design is not a list of points")
 }
 
 check_contexts_again <- function(config) {
@@ -106,7 +106,7 @@ check_refits <- function(bandit) {
   }
   grows <- vapply(refits, is_growth, NA)
   if (length(refits) != length(kind) || any(grows != (kind == event_kind[["arms"]]))) {
-    damaged("it has other refits than its events tell of")
+    damaged("its refits differ from those in its events")
   }
   Map(check_fit, refits, configs_in_time(bandit$config, refits))
 }
@@ -139,11 +139,11 @@ check_beliefs <- function(beliefs, config) {
 check_output_map <- function(map) {
   if (is.null(map)) return(invisible())
   if (!is.list(map) || !all(c("centre", "scale", "distinct", "count") %in% names(map))) {
-    damaged("its map of rewards is none")
+    damaged("its output transform is invalid")
   }
   numbers <- map[intersect(names(new_output_map(0, 1)), names(map))]
   single <- vapply(numbers, function(value) is.numeric(value) && length(value) == 1, NA)
-  if (!all(single) || anyNA(unlist(numbers[names(numbers) != "worst"]))) damaged("its map of rewards has no numbers")
+  if (!all(single) || anyNA(unlist(numbers[names(numbers) != "worst"]))) damaged("its output transform has no numbers")
 }
 
 check_models <- function(models, config) {
@@ -251,7 +251,7 @@ check_logged_inputs <- function(config, inputs) {
   if (is_tabulated_space(config) || !nrow(inputs)) return(invisible())
   own <- seq_along(model_names(config$domain))
   if (!can_be_told(config$domain, inputs[, own, drop = FALSE])) {
-    damaged("it has a query at a place that the domain does not have")
+    damaged("it has a query at a point outside its domain")
   }
 }
 
@@ -261,7 +261,7 @@ check_log_places <- function(config, queries) {
   known <- if (is.null(arms)) is.na(queries$arm) else queries$arm >= 0 & queries$arm < arms
   inside <- queries$context >= 0 & queries$context < contexts & known
   finite <- vapply(queries[logged_inputs(config)], function(x) all(is.finite(x)), NA)
-  if (!all(inside %in% TRUE) || !all(finite)) damaged("it has a query at a place that the domain does not have")
+  if (!all(inside %in% TRUE) || !all(finite)) damaged("it has a query at a point outside its domain")
 }
 
 # Its numbers are looked at here and by the core, which plays it.
@@ -278,7 +278,7 @@ check_checkpoint_event <- function(bandit) {
   if (!right) damaged("its checkpoint has no numbers of rounds")
   played <- table_size(bandit$queries)
   if (or_zero(first$other) > played || (!is.na(first$reward) && first$reward > played + first$size)) {
-    damaged("its checkpoint tells of queries that are not there")
+    damaged("its checkpoint has queries that do not exist")
   }
 }
 

@@ -10,7 +10,7 @@ with_fixed <- function(contexts, bandit, fixed) {
   slice <- slice_of(domain, check_fixed(fixed, fixable_inputs(domain)))
   policy <- bandit$config$policy
   if (!is.null(slice$fixed) && (trait(policy, "intervals") || trait(policy, "safe"))) {
-    stop_argument("fixed", describe(fixed), "NULL for a policy that keeps to the places that it began with")
+    stop_argument("fixed", describe(fixed), "NULL for a policy whose candidates are fixed at the start")
   }
   if (!is.null(slice$eligible)) {
     both <- if (is.null(contexts$eligible)) slice$eligible else slice$eligible & contexts$eligible

@@ -60,7 +60,7 @@ feasibility <- function(config, scaled) {
 warn_infeasible <- function(found, wanted) {
   if (is.na(found) || found >= wanted - 1e-6) return(invisible())
   warning(structure(class = c("gpbandits_infeasible", "gpbandits_warning", "warning", "condition"),
-                    list(message = paste0("No place is known where the limits hold with probability ", format(wanted),
+                    list(message = paste0("No point is known at which the limits hold with probability ", format(wanted),
                                           ": this is the most probable (", format(found, digits = 3), ")."),
                          call = NULL)))
 }
@@ -109,7 +109,7 @@ front_now <- function(bandit, context, feasible) {
   feasible <- check_probability(feasible)
   wanted <- objectives(config)
   if (length(wanted) < 2) {
-    stop_gpbandits("This bandit has one objective: `$best()` has its best place.", argument = "outcomes")
+    stop_gpbandits("This bandit has one objective: use `$best()`.", argument = "outcomes")
   }
   contexts <- contexts_for(bandit, context, 1L)
   places <- front_candidates(bandit, contexts)
@@ -178,7 +178,7 @@ limits_that_bind <- function(bandit, config, best, probability) {
   }, NA)
 }
 
-infeasible_words <- "nowhere may all limits hold, by the policy's own bounds: no place is feasible"
+infeasible_words <- "no point is feasible by the policy's bounds: the limits cannot all hold"
 
 # Is the optimistic set of UCB under limits empty, among arms or the places that are looked at?
 declares_infeasible <- function(bandit) {

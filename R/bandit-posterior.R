@@ -207,7 +207,7 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed
   if (!is.null(weights)) return(best_of_front(bandit, context, feasible, weights))
   if (length(wanted) > 1) {
     stop_gpbandits("This bandit has several objectives (", paste(wanted, collapse = ", "),
-                   "): no place is the best. `$front()` has those that no other beats; ",
+                   "): there is no single best point. `$front()` has the Pareto front; ",
                    "`$best(weights = )` weighs them.", argument = "weights")
   }
   found <- core(cpp_bandit_best(bandit$handle, contexts, feasible))

@@ -45,7 +45,7 @@ check_script_dots <- function(..., allowed, no_contexts = NULL) {
     stop_argument("contexts", "given", paste0("left out: ", no_contexts))
   }
   if ("refit" %in% given && !"refit" %in% allowed) {
-    stop_argument("refit", "given", "left out: its rule goes by kernels that stay; gp_fit() fits one beforehand")
+    stop_argument("refit", "given", "left out: its rule needs fixed kernels; fit one in advance by gp_fit()")
   }
   check_dots_empty(..., allowed = allowed)
 }

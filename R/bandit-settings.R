@@ -105,7 +105,7 @@ grown_config <- function(config, refits) {
       config$domain <- joined_arms(config$domain, arms)
       if (length(config$mean) > 1) config$mean <- c(config$mean, arms$mean)
     } else if (have < max(new) || !identical(unname(config$domain$x[new, , drop = FALSE]), arms$x)) {
-      damaged("its arms are not those that its events tell of")
+      damaged("its arms differ from those in its events")
     }
   }
   config

@@ -97,7 +97,7 @@ observe_ranking <- function(bandit, id, reward, prefer, time) {
   }
   if (any(known)) {
     stop_argument("id", sprintf("%g, which has been ranked", id[known][1]),
-                  "pending queries (`$add()` puts a place into another ranking)")
+                  "pending queries (`$add()` adds a point to another ranking)")
   }
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
   tell(bandit, "reward", id, told$reward, no_columns(length(id)), time, told_beside(length(id), other = told$other))

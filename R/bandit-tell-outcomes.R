@@ -34,7 +34,7 @@ outcome_column <- function(values, name, count, arg) {
   where <- sprintf("%s$%s", arg, name)
   known <- !is.na(values)
   if (length(values) != count || !(is_number(values) || is.logical(values) && !any(known))) {
-    stop_argument(where, describe(values), sprintf("%d number(s), NA for what is not known yet", count))
+    stop_argument(where, describe(values), sprintf("%d number(s), NA for values that are not known yet", count))
   }
   values <- as.double(values)
   values[known] <- check_numbers(values[known], where, lower = -largest_number, upper = largest_number)
@@ -60,7 +60,7 @@ observe_several <- function(bandit, id, reward, time, noise_var) {
   config <- bandit$config
   if (is.data.frame(id)) {
     check_data_frame(id, "id")
-    if (!is.null(reward)) stop_argument("reward", "given besides a data.frame",
+    if (!is.null(reward)) stop_argument("reward", "given in addition to a data.frame",
                                         "columns of the data.frame, one per outcome")
     frame <- id
     columns <- intersect(names(frame), outcome_names(config))
@@ -70,7 +70,7 @@ observe_several <- function(bandit, id, reward, time, noise_var) {
                           paste(outcome_names(config), collapse = ", ")))
     }
     if ("reward" %in% names(frame) && !"reward" %in% columns) {
-      stop_argument("reward", "a column beside those of outcomes",
+      stop_argument("reward", "a column in addition to those of the outcomes",
                     paste("a column for each outcome:", paste(outcome_names(config), collapse = ", ")))
     }
     id <- check_ids(bandit, frame$id)
@@ -101,7 +101,7 @@ untold_outcomes <- function(bandit, id, values) {
   }
   withdrawn <- which(status == "withdrawn")
   if (length(withdrawn)) refuse(withdrawn[1], "withdrawn",
-                                "a query that awaits it (`$add()` tells what came of another)")
+                                "a query whose value is pending (use `$add()` for other evaluations)")
   told <- status %in% c("observed", "lost")
   other <- which(told & had != values[given])
   if (length(other)) {

@@ -47,7 +47,7 @@ rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
   ours <- function(names) beside(names, given_names(bandit$config))
   g <- ours(constraint_names(bandit$config, "g"))
   if (!is.null(reward)) {
-    if (!is.null(data$reward)) stop_argument("reward", "given besides the data.frame's column", "given once")
+    if (!is.null(data$reward)) stop_argument("reward", "given in addition to the data.frame's column", "given once")
     if ("id" %in% names(data)) data$reward <- check_rewards(reward, nrow(data))
   }
   wanted <- c("id", "reward", if (is.null(constraints)) g)
@@ -104,7 +104,7 @@ check_conditions_told <- function(bandit, id, data) {
                                 told_words(data[[name]][bad]), id[bad] + ids_before(bandit),
                                 told_words(queries[[name]][bad])),
                   paste("a data.frame whose inputs, arms and contexts are those of its queries (what was tried",
-                        "elsewhere is told by `$add()`, and the query given up by `$withdraw()`)"))
+                        "elsewhere is reported by `$add()`, and the query withdrawn by `$withdraw()`)"))
   }
 }
 
@@ -166,7 +166,7 @@ check_ids <- function(bandit, id) {
 # failed may have a result after all.)
 check_untold <- function(bandit, id, reward, constraints, beside = NULL) {
   check_status(bandit, id, c("pending", "failed", "observed", "lost"),
-               "a pending query (`$add()` tells what came of another)")
+               "a pending query (use `$add()` for other evaluations)")
   told <- !status_of(bandit, id) %in% c("pending", "failed")
   same <- bandit$queries$reward[id] == reward
   for (j in seq_len(ncol(constraints))) {

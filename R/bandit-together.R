@@ -128,7 +128,7 @@ check_transfer_again <- function(config) {
     damaged("its earlier campaigns leave another design")
   }
   for (part in c("outcomes", "changes", "constraints", "rewards")) {
-    if (!is.null(config[[part]])) damaged("it has earlier campaigns beside `", part, "`")
+    if (!is.null(config[[part]])) damaged("it has earlier campaigns in addition to `", part, "`")
   }
   check_can_transfer(config)
   count <- length(check_names(transfer$name, "transfer"))
@@ -308,7 +308,7 @@ check_glm_width <- function(config) {
     refuse(paste("for", trait(config$policy, "title")), "for policy_ucb() or policy_duel()")
   }
   if (trait(config$pending, "variance_knows")) {
-    refuse("with pending_hallucinate()", "with pending_ignore(): what is pending proves nothing")
+    refuse("with pending_hallucinate()", "with pending_ignore(): pending queries are not part of the guarantee")
   }
 }
 
@@ -332,7 +332,7 @@ check_likelihood <- function(config) {
            "width_constant(), width_function() or width_glm(): others' theorems are for Gaussian noise")
   }
   if (trait(config$policy, "of_noise") || !is.null(config$policy$repeats)) {
-    refuse("policy", describe_policy(config$policy), "one that does not go by the noise variance")
+    refuse("policy", describe_policy(config$policy), "one that does not use the noise variance")
   }
   if (config$engine == "lowrank" && is_variational(config$rewards)) {
     stop_argument("engine", "\"lowrank\", with approximation = \"variational\"",

@@ -53,7 +53,7 @@ prior_mean_at <- function(config, arm) if (length(config$mean) == 1) config$mean
 
 warn_refuted <- function(times) {
   warning(structure(class = c("gpbandits_refuted", "gpbandits_warning", "warning", "condition"), list(
-    message = sprintf(paste("The model is refuted: %d time(s) no value was within all confidence intervals of a place.",
+    message = sprintf(paste("The model is refuted: %d time(s) no value was within all confidence intervals of a point.",
                             "Kernel, noise or width are wrong."), times),
     call = NULL)))
 }

@@ -22,7 +22,7 @@ weight_of_reward <- function(sampling, y, size, f, h = 1e-3) {
 likelihood_checked <- function(bandit, config) {
   if (compares_queries(config)) {
     stop_argument("object", paste("a bandit whose rewards are", trait(config$rewards, "title")),
-                  "one whose rewards are of one place each")
+                  "one whose rewards are of one point each")
   }
   known <- core(cpp_bandit_known(bandit$handle, 1L))
   lasting <- trait(or_else(config$changes, change_never()), "lasting")

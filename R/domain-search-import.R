@@ -18,7 +18,7 @@ space_of.default <- function(x, where = NULL, transformed = TRUE) {
   # (An input may be called `where`, too.)
   constraints <- names(x) == "where" & !vapply(x, speaks_of_parameter, NA)
   if (any(constraints)) {
-    if (!is.null(where)) stop_argument("where", "given beside a list that has one", "in one place")
+    if (!is.null(where)) stop_argument("where", "given in addition to a list that has one", "in one place")
     where <- x[["where"]]
   }
   space_of_list(as.list(x)[!constraints], where)
@@ -82,8 +82,8 @@ factor_values <- function(fact, levels) {
   if (is.null(fact$trafo)) return(levels)
   values <- lapply(levels, fact$trafo)
   if (!all(lengths(values) == 1) || !(all(vapply(values, is.numeric, NA)) || all(vapply(values, is.character, NA)))) {
-    stop_argument("...", sprintf("with levels of %s that stand for more than a number or a text", fact$id),
-                  "of plain levels (take the names, and look them up in the objective)")
+    stop_argument("...", sprintf("with levels of %s that are more than a number or a text", fact$id),
+                  "of plain levels (use their names, and select the value in the objective)")
   }
   unlist(values)
 }

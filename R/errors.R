@@ -415,7 +415,7 @@ check_dots_empty <- function(..., allowed = character()) {
                   paste("one of", paste0("`", allowed, "`", collapse = ", ")))
   }
   if (name %in% c("maximize", "maximise", "minimize", "minimise", "direction")) {
-    stop_argument(name, "given: rewards are always maximised", "left out; to minimise y, tell the reward -y")
+    stop_argument(name, "given: rewards are always maximised", "left out; to minimise y, report the reward -y")
   }
   near <- allowed[utils::adist(name, allowed, ignore.case = TRUE) <= 2]
   stop_argument(name, sprintf("an argument this function does not know%s",

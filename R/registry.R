@@ -104,7 +104,7 @@ look_for_fault <- function(x, class) {
     if (!is.list(x) || !of_class) stop("it is no plain list of its class")
     fields <- unclass(x)
     if (anyDuplicated(names(fields)) || length(names(fields)) != length(fields)) {
-      stop("its settings have no names of their own")
+      stop("its settings have no names")
     }
     check_part_fields(fields, family)
     NULL

@@ -10,7 +10,7 @@ preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd
 no_theorem <- local({
   unproven <- "none is proven"
   unchecked <- "its paper's constants depend on how much f varies and have not been checked"
-  safety <- "what is proven is that no play is unsafe, with probability 1 - delta"
+  safety <- "its guarantee is that no query is unsafe, with probability 1 - delta"
   c(gp_ucb = "\"srinivas1\" is for arms, \"srinivas2\" for a box, \"ucb\" for any width that holds",
     gp_bucb = "\"ucb\" with `guard` is for batches whose width is raised",
     gp_ei = unproven,

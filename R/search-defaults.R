@@ -126,7 +126,7 @@ given_design <- function(initial_design, n_initial, domain, most = Inf) {
   count <- place_total(places)
   if (count > most) {
     stop_argument("initial_design", sprintf("one of %d points", as.integer(count)),
-                  sprintf("at most as many points as there are evaluations (%s)", exact_words(most)))
+                  sprintf("at most the number of evaluations (%s)", exact_words(most)))
   }
   if (count == 0) stop_argument("initial_design", "one without points", "at least one point (`n_initial = 0` for none)")
   places
@@ -175,7 +175,7 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   }
   if ("constraints" %in% ...names()) {
     stop_argument("constraints", "given to maximize_bandit() or auto_bandit()",
-                  "left out: `limits = ~ impurity <= 2`, or `outcomes`, say what must hold besides")
+                  "left out: `limits = ~ impurity <= 2`, or `outcomes`, specify the constraints")
   }
   rewards <- list(...)$rewards
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")

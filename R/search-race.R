@@ -80,7 +80,7 @@
 #' No rule covers a fold that was not evaluated. A setting that loses by 1 on nine folds of ten, and would win by 20 on
 #' the last, is stopped before that fold in up to 70% of the orders. In simulations (test-search-race.R in the
 #' sources), at most a proportion \eqn{\alpha}{alpha} of the winners was stopped.
-#' @section Elsewhere: [tnr("gp_bandit")][mlr3-doors] has no racing, because mlr3tuning evaluates a setting on all
+#' @section Elsewhere: [tnr("gp_bandit")][mlr3-integration] has no racing, because mlr3tuning evaluates a setting on all
 #'   folds at once.
 #' @seealso [maximize_bandit()], [tune_gp_bandit()].
 #' @concept racing

@@ -71,7 +71,7 @@ check_workers <- function(workers) {
   available <- future::nbrOfWorkers()
   if (is.infinite(workers)) workers <- available
   if (is.infinite(workers)) {
-    stop_argument("workers", "Inf", "a whole number where the future plan has no limit of its own")
+    stop_argument("workers", "Inf", "an integer if the future plan has no limit")
   }
   if (workers > available) {
     stop_argument("workers", format(workers),

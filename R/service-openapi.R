@@ -6,7 +6,7 @@ service_schema <- function() {
   shapes <- schema_shapes()
   list(
     openapi = "3.0.3",
-    info = list(title = "gpbandits", version = "1", description = "Ask a bandit for queries and tell it rewards."),
+    info = list(title = "gpbandits", version = "1", description = "Ask a bandit for queries and report rewards."),
     components = list(securitySchemes = list(token = list(type = "http", scheme = "bearer"))),
     security = list(list(token = list())),
     paths = c(asking_and_telling_paths(shapes), reading_paths(shapes))
@@ -35,7 +35,7 @@ asking_and_telling_paths <- function(s) {
                         s$rewarded(constraints = list(type = "array", items = s$number), size = s$one_or_two(s$number),
                                  prefer = s$preferred), s$done),
     "/amend" = s$post("A known reward was wrong: its new value.", s$rewarded(prefer = s$preferred), s$done),
-    "/fail" = s$post("A query that was tried in vain.", s$given_up, s$done),
+    "/fail" = s$post("A query whose evaluation failed.", s$given_up, s$done),
     "/withdraw" = s$post("A query that will never be answered, or (`outcome`) some of its outcomes.", s$withdrawn,
                          s$done),
     "/heartbeat" = s$post("Renews the lease of a query.", s$object(token = s$text, required = "token"),
@@ -49,7 +49,7 @@ reading_paths <- function(s) {
                     s$object(arm = s$whole, point = s$point, mean = s$number, sd = s$number, outcomes = s$loose,
                              feasible = s$number),
                     s$context_in_url, slow = TRUE),
-    "/front" = s$get("With several objectives: the places that no other beats, by posterior means.",
+    "/front" = s$get("With several objectives: the Pareto front of posterior means.",
                      s$object(front = list(type = "array", items = s$object(arm = s$whole, point = s$point,
                                                                             outcomes = s$loose,
                                                                             feasible = s$number))), s$context_in_url,
@@ -134,7 +134,7 @@ service_path <- function(method, summary, answer, body = NULL, parameters = list
   json <- function(schema) stats::setNames(rep(list(list(schema = schema)), length(type)), type)
   path <- list(summary = summary,
                responses = list("200" = list(description = "done", content = json(answer)),
-                                "400" = list(description = "what was asked is wrong"),
+                                "400" = list(description = "the request is invalid"),
                                 "401" = list(description = "no token, or a wrong one"),
                                 "503" = list(description = "the store does not answer, or it took too long")))
   if (!is.null(body)) path$requestBody <- list(required = TRUE, content = json(body))

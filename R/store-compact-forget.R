@@ -7,7 +7,7 @@
 # query's number is its row; what users see as its id is larger by `before`. Users' ids come in by check_ids() and go
 # out by query_frame().
 
-summable <- "a bandit whose future depends on no more than the sums of each place, where `keep` is given"
+summable <- "a bandit that depends only on the sums of each point, if `keep` is given"
 
 # ---- what can be forgotten ------------------------------------------------------------
 
@@ -20,7 +20,7 @@ forget_rounds <- function(bandit, keep) {
   last <- last_to_forget(bandit, events, keep)
   own <- which(!is.na(events$noise_var) | !is.na(events$size))
   if (any(events$id[own] > old$sums & events$id[own] <= last)) {
-    stop_argument("x", "a bandit with rewards told with a noise of their own, or several for one id",
+    stop_argument("x", "a bandit with a separate noise variance for some rewards, or several rewards for one id",
                   "one whose rewards have the same noise, where `keep` is given (widths ask for that of each)")
   }
   before <- length(events$kind)
@@ -36,16 +36,16 @@ why_not_forget <- function(bandit) {
   config <- bandit$config
   policy <- config$policy
   if (is_stored(bandit)) return("in a store, where others know its queries by their rows")
-  if (!is_tabulated_space(config)) return("whose places are not counted (a box, a product or open contexts)")
-  if (!is.null(config$rewards)) return("with `rewards` of its own, which count one by one")
-  if (!is.null(config$outputs)) return("with `outputs`, where each reward is scaled by itself")
+  if (!is_tabulated_space(config)) return("without a finite set of points (a box, a product or open contexts)")
+  if (!is.null(config$rewards)) return("with `rewards`, which count one by one")
+  if (!is.null(config$outputs)) return("with `outputs`, where each reward is scaled separately")
   if (!is.null(config$failures)) return("with `failures`, which count as the worst reward that is known")
-  if (trait(config$pending, "replaces")) return("with pending_censor(), where what is lost counts one by one")
-  if (!is.null(policy$repeats)) return("with policy_repeats(), which looks back at the first of its repeats")
+  if (trait(config$pending, "replaces")) return("with pending_censor(), where lost rewards count one by one")
+  if (!is.null(policy$repeats)) return("with policy_repeats(), which uses the first of its repeats")
   if (trait(policy, "pairs")) return("whose policy asks for pairs of queries")
-  if (length(phase_names(config))) return("whose policy goes by what it did before (phases)")
+  if (length(phase_names(config))) return("whose policy depends on its earlier phases")
   if (!is.null(policy$width) && trait(policy$width, "looks_back")) {
-    return(sprintf("with %s, which looks at each of the last queries", trait(policy$width, "title")))
+    return(sprintf("with %s, which uses each of the last queries", trait(policy$width, "title")))
   }
   journal <- bandit$journal
   if (inherits(journal, "bandit_file_journal") && has_notes(journal)) {
@@ -152,5 +152,5 @@ check_forgetful <- function(bandit, new) {
       abs(ours$log_det - theirs$log_det) <= 1e-6 * max(1, ours$log_det) &&
       all(abs(beliefs(bandit, match(place(twin)[at], place(bandit))) - beliefs(twin, at)) <= 1e-6)
   }, gpbandits_error = function(e) FALSE)
-  if (!same) stop_argument("x", "a bandit whose life a shorter log does not tell", summable)
+  if (!same) stop_argument("x", "a bandit whose history a shorter log cannot hold", summable)
 }

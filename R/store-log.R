@@ -213,7 +213,7 @@ play_others <- function(bandit, head) {
   check_rows(bandit, rows)
   note_overwritten(bandit, rows$events$query)
   catch_error(play_rows(bandit, rows), function(e) {
-    stop_gpbandits("The store's rows tell no bandit's life: ", message_of(e), argument = "store", parent = e)
+    stop_gpbandits("The store's rows are not a bandit's history: ", message_of(e), argument = "store", parent = e)
   })
   log$checksum <- rows$events$checksum[nrow(rows$events)]
   check_end(log, head)
@@ -345,13 +345,13 @@ check_places <- function(config, q) {
   contexts <- if (is.null(config$contexts)) 1L else nrow(config$contexts)
   inside <- q$context >= 0 & q$context < contexts & q$segment >= 1 &
     (if (is.null(arms)) is.na(q$arm) else !is.na(q$arm) & q$arm >= 0 & q$arm < arms)
-  refuse_rows("gpb_query", q$query, !inside, "a place that the bandit does not have")
+  refuse_rows("gpb_query", q$query, !inside, "a point that the bandit does not have")
   refuse_rows("gpb_query", q$query, !is.finite(as.double(q$mean)) | !is.finite(as.double(q$sd)) | q$sd < 0,
               "without a mean and a standard deviation")
   numbers <- numbers_of(q$numbers, more_query_columns(config), "gpb_query")
   columns <- numbers[logged_inputs(config)]
   finite <- Reduce(`&`, lapply(columns, is.finite), rep(TRUE, nrow(q)))
-  refuse_rows("gpb_query", q$query, !finite, "a place that is no finite point")
+  refuse_rows("gpb_query", q$query, !finite, "a point that is not finite")
   chosen <- input_ranges(config$domain)
   given <- data_ranges(config$domain)
   data <- q$action == "given"
@@ -359,7 +359,7 @@ check_places <- function(config, q) {
     range <- ifelse(matrix(data, 2, nrow(q), byrow = TRUE), given[, j], chosen[, j])
     slack <- 1e-9 * (chosen[2, j] - chosen[1, j])
     refuse_rows("gpb_query", q$query, columns[[j]] < range[1, ] - slack | columns[[j]] > range[2, ] + slack,
-                "a place outside of the bandit's domain")
+                "a point outside the bandit's domain")
   }
 }
 

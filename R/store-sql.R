@@ -70,7 +70,7 @@ check_not_inherited <- function(con) {
   if (any(inherited)) {
     attempt(DBI::dbDisconnect(con))
     stop_gpbandits("This process was forked while the store's SQLite file was open: it cannot use that file safely. ",
-                   "Fork before the store is made, or take processes that begin anew (mirai, a multisession plan), or ",
+                   "Fork before the store is made, or use fresh processes (mirai, a multisession plan), or ",
                    "PostgreSQL.", argument = "store")
   }
   sqlite_memory$connections <- c(open, list(list(con = con, file = file, pid = Sys.getpid())))

@@ -8,7 +8,7 @@ check_race_of <- function(resamples, race) {
   check_no_waiting(race, "in tune_gp_bandit()")
   if (is.null(race) || NROW(resamples) == race$folds) return(invisible())
   stop_argument("race", sprintf("one over %g folds", race$folds),
-                sprintf("race_folds(%d): there are so many resamples", as.integer(NROW(resamples))))
+                sprintf("race_folds(%d): the number of resamples", as.integer(NROW(resamples))))
 }
 
 begin_tuning_race <- function(search, race) {

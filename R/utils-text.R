@@ -120,7 +120,7 @@ has_code <- function(x) {
 
 # (Version 2 writes no compact vectors.)
 code_text <- function(f, trust) {
-  if (!trust) stop_gpbandits("A function or a formula cannot be written down where that is not trusted.")
+  if (!trust) stop_gpbandits("A function or a formula is only written if `trust = TRUE`.")
   bytes <- serialize(f, NULL, version = 2)
   found <- cpp_strange_in_function(bytes)
   if (nzchar(found)) stop_gpbandits("A function cannot be written down: what belongs to it holds ", found, ".")

@@ -3,7 +3,7 @@
 # That of rewards with a likelihood, see GlmWidth in the core.
 claim_glm <- function(width, bandit) {
   proved(width, bandit, sprintf("the RKHS norm of f (minus the prior mean) is at most %g", width$B),
-         sprintf("rewards are %s, independent of each other given f and what was asked",
+         sprintf("rewards are %s, independent of each other given f and the queries",
                  trait(bandit$config$rewards, "title")))
 }
 
@@ -32,7 +32,7 @@ claim_finite <- function(width, bandit) {
 }
 
 claim_compact <- function(width, bandit) {
-  unproved("the width of Theorem 2 holds at what is played and on a net only, width_srinivas_box() is one for stopping")
+  unproved("the width of Theorem 2 holds at the played points and on a net only, width_srinivas_box() is one for stopping")
 }
 
 claim_norm <- function(width, bandit) proved(width, bandit, norm_words(width, bandit))
@@ -51,15 +51,15 @@ claim_gain <- function(width, bandit) {
 
 prior_words <- function(bandit) {
   sprintf("f is drawn from the prior and the noise is Gaussian with variance %g%s",
-          current_config(bandit)$noise_var, if (has_own_noise(bandit)) ", or as told with the reward" else "")
+          current_config(bandit)$noise_var, if (has_own_noise(bandit)) ", or as given with the reward" else "")
 }
 
 # What is assumed of f's norm and of the noise. A width without `noise` says nothing of other noise variances.
 norm_words <- function(width, bandit) {
   config <- current_config(bandit)
   own <- if (has_own_noise(bandit)) {
-    if (identical(width$noise, "bounded")) ", whatever noise variance was told with the reward"
-    else sprintf(" (with a reward's own variance s, told before it was known: %g sqrt(s / %g)-sub-Gaussian)", width$R,
+    if (identical(width$noise, "bounded")) ", whatever noise variance was given with the reward"
+    else sprintf(" (with a reward's own variance s, given before it was observed: %g sqrt(s / %g)-sub-Gaussian)", width$R,
                  config$noise_var)
   }
   paste0(sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B,
@@ -82,7 +82,7 @@ claim_blind <- function(width, bandit) {
            sprintf(paste("the design was played in uniformly random order, f stayed within %g of its mean over these",
                          "rounds, by a drift that was fixed before, and this is said of that mean"), width$drift)
          },
-         sprintf("points were chosen without regard to rewards, which are looked at %d time(s), fixed beforehand",
+         sprintf("points were chosen without regard to rewards, which are evaluated at %d time(s), fixed in advance",
                  as.integer(width$looks)))
 }
 
@@ -93,7 +93,7 @@ claim_corrupt <- function(width, bandit) {
   of_design <- !is.null(trait(width$base, "looks"))
   of_draws <- trait(width$base, "counts_arms") && !of_design
   base$assumptions <- c(base$assumptions, paste0(
-    sprintf("rewards are wrong by %g in all, by what does not know later noise", width$total),
+    sprintf("rewards are wrong by %g in all, independently of later noise", width$total),
     if (of_design) " and does not steer the design", if (of_draws) " and knows f through the rewards alone"
   ))
   base
@@ -114,7 +114,7 @@ claim_box <- function(width, bandit) {
 }
 
 clip_story <- function(width) {
-  sprintf("the RKHS norm of f is at most %g, and rewards, clipped to +- %g, have the moment that the width was told",
+  sprintf("the RKHS norm of f is at most %g, and rewards, clipped to +- %g, have the moment given to the width",
           width$B, width$b)
 }
 
@@ -148,7 +148,7 @@ voided_by_fits <- function(config, but = NULL) {
 arrival_story <- function(bandit) {
   c(if (arrives_at_will(bandit)) "when a reward arrives, fails or is withdrawn does not depend on its value",
     if (event_kind[["amend"]] %in% table_column(bandit$events, "kind")) {
-      "which rewards were amended does not depend on their true values, and the wrong ones told no more of f than these"
+      "which rewards were amended does not depend on their true values, and the wrong ones contain no more information on f than these"
     })
 }
 

@@ -70,7 +70,7 @@ test_that("CONFIG declares what is infeasible, and only then", {
     run_bandit(b, hopeless, 1)
   }
   expect_identical(b$history()$arm[6:8], rep(3L, 3))
-  expect_match(paste(utils::capture.output(print(summary(b))), collapse = " "), "no place is feasible")
+  expect_match(paste(utils::capture.output(print(summary(b))), collapse = " "), "no point is feasible")
   b <- config_of(baseline_problem$domain, baseline_kernel)
   set.seed(1)
   run_bandit(b, baseline_problem, 30)

@@ -136,5 +136,5 @@ test_that("what a new bandit's settings lack is no damage", {
 test_that("what is allowed is said in the user's terms", {
   expect_error(finite_domain(cbind(x = 1:2, x = 1:2)), "a distinct name", class = "gpbandits_error")
   expect_error(small()$suggest(1e6 + 1), "not 1000001", class = "gpbandits_error")
-  expect_error(gp_ucb(1:3, kernel_se(1), 0.1, maximize = FALSE), "tell the reward -y", class = "gpbandits_error")
+  expect_error(gp_ucb(1:3, kernel_se(1), 0.1, maximize = FALSE), "report the reward -y", class = "gpbandits_error")
 })

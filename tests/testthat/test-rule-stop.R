@@ -129,7 +129,7 @@ test_that("what is claimed of rewards with noise variances of their own, and of 
   expect_match(scales$assumptions, "0.1 sqrt(s / 0.01)-sub-Gaussian", fixed = TRUE)
   expect_match(asked(width_realized(1, 0.1, 0.2, "bounded"))$assumptions, "whatever noise variance", fixed = TRUE)
   expect_false(any(grepl("sqrt", asked(width_amm(1, 0.1, 0.2), own = NULL)$assumptions)))
-  expect_match(asked(width_srinivas_finite(0.1))$assumptions, "or as told with the reward")
+  expect_match(asked(width_srinivas_finite(0.1))$assumptions, "or as given with the reward")
   expect_true(is.na(asked(width_igp(1, 0.1), 1.1)$probability))
   expect_equal(asked(width_igp(1, 0.1), 1.1, own = NULL)$probability, 0.9)
   # One query, one reward, in order: nothing is to be assumed of when rewards come.

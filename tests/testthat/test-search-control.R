@@ -87,7 +87,7 @@ test_that("the initial design is a number of points or the points", {
   both <- "`n_initial` and `initial_design` are both given. Leave out `n_initial`"
   expect_error(maximize_bandit(hill, line, 5, n_initial = 3, initial_design = points), both, fixed = TRUE)
   expect_error(auto_bandit(line, n_initial = 3, initial_design = points), both, fixed = TRUE)
-  expect_error(maximize_bandit(hill, line, 2, initial_design = points), "at most as many points", class = "gpbandits_error")
+  expect_error(maximize_bandit(hill, line, 2, initial_design = points), "at most the number of evaluations", class = "gpbandits_error")
   expect_error(auto_bandit(line, initial_design = 2), "`initial_design`", class = "gpbandits_error")
   for (call in list(quote(maximize_bandit(hill, line, 5, design = 3)), quote(auto_bandit(line, design = 3)))) {
     expect_error(eval(call), "Unknown argument `design`. Use `n_initial` (a number) or `initial_design` (points).",

@@ -307,7 +307,7 @@ test_that("bandits whose future depends on single rounds are refused by name, an
   several <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   several$observe(several$suggest()$id, c(1, 2))
   with <- function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ucb(width_constant(1)), ...)
-  cases <- list("a noise of their own" = own, "several for one id" = several, changes = with(changes = change_fade(window = 5)),
+  cases <- list("a separate noise variance" = own, "several rewards for one id" = several, changes = with(changes = change_fade(window = 5)),
                 constraints = with(constraints = constraints_noisy(1, 3, 0.5)), outputs = with(outputs = scale_outputs()),
                 failures = with(failures = "avoid"), rewards = with(rewards = rewards_clip(1)), pending_censor = with(pending = pending_censor(3)),
                 "open contexts" = gp_ucb(forget_x, kernel_se(c(0.2, 1)), forget_noise, contexts = "z"),
@@ -323,11 +323,11 @@ test_that("bandits whose future depends on single rounds are refused by name, an
     expect_identical(cases[[name]]$history(), before)
   }
   for (keep in list(-1, 1.5, NA, "a", c(1, 2))) expect_error(compact_log(own, keep = keep), "keep", class = "gpbandits_error")
-  # What came before the ones with a noise of their own can go.
+  # What came before the ones with a separate noise variance can go.
   late <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   for (t in 1:4) late$observe(late$suggest()$id, t, noise_var = if (t == 4) 0.1)
   expect_identical(compact_log(late, keep = 1)[["forgotten"]], 3L)
-  expect_error(compact_log(late, keep = 0), "a noise of their own", class = "gpbandits_error")
+  expect_error(compact_log(late, keep = 0), "a separate noise variance", class = "gpbandits_error")
 })
 
 test_that("stores and searches are refused", {
