@@ -215,7 +215,10 @@ sql_rows <- function(link, ...) {
   postgres <- link$kind == "postgres"
   if (link$inside && length(link$queued)) text <- with_queued(link, text)
   # A column of NULLs first warns of what comes later; types are checked by those who read.
-  ask <- function() suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = postgres))
+  ask <- function() {
+    con <- connection(link)
+    suppressWarnings(DBI::dbGetQuery(con, text, immediate = postgres))
+  }
   if (link$inside) return(database(ask()))
   if (postgres) text <- paste(time_limits(link), text)
   # (Whoever comes first after a process has died locks the file for a moment to make its log whole.)
@@ -256,13 +259,16 @@ idle_limit <- function(link) {
 
 processor_time <- function() sum(proc.time()[c("user.self", "sys.self")])
 
+# (Statements and connections are computed before DBI's generics are called: R rewords errors in arguments that select a
+# method, time limits among them.)
 sql_run <- function(link, ...) {
+  text <- paste0(...)
   if (link$kind == "postgres" && link$inside) {
-    link$queued <- c(link$queued, paste0(...))
+    link$queued <- c(link$queued, text)
     return(invisible())
   }
   con <- connection(link)
-  database(DBI::dbExecute(con, paste0(...), immediate = TRUE))
+  database(DBI::dbExecute(con, text, immediate = TRUE))
   invisible()
 }
 
@@ -299,8 +305,9 @@ sql_insert <- function(link, table, columns) {
     return(sql_run(link, "INSERT INTO ", table, " (", names, ") VALUES (", paste(rows, collapse = "), ("), ")"))
   }
   marks <- paste(rep("?", length(columns)), collapse = ", ")
-  database(DBI::dbExecute(connection(link), paste0("INSERT INTO ", table, " (", names, ") VALUES (", marks, ")"),
-                          params = unname(columns)))
+  con <- connection(link)
+  text <- paste0("INSERT INTO ", table, " (", names, ") VALUES (", marks, ")")
+  database(DBI::dbExecute(con, text, params = unname(columns)))
   invisible()
 }
 
@@ -345,7 +352,8 @@ sql_begin <- function(link, rows, lock = "SELECT 1") {
     text <- paste("BEGIN ISOLATION LEVEL READ COMMITTED;", time_limits(link), idle_limit(link),
                   "DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
     found <- on_living(link, function() {
-      suppressWarnings(DBI::dbGetQuery(connection(link), text, immediate = TRUE))
+      con <- connection(link)
+      suppressWarnings(DBI::dbGetQuery(con, text, immediate = TRUE))
     })
     link$inside <- TRUE
     link$since <- processor_time()
@@ -409,8 +417,12 @@ sql_transaction <- function(link) if (link$kind == "postgres") ", txid_current()
 
 sql_commit <- function(link) {
   note_computing(link)
-  if (link$kind == "postgres") commit_postgres(link)
-  else database(DBI::dbExecute(connection(link), "COMMIT", immediate = TRUE))
+  if (link$kind == "postgres") {
+    commit_postgres(link)
+  } else {
+    con <- connection(link)
+    database(DBI::dbExecute(con, "COMMIT", immediate = TRUE))
+  }
   link$inside <- FALSE
 }
 

@@ -266,6 +266,15 @@ test_that("a time limit that strikes anywhere in a search, or in a worker of a s
   })
 })
 
+test_that("a time limit that strikes where a statement is put together is not reworded by DBI's generics", {
+  skip_if_not_installed("RSQLite")
+  link <- bandit_store(tempfile(fileext = ".db"), "struck")$link
+  struck <- function(call) end_of(call(link, "SELECT ", stop(time_limit())))
+  expect_identical(struck(gpbandits:::sql_run), time_limit())
+  expect_identical(struck(gpbandits:::sql_rows), time_limit())
+  expect_identical(struck(gpbandits:::sql_change_now), time_limit())
+})
+
 test_that("a real time limit ends a search whose refits it strikes", {
   # (R's compiler drops errors that come while it compiles a function, a time limit among them.)
   jit <- compiler::enableJIT(0)
