@@ -63,8 +63,8 @@ check_config <- function(config) {
   }
 }
 
-# Of a bandit with a script: its rule with what that declares, and the settings of its models, the first of which are its own. What it
-# remembers only the rule knows, see by_rule().
+# Of a bandit with a script: its rule with its declared settings, and the settings of its models, of which the first are
+# the bandit's. The rule alone can check its memory, see by_rule().
 check_script_config <- function(config) {
   rule <- config$rule
   if (!is.character(rule) || length(rule) != 1 || is.null(script_of(rule))) damaged("its rule is unknown")

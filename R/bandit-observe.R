@@ -75,7 +75,9 @@ observe_rounded <- function(bandit, data, constraints, time, noise_var, size) {
   rounded <- other & status_of(bandit, id) == "pending"
   again <- other & status_of(bandit, id) == "withdrawn"
   if (!any(rounded | again)) return(data)
-  if (!alone) stop_argument("id", "rounded settings, with values in addition to the data.frame", "values in its columns")
+  if (!alone) {
+    stop_argument("id", "rounded settings, with values in addition to the data.frame", "values in its columns")
+  }
   for (name in inputs) {
     told <- other & !is.na(data[[name]])
     used[[name]][told] <- data[[name]][told]

@@ -60,8 +60,9 @@ feasibility <- function(config, scaled) {
 warn_infeasible <- function(found, wanted) {
   if (is.na(found) || found >= wanted - 1e-6) return(invisible())
   warning(structure(class = c("gpbandits_infeasible", "gpbandits_warning", "warning", "condition"),
-                    list(message = paste0("No point is known at which the limits hold with probability ", format(wanted),
-                                          ": this is the most probable (", format(found, digits = 3), ")."),
+                    list(message = paste0("No point is known at which the limits hold with probability ",
+                                          format(wanted), ": this is the most probable (",
+                                          format(found, digits = 3), ")."),
                          call = NULL)))
 }
 

@@ -331,8 +331,8 @@ script_give <- function(bandit, places, contexts, reward, constraints, time, bes
     heal(draft)
     choice <- list(place = subset_places(places, k), action = "given", phase = "given")
     script_commit(draft, script_row(draft, choice, subset_contexts(contexts, k)),
-                 script_events(draft, "given", table_size(draft$queries) + 1L, reward[k], constraints[k, , drop = FALSE],
-                              time, lapply(beside, `[`, k)))
+                 script_events(draft, "given", table_size(draft$queries) + 1L, reward[k],
+                               constraints[k, , drop = FALSE], time, lapply(beside, `[`, k)))
   })
 }
 
@@ -416,8 +416,10 @@ each_constraint <- function(given, default, count, class, arg, hint) {
 # Each has an entry among the policies, which only its bandits have.
 register_script <- function(name, script) {
   assign(name, script, envir = scripts)
-  register_part("bandit_policy", name, settings = list(width = quote(if (!is.null(width)) check_one_multiplier(width))),
-                traits = list(title = script$title, short = script$title, random = !isFALSE(script$random), rule = name))
+  register_part("bandit_policy", name,
+                settings = list(width = quote(if (!is.null(width)) check_one_multiplier(width))),
+                traits = list(title = script$title, short = script$title, random = !isFALSE(script$random),
+                              rule = name))
 }
 
 register_bandit_kind(

@@ -184,7 +184,8 @@ readable <- function(x) {
 
 # Numbers of a class of their own may be anything: integer64 keeps whole numbers in the bits of doubles.
 is_number <- function(x) {
-  is.numeric(x) && (!is.object(x) || inherits(x, c("AsIs", "table", "labelled", "haven_labelled", "bandit_point")) || is_series(x))
+  is.numeric(x) && (!is.object(x) || is_series(x) ||
+                      inherits(x, c("AsIs", "table", "labelled", "haven_labelled", "bandit_point")))
 }
 
 # (What only calls itself a time series has no times.)

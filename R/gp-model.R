@@ -5,8 +5,8 @@
 #' `gp_model()` sets kernel, noise, priors, output transform and refits of the Gaussian process (surrogate model).
 #'
 #' The object is for argument `model` of [maximize_bandit()], [minimize_bandit()], [auto_bandit()] and
-#' [tune_gp_bandit()]. The mlr3 integrations [opt("gp_bandit")][mlr3-integration] and [tnr("gp_bandit")][mlr3-integration] use it,
-#' too.
+#' [tune_gp_bandit()]. The mlr3 integrations [opt("gp_bandit")][mlr3-integration] and
+#' [tnr("gp_bandit")][mlr3-integration] use it, too.
 #'
 #' All settings refer to the scaled rewards, see [scale_outputs()]. Without a power transform these have variance 1.
 #' Defaults that depend on the domain or on `transfer` are resolved when the model is used, so one model serves several

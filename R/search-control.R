@@ -6,8 +6,8 @@
 #' search.
 #'
 #' The object is for argument `control` of [maximize_bandit()], [minimize_bandit()], [auto_bandit()] and
-#' [tune_gp_bandit()]. The mlr3 integrations [opt("gp_bandit")][mlr3-integration] and [tnr("gp_bandit")][mlr3-integration] use it,
-#' too.
+#' [tune_gp_bandit()]. The mlr3 integrations [opt("gp_bandit")][mlr3-integration] and
+#' [tnr("gp_bandit")][mlr3-integration] use it, too.
 #'
 #' @param pending pending rule: how points are suggested while others are being evaluated, see [pending]. An object, or
 #'   a string such as `"ignore"`. Default: [pending_hallucinate()], so that parallel evaluations differ.
@@ -25,7 +25,8 @@
 #'
 #' * [maximize_bandit()] and [minimize_bandit()] use all of them.
 #' * [auto_bandit()] uses `pending` and `trust`.
-#' * [opt("gp_bandit")][mlr3-integration] and [tnr("gp_bandit")][mlr3-integration] use `pending`. bbotk has the other settings.
+#' * [opt("gp_bandit")][mlr3-integration] and [tnr("gp_bandit")][mlr3-integration] use `pending`. bbotk has the other
+#'   settings.
 #' * [tune_gp_bandit()] uses `verbose`. `tune::control_bayes()` has the other settings.
 #' @section Time limits:
 #' With one worker `timeout` is R's own time limit ([setTimeLimit()]). It ends R code, but neither `Sys.sleep()` nor

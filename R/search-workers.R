@@ -82,8 +82,8 @@ check_workers <- function(workers) {
 
 future_pool <- function(objective, workers, timeout) {
   pool <- list2env(list(
-    objective = objective, needs = workspace_needs(functions_of_objective(objective)), workers = workers, timeout = timeout,
-    running = list(), hung = list(), ended = list(), failures = 0, deaths = 0,
+    objective = objective, needs = workspace_needs(functions_of_objective(objective)), workers = workers,
+    timeout = timeout, running = list(), hung = list(), ended = list(), failures = 0, deaths = 0,
     # Every evaluation has a random stream of its own, whichever worker takes it.
     stream = replication_seeds(sample.int(.Machine$integer.max, 1), 1)[[1]]
   ), parent = emptyenv())

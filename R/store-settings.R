@@ -7,8 +7,8 @@ check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
   }
-  strange <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format", "output_map",
-                                      "models", "transfer", "fresh"))
+  strange <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
+                                      "output_map", "models", "transfer", "fresh"))
   if (length(strange)) {
     stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",
                    dQuote(strange[1], FALSE), ".", argument = "store")

@@ -32,7 +32,8 @@ claim_finite <- function(width, bandit) {
 }
 
 claim_compact <- function(width, bandit) {
-  unproved("the width of Theorem 2 holds at the played points and on a net only, width_srinivas_box() is one for stopping")
+  unproved(paste("the width of Theorem 2 holds at the played points and on a net only, width_srinivas_box() is one",
+                 "for stopping"))
 }
 
 claim_norm <- function(width, bandit) proved(width, bandit, norm_words(width, bandit))
@@ -59,8 +60,8 @@ norm_words <- function(width, bandit) {
   config <- current_config(bandit)
   own <- if (has_own_noise(bandit)) {
     if (identical(width$noise, "bounded")) ", whatever noise variance was given with the reward"
-    else sprintf(" (with a reward's own variance s, given before it was observed: %g sqrt(s / %g)-sub-Gaussian)", width$R,
-                 config$noise_var)
+    else sprintf(" (with a reward's own variance s, given before it was observed: %g sqrt(s / %g)-sub-Gaussian)",
+                 width$R, config$noise_var)
   }
   paste0(sprintf("the RKHS norm of f (minus the prior mean) is at most %g and the noise is %g-sub-Gaussian", width$B,
                  width$R), own,
@@ -148,7 +149,8 @@ voided_by_fits <- function(config, but = NULL) {
 arrival_story <- function(bandit) {
   c(if (arrives_at_will(bandit)) "when a reward arrives, fails or is withdrawn does not depend on its value",
     if (event_kind[["amend"]] %in% table_column(bandit$events, "kind")) {
-      "which rewards were amended does not depend on their true values, and the wrong ones contain no more information on f than these"
+      paste("which rewards were amended does not depend on their true values, and the wrong ones contain no more",
+            "information on f than these")
     })
 }
 
