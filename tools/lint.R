@@ -163,8 +163,15 @@ lint_objects <- function() {
   report("objects listed in Makevars", suppressWarnings(system2("tools/objects.sh", "--check", stdout = TRUE)))
 }
 
+# tools/prose.R prints a table, and what is above its limits.
+lint_prose <- function() {
+  said <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), "tools/prose.R", stdout = TRUE, stderr = TRUE))
+  report("sentences and words (tools/prose.R)", if (!is.null(attr(said, "status"))) said)
+}
+
 lint_r()
 lint_spelling()
+lint_prose()
 lint_length()
 lint_cpp_lines()
 lint_first_lines()
