@@ -46,7 +46,7 @@
 #' @param cost costs of queries. `NULL` (default): all equal; a function of the inputs that returns known costs, as for
 #'   [policy_ei()]; or `"learned"`, see Unknown costs.
 #' @param cost_kernel,cost_noise_var,cost_mean prior covariance, noise variance (> 0) and prior mean of the logarithm of
-#'   the cost, for `cost = "learned"`.
+#'   the cost, for `cost = "learned"`. By default `kernel`, 0.01 and 0.
 #' @param ... further arguments of [gp_bandit()].
 #' @return An object of class `GPBandit`, see [gp_bandit()].
 #' @section Errors: As [gp_bandit()]. With `cost = "learned"` an observed cost must be > 0.

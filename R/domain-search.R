@@ -119,7 +119,7 @@ NULL
 #' @param step,digits for settings with limited resolution. Suggested and designed values are multiples of `step`, or
 #'   have at most `digits` decimals. `NULL` (default): any number. Give one of them. Given points may have any value.
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
-#' @param ordered a flag: are the levels ordered? Then the kernel uses their ranks.
+#' @param ordered a flag: are the levels ordered? Then the kernel uses their ranks. `FALSE` by default.
 #' @param features a data.frame of numbers that describe the levels: a row for each, in the levels' order or by row
 #'   names. The default kernel is then [kernel_categorical()] with these `features`. `NULL` (default): none.
 #' @param when the condition under which the input exists: a one-sided formula. `NULL` (default): always.

@@ -98,8 +98,9 @@ learning_by_amm <- function(lengths, eta, B, R, noise_var, variance, rounds) {
 #' @param Delta L2 distance \eqn{\Delta}{Delta} of the two functions, a number > 0.
 #' @param B bound \eqn{F} on the RKHS norms of the functions, a number >= 0.
 #' @param R sub-Gaussian scale \eqn{g} of the noise, a number >= 0.
-#' @param failure probability of failure of one test, in (0, 1). The lemma's condition \eqn{x > 1.3} then always holds.
-#' @param constant the constant \eqn{C}, a number > 0.
+#' @param failure probability of failure of one test, in (0, 1), 0.05 by default. The lemma's condition \eqn{x > 1.3}
+#'   then always holds.
+#' @param constant the constant \eqn{C}, a number > 0, 1 by default.
 #' @return A number of pairs, for each half of the window.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
 #' @seealso [regret_bound()] (`"cpd_finite"`), [change_statistic()], [calibrate_detector()].

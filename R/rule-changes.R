@@ -80,12 +80,12 @@
 #' @param dyadic if `TRUE`, only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tested. This is cheaper by a
 #'   factor that grows with \eqn{|U|}, and slower to detect a change. `FALSE`, the default, tests all, as in the paper.
 #' @param times,every rounds after which to restart: integers >= 1, or one integer >= 1 for regular intervals. Exactly
-#'   one of them is given.
+#'   one of them is given; the other is `NULL` (default).
 #' @param rate \eqn{\epsilon}{epsilon}, the proportion that is discounted in a round: a number in \[0, 1), where 0
-#'   discounts nothing.
+#'   discounts nothing. `NULL` (default): `window` is given.
 #' @param by the part that is discounted: `"drift"` (default), the prior; or `"weights"`, the precision of the
 #'   observations.
-#' @param window instead of `rate`: the number of observations kept, an integer >= 1.
+#' @param window instead of `rate`: the number of observations kept, an integer >= 1. `NULL` (default): `rate` is given.
 #' @param delta the failure probability, a number in (0, 1). 0.1 by default.
 #' @return An object of class `bandit_changes`.
 #' @section Errors: If `threshold`, `ridge` or `f` returns a wrong value, the round ends in an error and the bandit
