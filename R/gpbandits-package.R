@@ -16,7 +16,7 @@
 #' @section Where to begin:
 #' \tabular{ll}{
 #'   **You want to** \tab **See** \cr
-#'   maximise or minimise a function in one call \tab [maximize_bandit()], `vignette("tuning")` \cr
+#'   maximise or minimise a function in one call \tab [maximize_bandit()], the article "Tuning" \cr
 #'   plan experiments that people make \tab [auto_bandit()]; in a browser, as a team: [bandit_service()] \cr
 #'   have an introduction to the package \tab `vignette("gpbandits")` \cr
 #'   choose an algorithm with a guarantee \tab [guarantees]: [gp_ucb()], [igp_ucb()]; late rewards and batches:

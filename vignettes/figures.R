@@ -44,12 +44,12 @@ draw_in_few_colours <- function(file, n = 24) {
   file
 }
 
-# Options of all chunks and the margins of every plot; to be called in an article's first chunk. Pictures are as wide as
-# the page, 730 pixels, so that nothing is scaled.
+# Options of all chunks and the margins of every plot; to be called in an article's first chunk. Pictures are nearly as
+# wide as the page (730 pixels), so that they are small and hardly scaled.
 article_look <- function(width, height, margins = c(3.6, 4.2, 2, 0.8), labels = c(2.4, 0.6, 0)) {
   site <- identical(Sys.getenv("IN_PKGDOWN"), "true")
   knitr::opts_chunk$set(collapse = TRUE, comment = "#>", fig.width = width, fig.height = height, out.width = "100%",
-                        dpi = 730 / width * if (site) 2 else 1, dev = "png", look = TRUE,
+                        dpi = if (site) 1460 / width else 620 / width, dev = "png", look = TRUE,
                         dev.args = list(type = "cairo", antialias = "gray", pointsize = 11),
                         fig.process = if (!site) function(file) draw_in_few_colours(file))
   knitr::knit_hooks$set(look = function(before, ...) {

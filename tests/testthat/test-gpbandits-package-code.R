@@ -87,8 +87,8 @@ test_that("the FAQ answers what people ask", {
   expect_gte(length(grep("^## ", readLines(file.path(sources, "vignettes", "articles", "faq.Rmd")))), 25)
 })
 
-for (article in c("gpbandits.Rmd", "tuning.Rmd",
-                  paste0("articles/", c("faq", "gallery", "own-part", "serving", "many-machines", "your-tools", "which-of-two", "yield-and-limit",
+for (article in c("gpbandits.Rmd",
+                  paste0("articles/", c("tuning", "faq", "gallery", "own-part", "serving", "many-machines", "your-tools", "which-of-two", "yield-and-limit",
                                         "which-algorithm"), ".Rmd"))) {
   test_that(paste("the code runs of", article), {
     skip_if_not(second_level(), "at the second level; `make site` runs it too")

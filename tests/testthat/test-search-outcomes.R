@@ -212,7 +212,7 @@ test_that("pictures of limits and of fronts say what they draw", {
   expect_error(plot(one, "front"), "one objective", class = "gpbandits_error")
   expect_error(plot(two, "slices"), "several objectives", class = "gpbandits_error")
   plain <- maximize_bandit(function(p) p[["x"]], list(x = c(0, 1)), 4)
-  expect_error(plot(plain, "feasible"), "no limits", class = "gpbandits_error")
+  expect_error(plot(plain, "feasible"), "without limits", class = "gpbandits_error")
   skip_if_not_installed("ggplot2")
   for (which in c("progress", "feasible", "slices")) expect_s3_class(ggplot2::autoplot(one, which), "ggplot")
   for (which in c("progress", "feasible", "front")) {
