@@ -25,7 +25,7 @@ read_height <- function(x, y) height_at(x, y) + rnorm(1, sd = noise_sd)
 ground <- list(x = c(10, 870), y = c(10, 610))
 searches <- lapply(seq_len(replications), function(k) {
   set.seed(k)
-  maximize_bandit(read_height, ground, evaluations = evaluations, progress = FALSE)
+  maximize_bandit(read_height, ground, evaluations = evaluations)
 })
 took <- proc.time()[["elapsed"]] - started
 cat("The first of", replications, "searches:\n\n")
