@@ -221,8 +221,8 @@ cpp_logged_inputs <- function(queries, ids) {
     .Call(`_gpbandits_cpp_logged_inputs`, queries, ids)
 }
 
-cpp_bandit_suggest <- function(owner, contexts, time, at_once) {
-    .Call(`_gpbandits_cpp_bandit_suggest`, owner, contexts, time, at_once)
+cpp_bandit_suggest <- function(owner, n, contexts, time, with_refit) {
+    .Call(`_gpbandits_cpp_bandit_suggest`, owner, n, contexts, time, with_refit)
 }
 
 cpp_bandit_observe <- function(owner, id, reward, constraints, time, told, reach) {
@@ -297,6 +297,10 @@ cpp_regression_evidence <- function(pointer) {
     .Call(`_gpbandits_cpp_regression_evidence`, pointer)
 }
 
+cpp_fit_ranges <- function(plan, start, x, spread, fix_noise) {
+    .Call(`_gpbandits_cpp_fit_ranges`, plan, start, x, spread, fix_noise)
+}
+
 cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
 }
@@ -321,8 +325,16 @@ cpp_fit_varying <- function(kernel, noise_kernel, variance, readings, fit_mean, 
     .Call(`_gpbandits_cpp_fit_varying`, kernel, noise_kernel, variance, readings, fit_mean, problem, iterations)
 }
 
-cpp_fit_models <- function(kernels, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit, log_prior) {
-    .Call(`_gpbandits_cpp_fit_models`, kernels, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit, log_prior)
+cpp_fit_models <- function(kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread) {
+    .Call(`_gpbandits_cpp_fit_models`, kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread)
+}
+
+cpp_bandit_fit <- function(handle, plan, asked) {
+    .Call(`_gpbandits_cpp_bandit_fit`, handle, plan, asked)
+}
+
+cpp_bandit_readings <- function(handle, outcome, map, usual) {
+    .Call(`_gpbandits_cpp_bandit_readings`, handle, outcome, map, usual)
 }
 
 cpp_information_gain <- function(K, times, noise_var) {

@@ -304,8 +304,8 @@ alive_among <- function(alive, places) as.integer(seq_len(place_total(places)) %
 # What a model over places would ask, in order.
 first_asked <- function(model, eligible, count) {
   model <- as.environment(model)
-  rows <- ask(model, c(contexts_for(model, NULL, count), list(eligible = eligible)), NA_real_)
-  model$queries$arm[rows] + 1L
+  ask(model, c(contexts_for(model, NULL, count), list(eligible = eligible)), NA_real_)
+  utils::tail(table_column(model$queries, "arm"), count) + 1L
 }
 
 # One after the other where the variance, given those before, is largest.

@@ -73,7 +73,7 @@ keep_difference <- function(bandit, draft) {
 # ---- changes that a store makes within a transaction ---------------------------------
 
 # Is this a call that has to become a transaction first?
-needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
+needs_transaction <- function(bandit) !is.null(bandit$journal) && is_stored(bandit) && !bandit$journal$active
 
 # Methods of the log take the bandit, and then what the bandit's own method takes.
 suggest_in <- function(bandit, ...) UseMethod("suggest_in", bandit$journal)

@@ -128,11 +128,16 @@ check_beliefs <- function(beliefs, config) {
     check_beliefs(one, config[names(config) != "outcomes"])
   }
   if (!is.list(beliefs)) damaged("a refit has no parameters")
-  resolve_kernel(check_made_here(beliefs$kernel), input_names(config), arms = arm_count(config$domain))
+  check_kernel_of_file(beliefs$kernel, config)
   check_positive(beliefs$noise_var, "noise_var")
   check_prior_mean(beliefs$mean, config$domain)
   check_output_map(beliefs$output_map)
   if (!is.null(beliefs$models)) check_models(beliefs$models, config)
+}
+
+check_kernel_of_file <- function(kernel, config) {
+  check_class(check_made_here(kernel), "bandit_kernel", "kernel")
+  resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
 }
 
 # (`worst` is none where rewards have no tail.)

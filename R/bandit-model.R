@@ -173,13 +173,11 @@ regression_of <- function(frame, what) {
   config <- current_config(frame)
   check_plain_model(frame, what)
   heal(frame)
-  known <- each_reading(core(cpp_bandit_known(frame$handle, 1L)))
-  map <- output_map(config)
-  scaled <- through_map(map, known, config$noise_var)
-  own <- if (!all(is.na(scaled$noise_var))) scaled$noise_var
-  y <- scaled$value - known_prior_mean(frame, known$id, config$mean)
+  known <- core(cpp_bandit_readings(frame$handle, 1L, output_map(config), config$noise_var))
+  own <- if (!all(is.na(known$noise_var))) known$noise_var
+  y <- known$value - known_prior_mean(frame, known$id, config$mean)
   list(regression = gp_regression(known_inputs(frame, known$id), y, config$kernel, config$noise_var, 0, own),
-       log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
+       log_slope = known$log_slope)
 }
 
 check_plain_model <- function(frame, what) {

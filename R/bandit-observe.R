@@ -2,7 +2,7 @@
 
 # The core takes rewards that are in order at once; else it is found out here, with words, what is to be done with them.
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, ...) {
-  if (!is.null(bandit$journal) && needs_transaction(bandit)) {
+  if (needs_transaction(bandit)) {
     return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
   }
   if (...length()) {

@@ -195,7 +195,7 @@ new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 
 # What a kernel states of itself:
 #   per_input        settings that have one value for each of its inputs, or one for all;
-#   composite        made of `parts`; `multiplies`: their product;
+#   multiplies       is it a product of its `parts`?
 #   of_arms          a matrix over them, somewhere in it; own_function: a function of the user's;
 #   fitted           names of the settings that are fitted, in the core's order;
 #   prior_paths      can functions be drawn from it where arms cannot be counted?
@@ -208,7 +208,7 @@ new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 #   resolved         a function that completes its settings for the core;
 #   title            for people.
 kernel_traits <- list(
-  per_input = c("lengthscale", "period", "correlation"), composite = FALSE, multiplies = FALSE, of_arms = FALSE,
+  per_input = c("lengthscale", "period", "correlation"), multiplies = FALSE, of_arms = FALSE,
   own_function = FALSE, fitted = character(),
   prior_paths = TRUE, falls = FALSE, smoothness = NULL, gain_growth = NULL,
   sharp_growth = function(kernel) trait(kernel, "gain_growth"), closed_form = FALSE, unitless = FALSE, grows = FALSE,
@@ -217,7 +217,7 @@ kernel_traits <- list(
 
 any_part <- function(name) function(kernel) any(vapply(kernel$parts, trait, NA, name))
 all_parts <- function(name) function(kernel) all(vapply(kernel$parts, trait, NA, name))
-composite_traits <- list(composite = TRUE, of_arms = any_part("of_arms"), own_function = any_part("own_function"),
+composite_traits <- list(of_arms = any_part("of_arms"), own_function = any_part("own_function"),
                          prior_paths = all_parts("prior_paths"))
 
 # One number for all inputs counts as one parameter.
@@ -509,7 +509,7 @@ parts_as <- function(kernel, type) {
   if (identical(kernel$type, type)) kernel$parts else list(kernel)
 }
 
-is_composite <- function(kernel) trait(kernel, "composite")
+is_composite <- function(kernel) !is.null(kernel$parts)
 
 has_matrix <- function(kernel) trait(kernel, "of_arms")
 
@@ -579,7 +579,6 @@ replace_parameters <- function(kernel, values) {
 # per column. Points have the inputs in their columns and, if `arms` is a
 # number, the 0-based arm number in column `arm_column`.
 resolve_kernel <- function(kernel, input_names, arms = NULL) {
-  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
   resolved <- resolve_part(kernel, input_names, arms)
   resolved$arm_column <- length(input_names)
   resolved

@@ -273,12 +273,10 @@ are_mostly_unlike <- function(reward) {
 
 # The map that a refit begins with and, with `transform = "auto"`, the one that it is held against: one is bent, the
 # other is not. The first is of the kind in force; `is_usual`: is it the one that the rewards' distribution would have?
-maps_to_compare <- function(outputs, reward, apart, current, has_transfer) {
-  if (is.null(outputs)) return(list(list(map = NULL)))
+maps_to_compare <- function(outputs, reward, apart, current) {
   usual <- list(map = fit_output_map(outputs, reward, apart), is_usual = TRUE)
   map <- usual$map
-  # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
-  if (outputs$transform != "auto" || is.infinite(map$tail) || has_transfer) return(list(usual))
+  if (outputs$transform != "auto" || is.infinite(map$tail)) return(list(usual))
   other <- list(map = fit_output_map(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward,
                                      apart),
                 is_usual = FALSE)
@@ -326,17 +324,6 @@ through_map <- function(map, known, usual) {
   doubted <- which(!is.na(known$doubted_to))
   out$noise_var[doubted] <- usual + (value(known$doubted_to[doubted]) - out$value[doubted])^2 / 12
   out
-}
-
-# By how much a map stretches what is known of each reward: its slope or, where a reward may be anywhere between its
-# value and another, the mean slope from there to here.
-whole_slopes <- function(map, scaled, known) {
-  slope <- scaled$slope
-  wide <- which(!is.na(known$doubted_to) & known$doubted_to != known$value)
-  if (is.null(map) || length(wide) == 0) return(slope)
-  to <- known$doubted_to[wide]
-  slope[wide] <- (map_outputs(map, to) - scaled$value[wide]) / (to - known$value[wide])
-  slope
 }
 
 is_linear_map <- function(map) map$lambda == 1 && is.infinite(map$tail)

@@ -699,17 +699,6 @@ struct LogFromR {
   Rcpp::CharacterVector arms;  // those that were eligible, NA for all
 };
 
-// A refit: afterwards nothing calls the functions of the one before.
-template <typename Refit>
-void change_beliefs(SEXP handle, const Rcpp::List& config, const Refit& refit) {
-  gpb::HandleFunctions functions;
-  gpb::Beliefs beliefs = gpb::beliefs_from_config(config, &functions);
-  const Rcpp::Shield<SEXP> kept(functions.list());
-  refit(std::move(beliefs));
-  SET_VECTOR_ELT(R_ExternalPtrProtected(handle), 1, kept);
-  functions.let_go();
-}
-
 }  // namespace
 
 // Plays a log's events. `queries` and `contexts` are those after the first `first`, which the events are
@@ -739,12 +728,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) {
-  change_beliefs(handle, config, [&](gpb::Beliefs beliefs) {
-    BanditChange bandit(handle);
-    bandit->refit(std::move(beliefs));
-  });
-}
+void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) { refit(handle, config); }
 
 // The settings have the arms that there are and further ones after them.
 // [[Rcpp::export(rng = false)]]

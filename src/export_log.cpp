@@ -814,11 +814,15 @@ SEXP frame_of(SEXP owner) { return Rf_isS4(owner) ? Rf_getAttrib(owner, Rf_insta
 
 // The log follows a change at once; one that is kept elsewhere, too, follows when R has written it down there
 // (sync_log()).
-void follow_in_memory(SEXP handle, SEXP frame) {
+bool is_in_memory(SEXP frame) {
   const SEXP journal = gpb::bound_value(frame, Rf_install("journal"));
-  if (journal != R_UnboundValue && !Rf_isNull(journal)) return;
+  return journal == R_UnboundValue || Rf_isNull(journal);
+}
+
+void follow_in_memory(SEXP handle, SEXP frame, SEXP fields) {
+  if (!is_in_memory(frame)) return;
   BanditHandle bandit(handle);
-  follow(bandit, frame, R_NilValue, R_NilValue, true, false);
+  follow(bandit, frame, fields, R_NilValue, true, false);
 }
 
 // Settings by which something may come before a query: points of a design, a refit, a map of outputs.
@@ -906,33 +910,60 @@ void tell(SEXP handle, const RewardsFromR& rewards, double before) {
 
 }  // namespace
 
-// Plays one query after the other, one per context; their rows in the log. `at_once`: nothing has been done before;
-// FALSE where R may have to do something, make the object whole, say, or a refit. Else NULL where it is not whole; the
-// words of an error (a handler of errors would take as long as all else).
+namespace {
+
+// The contexts of queries; where R gives none, of as many as there are to be without.
+std::vector<gpb::Context> contexts_from(SEXP contexts, SEXP n) {
+  if (!Rf_isNull(contexts)) return gpb::contexts_from_list(Rcpp::List(contexts));
+  return std::vector<gpb::Context>(static_cast<std::size_t>(Rf_asReal(n)));
+}
+
+// Can queries be asked for as they are, with nothing before them and nothing that R has to work out?
+bool asks_for_nothing_else(SEXP frame, SEXP handle, SEXP contexts, SEXP time) {
+  if (!is_ready(handle) || !Rf_isNull(time)) return false;
+  const SEXP config = binding(frame, Rf_install("config"));
+  if (has_preludes(config)) return false;
+  if (Rf_isNull(contexts) && Rf_xlength(element(config, "context_names")) > 0) return false;
+  const BanditHandle bandit(handle);
+  return !bandit->fold().pending().by_clock();
+}
+
+void ask(SEXP handle, const std::vector<gpb::Context>& contexts, double time, int* rows) {
+  gpb::RRng rng;
+  BanditChange bandit(handle);
+  bandit->set_clock(time);
+  for (std::size_t k = 0; k < contexts.size(); ++k) {
+    rows[k] = static_cast<int>(bandit->commit(bandit->propose(contexts[k], rng)));
+    if (k % 64 == 63) gpb::check_interrupt();
+  }
+}
+
+SEXP shown(SEXP frame, const Rcpp::IntegerVector& rows);
+
+}  // namespace
+
+// Plays one query after the other, one per context: a data.frame of them, or their rows in the log where R has to show
+// them, or has to write the log first. `n`: as many as there are contexts where they are given (NULL: R has checked
+// all; else FALSE where R has something to do before). NULL where the object is not whole; the words of an error (a
+// handler of errors would take as long as all else). `refit`: `settings` in force from now on, and `fields` of the log
+// that change with them; the words of an error then are two, the second what is wrong with these.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_bandit_suggest(SEXP owner, const Rcpp::List& contexts, double time, bool at_once) {
+SEXP cpp_bandit_suggest(SEXP owner, SEXP n, SEXP contexts, SEXP time, SEXP with_refit) {
   const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
-  if (at_once && (!is_ready(handle) || has_preludes(binding(frame, Rf_install("config"))))) {
-    return Rf_ScalarLogical(FALSE);
-  }
+  if (!Rf_isNull(n) && !asks_for_nothing_else(frame, handle, contexts, time)) return Rf_ScalarLogical(FALSE);
   if (!is_ready(handle)) return R_NilValue;
-  const auto asked = gpb::contexts_from_list(contexts);
-  const Rcpp::Shield<SEXP> rows(Rf_allocVector(INTSXP, static_cast<R_xlen_t>(asked.size())));
+  const auto asked = contexts_from(contexts, n);
+  const Rcpp::IntegerVector rows(Rf_allocVector(INTSXP, static_cast<R_xlen_t>(asked.size())));
+  bool refitted = Rf_isNull(with_refit);
   try {
-    {
-      gpb::RRng rng;
-      BanditChange bandit(handle);
-      bandit->set_clock(time);
-      for (std::size_t k = 0; k < asked.size(); ++k) {
-        INTEGER(rows)[k] = static_cast<int>(bandit->commit(bandit->propose(asked[k], rng)));
-        if (k % 64 == 63) gpb::check_interrupt();
-      }
-    }
-    follow_in_memory(handle, frame);
+    if (!refitted) refit(handle, Rcpp::List(element(with_refit, "settings")));
+    refitted = true;
+    ask(handle, asked, Rf_isNull(time) ? gpb::kNaN : Rf_asReal(time), INTEGER(rows));
+    follow_in_memory(handle, frame, element(with_refit, "fields"));
   } catch (const std::exception& e) {
-    return Rf_mkString(e.what());
+    return refitted ? Rf_mkString(e.what()) : Rcpp::wrap(std::vector<std::string>{"refit", e.what()});
   }
-  return rows;
+  return shown(frame, rows);
 }
 
 // Rewards of queries: TRUE. `reach`: of rewards as users give them, how many prior standard deviations from the prior
@@ -954,7 +985,7 @@ SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP
   }
   try {
     tell(handle, rewards, before);
-    follow_in_memory(handle, frame);
+    follow_in_memory(handle, frame, R_NilValue);
   } catch (const std::exception& e) {
     return Rf_mkString(e.what());
   }
@@ -1067,6 +1098,17 @@ SEXP cpp_query_frame(SEXP owner, const Rcpp::IntegerVector& rows) {
   else if (Rf_xlength(contexts) > 0) out.logged(contexts, inputs.data() + own);
   return cpp_frame(out.list());
 }
+
+namespace {
+
+// The data.frame, or the rows where R has to make it: see cpp_bandit_suggest().
+SEXP shown(SEXP frame, const Rcpp::IntegerVector& rows) {
+  if (!is_in_memory(frame)) return rows;
+  const SEXP made = cpp_query_frame(frame, rows);
+  return Rf_isNull(made) ? static_cast<SEXP>(rows) : made;
+}
+
+}  // namespace
 
 // ---- objects that come from outside -------------------------------------------------------------
 // An R object from a file or from another process brings an environment in which anything may stand:

@@ -129,11 +129,41 @@ class BanditChange : public BanditHandle {
   explicit BanditChange(SEXP handle) : BanditHandle(handle) {
     if (held_->changing) throw std::logic_error("this bandit is in the middle of a change");
     held_->changing = true;
+    was_in_step_ = held_->in_step;
     held_->in_step = false;
   }
   ~BanditChange() { held_->changing = false; }
+  // Nothing has changed after all.
+  void undone() { held_->in_step = was_in_step_; }
   BanditChange(const BanditChange&) = delete;
   BanditChange& operator=(const BanditChange&) = delete;
+
+ private:
+  bool was_in_step_;
 };
+
+// New settings, put into force by `change` (of the bandit): afterwards nothing calls the functions of those before.
+template <typename Change>
+void change_beliefs(SEXP handle, const Rcpp::List& config, const Change& change) {
+  gpb::HandleFunctions functions;
+  gpb::Beliefs beliefs = gpb::beliefs_from_config(config, &functions);
+  const Rcpp::Shield<SEXP> kept(functions.list());
+  change(std::move(beliefs));
+  SET_VECTOR_ELT(R_ExternalPtrProtected(handle), 1, kept);
+  functions.let_go();
+}
+
+// The parameters of a refit. Where the core cannot take them it stays as it was, and throws.
+inline void refit(SEXP handle, const Rcpp::List& config) {
+  change_beliefs(handle, config, [&](gpb::Beliefs beliefs) {
+    BanditChange bandit(handle);
+    try {
+      bandit->refit(std::move(beliefs));
+    } catch (...) {
+      bandit.undone();
+      throw;
+    }
+  });
+}
 
 #endif
