@@ -370,9 +370,11 @@ is_likelier <- function(bandit, plan, map, first) {
 
 # ---- where R collects what is known ----------------------------------------------------------
 
-# Readings of an outcome less their prior mean (0 where that is fitted), in the model's units, at points as R has them.
-readings_of <- function(bandit, current, map = NULL, fits_mean = TRUE) {
+# Readings less their prior mean (0 where that is fitted), in the model's units, at points as R has them; NULL where
+# fewer rewards are known than a refit takes.
+readings_of <- function(bandit, current, map, fits_mean) {
   known <- core(cpp_bandit_readings(make_whole(bandit)$handle, 1L, map, current$noise_var))
+  if (known$rewards < bandit$config$refit$minimum) return(NULL)
   c(known, list(x = known_inputs(bandit, known$id),
                 y = known$value - if (fits_mean) 0 else known_prior_mean(bandit, known$id, current$mean)))
 }
@@ -383,7 +385,7 @@ fitted_transfer <- function(bandit, current) {
   map <- if (!is.null(config$outputs)) fitted_map(bandit, 1)
   fits_mean <- config$refit$mean == "fit"
   known <- readings_of(bandit, current, map, fits_mean)
-  if (known$rewards < config$refit$minimum) return(NULL)
+  if (is.null(known)) return(NULL)
   catch_error({
     found <- transfer_fit(config, current, known$x, known$y, known$noise_var, if (!fits_mean) 0,
                           middle_slope(map, known$reward))
