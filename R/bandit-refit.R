@@ -325,7 +325,7 @@ bandit_fit <- function(bandit, plan, asked) {
 
 # What a fit begins with.
 fit_from <- function(plan, current, map) {
-  list(start = c(kernel_parameters(current$kernel), current$noise_var), map = map, climbs = FALSE, kernel = 1L,
+  list(start = c(kernel_parameters(current$kernel), current$noise_var), map = map, local_searches = FALSE, kernel = 1L,
        mean = if (plan$fits_mean) numeric() else current$mean,
        average = if (plan$average > 1) {
          average_question(plan$objects, plan$average, plan$smoothness_prior, current$models)
@@ -360,11 +360,11 @@ is_other_better <- function(bandit, plan, maps, first) {
 # Are the rewards likelier under this map than under the one of `first`? Both as densities of the rewards themselves;
 # the model is climbed to from that fit, a tenth of a refit's time.
 is_likelier <- function(bandit, plan, map, first) {
-  asked <- utils::modifyList(fit_from(plan, first$fit, map), list(climbs = TRUE, average = NULL))
+  asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
   asked$kernel <- or_else(first$found$best_kernel, 1L)
-  climbed <- attempt(bandit_fit(bandit, plan, asked))
+  searched_from <- attempt(bandit_fit(bandit, plan, asked))
   of <- function(found) found$log_likelihood + found$log_slope
-  gained <- of(climbed) - of(first$found)
+  gained <- of(searched_from) - of(first$found)
   isTRUE(gained > if (map$lambda != 1) bending_pays else -bending_pays)
 }
 
@@ -372,8 +372,8 @@ is_likelier <- function(bandit, plan, map, first) {
 
 # Readings less their prior mean (0 where that is fitted), in the model's units, at points as R has them; NULL where
 # fewer rewards are known than a refit takes.
-readings_of <- function(bandit, current, map, fits_mean) {
-  known <- core(cpp_bandit_readings(make_whole(bandit)$handle, 1L, map, current$noise_var))
+measurements_of <- function(bandit, current, map, fits_mean) {
+  known <- core(cpp_bandit_measurements(make_whole(bandit)$handle, 1L, map, current$noise_var))
   if (known$rewards < bandit$config$refit$minimum) return(NULL)
   c(known, list(x = known_inputs(bandit, known$id),
                 y = known$value - if (fits_mean) 0 else known_prior_mean(bandit, known$id, current$mean)))
@@ -382,9 +382,9 @@ readings_of <- function(bandit, current, map, fits_mean) {
 fitted_transfer <- function(bandit, current) {
   config <- bandit$config
   # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
-  map <- if (!is.null(config$outputs)) fitted_map(bandit, 1)
+  map <- if (!is.null(config$outputs)) fitted_transform(bandit, 1)
   fits_mean <- config$refit$mean == "fit"
-  known <- readings_of(bandit, current, map, fits_mean)
+  known <- measurements_of(bandit, current, map, fits_mean)
   if (is.null(known)) return(NULL)
   catch_error({
     found <- transfer_fit(config, current, known$x, known$y, known$noise_var, if (!fits_mean) 0,
@@ -453,9 +453,9 @@ is_unfitted <- function(bandit) {
   known >= config$refit$minimum && is_refit_due(bandit, 1)
 }
 
-# Of which outcomes is the map to be made again from the values that are known? `told`: they may be others, not only
+# Of which outcomes is the map to be made again from the values that are known? `reported`: they may be others, not only
 # more.
-rescales_due <- function(bandit, told = FALSE) {
+rescales_due <- function(bandit, reported = FALSE) {
   if (!may_rescale(bandit$config)) return(integer())
   current <- current_config(bandit)
   Filter(function(k) {
@@ -466,12 +466,12 @@ rescales_due <- function(bandit, told = FALSE) {
     known <- known_rewards(bandit, k)
     # (More equal ones tell no more.)
     if (map$count >= settled_outputs && length(unique(known)) < 2) return(FALSE)
-    if (told) length(known) > 0 && !identical(fitted_map(bandit, k), map)
+    if (reported) length(known) > 0 && !identical(fitted_transform(bandit, k), map)
     else length(known) > map$count
   }, seq_len(outcome_count(bandit$config)))
 }
 
-is_rescale_due <- function(bandit, told = FALSE) length(rescales_due(bandit, told)) > 0
+is_rescale_due <- function(bandit, reported = FALSE) length(rescales_due(bandit, reported)) > 0
 
 all_maps_settled <- function(bandit) {
   current <- current_config(bandit)
@@ -495,22 +495,22 @@ rewards_far_apart <- function(bandit, outcome) {
   if (length(ids) > bent_outputs) far_apart(known_inputs(bandit, ids))
 }
 
-fitted_map <- function(bandit, outcome) {
-  fit_output_map(outcome_config(bandit$config, outcome)$outputs, known_rewards(bandit, outcome),
+fitted_transform <- function(bandit, outcome) {
+  fit_outcome_transform(outcome_config(bandit$config, outcome)$outputs, known_rewards(bandit, outcome),
                  rewards_far_apart(bandit, outcome))
 }
 
-# After rewards were told (`told`), and before a query.
-rescale_if_due <- function(bandit, told = FALSE) apply_if_due(bandit, due_rescale(bandit, told))
+# After rewards were told (`reported`), and before a query.
+rescale_if_due <- function(bandit, reported = FALSE) apply_if_due(bandit, due_rescale(bandit, reported))
 
 # As due_refit(): only output transforms are made again.
-due_rescale <- function(bandit, told = FALSE) {
-  due <- rescales_due(bandit, told)
+due_rescale <- function(bandit, reported = FALSE) {
+  due <- rescales_due(bandit, reported)
   if (length(due) == 0) return(NULL)
   current <- refitted_parameters(bandit)
   fit <- current
   for (k in due) {
-    map <- fitted_map(bandit, k)
+    map <- fitted_transform(bandit, k)
     if (k == 1) fit$output_map <- map else fit$outcomes[[names(bandit$config$outcomes)[k]]]$output_map <- map
   }
   # No refit in the sense of refit_every().

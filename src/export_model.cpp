@@ -1,6 +1,6 @@
 // What R calls of kernels, regressions and designs, and how what it gives reaches the core: vectors and matrices,
 // settings, the minimiser.
-#include "base/climb_by_values.h"
+#include "base/local_search_by_values.h"
 #include "base/golden_points.h"
 #include "base/stream_random.h"
 #include "bandit/known_readings.h"
@@ -314,13 +314,13 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
 namespace {
 
 // What the mean of a bandit knows of rewards that are no Gaussian readings.
-gpb::LatentReadings latent_readings(const gpb::Bandit& bandit) {
+gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
   const gpb::Observations::Pool pool = bandit.known().pool();
-  gpb::LatentReadings out;
+  gpb::LatentMeasurements out;
   std::map<std::vector<double>, Eigen::Index> where;
   std::vector<gpb::VectorXd> points;
-  const auto number = [&](const gpb::Place& place) {
-    const gpb::VectorXd x = bandit.space().inputs(place);
+  const auto number = [&](const gpb::Point& point) {
+    const gpb::VectorXd x = bandit.space().inputs(point);
     const auto found = where.emplace(std::vector<double>(x.data(), x.data() + x.size()),
                                      static_cast<Eigen::Index>(points.size()));
     if (found.second) points.push_back(x);
@@ -328,9 +328,9 @@ gpb::LatentReadings latent_readings(const gpb::Bandit& bandit) {
   };
   out.mean.resize(static_cast<Eigen::Index>(pool.functionals.size()));
   for (const gpb::Functional& one : pool.functionals) {
-    out.mean[static_cast<Eigen::Index>(out.place.size())] =
-        bandit.space().prior_mean(one.place) - (one.compares ? bandit.space().prior_mean(one.other) : 0.0);
-    out.place.push_back(number(one.place));
+    out.mean[static_cast<Eigen::Index>(out.point.size())] =
+        bandit.space().prior_mean(one.point) - (one.compares ? bandit.space().prior_mean(one.other) : 0.0);
+    out.point.push_back(number(one.point));
     out.other.push_back(one.compares ? number(one.other) : -1);
   }
   out.data = pool.data;
@@ -345,7 +345,7 @@ gpb::LatentReadings latent_readings(const gpb::Bandit& bandit) {
 gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean) {
   BanditHandle bandit(handle);
   if (!bandit->known().likelihood()) throw std::invalid_argument("rewards are readings");
-  return gpb::LatentEvidence(*gpb::kernel_from_list(kernel), latent_readings(*bandit),
+  return gpb::LatentEvidence(*gpb::kernel_from_list(kernel), latent_measurements(*bandit),
                              bandit->known().likelihood(), fit_mean);
 }
 
@@ -383,10 +383,10 @@ Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, 
 namespace {
 
 gpb::VaryingEvidence varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
-                                      const Rcpp::List& readings, bool fit_mean) {
+                                      const Rcpp::List& measurements, bool fit_mean) {
   return gpb::VaryingEvidence(*gpb::kernel_from_list(kernel), *gpb::kernel_from_list(noise_kernel), variance - 1,
-                              {Rcpp::as<Eigen::MatrixXd>(readings["x"]), numbers(readings, "count"),
-                               numbers(readings, "average"), numbers(readings, "spread")},
+                              {Rcpp::as<Eigen::MatrixXd>(measurements["x"]), numbers(measurements, "count"),
+                               numbers(measurements, "average"), numbers(measurements, "spread")},
                               fit_mean);
 }
 
@@ -401,8 +401,8 @@ Rcpp::List varying_list(const gpb::VaryingNoise& found, double value) {
 // The penalised likelihood of varying noise at some parameters, and its gradient: see VaryingEvidence.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
-                                const Rcpp::List& readings, bool fit_mean, const Eigen::VectorXd& parameters) {
-  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, readings, fit_mean);
+                                const Rcpp::List& measurements, bool fit_mean, const Eigen::VectorXd& parameters) {
+  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean);
   evidence.factorise(parameters, true);
   Rcpp::List out = varying_list(evidence.found(), evidence.value());
   out["gradient"] = evidence.gradient();
@@ -412,8 +412,8 @@ Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& nois
 // Its maximum from the start of `problem`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
-                           const Rcpp::List& readings, bool fit_mean, const Rcpp::List& problem, int iterations) {
-  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, readings, fit_mean);
+                           const Rcpp::List& measurements, bool fit_mean, const Rcpp::List& problem, int iterations) {
+  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean);
   gpb::Fit fit(evidence, problem_from_list(problem), minimizers_of(iterations), iterations);
   fit.explore();
   const gpb::FitResult best = fit.best();
@@ -455,8 +455,8 @@ Rcpp::List average_to_list(const gpb::ModelAverage& found) {
 // could be noise altogether, or a rough function. (A climb on many rewards is dear: those of the other kernels,
 // `goes_on`, go on from where they were.)
 Eigen::MatrixXd starts_besides(const gpb::FitProblem& problem, const Eigen::MatrixXd& before, bool goes_on,
-                               gpb::Index readings, double spread) {
-  const Eigen::Index count = problem.start.size(), added = goes_on && readings > 150 ? 0 : 2;
+                               gpb::Index measurements, double spread) {
+  const Eigen::Index count = problem.start.size(), added = goes_on && measurements > 150 ? 0 : 2;
   Eigen::MatrixXd out(added + before.rows(), count);
   for (Eigen::Index p = 0; p < count; ++p) {
     for (Eigen::Index k = 0; k < out.rows(); ++k) {
@@ -471,7 +471,7 @@ Eigen::MatrixXd starts_besides(const gpb::FitProblem& problem, const Eigen::Matr
 
 // `average`: `count`, `unit` (flags of the parameters that lie between 0 and 1), and for each kernel `log_prior`,
 // `before` and `goes_on` (starts_besides()).
-gpb::ModelAverage average_of(const Rcpp::List& kernels, const gpb::Readings& readings, bool fit_mean,
+gpb::ModelAverage average_of(const Rcpp::List& kernels, const gpb::Measurements& measurements, bool fit_mean,
                              const gpb::FitProblem& problem, int iterations, const Rcpp::List& average,
                              double spread) {
   const Eigen::VectorXd log_prior = numbers(average, "log_prior");
@@ -481,10 +481,10 @@ gpb::ModelAverage average_of(const Rcpp::List& kernels, const gpb::Readings& rea
   for (R_xlen_t k = 0; k < kernels.size(); ++k) {
     averaged.push_back({gpb::kernel_from_list(kernels[k]),
                         starts_besides(problem, Rcpp::as<Eigen::MatrixXd>(before[k]),
-                                       goes_on[static_cast<std::size_t>(k)] != 0, readings.y.size(), spread),
+                                       goes_on[static_cast<std::size_t>(k)] != 0, measurements.y.size(), spread),
                         log_prior[k]});
   }
-  return gpb::average_models(averaged, readings, fit_mean,
+  return gpb::average_models(averaged, measurements, fit_mean,
                              {problem, numbers(average, "unit"), Rcpp::as<int>(average["count"])},
                              minimizers_of(iterations), iterations);
 }
@@ -505,9 +505,9 @@ Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, c
 
 namespace {
 
-std::optional<gpb::OutputMap> map_from(SEXP map) {
+std::optional<gpb::OutcomeTransform> map_from(SEXP map) {
   if (Rf_isNull(map)) return std::nullopt;
-  return gpb::make_output_map(gpb::RSettings(Rcpp::List(map)));
+  return gpb::make_outcome_transform(gpb::RSettings(Rcpp::List(map)));
 }
 
 double number_of(const Rcpp::List& list, const char* name) { return Rcpp::as<double>(list[name]); }
@@ -515,31 +515,31 @@ double number_of(const Rcpp::List& list, const char* name) { return Rcpp::as<dou
 // The readings of a fit: values less the prior mean, which is one for all, one per arm, or (no entries) to be fitted:
 // then less their own, `centre`.
 struct RefitData {
-  gpb::Readings readings;
+  gpb::Measurements measurements;
   double centre = 0.0, spread = 0.0;
   double log_slope = 0.0;
   bool fits_mean = false;
 };
 
-RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownReadings& known, const Rcpp::List& plan,
+RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& known, const Rcpp::List& plan,
                      const Eigen::VectorXd& prior_mean) {
   const auto n = static_cast<Eigen::Index>(known.id.size());
   if (n < 2) throw std::invalid_argument("there are fewer than two observations");
   RefitData out;
-  out.readings.X = gpb::points_of(bandit, known.id, Rcpp::as<int>(plan["columns"]), Rcpp::as<bool>(plan["numbered"]));
-  Eigen::VectorXd& y = out.readings.y;
+  out.measurements.X = gpb::points_of(bandit, known.id, Rcpp::as<int>(plan["columns"]), Rcpp::as<bool>(plan["numbered"]));
+  Eigen::VectorXd& y = out.measurements.y;
   y.resize(n);
   bool owned = false;
   for (Eigen::Index i = 0; i < n; ++i) {
     const auto k = static_cast<std::size_t>(i);
     const double mean = prior_mean.size() == 0 ? 0.0
                         : prior_mean.size() == 1 ? prior_mean[0]
-                                                 : prior_mean[bandit.fold().query(known.id[k]).place.arm];
+                                                 : prior_mean[bandit.state().query(known.id[k]).point.arm];
     y[i] = known.value[k] - mean;
     if (!(std::abs(y[i]) <= gpb::kLargest)) throw std::invalid_argument("a value is too large to be fitted");
     owned = owned || !std::isnan(known.noise_var[k]);
   }
-  if (owned) out.readings.own_noise = Eigen::Map<const Eigen::VectorXd>(known.noise_var.data(), n);
+  if (owned) out.measurements.own_noise = Eigen::Map<const Eigen::VectorXd>(known.noise_var.data(), n);
   out.fits_mean = prior_mean.size() == 0;
   if (out.fits_mean) out.centre = gpb::exact_mean(n, [&](gpb::Index i) { return y[i]; });
   out.spread = gpb::exact_mean(n, [&](gpb::Index i) { return (y[i] - out.centre) * (y[i] - out.centre); });
@@ -581,26 +581,26 @@ Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp
   using Rcpp::_;
   const Eigen::VectorXd start = numbers(asked, "start");
   const int iterations = Rcpp::as<int>(plan["iterations"]);
-  if (gpb::is_constant(data.readings.y, data.spread)) {
+  if (gpb::is_constant(data.measurements.y, data.spread)) {
     return Rcpp::List::create(_["values"] = start, _["mean"] = data.centre, _["constant"] = true);
   }
   gpb::FitPlan fit = plan_from_list(plan);
-  if (Rcpp::as<bool>(asked["climbs"])) fit.starts = 1;
-  const gpb::FitProblem problem = gpb::problem_of(fit, start, data.readings.X, data.spread,
-                                                  has_own_noise_only(data.readings.own_noise));
-  gpb::Readings readings = data.readings;
-  for (Eigen::Index i = 0; i < readings.y.size(); ++i) readings.y[i] -= data.centre;
+  if (Rcpp::as<bool>(asked["local_searches"])) fit.starts = 1;
+  const gpb::FitProblem problem = gpb::problem_of(fit, start, data.measurements.X, data.spread,
+                                                  has_own_noise_only(data.measurements.own_noise));
+  gpb::Measurements measurements = data.measurements;
+  for (Eigen::Index i = 0; i < measurements.y.size(); ++i) measurements.y[i] -= data.centre;
   const Rcpp::List kernels = plan["kernels"];
   const SEXP average = gpb::element(asked, "average");
   if (!Rf_isNull(average)) {
-    Rcpp::List out = average_to_list(average_of(kernels, readings, data.fits_mean, problem, iterations,
+    Rcpp::List out = average_to_list(average_of(kernels, measurements, data.fits_mean, problem, iterations,
                                                 Rcpp::List(average), data.spread));
     out["centre"] = data.centre;
     out["log_slope"] = data.log_slope;
     return out;
   }
   const int kernel = Rcpp::as<int>(asked["kernel"]) - 1;
-  const gpb::FitResult found = gpb::fit_parameters(*gpb::kernel_from_list(kernels[kernel]), readings, data.fits_mean,
+  const gpb::FitResult found = gpb::fit_parameters(*gpb::kernel_from_list(kernels[kernel]), measurements, data.fits_mean,
                                                    problem, minimizers_of(iterations), iterations);
   if (!is_finite(found)) throw std::runtime_error("the likelihood is not finite");
   return Rcpp::List::create(_["values"] = values_at(found.parameters, problem, start),
@@ -617,8 +617,8 @@ SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked
   if (!is_ready(handle)) return R_NilValue;
   const BanditHandle bandit(handle);
   const Eigen::VectorXd start = numbers(asked, "start");
-  const gpb::KnownReadings known =
-      gpb::known_readings_of(*bandit, Rcpp::as<int>(plan["outcome"]) - 1, map_from(gpb::element(asked, "map")),
+  const gpb::KnownMeasurements known =
+      gpb::known_measurements_of(*bandit, Rcpp::as<int>(plan["outcome"]) - 1, map_from(gpb::element(asked, "map")),
                              start[start.size() - 1]);
   if (!(known.rewards >= number_of(plan, "minimum"))) return Rf_ScalarLogical(FALSE);
   return fit_to_list(refit_data(*bandit, known, plan, numbers(asked, "mean")), plan, asked);
@@ -626,11 +626,11 @@ SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked
 
 // What the mean of an outcome (1-based) is conditioned on, reading by reading, under an output transform (NULL: as it
 // is): ids of the queries, rewards, their values in the model's units, noise variances there (NA for the model's) and
-// how much the transform stretches all of them. `usual`: see known_readings_of().
+// how much the transform stretches all of them. `usual`: see known_measurements_of().
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_readings(SEXP handle, int outcome, SEXP map, double usual) {
+Rcpp::List cpp_bandit_measurements(SEXP handle, int outcome, SEXP map, double usual) {
   BanditHandle bandit(handle);
-  gpb::KnownReadings known = gpb::known_readings_of(*bandit, outcome - 1, map_from(map), usual);
+  gpb::KnownMeasurements known = gpb::known_measurements_of(*bandit, outcome - 1, map_from(map), usual);
   for (double& one : known.noise_var) one = or_na(one);
   using Rcpp::_;
   return Rcpp::List::create(_["id"] = std::vector<int>(known.id.begin(), known.id.end()), _["reward"] = known.reward,
@@ -730,7 +730,7 @@ Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::
 }
 
 // ---- changes ------------------------------------------------------------------------------------
-// Change-point detection for any regression data.
+// Delta-point detection for any regression data.
 
 // The statistic of Algorithm 1 for the two halves of the pairs, averaged over the domain.
 // [[Rcpp::export(rng = false)]]
@@ -769,12 +769,12 @@ int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_golden_points(int n, int d) { return gpb::golden_points(n, d); }
 
-// Where a climb from a point of the unit cube ends, see climb_by_values(). `told`: a function of points, a row each.
+// Where a climb from a point of the unit cube ends, see local_search_by_values(). `reported`: a function of points, a row each.
 // [[Rcpp::export(rng = false)]]
-Eigen::VectorXd cpp_climb(const Eigen::VectorXd& u, const Rcpp::Function& told) {
-  const gpb::RFunction f(told, nullptr);
+Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function& reported) {
+  const gpb::RFunction f(reported, nullptr);
   const auto ask = [&f](const gpb::MatrixXd& points) { return f.numbers<gpb::MatrixXd>(points); };
-  return gpb::climb_by_values(u, ask, gpb::lbfgsb_minimizer(500, 2e-15));
+  return gpb::local_search_by_values(u, ask, gpb::lbfgsb_minimizer(500, 2e-15));
 }
 
 // A matrix's columns as a list, each without names: all its rows, or those with these numbers
@@ -846,24 +846,24 @@ SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state) {
 
 // Rewards `y` (less the prior mean), with their noise variances, come one after the other at places of a finite set
 // (0-based numbers) whose covariance is `gram`: each one's distance from its mean given those before, in units of its
-// sd. Conditioning on one reading is an update of rank one, of the upper triangle and of as many places as may still be
+// sd. Conditioning on one reading is an update of rank one, of the upper triangle and of as many points as may still be
 // asked for: all but those at the end whose last reward has come.
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector place, Rcpp::NumericVector y,
+Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y,
                                     Rcpp::NumericVector noise) {
   const Eigen::Index d = gram.nrow();
   Eigen::MatrixXd covariance = Eigen::Map<const Eigen::MatrixXd>(gram.begin(), d, d);
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(d);
   std::vector<R_xlen_t> last(static_cast<std::size_t>(d), -1);
   for (R_xlen_t k = 0; k < y.size(); ++k) {
-    if (place[k] < 0 || place[k] >= d) throw std::invalid_argument("a place that does not exist");
-    last[static_cast<std::size_t>(place[k])] = k;
+    if (point[k] < 0 || point[k] >= d) throw std::invalid_argument("a place that does not exist");
+    last[static_cast<std::size_t>(point[k])] = k;
   }
   Eigen::Index ahead = d;
   Rcpp::NumericVector out(y.size());
   Eigen::VectorXd row(d);
   for (R_xlen_t k = 0; k < y.size(); ++k) {
-    const Eigen::Index p = place[k];
+    const Eigen::Index p = point[k];
     const double spread = std::max(covariance(p, p), 0.0) + noise[k];
     const double surprise = y[k] - mean[p];
     out[k] = surprise / std::sqrt(spread);
@@ -1051,7 +1051,7 @@ std::function<double(const MatrixXd&)> RSettings::table_function(const char* nam
   return [f](const MatrixXd& table) { return f.numbers<double>(table); };
 }
 
-Settings::PlacedAcquisition RSettings::placed_acquisition(const char* name) const {
+Settings::LocatedAcquisition RSettings::located_acquisition(const char* name) const {
   const RFunction f = r_function(name);
   return [f](const VectorXd& mean, const VectorXd& sd, double round, const Points& X) {
     return f.numbers<VectorXd>(mean, sd, round, X);
@@ -1073,8 +1073,8 @@ Settings::PointFunction RSettings::point_function(const char* name) const {
 Settings::Settle RSettings::settle(const char* name) const {
   const RFunction f = r_function(name);
   return [f](const MatrixXd& points) {
-    const Rcpp::List told(f(points));
-    return std::make_pair(Rcpp::as<MatrixXd>(told["inputs"]), Rcpp::as<MatrixXd>(told["excess"]));
+    const Rcpp::List reported(f(points));
+    return std::make_pair(Rcpp::as<MatrixXd>(reported["inputs"]), Rcpp::as<MatrixXd>(reported["excess"]));
   };
 }
 
