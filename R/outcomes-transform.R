@@ -277,7 +277,8 @@ maps_to_compare <- function(outputs, reward, apart, current) {
   usual <- list(map = fit_outcome_transform(outputs, reward, apart), is_usual = TRUE)
   map <- usual$map
   if (outputs$transform != "auto" || is.infinite(map$tail)) return(list(usual))
-  other <- list(map = fit_outcome_transform(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward,
+  other <- list(map = fit_outcome_transform(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"),
+                                            reward,
                                      apart),
                 is_usual = FALSE)
   if (other$map$lambda == map$lambda) return(list(usual))
