@@ -125,14 +125,6 @@ cpp_bandit_known <- function(handle, outcome = 1L) {
     .Call(`_gpbandits_cpp_bandit_known`, handle, outcome)
 }
 
-cpp_bandit_curved <- function(handle) {
-    .Call(`_gpbandits_cpp_bandit_curved`, handle)
-}
-
-cpp_bandit_sites <- function(handle) {
-    .Call(`_gpbandits_cpp_bandit_sites`, handle)
-}
-
 cpp_bandit_arm_posterior <- function(handle, arm, context) {
     .Call(`_gpbandits_cpp_bandit_arm_posterior`, handle, arm, context)
 }
@@ -305,20 +297,8 @@ cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
 }
 
-cpp_latent_parameters <- function(handle) {
-    .Call(`_gpbandits_cpp_latent_parameters`, handle)
-}
-
-cpp_latent_evidence <- function(handle, kernel, fit_mean, parameters) {
-    .Call(`_gpbandits_cpp_latent_evidence`, handle, kernel, fit_mean, parameters)
-}
-
 cpp_fit_latent <- function(handle, kernel, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit_latent`, handle, kernel, fit_mean, problem, iterations)
-}
-
-cpp_varying_evidence <- function(kernel, noise_kernel, variance, measurements, fit_mean, parameters) {
-    .Call(`_gpbandits_cpp_varying_evidence`, kernel, noise_kernel, variance, measurements, fit_mean, parameters)
 }
 
 cpp_fit_varying <- function(kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations) {
@@ -391,10 +371,6 @@ cpp_shares <- function(setting, x, spread) {
 
 cpp_share_exchanges <- function(setting, x) {
     .Call(`_gpbandits_cpp_share_exchanges`, setting, x)
-}
-
-cpp_maximise_linear <- function(A, b, c) {
-    .Call(`_gpbandits_cpp_maximise_linear`, A, b, c)
 }
 
 cpp_polytope <- function(rules, box, count, seed) {

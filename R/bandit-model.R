@@ -107,15 +107,13 @@ fitted.GPBandit <- function(object, ...) {
 fitted_rows <- function(frame, rows) {
   names <- given_names(frame$config)
   ids <- as.character(own_columns(rows, names)$id)
-  found <- own_columns(posterior_of_rows(frame, rows), names)
+  found <- own_columns(bandit_posterior(frame, rows, NULL), names)
   if (!has_outcomes(frame$config)) return(stats::setNames(found$mean, ids))
   outcomes <- outcome_names(frame$config)
   out <- as.matrix(found[intersect(c(paste0(outcomes, "_mean"), "mean"), base::names(found))])
   dimnames(out) <- list(ids, outcomes)
   out
 }
-
-posterior_of_rows <- function(frame, rows) bandit_posterior(frame, rows, NULL)
 
 #' @rdname bandit-model
 #' @export
@@ -326,7 +324,7 @@ augment.GPBandit <- function(x, newdata = NULL, context = NULL, ...) {
   config <- frame$config
   rows <- if (is.null(newdata)) bandit_history(frame) else as.data.frame(newdata)
   if (nrow(rows) == 0) return(rows)
-  found <- if (is.null(newdata)) posterior_of_rows(frame, rows) else bandit_posterior(frame, newdata, context)
+  found <- if (is.null(newdata)) bandit_posterior(frame, rows, NULL) else bandit_posterior(frame, newdata, context)
   found <- own_columns(found, given_names(config))
   of <- function(what) {
     columns <- if (has_outcomes(config)) paste0(outcome_names(config), "_", what) else what

@@ -383,26 +383,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_curved
-Rcpp::List cpp_bandit_curved(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_bandit_curved(SEXP handleSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_curved(handle));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_sites
-Rcpp::List cpp_bandit_sites(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_bandit_sites(SEXP handleSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_sites(handle));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_bandit_arm_posterior
 Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context);
 RcppExport SEXP _gpbandits_cpp_bandit_arm_posterior(SEXP handleSEXP, SEXP armSEXP, SEXP contextSEXP) {
@@ -905,29 +885,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_latent_parameters
-Eigen::VectorXd cpp_latent_parameters(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_latent_parameters(SEXP handleSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_latent_parameters(handle));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_latent_evidence
-Rcpp::List cpp_latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Eigen::VectorXd& parameters);
-RcppExport SEXP _gpbandits_cpp_latent_evidence(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP parametersSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_latent_evidence(handle, kernel, fit_mean, parameters));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_fit_latent
 Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem, int iterations);
 RcppExport SEXP _gpbandits_cpp_fit_latent(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
@@ -939,21 +896,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_fit_latent(handle, kernel, fit_mean, problem, iterations));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_varying_evidence
-Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& measurements, bool fit_mean, const Eigen::VectorXd& parameters);
-RcppExport SEXP _gpbandits_cpp_varying_evidence(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP measurementsSEXP, SEXP fit_meanSEXP, SEXP parametersSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type noise_kernel(noise_kernelSEXP);
-    Rcpp::traits::input_parameter< int >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type measurements(measurementsSEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean, parameters));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1189,18 +1131,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_maximise_linear
-Eigen::VectorXd cpp_maximise_linear(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& c);
-RcppExport SEXP _gpbandits_cpp_maximise_linear(SEXP ASEXP, SEXP bSEXP, SEXP cSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type A(ASEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type b(bSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type c(cSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_maximise_linear(A, b, c));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_polytope
 Rcpp::List cpp_polytope(const Rcpp::List& rules, const Rcpp::List& box, int count, const Eigen::VectorXd& seed);
 RcppExport SEXP _gpbandits_cpp_polytope(SEXP rulesSEXP, SEXP boxSEXP, SEXP countSEXP, SEXP seedSEXP) {
@@ -1432,8 +1362,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 2},
-    {"_gpbandits_cpp_bandit_curved", (DL_FUNC) &_gpbandits_cpp_bandit_curved, 1},
-    {"_gpbandits_cpp_bandit_sites", (DL_FUNC) &_gpbandits_cpp_bandit_sites, 1},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
     {"_gpbandits_cpp_bandit_drawn_values", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_values, 4},
@@ -1477,10 +1405,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
     {"_gpbandits_cpp_fit_ranges", (DL_FUNC) &_gpbandits_cpp_fit_ranges, 5},
     {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
-    {"_gpbandits_cpp_latent_parameters", (DL_FUNC) &_gpbandits_cpp_latent_parameters, 1},
-    {"_gpbandits_cpp_latent_evidence", (DL_FUNC) &_gpbandits_cpp_latent_evidence, 4},
     {"_gpbandits_cpp_fit_latent", (DL_FUNC) &_gpbandits_cpp_fit_latent, 5},
-    {"_gpbandits_cpp_varying_evidence", (DL_FUNC) &_gpbandits_cpp_varying_evidence, 6},
     {"_gpbandits_cpp_fit_varying", (DL_FUNC) &_gpbandits_cpp_fit_varying, 7},
     {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 9},
     {"_gpbandits_cpp_bandit_fit", (DL_FUNC) &_gpbandits_cpp_bandit_fit, 3},
@@ -1499,7 +1424,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
     {"_gpbandits_cpp_shares", (DL_FUNC) &_gpbandits_cpp_shares, 3},
     {"_gpbandits_cpp_share_exchanges", (DL_FUNC) &_gpbandits_cpp_share_exchanges, 2},
-    {"_gpbandits_cpp_maximise_linear", (DL_FUNC) &_gpbandits_cpp_maximise_linear, 3},
     {"_gpbandits_cpp_polytope", (DL_FUNC) &_gpbandits_cpp_polytope, 4},
     {"_gpbandits_cpp_lattice_moves", (DL_FUNC) &_gpbandits_cpp_lattice_moves, 2},
     {"_gpbandits_cpp_listen_here", (DL_FUNC) &_gpbandits_cpp_listen_here, 0},

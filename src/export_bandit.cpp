@@ -765,31 +765,6 @@ Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
                             _["size"] = size, _["spread"] = spread, _["doubted_to"] = doubted_to);
 }
 
-// The core's mean, and the sd that the policy's width multiplies, at all candidates without a context.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_curved(SEXP handle) {
-  BanditHandle bandit(handle);
-  const gpb::Candidates& all = bandit->space().candidates(Context());
-  const Index n = all.size();
-  const Eigen::VectorXd mean = Eigen::Map<const Eigen::VectorXd>(bandit->mean().moments(all).mean, n);
-  const Eigen::VectorXd variance =
-      Eigen::Map<const Eigen::VectorXd>(bandit->curved().moments(all).variance, n);
-  return Rcpp::List::create(Rcpp::_["mean"] = mean,
-                            Rcpp::_["sd"] = gpb::roots(variance));
-}
-
-// What the likelihood of the bandit's rewards has made of them: sites and the core's f there.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_sites(SEXP handle) {
-  BanditHandle bandit(handle);
-  const gpb::SiteFit& fit = bandit->known().fit();
-  using Rcpp::_;
-  return Rcpp::List::create(_["f"] = fit.f, _["weight"] = fit.weight, _["weighted"] = fit.weighted,
-                            _["log_evidence"] = fit.log_evidence,
-                            _["information"] = bandit->known().information(),
-                            _["steps"] = fit.steps);
-}
-
 // Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), where
 // all of them are tabulated.
 // [[Rcpp::export(rng = false)]]

@@ -14,6 +14,7 @@
 #include "kernels/pivoted_cholesky.h"
 #include "linalg/decompositions.h"
 #include "r_bandit.h"
+#include "r_evidence.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_lbfgsb.h"
@@ -342,6 +343,8 @@ gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
   return out;
 }
 
+}  // namespace
+
 gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean) {
   BanditHandle bandit(handle);
   if (!bandit->known().likelihood()) throw std::invalid_argument("rewards are readings");
@@ -349,25 +352,8 @@ gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool 
                              bandit->known().likelihood(), fit_mean);
 }
 
-}  // namespace
-
-// The parameters of the likelihood of a bandit's rewards that are fitted.
-// [[Rcpp::export(rng = false)]]
-Eigen::VectorXd cpp_latent_parameters(SEXP handle) {
-  BanditHandle bandit(handle);
-  return bandit->known().likelihood()->parameters();
-}
-
-// Laplace's log marginal likelihood of them and its gradient, by what `problem` of cpp_fit_latent() is about.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean,
-                               const Eigen::VectorXd& parameters) {
-  gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean);
-  evidence.factorise(parameters, true);
-  return Rcpp::List::create(Rcpp::Named("value") = evidence.value(), Rcpp::Named("gradient") = evidence.gradient());
-}
-
-// Its maximum: parameters of the kernel, the prior mean if it is fitted, those of the likelihood, and a nought.
+// The maximum of Laplace's log marginal likelihood: parameters of the kernel, the prior mean if it is fitted, those of
+// the likelihood, and a nought.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem,
                           int iterations) {
@@ -379,8 +365,6 @@ Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, 
                             Rcpp::Named("objective") = fit.best().objective,
                             Rcpp::Named("converged") = fit.best().converged);
 }
-
-namespace {
 
 gpb::VaryingEvidence varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
                                       const Rcpp::List& measurements, bool fit_mean) {
@@ -396,20 +380,7 @@ Rcpp::List varying_list(const gpb::VaryingNoise& found, double value) {
                             Rcpp::Named("likelihood") = found.likelihood, Rcpp::Named("value") = value);
 }
 
-}  // namespace
-
-// The penalised likelihood of varying noise at some parameters, and its gradient: see VaryingEvidence.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
-                                const Rcpp::List& measurements, bool fit_mean, const Eigen::VectorXd& parameters) {
-  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean);
-  evidence.factorise(parameters, true);
-  Rcpp::List out = varying_list(evidence.found(), evidence.value());
-  out["gradient"] = evidence.gradient();
-  return out;
-}
-
-// Its maximum from the start of `problem`.
+// The maximum of the penalised likelihood of varying noise (VaryingEvidence) from the start of `problem`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
                            const Rcpp::List& measurements, bool fit_mean, const Rcpp::List& problem, int iterations) {
@@ -526,7 +497,8 @@ RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& kn
   const auto n = static_cast<Eigen::Index>(known.id.size());
   if (n < 2) throw std::invalid_argument("there are fewer than two observations");
   RefitData out;
-  out.measurements.X = gpb::points_of(bandit, known.id, Rcpp::as<int>(plan["columns"]), Rcpp::as<bool>(plan["numbered"]));
+  out.measurements.X =
+      gpb::points_of(bandit, known.id, Rcpp::as<int>(plan["columns"]), Rcpp::as<bool>(plan["numbered"]));
   Eigen::VectorXd& y = out.measurements.y;
   y.resize(n);
   bool owned = false;
@@ -600,8 +572,9 @@ Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp
     return out;
   }
   const int kernel = Rcpp::as<int>(asked["kernel"]) - 1;
-  const gpb::FitResult found = gpb::fit_parameters(*gpb::kernel_from_list(kernels[kernel]), measurements, data.fits_mean,
-                                                   problem, minimizers_of(iterations), iterations);
+  const gpb::FitResult found =
+      gpb::fit_parameters(*gpb::kernel_from_list(kernels[kernel]), measurements, data.fits_mean, problem,
+                          minimizers_of(iterations), iterations);
   if (!is_finite(found)) throw std::runtime_error("the likelihood is not finite");
   return Rcpp::List::create(_["values"] = values_at(found.parameters, problem, start),
                             _["mean"] = data.centre + found.mean, _["log_likelihood"] = found.log_likelihood,
@@ -611,7 +584,8 @@ Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp
 }  // namespace
 
 // Fits an outcome's model to what is known of it. `plan`: refit_plan() in R; `asked`: from which parameters, under
-// which output transform. NULL where the core's object is not whole, FALSE where fewer rewards are known than asked for.
+// which output transform. NULL where the core's object is not whole, FALSE where fewer rewards are known than asked
+// for.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked) {
   if (!is_ready(handle)) return R_NilValue;
@@ -926,12 +900,6 @@ gpb::Box box_from_list(const Rcpp::List& box) {
 }
 
 }  // namespace
-
-// The point where c'x is largest over A x <= b, x >= 0; no numbers where there is none.
-// [[Rcpp::export(rng = false)]]
-Eigen::VectorXd cpp_maximise_linear(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& c) {
-  return gpb::maximise_linear(A, b, c).x;
-}
 
 // Of the region of linear constraints (see Polytope): is it proved empty, is a point known, its corners, and `count`
 // uniform points, whose random numbers follow from eight uniform ones.
