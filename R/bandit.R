@@ -221,7 +221,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'
 #' @section State:
 #' * `$copy()` returns an independent bandit in the same state, without a journal.
-#' * `$catch_up()` adds the events of other processes, if the bandit is in a [bandit_store()].
+#' * `$catch_up()` adds the events of other processes, if the bandit is in a [bandit_store()]. `$renew()` renews the
+#'   [lease][bandit-leases] of a query there.
+#' * `$compact()` makes a long event log shorter, see [bandit-compact].
 #' * `$reset()` deletes every event. `$show()` prints.
 #'
 #' A bandit can be saved with `saveRDS()` and sent to other processes, see [bandit-state].

@@ -109,7 +109,6 @@ own <- list(
   change_detect = list(list(threshold = function(n) 1, ridge = sqrt)),
   change_statistic = list(list(x = x9[1:8], y = sin(x9[1:8]), kernel = kernel, ridge = 1)),
   check_model = list(list(object = played), list(object = fitted, by = "place")),
-  compact_log = list(list(x = played), list(x = "kept.journal"), list(x = kept_store)),
   compare_bandits = list(list(bandits = list(a = function(p) gp_ucb(x9, kernel, 0.1)), problems = problem, rounds = 2, replications = 1, seed = 1)),
   detect_change = list(list(x = x9, y = sin(x9), kernel = kernel, threshold = 2, ridge = sqrt)),
   evaluate_policy = list(list(log = data.frame(arm = 1:9, reward = sin(x9), propensity = 1 / 9), bandit = played, method = "snips", draws = 5)),
@@ -159,7 +158,7 @@ own <- list(
   scale_outputs = list(list(direction = "minimize", centre = 0, scale = 1)),
   search_space = list(list(a = c(0, 1), b = c("u", "v"), where = ~ a <= 1), list(m = param_shares(c("p", "q")), k = param_integer(1, 3)),
                       list(square), list(space)),
-  store_heartbeat = list(list(store = kept_store, token = "none")), tune_gp_bandit = list(list(object = "none")),
+  tune_gp_bandit = list(list(object = "none")),
   width_corrupt = list(list(base = width_amm(1, 0.1), total = 1)), width_fixed = list(list(B = 1, R = 0.1, looks = 3, drift = 0.1)),
   width_srinivas_box = list(list(a = 1, b = 1, r = 1, d = 1, slack = 1)),
   work_on = list(list(store = kept_store, objective = function(p) 1, until = function(b) nrow(b$history()) > 1, heartbeat = FALSE))

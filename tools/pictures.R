@@ -130,7 +130,7 @@ cheat_sheet <- function() {
                        "param_shares(c(\"sand\", \"clay\"), upper = 0.8)  # mixtures", "param_factor(names, features = table)        # alike",
                        "finite_domain(x); box_domain(lower, upper)", "product_domain(rows, box)"),
          "Keep it" = c("saveRDS(b, file); readRDS(file)", "gp_ucb(..., journal = \"log\"); open_bandit(\"log\")", "as_json(b); from_json(text)",
-                       "compact_log(b)                 # a shorter log", "set.seed(1)  # same seed, same choices")),
+                       "b$compact()                   # a shorter log", "set.seed(1)  # same seed, same choices")),
     list("With a theorem" = c("gp_ucb(x, kernel, noise_var)   # Srinivas et al. 2010", "igp_ucb(); gp_ts()             # Chowdhury, Gopalan 2017",
                               "gp_ucb_cpd(); gp_ucb_drift()   # it changes", "gp_ucb_sdf(); gp_bucb(); gp_ucb_pe()  # late, batches", "gp_ucb_noisy_constraints()     # limits on average",
                               "safe_opt(); gp_lse(); rahbo(); stable_opt()", "# ?guarantees has them all in one table"),

@@ -544,7 +544,7 @@ test_that("reasons stay with the queries that were given up, in every form that 
   bandit$fail(1:3, reason = "rain")
   bandit$observe(c(1, 4, 5), c(1, 2, 3))
   expect_identical(bandit$history()$reason, c(NA, "rain", "rain", NA, NA, NA))
-  compact_log(bandit, keep = 4)
+  bandit$compact(keep = 4)
   expect_identical(bandit$history()$reason, c("rain", NA, NA, NA))
   expect_identical(bandit$copy()$history(), bandit$history())
   # Text that is no reason is damage.

@@ -95,7 +95,6 @@ exports <- list(
   gp_bandit = list(c(good_parts, list(policy = policy_ei())),
                    c(preset_parts, policy = "object", mean = "numbers", pending = "object", engine = "word",
                      changes = "never", constraints = "never", refit = "never", journal = "file")),
-  compact_log = list(list(x = safe_journal()), c(x = "file", trust = "flag")),
   open_bandit = list(list(x = safe_journal()), c(x = "file", like = "never", rng = "flag")),
   gp_ucb = list(good_parts, c(preset_parts, delta = "probability")),
   gp_ei = list(good_parts, c(preset_parts, xi = "nonnegative")),
