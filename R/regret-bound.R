@@ -501,11 +501,11 @@ NULL
 #'   delays is the same. (Original result, not peer-reviewed.)
 #'
 #' @section A prior that drifts: `"fade"` (`noise_var, arms, delta = 0.1, variance = 1`) is the dynamic regret of
-#'   [change_fade()] with `width_srinivas_finite(delta)` on arms, if \eqn{f} drifts as the kernel states. It is the
-#'   formula of `"srinivas1"` with the **realised** information \eqn{I_T} as `gain` (`$information_gain()` after each
-#'   round). It holds with probability \eqn{1-\delta}{1 - delta}. The reason: given the past, \eqn{f_t(x)} is normal
-#'   with the posterior's mean and standard deviation, with or without drift. It is linear in \eqn{T}, because \eqn{I_T}
-#'   is. (Original result, not peer-reviewed.)
+#'   `change_oracle(rate = )` with `width_srinivas_finite(delta)` on arms, if \eqn{f} drifts as the kernel states. It is
+#'   the formula of `"srinivas1"` with the **realised** information \eqn{I_T} as `gain` (`$information_gain()` after
+#'   each round). It holds with probability \eqn{1-\delta}{1 - delta}. The reason: given the past, \eqn{f_t(x)} is
+#'   normal with the posterior's mean and standard deviation, with or without drift. It is linear in \eqn{T}, because
+#'   \eqn{I_T} is. (Original result, not peer-reviewed.)
 #'
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
 #' @seealso [regret_bound()]; [gp_ucb_cpd()], [detection_size()], [gp_ucb_drift()]; `"bpe"` with `variation` in
@@ -645,7 +645,7 @@ NULL
 #'   Iwazaki and Takeno 2025.)
 #'
 #' @section Clipped rewards: `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`) is the bound with
-#'   [width_clip()] and `rewards_clip(moment = , rounds = T)`.
+#'   [width_realized()] of `rewards_robust(moment = , rounds = T)`, see [rewards-clipped].
 #'
 #' @section Successes, counts and comparisons: `"glm"` (`noise_var, B, width, link = "logit", mean = 0, variance = 1`)
 #'   is UCB with [width_glm()], whose width \eqn{r_t} is `width`. It bounds the regret of the latent \eqn{f} by

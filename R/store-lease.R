@@ -265,8 +265,8 @@ check_tokens <- function(bandit, id, token) {
 
 #' Leases of queries in a store
 #'
-#' `$renew()` of a bandit in a [bandit_store()] renews the lease of a query while its evaluation continues. Call it about
-#' every third of the lease. [work_on()] does so automatically.
+#' `$renew()` of a bandit in a [bandit_store()] renews the lease of a query while its evaluation continues. Call it
+#' about every third of the lease. [work_on()] does so automatically.
 #'
 #' A lease is the time after which a query without a reward may be given to another worker. The method of a bandit in a
 #' [bandit_store()] is `$suggest(n = 1, context = NULL, worker = NULL, lease = NULL, visitor = FALSE)`. Its data.frame
@@ -290,8 +290,8 @@ check_tokens <- function(bandit, id, token) {
 #' gets it again in the same context while its lease lasts. A query that a `worker` asked for in a context with a lease
 #' is work for a fleet: when its lease has ended, it is offered again in the same context, to workers only.
 #'
-#' @section Renewal: The method is `$renew(token)`, where `token` is the one that `$suggest()` returned with the query, or
-#' several. It returns the number of leases that were renewed. That is 0 if the query has been observed, given up or
+#' @section Renewal: The method is `$renew(token)`, where `token` is the one that `$suggest()` returned with the query,
+#' or several. It returns the number of leases that were renewed. That is 0 if the query has been observed, given up or
 #' given to another worker, or never had a lease. Nothing else of the bandit changes.
 #' @seealso [bandit_store()], [work_on()].
 #' @concept lease

@@ -68,6 +68,8 @@ exports <- list(
   rewards_counts = list(list(), c(direction = "word")),
   rewards_ordinal = list(list(levels = 3), c(direction = "word")),
   rewards_robust = list(list(), c(df = "positive")),
+  "rewards_robust, clip" = list(list(clip = 1, moment = 1), c(clip = "positive", moment = "positive", alpha = "positive")),
+  "rewards_robust, moment" = list(list(moment = 1, rounds = 9), c(moment = "positive", alpha = "positive", rounds = "count")),
   rewards_preferences = list(list(), c(ties = "flag", tau = "positive")),
   policy_duel = list(list(width = 1), c(width = "width", rule = "word")),
   width_glm = list(list(B = 1), c(B = "nonnegative", delta = "probability")),
@@ -110,9 +112,9 @@ exports <- list(
   change_oracle = list(list(times = 3), c(times = "positives", explore = "nonnegative")),
   "change_oracle, every" = list(list(every = 5), c(every = "count", explore = "nonnegative")),
   change_never = list(list(), c(explore = "nonnegative")),
-  change_event = list(list(), c(delta = "probability", explore = "nonnegative")),
-  change_fade = list(list(rate = 0.5), c(rate = "nonnegative", by = "word", explore = "nonnegative")),
-  "change_fade, window" = list(list(window = 5), c(window = "count", explore = "nonnegative")),
+  "change_detect, event" = list(list(delta = 0.1), c(delta = "probability", explore = "nonnegative")),
+  "change_oracle, rate" = list(list(rate = 0.5), c(rate = "nonnegative", by = "word", explore = "nonnegative")),
+  "change_oracle, window" = list(list(window = 5), c(window = "count", explore = "nonnegative")),
   gp_ucb_drift = list(c(good_parts, forget = "weights", variation = 1, horizon = 9, gain = 2),
                       c(preset_parts, forget = "never", width = "width", variation = "positive", horizon = "count",
                         gain = "positive")),
@@ -178,8 +180,9 @@ allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
     (export == "bandit_problem" && argument %in% c("noise", "delay") && is.function(value)) ||
     (export == "bandit_problem" && argument == "delay" && is.null(value)) ||
-    (export %in% c("change_oracle, every", "change_fade, window") && argument %in% c("every", "window") &&
-       is.null(value)) ||
+    (startsWith(export, "rewards_robust, ") && argument %in% c("clip", "moment") && is.null(value)) ||
+    (startsWith(export, "change_oracle, ") && argument %in% c("every", "window", "rate") && is.null(value)) ||
+    (export == "change_detect, event" && argument == "delta" && is.null(value)) ||
     (startsWith(export, "baseline_constrained") && argument == "penalty" && is.function(value)) ||
     (argument %in% c("alpha", "alpha0", "journal") && is.null(value)) ||
     # What a formula can do without.

@@ -307,9 +307,9 @@ test_that("bandits whose future depends on single rounds are refused by name, an
   several <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   several$observe(several$suggest()$id, c(1, 2))
   with <- function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ucb(width_constant(1)), ...)
-  cases <- list("a separate noise variance" = own, "several rewards for one id" = several, changes = with(changes = change_fade(window = 5)),
+  cases <- list("a separate noise variance" = own, "several rewards for one id" = several, changes = with(changes = change_oracle(window = 5)),
                 constraints = with(constraints = constraints_noisy(1, 3, 0.5)), outputs = with(outputs = scale_outputs()),
-                failures = with(failures = "avoid"), rewards = with(rewards = rewards_clip(1)), pending_censor = with(pending = pending_censor(3)),
+                failures = with(failures = "avoid"), rewards = with(rewards = rewards_robust(clip = 1)), pending_censor = with(pending = pending_censor(3)),
                 "open contexts" = gp_ucb(forget_x, kernel_se(c(0.2, 1)), forget_noise, contexts = "z"),
                 "a box" = gp_ucb(list(u = c(0, 1)), kernel_se(0.2), forget_noise, width = width_constant(1)),
                 policy_repeats = gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_repeats(policy_ucb(width_constant(1)))),
@@ -377,8 +377,8 @@ test_that("damaged checkpoints are refused", {
     frame$events$id[sums + 3L] <- 1L
   })
   # Where sums do not say all nobody has made one.
-  for (other in list(list(changes = change_fade(window = 5)), list(failures = "avoid"), list(pending = pending_censor(3)),
-                     list(rewards = rewards_clip(1)))) {
+  for (other in list(list(changes = change_oracle(window = 5)), list(failures = "avoid"), list(pending = pending_censor(3)),
+                     list(rewards = rewards_robust(clip = 1)))) {
     config <- do.call(gp_ucb, c(list(forget_x, kernel_se(0.2), forget_noise), other))$config
     damaged(function(frame) frame$config <- config)
   }
