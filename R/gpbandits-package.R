@@ -60,7 +60,7 @@
 #'   transfer \tab transfer learning, warm start from earlier campaigns \tab [transfer] \cr
 #'   prior over the optimum \tab piBO, expert prior \tab [prior_normal()] \cr
 #'   pairwise comparisons \tab preferential optimisation, dueling bandits \tab [rewards_preferences()] \cr
-#'   fidelity \tab multi-fidelity optimisation \tab [fidelity_range()] \cr
+#'   fidelity \tab multi-fidelity optimisation \tab [multi-fidelity] \cr
 #'   race over folds \tab racing, early stopping over resampling folds \tab [race_folds()] \cr
 #'   certificate, stopping rule \tab stopping criterion, bound on the simple regret \tab [stopping] \cr
 #'   event log, journal \tab record of all queries and rewards; write-ahead log \tab [open_bandit()] \cr

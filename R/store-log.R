@@ -3,10 +3,10 @@
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
 # `checksum` (of the last event played), `base` (the number before its first event's, see bandit_compact()),
-# `overwritten` (cells of the log as they were, see replica_state()), `head` (the bandit's row as the transaction found it, with the
-# server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `more`
-# (names
-# of the columns that share the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
+# `overwritten` (cells of the log as they were, see replica_state()), `head` (the bandit's row as the transaction found
+# it, with the server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way),
+# `more` (names of the columns that share the column `numbers`) and `stream` (of the random numbers of query
+# `stream_at`).
 
 new_store_log <- function(store, row, config) {
   structure(list2env(list(store = store, link = store$link, number = row$bandit, seed = row$seed,

@@ -121,7 +121,7 @@ cheat_sheet <- function() {
                                         "  transfer = list(may = old),         # campaigns before",
                                         "  prior_optimum = prior_normal(x = c(0.7, 0.1)))      # a hunch",
                                         "race = race_folds(10)                # f(x, fold)",
-                                        "fidelity = fidelity_range(0.1, 1)    # f(x, fidelity)"),
+                                        "fidelity = c(0.1, 1)              # f(x, fidelity)"),
          "Ask and tell" = c("b <- auto_bandit(domain, data = known)", "q <- b$suggest(4)              # four at once", "b$observe(q$id, c(2, 3, 1, 4)) # any order, any time",
                             "b$add(x = p, reward = 2)       # made elsewhere", "b$amend(3, 2.5)                # was wrong", "b$fail(2); b$withdraw(4)       # came to nothing",
                             "b$best(); b$posterior(x); b$history()"),

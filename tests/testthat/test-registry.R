@@ -40,7 +40,6 @@ one_of_each <- function() {
     gp_model = list(gp_model(), gp_model("se", 0.1, c(0, 1), NULL, "none", refit_every(3)), gp_model(refit = NULL)),
     search_control = list(search_control(), search_control("ignore", 3, 1, TRUE, FALSE, TRUE)),
     bandit_race = list(race_folds(5)),
-    bandit_fidelity = list(fidelity_range(1, 9, integer = TRUE), fidelity_range(0.1, 1, function(z) z)),
     bandit_outcome = list(to_maximize(), to_minimize(), at_most(1), at_least(0), in_range(0, 1), tracked()),
     bandit_outputs = list(scale_outputs()),
     bandit_noise = list(bandit_problem(1:2, 1:2, noise = 1)$noise),
