@@ -224,6 +224,10 @@ test_that("at most 80 exported names stand in the first level of the reference, 
   expect_lte(length(intersect(on_page, getNamespaceExports("gpbandits"))), 80)
 })
 
+test_that("at most 136 functions are exported: what can be an argument, a method or a string is one", {
+  expect_lte(sum(vapply(getNamespaceExports("gpbandits"), function(name) is.function(getExportedValue("gpbandits", name)), NA)), 136)
+})
+
 test_that("?name finds the page of every name that was given up", {
   skip_without_sources()
   pages <- unlist(lapply(list.files(file.path(sources, "man"), "[.]Rd$", full.names = TRUE), readLines))
