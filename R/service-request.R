@@ -43,9 +43,9 @@ check_once <- function(fields) {
 }
 
 check_fields <- function(fields, known) {
-  strange <- setdiff(names(fields), known)
-  if (length(strange)) {
-    stop_argument(strange[1], "a field that is not known here", paste("one of", paste(known, collapse = ", ")))
+  invalid <- setdiff(names(fields), known)
+  if (length(invalid)) {
+    stop_argument(invalid[1], "a field that is not known here", paste("one of", paste(known, collapse = ", ")))
   }
 }
 

@@ -7,11 +7,11 @@ check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
   }
-  strange <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
+  invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
                                       "output_map", "models", "transfer", "fresh"))
-  if (length(strange)) {
+  if (length(invalid)) {
     stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",
-                   dQuote(strange[1], FALSE), ".", argument = "store")
+                   dQuote(invalid[1], FALSE), ".", argument = "store")
   }
   if (!is.null(config$outcomes)) check_outcomes_again(config)
   arguments <- settings_as_arguments(config)
