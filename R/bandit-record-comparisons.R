@@ -61,7 +61,8 @@ amend_duel <- function(bandit, id, reward, prefer) {
                                "two queries that were compared with each other")
   new <- own & bandit$queries$reward[id] != reported$reward
   if (!any(new)) return(invisible(bandit))
-  record(bandit, "amend", id[new], reported$reward[new], beside = observation_extras(sum(new), size = 1, other = reported$other[new]))
+  record(bandit, "amend", id[new], reported$reward[new],
+         beside = observation_extras(sum(new), size = 1, other = reported$other[new]))
 }
 
 # The queries of a ranking by id, their rewards, and who comes next by id, the first after the last.
@@ -100,15 +101,18 @@ observe_ranking <- function(bandit, id, reward, prefer, time) {
                   "pending queries (`$add()` adds a point to another ranking)")
   }
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
-  record(bandit, "reward", id, reported$reward, no_columns(length(id)), time, observation_extras(length(id), other = reported$other))
+  record(bandit, "reward", id, reported$reward, no_columns(length(id)), time,
+         observation_extras(length(id), other = reported$other))
 }
 
 amend_ranking <- function(bandit, id, reward, prefer) {
   reported <- check_ranking(bandit, id, reward, prefer)
   id <- reported$id
   check_status(bandit, id, "observed", "a query that was ranked")
-  if (!is_ranking(bandit, reported)) stop_argument("id", paste(format(id), collapse = ", "), "all queries of one ranking")
+  if (!is_ranking(bandit, reported)) stop_argument("id", paste(format(id), collapse = ", "),
+                                                   "all queries of one ranking")
   new <- bandit$queries$reward[id] != reported$reward
   if (!any(new)) return(invisible(bandit))
-  record(bandit, "amend", id[new], reported$reward[new], beside = observation_extras(sum(new), other = reported$other[new]))
+  record(bandit, "amend", id[new], reported$reward[new],
+         beside = observation_extras(sum(new), other = reported$other[new]))
 }
