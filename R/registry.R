@@ -18,11 +18,12 @@ families <- new.env(parent = emptyenv())
 # `tag`: the field that says which entry (NULL: there is one entry only); `entries`: a list of entries by their kinds,
 # or the only entry; `traits`: defaults of the entries' traits; `optional`: settings that any of them may have; `words`:
 # fields that objects of earlier versions have, too; `open`: results, which hold more than is declared; `prefix`: how
-# the names of its constructors begin, if a string may stand for one of them.
+# the names of its constructors begin, if a string may stand for one of them; `plain`: kinds without settings that have
+# no constructor, only a string.
 register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL,
-                            open = FALSE, prefix = NULL) {
+                            open = FALSE, prefix = NULL, plain = NULL) {
   assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open,
-                     prefix = prefix), envir = families)
+                     prefix = prefix, plain = plain), envir = families)
 }
 
 # One more kind of a family that another file has registered.
@@ -223,6 +224,7 @@ as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 }
 
 part_of_string <- function(x, class, arg, hint) {
+  if (x %in% family_of(class)$plain) return(new_part(class, x))
   prefix <- family_of(class)$prefix
   constructor <- constructor_named(paste0(prefix, x))
   if (is.null(constructor)) {
@@ -243,9 +245,8 @@ constructor_named <- function(name) {
   get(name, envir = topenv(), mode = "function")
 }
 
-# These begin with a prefix and make nothing of the class, or (the last three) need one of several arguments.
-never_by_string <- c("kernel_gram", "change_statistic", "rewards_clip", "change_oracle",
-                     "change_fade")
+# These begin with a prefix and make nothing of the class, or (the last) need one of several arguments.
+never_by_string <- c("kernel_gram", "change_statistic", "change_oracle")
 
 # The strings that need no more: constructors of which each argument has a default.
 strings_for <- function(class) {
@@ -255,7 +256,7 @@ strings_for <- function(class) {
     constructor <- constructor_named(name)
     !is.null(constructor) && length(needed_arguments(constructor)) == 0
   }, NA)
-  substring(names[plain], nchar(prefix) + 1)
+  sort(c(substring(names[plain], nchar(prefix) + 1), family_of(class)$plain))
 }
 
 needed_arguments <- function(f) {

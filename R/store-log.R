@@ -2,11 +2,11 @@
 
 # A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
 # `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
-# `checksum` (of the last event played), `base` (the number before its first event's, see compact_log()), `overwritten`
-# (cells of the log as they were, see replica_state()), `head` (the bandit's row as the transaction found it, with the
-# server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `more`
-# (names
-# of the columns that share the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
+# `checksum` (of the last event played), `base` (the number before its first event's, see bandit_compact()),
+# `overwritten` (cells of the log as they were, see replica_state()), `head` (the bandit's row as the transaction found
+# it, with the server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way),
+# `more` (names of the columns that share the column `numbers`) and `stream` (of the random numbers of query
+# `stream_at`).
 
 new_store_log <- function(store, row, config) {
   structure(list2env(list(store = store, connection = store$connection, number = row$bandit, seed = row$seed,
@@ -163,7 +163,7 @@ bandit_catch_up <- function(bandit) {
   log <- bandit$journal
   look <- function() check_head(sql_rows(log$connection, head_row(log$connection, log$store$name)), log$store$name)
   head <- look()
-  # (Between the bandit's row and the others somebody may have made the log shorter: compact_log().)
+  # (Between the bandit's row and the others somebody may have made the log shorter: $compact().)
   for (left in 4:0) {
     failed <- tryCatch({
       play_others(bandit, head)
