@@ -33,13 +33,12 @@ class Evidence {
   virtual double scale_slope(double) const { return 0.0; }
 };
 
-// log p(y) = -r'A^-1 r / 2 - log det(A) / 2 - n log(2 pi) / 2 with
-// A = scale (K(theta) + D) and r = y - mean, at parameters that change; D is diagonal: the noise, or
-// an observation's own.
-// The mean is 0, or the one that maximises it (generalised least squares).
-// Observations of one point are pooled, which changes nothing but the work: they say what their
-// average, weighed by 1 / D, says with noise 1 / sum(1 / D), and their spread about it is another
-// factor of the density, of D alone.
+// The log density of y ~ N(mean, A) as a function of the parameters:
+//   log p(y) = -r'A^-1 r / 2 - log det(A) / 2 - n log(2 pi) / 2,  A = scale (K(theta) + D),  r = y - mean.
+// D is diagonal: the likelihood's noise, or an observation's separate noise variance. The mean is 0, or the one that
+// maximises the density (generalised least squares).
+// Observations of one point are pooled, which only saves time. They are equivalent to their average, weighted by 1 / D,
+// with noise 1 / sum(1 / D). Their spread about it is another factor of the density, which depends on D only.
 class MarginalLikelihood final : public Evidence {
  public:
   MarginalLikelihood(const Kernel& kernel, const Measurements& measurements, bool fit_mean);
