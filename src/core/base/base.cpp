@@ -633,8 +633,8 @@ namespace {
 constexpr double kDifference = 1e-5;  // step of differences in the unit cube
 constexpr int kOuter = 15;
 
-constexpr double kWithin = 0.05;      // distance from the constraint's limit that a search from an infeasible point aims at
-constexpr int kHalvings = 40;         // distance inside the limit that a search from an infeasible point aims at
+constexpr double kWithin = 0.05;      // distance inside the limit that infeasible starts aim for
+constexpr int kHalvings = 40;         // bisection steps from an infeasible end back to the limit
 
 // The minimised function: minus the objective, plus the costs of the constraints.
 class Lagrangian {

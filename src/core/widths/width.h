@@ -88,7 +88,7 @@ class SrinivasCompactWidth : public Width {
 
 // For the centres of m^d cells of a box and one point that depends on the past, with t = 1 + observed rewards:
 //   sqrt(2 log((m^d + 1) pi^2 t^2 / (3 delta))).
-// m is such that f at a point and at the centre of its cell differ by at most slack / t^2.
+// The number m is such that f at a point and at the centre of its cell differ by at most slack / t^2.
 class SrinivasBoxWidth : public Width {
  public:
   SrinivasBoxWidth(double delta, double a, double b, double r, double d, double slack) :
@@ -154,8 +154,8 @@ class RealisedWidth : public Width {
   double delta_;
 };
 
-// For designs that do not depend on rewards, with `looks` evaluations at times that are fixed in advance: sqrt(B^2 + 2
-// R^2 / lambda log(2 n looks / delta)).
+// For designs that do not depend on rewards, with m = looks_ evaluations at times that are fixed in advance:
+// sqrt(B^2 + 2 R^2 / lambda log(2 n m / delta)).
 class FixedWidth : public Width {
  public:
   FixedWidth(double B, double R, double delta, double looks) :
@@ -194,10 +194,10 @@ class AmmWidth : public Width {
 //    As w rises and falls at most once, this mean is least at an end of the range or at f^.
 // (5) Hence r^2 / 2 >= J(f) - J(f^) >= |f - f^|_C^2 / 2 with C = 1 + sum c_i h_i h_i'.
 //    Finally |f(x) - f^(x)| <= |f - f^|_C sd_c(x), sd_c^2(x) = k_x' C^-1 k_x.
-// For Gaussian noise this is AmmWidth (Abbasi-Yadkori et al. 2011). c need not be predictable, because the argument is
-// about one path.
-// f^ minimises J over the ball |g - m| <= B, which contains f, so that the first-order term is nonnegative. c_i is at
-// least the least -l_i'' over |u - m_i| <= B sqrt(k_ii), as regret bounds require.
+// For Gaussian noise this is AmmWidth (Abbasi-Yadkori et al. 2011). The c_i need not be predictable, because the
+// argument is about one path.
+// The mean f^ minimises J over the ball |g - m| <= B, which contains f, so that the first-order term is nonnegative.
+// Each c_i is at least the least -l_i'' over |u - m_i| <= B sqrt(k_ii), as regret bounds require.
 // Approximate engines: the mean f~ minimises J over a subspace only. Let g be J's gradient at f~, which is orthogonal
 // to that subspace, and let q equal the prior outside of it. ELBO and J are those of f~, without a correction. Then
 // J(f) >= J(f~) - |g| |f - f~| + |f - f~|_C^2 / 2 with C at f~. Hence |f - f~|_C is at most |g| + sqrt(r^2 + |g|^2),
