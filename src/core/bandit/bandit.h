@@ -1,5 +1,5 @@
-// A bandit: combines the state, the models of the outcomes, a policy and a space. Uses all folders of the core. The
-// policy prepares an acquisition function (`Score`), and the space maximises it. The events are the bandit's whole
+// A bandit: combines the state, the models of the outcomes, a policy and a space. Uses all folders of the core.
+// The policy prepares an acquisition function (`Score`), and the space maximises it. The events are the bandit's whole
 // state; everything else is computed from them.
 #ifndef GPB_BANDIT_H
 #define GPB_BANDIT_H

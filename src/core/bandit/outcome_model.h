@@ -1,5 +1,6 @@
-// The model of one outcome: its posteriors of the mean and of the variance. Uses events/ and spaces/. The mean excludes
-// pending queries; the variance may include them. A policy may request posteriors with other noise variances.
+// The model of one outcome: its posteriors of the mean and of the variance. Uses events/ and spaces/.
+// The mean excludes pending queries; the variance may include them. A policy may request posteriors with other noise
+// variances.
 #ifndef GPB_OUTCOME_MODEL_H
 #define GPB_OUTCOME_MODEL_H
 

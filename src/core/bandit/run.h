@@ -1,5 +1,5 @@
-// A run: a bandit plays, round after round, on a problem whose truth is known. Uses bandit/bandit.h. R/run.R makes the
-// regret log from its results.
+// A run: a bandit plays, round after round, on a problem whose truth is known. Uses bandit/bandit.h.
+// R/run.R makes the regret log from its results.
 #ifndef GPB_RUN_H
 #define GPB_RUN_H
 

@@ -1,5 +1,5 @@
-// Types shared by the whole core. Uses Eigen and the standard library only, like all of the core, but nothing of R.
-// (The core is everything except export_*.cpp and r_*.)
+// Types shared by the whole core. Uses Eigen and the standard library only.
+// The core is everything except export_*.cpp and r_*. No file of it uses R.
 #ifndef GPB_TYPES_H
 #define GPB_TYPES_H
 

@@ -1,7 +1,7 @@
-// Sums, differences and multiples of vectors, and rows of matrices, compiled once. Uses Eigen only. An expression of
-// Eigen is a separate type with about a hundred members. Each file with such an expression would take a tenth of a
-// second longer to compile. The operators here are for vectors only; operations with segments and arrays are still
-// Eigen's. All results are bitwise equal to those of Eigen's expressions.
+// Sums, differences and multiples of vectors, and rows of matrices, compiled once. Uses Eigen only.
+// An expression of Eigen is a separate type with about a hundred members. Each file with such an expression would take
+// a tenth of a second longer to compile. The operators here are for vectors only; operations with segments and arrays
+// are still Eigen's. All results are bitwise equal to those of Eigen's expressions.
 #ifndef GPB_VECTORS_H
 #define GPB_VECTORS_H
 

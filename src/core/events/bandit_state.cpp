@@ -1,5 +1,5 @@
-// The state of a bandit, the change and constraint rules, the change detector and the observations. Uses base/,
-// kernels/, linalg/, likelihoods/ and interfaces of posteriors/, but no policy.
+// The state of a bandit, its rules, its observations. Uses base/, kernels/, likelihoods/, linalg/ and posteriors/.
+// scores/.
 #include "events/bandit_state.h"
 #include "events/constraints.h"
 #include "events/observations.h"

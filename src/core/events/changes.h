@@ -1,5 +1,5 @@
-// Change rules: when to explore uniformly, when to restart, and how to forget gradually. Uses base/ and events/. A rule
-// uses the rounds and rewards of the current segment, and nothing of policies.
+// Change rules: when to explore uniformly, when to restart, and how to forget gradually. Uses base/ and events/.
+// A rule uses the rounds and rewards of the current segment, and nothing of policies.
 #ifndef GPB_CHANGES_H
 #define GPB_CHANGES_H
 

@@ -1,5 +1,5 @@
-// Long-term constraints (Shi & Eryilmaz): the target that replaces the reward. Uses base/ only. Multipliers weight the
-// constraints in the target. They change at the end of each epoch.
+// Long-term constraints (Shi & Eryilmaz): the target that replaces the reward. Uses base/ only.
+// Multipliers weight the constraints in the target. They change at the end of each epoch.
 #ifndef GPB_CONSTRAINTS_H
 #define GPB_CONSTRAINTS_H
 

@@ -1,5 +1,5 @@
-// The observations that a posterior conditions on, by the ids of their queries. Uses likelihoods/ and posteriors/. An
-// id is also the query's round. A forgetting rule decides which observations the posterior uses, and their weight.
+// The observations that a posterior conditions on, by the ids of their queries. Uses likelihoods/ and posteriors/.
+// An id is also the query's round. A forgetting rule decides which observations the posterior uses, and their weight.
 #ifndef GPB_OBSERVATIONS_H
 #define GPB_OBSERVATIONS_H
 

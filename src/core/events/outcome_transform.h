@@ -1,6 +1,6 @@
-// The outcome transform: a smooth monotone function from rewards to the posterior's values. Uses base/ only. It
-// increases, or decreases if rewards are minimised. Its parameters are chosen with the hyperparameters. The log keeps
-// the original rewards.
+// The outcome transform: a smooth monotone function from rewards to the posterior's values. Uses base/ only.
+// It increases, or decreases if rewards are minimised. Its parameters are chosen with the hyperparameters. The log
+// keeps the original rewards.
 #ifndef GPB_OUTCOME_TRANSFORM_H
 #define GPB_OUTCOME_TRANSFORM_H
 

@@ -1,5 +1,5 @@
-// Moments of rewards whose transformed value is normal, by numerical integration. Uses events/outcome_transform.h. The
-// inverse transform is nonlinear: steep in its tail and constant beyond its worst reward. The quadrature is
+// Moments of rewards whose transformed value is normal, by numerical integration. Uses events/outcome_transform.h.
+// The inverse transform is nonlinear: steep in its tail and constant beyond its worst reward. The quadrature is
 // Gauss-Legendre on panels of width at most 2.5 sd. Panels end at the kinks of the inverse transform. In the tail the
 // variable of integration is the reward.
 #ifndef GPB_OUTPUT_MOMENTS_H

@@ -1,5 +1,5 @@
-// The number of times that a point chosen by the policy is still to be played. Uses events/bandit_state.h. The total is
-// max(1, floor((C^2 - 1) lambda / sd^2)), with sd at the first play (Calandriello et al. 2022).
+// The number of times that a point chosen by the policy is still to be played. Uses events/bandit_state.h.
+// The total is max(1, floor((C^2 - 1) lambda / sd^2)), with sd at the first play (Calandriello et al. 2022).
 #ifndef GPB_REPETITION_H
 #define GPB_REPETITION_H
 

@@ -1,5 +1,5 @@
-// Confidence intervals that only shrink: the intersection over all rounds so far. Uses posteriors/posterior.h. The
-// intersection contains f if the intervals of all rounds do. An empty intersection contradicts the model: it is
+// Confidence intervals that only shrink: the intersection over all rounds so far. Uses posteriors/posterior.h.
+// The intersection contains f if the intervals of all rounds do. An empty intersection contradicts the model: it is
 // counted, and the intersection begins again with the intervals of the present round.
 #ifndef GPB_RUNNING_INTERVALS_H
 #define GPB_RUNNING_INTERVALS_H

@@ -1,5 +1,5 @@
-// Marginal likelihoods, their maxima, and averages over hyperparameters. Uses base/, kernels/, likelihoods/ and
-// linalg/. The likelihoods are for Gaussian noise, for rewards with a likelihood, and for heteroscedastic noise.
+// Marginal likelihoods, their maxima, averages over fits. Uses base/, kernels/, likelihoods/ and linalg/.
+// The likelihoods are for Gaussian noise, for rewards with a likelihood, and for heteroscedastic noise.
 #include "fitting/likelihood.h"
 #include "fitting/fit.h"
 #include "fitting/average.h"

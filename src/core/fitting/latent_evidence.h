@@ -1,5 +1,5 @@
-// Laplace's log marginal likelihood for rewards with a likelihood, and its gradient. Uses fitting/ and likelihoods/. By
-// Rasmussen and Williams (2006, section 5.5.1), with the mode f,
+// Laplace's log marginal likelihood for rewards with a likelihood, and its gradient. Uses fitting/ and likelihoods/.
+// By Rasmussen and Williams (2006, section 5.5.1), with the mode f,
 //   log Z = sum l(f) - |f - m|^2 / 2 - log det(I + K W) / 2.
 // The parameters are the kernel's, a constant prior mean, and those of the likelihood that are fitted.
 #ifndef GPB_LATENT_EVIDENCE_H

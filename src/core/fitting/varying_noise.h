@@ -1,6 +1,6 @@
-// The penalised likelihood of measurements with heteroscedastic noise. Uses fitting/likelihood.h. As in hetGP (Binois,
-// Gramacy and Ludkovski 2018), log noise at the points is the mean of a Gaussian process over latent values, smoothed
-// by a nugget.
+// The penalised likelihood of measurements with heteroscedastic noise. Uses fitting/likelihood.h.
+// As in hetGP (Binois, Gramacy and Ludkovski 2018), log noise at the points is the mean of a Gaussian process over
+// latent values, smoothed by a nugget.
 #ifndef GPB_VARYING_NOISE_H
 #define GPB_VARYING_NOISE_H
 

@@ -1,5 +1,5 @@
-// The covariance of differences of f, and of these with f itself. Uses kernels/kernel.h. A row with twice the number of
-// inputs of f is a difference: f at the first half minus f at the second half.
+// The covariance of differences of f, and of these with f itself. Uses kernels/kernel.h.
+// A row with twice the number of inputs of f is a difference: f at the first half minus f at the second half.
 #ifndef GPB_KERNEL_DIFFERENCES_H
 #define GPB_KERNEL_DIFFERENCES_H
 

@@ -1,6 +1,6 @@
-// Kernel of levels that have numeric features. Uses kernels/kernel.h. It is v ((1 - own) k(phi_x, phi_y) + own [x =
-// y]), with k a Matern correlation (nu = 5/2) of the levels' features phi. The kernel depends only on a table of the
-// covariances of the levels.
+// Kernel of levels that have numeric features. Uses kernels/kernel.h.
+// It is v ((1 - own) k(phi_x, phi_y) + own [x = y]), with k a Matern correlation (nu = 5/2) of the levels' features
+// phi. The kernel depends only on a table of the covariances of the levels.
 #ifndef GPB_KERNEL_LEVELS_H
 #define GPB_KERNEL_LEVELS_H
 

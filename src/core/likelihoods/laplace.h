@@ -1,6 +1,6 @@
-// Laplace's approximation of the posterior under a likelihood, from a cold start. Uses likelihoods/likelihood.h. The
-// rewards of each functional of f (f at a point, or a difference of two) are replaced by a Gaussian site. A site has
-// precision W = -l'' and weighted value b = W f + l'. (b / W is not stored, because W can underflow.) The posterior
+// Laplace's approximation of the posterior under a likelihood, from a cold start. Uses likelihoods/likelihood.h.
+// The rewards of each functional of f (f at a point, or a difference of two) are replaced by a Gaussian site. A site
+// has precision W = -l'' and weighted value b = W f + l'. (b / W is not stored, because W can underflow.) The posterior
 // given the sites is then a Newton step. Posteriors are functions of data and parameters alone, not of earlier fits.
 #ifndef GPB_LAPLACE_H
 #define GPB_LAPLACE_H

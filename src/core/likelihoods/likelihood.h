@@ -1,6 +1,6 @@
-// Likelihoods of rewards that are not f plus Gaussian noise. Uses base/ only. Rewards may be successes, counts, levels,
-// comparisons, or measurements with outliers. Rewards of one point (or of one ordered pair of points) are pooled first;
-// the pooled data define a function of f at that point.
+// Likelihoods of rewards that are not f plus Gaussian noise. Uses base/ only.
+// Rewards may be successes, counts, levels, comparisons, or measurements with outliers. Rewards of one point (or of one
+// ordered pair of points) are pooled first; the pooled data define a function of f at that point.
 #ifndef GPB_LIKELIHOODS_LIKELIHOOD_H
 #define GPB_LIKELIHOODS_LIKELIHOOD_H
 

@@ -1,6 +1,6 @@
-// The likelihood of rankings (Plackett and Luce). Uses likelihoods/laplace.h. The first of a ranking is chosen from all
-// of its points with probabilities p_i = exp(f_i) / sum exp(f), the next one from the remaining points, and so on. The
-// Hessian of such a stage is
+// The likelihood of rankings (Plackett and Luce). Uses likelihoods/laplace.h.
+// The first of a ranking is chosen from all of its points with probabilities p_i = exp(f_i) / sum exp(f), the next one
+// from the remaining points, and so on. The Hessian of such a stage is
 //   -sum_{i<j} p_i p_j (e_i - e_j)(e_i - e_j)'.
 // It is therefore equivalent to sites of the differences of all pairs, with W_ij = p_i p_j and
 //   b_ij = W_ij (f_i - f_j) + [i chosen] p_j - [j chosen] p_i.

@@ -1,6 +1,6 @@
-// The Cholesky factor of a covariance matrix that grows by rows and columns. Uses linalg/panels.h. Rows are packed one
-// after the other. Appending therefore never moves a row, and a solve reads contiguous memory. The first n rows are the
-// factor of the first n points, whatever was appended later.
+// The Cholesky factor of a covariance matrix that grows by rows and columns. Uses linalg/panels.h.
+// Rows are packed one after the other. Appending therefore never moves a row, and a solve reads contiguous memory. The
+// first n rows are the factor of the first n points, whatever was appended later.
 #ifndef GPB_GROWING_CHOLESKY_H
 #define GPB_GROWING_CHOLESKY_H
 

@@ -1,6 +1,6 @@
-// Right-hand sides of triangular solves, stored in panels for speed. Uses base/ only. A matrix is split into panels of
-// eight columns, each stored row by row. The innermost loop then reads one contiguous stream, and a new row never moves
-// the old ones.
+// Right-hand sides of triangular solves, stored in panels for speed. Uses base/ only.
+// A matrix is split into panels of eight columns, each stored row by row. The innermost loop then reads one contiguous
+// stream, and a new row never moves the old ones.
 #ifndef GPB_PANELS_H
 #define GPB_PANELS_H
 

@@ -1,5 +1,6 @@
-// Products of matrices, compiled once: Eigen's templates take seconds to compile in every file that uses them. Uses
-// base/. Views of columns and blocks are used without copies.
+// Products of matrices, compiled once. Uses base/ only.
+// Eigen's templates for them take seconds to compile in every file that uses them. Views of columns and blocks are used
+// without copies.
 #ifndef GPB_PRODUCTS_H
 #define GPB_PRODUCTS_H
 

@@ -1,5 +1,5 @@
-// Loops over a factor of the arms' covariance, the largest cost of runs with finitely many arms. Uses base/ only. The
-// factor is n x r, column-major with leading dimension `stride`.
+// Loops over a factor of the arms' covariance, the largest cost of runs with finitely many arms. Uses base/ only.
+// The factor is n x r, column-major with leading dimension `stride`.
 #ifndef GPB_SWEEPS_H
 #define GPB_SWEEPS_H
 

@@ -1,5 +1,5 @@
-// Upper bounds of the maximal information gain by D-optimal design with fractional numbers of plays. Uses base/. For
-// w_x plays of point x and K = F F' (n x r),
+// Upper bounds of the maximal information gain by D-optimal design with fractional numbers of plays. Uses base/.
+// For w_x plays of point x and K = F F' (n x r),
 //   F(w) = 1/2 log det(I + F' diag(w) F / noise_var)
 // is concave in w. Its tangent at any w >= 0 therefore certifies
 //   gamma_T <= F(w) + T max_x s_x - sum_x w_x s_x,  s_x = sigma_w^2(x) / (2 noise_var).

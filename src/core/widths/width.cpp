@@ -1,4 +1,5 @@
-// Widths, information gains and designs that gain the most. Uses base/, kernels/ and linalg/.
+// Widths, information gains and optimal designs. Uses base/, linalg/, likelihoods/, posteriors/ and
+// spaces/arm_setting.h.
 #include "widths/gain.h"
 #include "widths/width.h"
 #include "widths/make_width.h"
