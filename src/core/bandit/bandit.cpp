@@ -16,8 +16,8 @@
 namespace gpb {
 
 namespace {
-constexpr double kBelow = 1.0;         // a mean counts for an observed value if minus this number of sd it is larger
-constexpr double kMostPoints = 20000;  // evaluated one by one, if a search finds only excluded points
+constexpr double kBelow = 1.0;         // sd by which a mean must exceed the best reward, see surely_as_good()
+constexpr double kMostPoints = 20000;  // most points evaluated one by one, if a search finds only excluded ones
 constexpr double kSame = 1e-6;         // relative to the inputs' ranges: nearer points are the same
 constexpr double kApart = 0.01;        // the same for points of a batch, if there are others
 }  // namespace
@@ -445,8 +445,8 @@ bool Bandit::is_exact(Index id) const {
   return model_state_.exact && first().weight(q.reward, state_.known_reported(q), q.point) > 0.5;
 }
 
-// For almost noiseless rewards: the point of the best reward. Null if f at `found` is probably larger, that is if mean
-// - kBelow * sd exceeds the best reward.
+// For almost noiseless rewards: the point of the best reward. Null if f at `found` is probably larger, that is if
+// mean - kBelow * sd exceeds the best reward.
 const Point* Bandit::surely_as_good(const Point& found) const {
   if (!model_state_.exact) return nullptr;
   const Point* best = nullptr;

@@ -43,7 +43,7 @@ class Bandit final : private PointFacts {
   Bandit(const Bandit&) = delete;
   Bandit& operator=(const Bandit&) = delete;
 
-  // ---- live events: steps that are due come before or after them ----
+  // ---- live events: steps that are due come before or after them
   // The next query by the policy, after the steps that are due. Not committed yet.
   Query propose(const Context& context, Rng& rng);
   // Adds the query; returns its id (1-based).
@@ -65,12 +65,12 @@ class Bandit final : private PointFacts {
   // The time of the next events: queries, rewards, given points.
   void set_clock(double now) { state_.set_clock(now); }
 
-  // ---- events of a log: each is applied alone, without steps that are due ----
+  // ---- events of a log: each is applied alone, without steps that are due
   void replay(const Event& event, Query query);
   void replay_refit(ModelState model_state) { refit(std::move(model_state)); }
   void replay_arms(ModelState model_state) { add_arms(std::move(model_state)); }
 
-  // ---- queries of the state and the posteriors ----
+  // ---- queries of the state and the posteriors
   // The point with the largest posterior mean. With several outcomes: among points at which the constraints hold with
   // probability `feasible`. Changes nothing and uses no random numbers.
   Point recommend(const Context& context, double feasible = kNaN);

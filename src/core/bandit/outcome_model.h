@@ -85,7 +85,7 @@ class OutcomeModel {
     curved_->bound_curvature(*known_);
   }
 
-  // ---- following the bandit's state ----
+  // ---- following the bandit's state
   void asked(Index id, const Point& point) {
     // The variance does not depend on the value.
     if (!all_) return;
@@ -125,7 +125,7 @@ class OutcomeModel {
     each([](Observations& observations) { observations.asked(); });
   }
 
-  // ---- posteriors ----
+  // ---- posteriors
   const Posterior& mean() const { return known_->posterior(); }
   const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
   bool is_curved() const { return curved_ != nullptr; }

@@ -9,8 +9,8 @@
 
 namespace gpb {
 
-// Multipliers of an augmented Lagrangian. Up to a constant, each constraint g <= 0 costs (max(0, lambda + rho g)^2 -
-// lambda^2) / (2 rho).
+// Multipliers of an augmented Lagrangian. Up to a constant, each constraint g <= 0 costs
+//   (max(0, lambda + rho g)^2 - lambda^2) / (2 rho).
 class Multipliers {
  public:
   explicit Multipliers(Index limits = 0) : lambda_(VectorXd::Zero(limits)) {}

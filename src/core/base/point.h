@@ -45,8 +45,8 @@ using FixedInputs = std::shared_ptr<const Fixed>;
 
 // The context of a round.
 struct Context {
-  Index row = 0;    // its values, if they are not tabulated
-  VectorXd values;  // its values, where they are not tabulated
+  Index row = 0;    // which of the known contexts
+  VectorXd values;  // its values, if they are not tabulated
   // The arms, or rows of a product, that can be played now; null: all.
   ArmSet eligible;
   FixedInputs fixed;  // null: none

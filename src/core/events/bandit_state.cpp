@@ -1,5 +1,4 @@
 // The state of a bandit, its rules, its observations. Uses base/, kernels/, likelihoods/, linalg/ and posteriors/.
-// scores/.
 #include "events/bandit_state.h"
 #include "events/constraints.h"
 #include "events/observations.h"

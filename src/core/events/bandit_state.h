@@ -128,7 +128,7 @@ struct Delta {
   Report reported = Report();  // with the value
 };
 
-// The number of rounds before the log's first event. They are replaced by the first queries of the log, `sums`: one for
+// The rounds before the log's first event. They are replaced by the first queries of the log, `sums`: one for
 // each point with rewards, with their mean, number and spread. A posterior with Gaussian noise depends on nothing else.
 struct Forgotten {
   Index rounds = 0, sums = 0;
@@ -151,7 +151,7 @@ struct StateRules {
   double clip = kInf;  // rewards are clipped to [-clip, clip]
   // For each outcome, how failures count: not at all (0), as the least known value (1), or as the largest (-1).
   std::vector<int> failures = {0};
-  bool doubted = false;  // a failure is uniform between the worst and the best known value
+  bool doubted = false;  // a failure's value is uniform between the worst and the best known one
   bool ranks = false;  // rewards are positions in rankings
 };
 
@@ -195,7 +195,7 @@ class BanditState {
   bool restart_due() const;
   bool epoch_due() const;
 
-  // ---- queries, outcomes and rules ----
+  // ---- queries, outcomes and rules
   Index outcomes() const { return static_cast<Index>(columns_.size()); }
   const std::vector<Query>& queries() const { return queries_; }
   const Query& query(Index id) const { return queries_[checked(id)]; }

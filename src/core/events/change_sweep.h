@@ -67,8 +67,8 @@ class SquaredExponentialAverage : public Averaging {
 // Algorithm 1 of Avanesov for every tail of the uniformly sampled pairs.
 //
 // Let k be the detector's kernel, alpha = (K + ridge_q I)^-1 y on a window of q pairs, and Q_ab the average over the
-// domain of k(x, x_a) k(x, x_b). The statistic of the last 2q pairs is w'Qw with w = (alpha of the older half, -alpha
-// of the newer half).
+// domain of k(x, x_a) k(x, x_b). The statistic of the last 2q pairs is w'Qw with
+// w = (alpha of the older half, -alpha of the newer half).
 //
 // A window's alpha depends only on where the window ends. The older half's alpha is therefore the newer half's alpha of
 // q pairs ago. Its Cholesky factor is updated by removing one row and adding one. A new pair therefore costs O(q^2) for

@@ -245,8 +245,8 @@ Fit::Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers,
   }
 }
 
-// This is possible if variance and noise both are free and have no prior. Then the best variance for given noise /
-// variance is r'(K + noise I)^-1 r / n.
+// This is possible if variance and noise both are free and have no prior. Then the best variance for given
+// noise / variance is r'(K + noise I)^-1 r / n.
 void Fit::profile_variance() {
   const Index v = problem_.scale[0];
   for (Index p : {v, noise_}) {
@@ -467,12 +467,12 @@ FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements,
 namespace {
 
 constexpr double kStep = 0.05;       // for differences of gradients, in logarithms
-constexpr double kWidest = 2.5;      // largest sd of a proposal in any direction
+constexpr double kWidest = 2.5;      // largest sd about a mode, before the inflation
 constexpr double kInflation = 1.25;  // ratio of a proposal's sd to that of the density
 constexpr double kSame = 0.1;        // modes that differ by less in all coordinates are the same
 constexpr double kHopeless = 12.0;   // modes whose log density is lower than the best by more than this are ignored
 constexpr Index kMostModes = 4;
-constexpr Index kMostExplored = 150;  // largest number of points in the search for modes
+constexpr Index kMostExplored = 150;  // with at most this number of points the search for modes uses all
 constexpr double kFar = 0.5;          // ends of searches with a subset that differ by less are the same
 constexpr double kFlops = 6e8;       // approximate limit of operations for weights
 constexpr Index kFewestDraws = 48, kMostDraws = 240;

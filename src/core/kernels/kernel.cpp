@@ -335,8 +335,8 @@ VectorXd Categorical::parameter_gradient(const Points& X, const MatrixXd& W) con
   return gradient;
 }
 
-// With probability `correlation` the constant 1, otherwise an independent sign for each value: E phi(x) phi(y) =
-// correlation + (1 - correlation) [x = y].
+// With probability `correlation` the constant 1, otherwise an independent sign for each value:
+// E phi(x) phi(y) = correlation + (1 - correlation) [x = y].
 void Categorical::draw_feature(Rng& rng, Feature& feature) const {
   feature.amplitude *= std::sqrt(variance_);
   for (std::size_t c = 0; c < dims_.size(); ++c) {
@@ -669,8 +669,8 @@ double bessel_correlation(double nu, double r, BesselK bessel_k) {
   return std::exp(log_scale + std::log(bessel_k(nu, r)) - r);
 }
 
-// With c_nu = 2^(1-nu) / Gamma(nu): rho'/r = -c_nu r^(nu-1) K_{nu-1}(r). For nu > 1 this is -rho_{nu-1}(r) / (2
-// (nu-1)). For other nu, K_{nu-1} = K_{1-nu}.
+// With c_nu = 2^(1-nu) / Gamma(nu): rho'/r = -c_nu r^(nu-1) K_{nu-1}(r). For nu > 1 this is
+// -rho_{nu-1}(r) / (2 (nu-1)). For other nu, K_{nu-1} = K_{1-nu}.
 double bessel_slope(double nu, double r, BesselK bessel_k) {
   if (nu > 1.0) return -bessel_correlation(nu - 1.0, r, bessel_k) / (2.0 * (nu - 1.0));
   if (r < kTiny || r > kBesselZero) return 0.0;

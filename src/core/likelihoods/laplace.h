@@ -106,8 +106,8 @@ struct SiteGap {
 
 SiteFit fit_sites(SiteSystem& system, const SiteTerms& terms);
 // The minimiser of J in the ball |f - m| <= radius (norm of the prior's space), with J's curvature there; for
-// log-concave likelihoods. At the ball's edge it is the mode under a prior divided by 1 + mu, mu >= 0. With alpha = l'
-// / (1 + mu) and f = m + K alpha, the sites b = W f + alpha have this mean under the original prior.
+// log-concave likelihoods. At the ball's edge it is the mode under a prior divided by 1 + mu, mu >= 0. With
+// alpha = l' / (1 + mu) and f = m + K alpha, the sites b = W f + alpha have this mean under the original prior.
 SiteFit fit_within(const SitePrior& prior, SiteSystem& system, const SiteTerms& terms, double radius);
 // The Gaussian q that minimises KL(q, posterior); for log-concave likelihoods. Its sites are those of the expectations
 // under q. The iteration starts from Laplace's fit; steps are damped if the bound of the evidence (`log_evidence`)

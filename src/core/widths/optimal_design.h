@@ -10,8 +10,8 @@
 
 namespace gpb {
 
-// A design of mass T, and the terms of its certificate. Let P = I + F' diag(w) F / noise_var and X = P^-1. Since log
-// det Q <= -log det X + tr(X Q) - r for every Q > 0,
+// A design of mass T, and the terms of its certificate. Let P = I + F' diag(w) F / noise_var and X = P^-1. Since
+// log det Q <= -log det X + tr(X Q) - r for every Q > 0,
 //   gamma_T <= -1/2 log det X + 1/2 tr X - r/2 + T max_x F_x X F_x' / (2 noise_var).
 // The bound is convex in X, so that designs of two masses certify every mass between them.
 struct Design {

@@ -1,5 +1,4 @@
-// Widths, information gains and optimal designs. Uses base/, linalg/, likelihoods/, posteriors/ and
-// spaces/arm_setting.h.
+// Widths, information gains and optimal designs. Uses base/, likelihoods/, linalg/, posteriors/ and spaces/.
 #include "widths/gain.h"
 #include "widths/width.h"
 #include "widths/make_width.h"

@@ -183,17 +183,17 @@ class AmmWidth : public Width {
 //   |f(x) - f^(x)| <= r sd_c(x),  r^2 = B^2 + 2 log(1 / delta) - 2 (ELBO + J).
 // Proof. Let p_g(y) be the likelihood of all rewards so far under g, and l = log p.
 // (1) The mixture M_t = int p_g / p_f dGP(g) is a nonnegative martingale with mean 1 under the true f, for every rule
-//    that chooses the next point by the past. By Ville's inequality M_t <= 1 / delta for all t at once with probability
-//    1 - delta. Then l(f) >= log Z - log(1 / delta) >= ELBO - log(1 / delta). Z is the evidence. The ELBO bounds log Z
-//    from below for any Gaussian q; here q is Laplace's, whose log Z itself is no bound.
+//     that chooses the next point by the past. By Ville's inequality M_t <= 1 / delta for all t at once with
+//     probability 1 - delta. Then l(f) >= log Z - log(1 / delta) >= ELBO - log(1 / delta). Z is the evidence. The ELBO
+//     bounds log Z from below for any Gaussian q; here q is Laplace's, whose log Z itself is no bound.
 // (2) With J(g) = -l(g) + |g - m|^2 / 2 it follows that J(f) <= B^2 / 2 - ELBO + log(1 / delta).
 // (3) f^ minimises J, hence J(f) - J(f^) = sum D_i(f_i, f^_i) + |f - f^|^2 / 2, where D_i is the Bregman divergence
-//    of -l_i: the first-order term is zero.
+//     of -l_i: the first-order term is zero.
 // (4) D_i(u, f^_i) >= c_i (u - f^_i)^2 / 2 for all u = m_i + h_i'(f - m) with |u - m_i| <= B sqrt(k_ii). Indeed
-//    2 D / (u - f^)^2 = 2 int_0^1 (1 - s) w(f^ + s (u - f^)) ds, a mean of w = -l_i'' over the interval from f^ to u.
-//    As w rises and falls at most once, this mean is least at an end of the range or at f^.
+//     2 D / (u - f^)^2 = 2 int_0^1 (1 - s) w(f^ + s (u - f^)) ds, a mean of w = -l_i'' over the interval from f^ to u.
+//     As w rises and falls at most once, this mean is least at an end of the range or at f^.
 // (5) Hence r^2 / 2 >= J(f) - J(f^) >= |f - f^|_C^2 / 2 with C = 1 + sum c_i h_i h_i'.
-//    Finally |f(x) - f^(x)| <= |f - f^|_C sd_c(x), sd_c^2(x) = k_x' C^-1 k_x.
+//     Finally |f(x) - f^(x)| <= |f - f^|_C sd_c(x), sd_c^2(x) = k_x' C^-1 k_x.
 // For Gaussian noise this is AmmWidth (Abbasi-Yadkori et al. 2011). The c_i need not be predictable, because the
 // argument is about one path.
 // The mean f^ minimises J over the ball |g - m| <= B, which contains f, so that the first-order term is nonnegative.
@@ -226,8 +226,8 @@ class SdfWidth : public Width {
 };
 
 // A misspecified model (Bogunovic & Krause): base_t + epsilon sqrt((t - 1) / lambda), for f within epsilon of a
-// function that `base` bounds. If rewards have separate noise variances, (t - 1) / lambda becomes the sum of 1 /
-// lambda_s.
+// function that `base` bounds. If rewards have separate noise variances, (t - 1) / lambda becomes the sum of
+// 1 / lambda_s.
 class MisspecifiedWidth : public Width {
  public:
   MisspecifiedWidth(WidthPtr base, double epsilon) : base_(std::move(base)), epsilon_(epsilon) {}
