@@ -33,7 +33,7 @@ class OutputMoments {
     std::sort(wide_breaks_.begin(), wide_breaks_.end());
   }
 
-  // E reward(N(mean, sd^2)), less the centre.
+  // E reward(N(mean, sd^2)), minus the centre.
   double expected(double mean, double sd) const {
     if (is_sure(mean, sd) || is_linear(mean, sd) || is_constant(mean, sd)) return transform_.deviation(mean);
     double sum = 0.0;

@@ -36,7 +36,7 @@ class RealisedGain : public Gain {
   double at(double, double log_det) override { return 0.5 * log_det; }
 };
 
-// scale * (log s)^log_power * s^power * factor, and 0 for s <= 1.
+// scale * (log s)^log_power * s^power, and 0 for s <= 1.
 class RateGain : public Gain {
  public:
   RateGain(double scale, double log_power, double power) :
