@@ -471,10 +471,11 @@ bool LowRankPosterior::measured_now() const {
 // observation by the root of its noise variance. After this division, A = N^-1/2 Phi, R is the part of the played
 // points in the rest, and E = R R'. The precisions are:
 //   dense posterior: V = [I + A'A, A'R; R'A, I + R'R],   this posterior: [I + A'A, 0; 0, I].
-// Let x have coordinates phi in the span and b in the rest. Let a = (I + A'A)^-1/2 phi and C = (I + A'A)^-1/2 A'R. With
-// the Schur complement S = I + R'(I + AA')^-1 R:
-//   dense variance = |a|^2 + |S^-1/2 (b - C'a)|^2,   this variance = |a|^2 + |b|^2,
-//   dense mean - this mean = (b - C'a)' S^-1 g,      g = R' N^-1/2 (y - Phi w).
+// Let x have coordinates phi in the span and b in the rest. Let a = (I + A'A)^-1/2 phi and C = (I + A'A)^-1/2 A'R. Let
+// S = I + R'(I + AA')^-1 R be the Schur complement.
+// The moments are:
+//   `dense variance` = |a|^2 + |S^-1/2 (b - C'a)|^2,   `this variance` = |a|^2 + |b|^2,
+//   `dense mean - this mean` = (b - C'a)' S^-1 g,      g = R' N^-1/2 (y - Phi w).
 // Bounds: |C|^2 <= |E| <= trace E =: d and I <= S <= (1 + d) I. Also |g|^2 <= |E| * (sum of squared residuals over
 // their noise). It follows that:
 //   * |difference of means| <= |S^-1/2 (b - C'a)| |g| <= (dense sd) |g|.
@@ -604,7 +605,7 @@ namespace {
 // Rows are first bounded by the first few points of the basis. The other points then hold at most this part of the
 // information. (1 is the information of one observation whose noise variance equals the prior variance.)
 constexpr double kStages[] = {3.0, 0.3};
-constexpr double kWorthwhile = 0.7;  // of the rank: above this, more points cost as much as all
+constexpr double kWorthwhile = 0.7;  // of the rank: above this, a part of the basis is no cheaper than the whole
 constexpr Index kOnePanel = Panels::kWidth;
 constexpr Index kMostCrossed = 1000;  // arms for which all pairwise kernel values are stored
 
