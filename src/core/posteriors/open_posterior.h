@@ -160,9 +160,9 @@ class OpenPosterior final : public Posterior {
   // After an observation was dropped or weights have changed, the dense posterior is recomputed. This costs O(m^3 / 6)
   // for m kept observations, and happens at most once in a round in which it is used.
   mutable bool stale_ = false;
-  // This number of entries (kept or not) is added together, and later ones are added one by one. -1 means all entries
-  // that exist when the next query is asked; until then any change makes the posterior stale. So the same events give
-  // the same posterior, bit for bit, whenever predictions were requested.
+  // The number of entries (kept or not) that are added together; later ones are added one by one. It is -1 until the
+  // next query is asked: then all entries are added together, and any change makes the posterior stale. The same events
+  // therefore give the same posterior, bit for bit, whenever predictions were requested.
   Index whole_ = 0;
   // The candidates used last.
   mutable std::unique_ptr<PredictionCache> cache_;
