@@ -1082,7 +1082,7 @@ void Shares::spread(VectorXd& x) const {
 namespace {
 
 constexpr std::array<double, 3> kAmounts = {0.1, 0.01, 0.001};  // of the total, amounts of components that are added
-constexpr std::size_t kFewParts = 12;                           // up to this number of absent components, pairs are added
+constexpr std::size_t kFewParts = 12;                           // pairs are added up to this number of absent ones
 
 }  // namespace
 
