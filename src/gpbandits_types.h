@@ -1,5 +1,5 @@
-// The types and macros at the beginning of RcppExports.cpp. It includes RcppEigen.h next; r_values.h provides the
-// needed parts and marks that header as included.
+// The types and macros at the beginning of RcppExports.cpp. That file includes RcppEigen.h next. The parts that it
+// needs are in r_values.h, so RcppEigen.h is marked as included here.
 #ifndef GPBANDITS_TYPES_H
 #define GPBANDITS_TYPES_H
 

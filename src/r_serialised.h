@@ -7,12 +7,12 @@
 
 namespace gpb {
 
-// Are the bytes one function (or formula) and its parts? Returns an empty string if so; otherwise a description of the
-// first invalid part:
-// * a promise outside a function's frame, which R before 4.4 would run while reading;
-// * an environment;
-// * a compact vector (ALTREP), whose class would unpack it;
-// * bytes that R never writes.
+// Are the bytes one function (or formula) and its parts? Returns an empty string if so. Otherwise returns a description
+// of the first invalid part:
+// * A promise outside a function's frame, which R before 4.4 would run while reading.
+// * An environment.
+// * A compact vector (ALTREP), whose class would unpack it.
+// * Bytes that R never writes.
 std::string invalid_in_function(const unsigned char* bytes, std::size_t size);
 
 }  // namespace gpb

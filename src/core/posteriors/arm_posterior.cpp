@@ -677,7 +677,7 @@ TablePosterior::TablePosterior(std::unique_ptr<ArmPosterior> engine, std::string
                                const Forgetting& forgetting)
     : engine_(std::move(engine)), name_(std::move(name)), forgetting_(forgetting) {}
 
-// ---- following the observations ---------------------------------------------
+// ---- updates by observations ----------------------------------------------
 
 void TablePosterior::put(Pool& pool, const Entry& entry, double sign) const {
   const double weight = sign * weight_now(entry), y = centred(entry);

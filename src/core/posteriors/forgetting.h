@@ -1,5 +1,5 @@
-// How a posterior forgets under drift: which observations it keeps, with which noise, and how their covariance with the
-// present decays. Here s is the round of an observation and t the next round.
+// Rules for old observations under drift: which of them a posterior keeps, with which noise, and how their covariance
+// with the present decays. Here s is the round of an observation and t the next round.
 #ifndef GPB_FORGETTING_H
 #define GPB_FORGETTING_H
 

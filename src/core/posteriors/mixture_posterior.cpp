@@ -17,7 +17,7 @@ MixturePosterior::MixturePosterior(std::vector<Model> models, double noise_var)
   }
 }
 
-// ---- following the observations -----------------------------------------------------------------
+// ---- updates by observations ------------------------------------------------------------------
 
 void MixturePosterior::add(const Observation& observation) {
   points_.push_back(observation.point);
@@ -329,7 +329,7 @@ TransferPosterior::TransferPosterior(std::unique_ptr<OpenPosterior> engine, doub
   learn_rows();
 }
 
-// ---- following the observations -----------------------------------------------------------------
+// ---- updates by observations ------------------------------------------------------------------
 
 void TransferPosterior::learn_rows() {
   for (Index i = 0; i < first_; ++i) {

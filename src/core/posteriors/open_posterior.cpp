@@ -43,7 +43,7 @@ OpenPosterior::OpenPosterior(KernelPtr kernel, double noise_var, PriorMean prior
   begin();
 }
 
-// ---- following the observations ---------------------------------------------
+// ---- updates by observations ----------------------------------------------
 
 void OpenPosterior::begin() {
   entries_.clear();
@@ -351,7 +351,7 @@ void OpenPosterior::enter_sites(const SiteMeasurements& measurements) {
   if (kept_ > 0 && !low_) dense_.add(measurements.X, measurements.y, measurements.scale);
 }
 
-// ---- which engine -----------------------------------------------------------
+// ---- choice of the engine -----------------------------------------------------------
 
 // A prior that drifts is rough in time, so a low rank is not enough.
 bool OpenPosterior::may_be_low_rank() const {

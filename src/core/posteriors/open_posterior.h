@@ -155,7 +155,7 @@ class OpenPosterior final : public Posterior {
   double site_scale_ = 0.0;   // largest prior sd among them
   double site_growth_ = 0.0, site_shrinkage_ = 1.0;  // see SiteFit
   double site_aim_ = kInf;    // of the low-rank engine
-  int site_tries_ = 0;        // for the same ones
+  int site_tries_ = 0;        // for the same sites
   bool site_low_rank_fails_ = false;
   // After an observation was dropped or weights have changed, the dense posterior is recomputed. This costs O(m^3 / 6)
   // for m kept observations, and happens at most once in a round in which it is used.

@@ -92,7 +92,7 @@ class Posterior {
  public:
   virtual ~Posterior() = default;
 
-  // ---- following the observations
+  // ---- updates by observations
   virtual void add(const Observation& observation) = 0;
   virtual void set_value(Index slot, double y) = 0;
   virtual void set_values(const std::vector<double>& y) = 0;  // a value per slot

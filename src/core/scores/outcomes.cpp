@@ -938,7 +938,7 @@ class FeasibleImprovementPolicy final : public OutcomesPolicy {
 
 class OptimisticPolicy final : public OutcomesPolicy {
  public:
-  using Penalty = std::function<double(double)>;  // of the round
+  using Penalty = std::function<double(double)>;  // as a function of the round
   explicit OptimisticPolicy(WidthPtr width, Penalty penalty = nullptr)
       : OutcomesPolicy(std::move(width)), penalty_(std::move(penalty)) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {

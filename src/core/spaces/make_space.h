@@ -1,4 +1,4 @@
-// Spaces from settings.
+// Construction of spaces from settings.
 #ifndef GPB_MAKE_SPACE_H
 #define GPB_MAKE_SPACE_H
 
