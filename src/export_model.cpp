@@ -511,7 +511,7 @@ Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::
 // ---- changes ------------------------------------------------------------------------------------
 // Delta-point detection for any regression data.
 
-// The statistic of Algorithm 1 for the two halves of the pairs, averaged over the domain.
+// The statistic of Algorithm 1 (Avanesov) for the two halves of the pairs, averaged over the domain.
 // [[Rcpp::export(rng = false)]]
 double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                             const Eigen::VectorXd& y, double ridge,

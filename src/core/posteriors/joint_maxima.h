@@ -11,9 +11,9 @@ namespace gpb {
 
 class JointMaxima {
  public:
-  // `point`: the number of a candidate. Points are left out if together they exceed it with a probability of less than
-  // 1e-9, which is negligible for any number of draws. Returns null if there are too many candidates, or if they are
-  // not complete.
+  // `point`: the number of a candidate. Points are left out if all of them together exceed it with a probability below
+  // 1e-9, so that about one in a thousand million results may differ. Returns null if there are too many candidates, or
+  // if they are not complete.
   static std::unique_ptr<JointMaxima> of(const Posterior& known, const Candidates& all, Index point);
   // A row per draw: the maximum, and the value at the point.
   MatrixXd draw(Index draws, Rng& rng) const;

@@ -2,7 +2,7 @@
 //
 // The arms are the leaves of a tree in which neighbouring arms share a node; one arm of each node is the centre c. When
 // a node was opened, its arms had means m_j, sds s_j and sds d_j of f_j - f_c. Let `moved` be the most that all
-// observations since can have changed a mean (DriftBound). Then now
+// observations since can have changed a mean (DriftBound). At present:
 //   mean_j <= max (m_j) + max (s_j) moved,        sd_j <= max (s_j),
 //   mean_j <= mean_c + max (m_j - m_c) + max (d_j) moved,  sd_j <= sd_c + max (d_j).
 // The bounds on sds hold because sds only decrease. Means and sds of centres are exact whenever the node above is open.

@@ -655,7 +655,7 @@ namespace {
 // that are due to past values of f count as noise.
 class PathDraw final : public SampledFunction {
  public:
-  // The correction of the prior path by the observations; k(x, played) weights is subtracted.
+  // The correction of the prior path by the observations; k(played, x)'weights is subtracted.
   struct Update {
     Points played;
     VectorXd weights;

@@ -101,7 +101,7 @@ class Posterior {
   virtual void clear() = 0;
   // Predictions from now on are of f in this round (if the prior drifts).
   virtual void advance(Index) {}
-  // A query is being chosen by the current predictions.
+  // Called when a query is chosen by the current predictions.
   virtual void asked() {}
 
   // ---- sites: rewards whose noise is not Gaussian, see likelihoods/laplace.h
