@@ -474,13 +474,13 @@ bool LowRankPosterior::measured_now() const {
 // Let x have coordinates phi in the span and b in the rest. Let a = (I + A'A)^-1/2 phi and C = (I + A'A)^-1/2 A'R. Let
 // S = I + R'(I + AA')^-1 R be the Schur complement.
 // The moments are:
-//   `dense variance` = |a|^2 + |S^-1/2 (b - C'a)|^2,   `this variance` = |a|^2 + |b|^2,
-//   `dense mean - this mean` = (b - C'a)' S^-1 g,      g = R' N^-1/2 (y - Phi w).
+//   Dense variance = |a|^2 + |S^-1/2 (b - C'a)|^2, and this variance = |a|^2 + |b|^2.
+//   Dense mean - this mean = (b - C'a)' S^-1 g, with g = R' N^-1/2 (y - Phi w).
 // Bounds: |C|^2 <= |E| <= trace E =: d and I <= S <= (1 + d) I. Also |g|^2 <= |E| * (sum of squared residuals over
 // their noise). It follows that:
 //   * |difference of means| <= |S^-1/2 (b - C'a)| |g| <= (dense sd) |g|.
-//   * (a, b) -> (a, b - C'a) and its inverse stretch by at most (c + sqrt(c^2 + 4)) / 2, with c = |C|. This is about 1
-//     + c / 2. The ratio of the sds is within this factor times sqrt(1 + d).
+//   * (a, b) -> (a, b - C'a) and its inverse stretch by at most (c + sqrt(c^2 + 4)) / 2, with c = |C|. To first order
+//     this is 1 + c / 2. The ratio of the sds is within this factor times sqrt(1 + d).
 //   * log det V - log det of this precision = log det S <= trace(S - I) <= d.
 // Let f have norm B, with parts p in the span and q in the rest, and let e be the noise (divided as above). Then:
 //   f(x) - this mean = a'(I + A'A)^-1/2 p + b'q - a'C q - a'(I + A'A)^-1/2 A'e.
