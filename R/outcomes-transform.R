@@ -259,7 +259,7 @@ far_apart <- function(x) {
 
 # The median absolute deviation. If more than half of the rewards are (nearly) equal, a quantile or the mean of the
 # deviations is used instead. If all rewards are equal, their absolute value is the only available unit.
-# # `like`: the rewards before a power transform; they decide which of these measures is used.
+# `like`: the rewards before a power transform; they decide which of these measures is used.
 robust_spread <- function(reward, like = reward) {
   deviation <- abs(reward - stats::median(reward))
   others <- stats::quantile(deviation, 0.8, names = FALSE)

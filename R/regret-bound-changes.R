@@ -28,8 +28,9 @@ regret_cpd <- function(rounds, nu, d, Delta, change_points = NULL, constant = 1)
   constant * Delta^-(2 + 2 / (2 * nu + d)) * rowSums(lengths^change_power(nu, d)) * log(seq_len(rounds))^3
 }
 
-# Without `constant`, Lemma A.1 as it is printed: a rate. With it (and a bound of the gain) what its proof gives, which
-# has beta_T where (A.13) drops it, and regrets of a round of up to 2 sqrt(v) F where (A.8) has half of that.
+# Without `constant`: Lemma A.1 as printed, a rate. With `constant` (and a bound on the information gain): the bound
+# that its proof implies. It includes beta_T, which (A.13) omits. The regret of a round is at most 2 sqrt(v) F, where
+# (A.8) has half of that.
 regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL,
                               change_points = NULL, variance = 1, noise_var = NULL) {
   R <- check_positive(R)
@@ -45,7 +46,7 @@ regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore =
   # No false alarm and no missed change in all T^2 uses of the test: 4 T^2 e^-x = 4 / T.
   size <- detection_size(nu, d, Delta, B, R, failure = 4 / max(rounds, 2)^3, constant = if (is_rate) 1 else constant)
   lengths <- period_lengths(rounds, change_points)
-  wait <- 2 / explore + 1 / explore^2           # (A.10), in units of the square root of the rounds so far
+  wait <- 2 / explore + 1 / explore^2           # (A.10), in units of the square root of the number of rounds so far
   final <- lengths[rounds, lengths[rounds, ] > 0]
   if (length(final) > 1 && size * wait * sqrt(2 * max(final)) > min(final)) {
     warn_outside_theorem("Lemma A.1 of Avanesov", sprintf(
@@ -64,7 +65,7 @@ regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore =
   rowSums(learning) + 2 * sqrt(variance) * B * (rowSums(lengths > 0) + delays)
 }
 
-# What the periods cost with width_amm() at failure probability 1 / T^2, whatever the ridge.
+# The regret of the periods with width_amm() at failure probability 1 / T^2, for any ridge.
 learning_by_amm <- function(lengths, eta, B, R, noise_var, variance, rounds) {
   width <- sqrt(B^2 + R^2 / noise_var * (2 * eta + 4 * log(rounds)))
   2 * width * sqrt(2 * variance / log1p(variance / noise_var) * lengths * eta)
