@@ -1,4 +1,4 @@
-# Output transforms: scaling, clipping and power transforms of rewards. Layer: model.
+# Outcome transforms: scaling, clipping and power transforms of rewards. Layer: model.
 
 # An outcome transform maps rewards to the values that the posterior uses. The log stores the untransformed rewards. The
 # transform is chosen together with the hyperparameters: at every refit, and before the first refit as soon as rewards

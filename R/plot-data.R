@@ -1,4 +1,4 @@
-# The data of all pictures. Layer: plots.
+# The data of all plots. Layer: plots.
 
 # The numbers that the plots show: plot() and autoplot() use the same plot data.
 

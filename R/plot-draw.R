@@ -1,4 +1,4 @@
-# Base graphics pictures of posteriors and runs. Layer: plots.
+# Base graphics plots of posteriors and runs. Layer: plots.
 
 # --- a bandit's pictures -------------------------------------------------------------------------
 

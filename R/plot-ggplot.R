@@ -1,4 +1,4 @@
-# Parts that the ggplot2 pictures share. Layer: plots.
+# Functions shared by the ggplot2 plots. Layer: plots.
 
 ggplot_log <- function(log) {
   list(if (grepl("x", log)) ggplot2::scale_x_log10(), if (grepl("y", log)) ggplot2::scale_y_log10())

@@ -1,4 +1,4 @@
-# Pictures of searches over several outcomes. Layer: plots.
+# Plots of searches over several outcomes. Layer: plots.
 
 # Plots of searches over several outcomes: the Pareto front, the probability that the limits hold, and progress.
 

@@ -1,4 +1,4 @@
-# Slices and maps of functions of several inputs. Layer: plots.
+# Slices and two-dimensional plots of functions of several inputs. Layer: plots.
 
 # Plots of functions of more than two inputs: slices through one point, and two-dimensional plots of two inputs through
 # it.

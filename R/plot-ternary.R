@@ -1,4 +1,4 @@
-# Pictures of three mixture components. Layer: plots.
+# Plots of three mixture components. Layer: plots.
 
 # Plots of three mixture components: a triangle whose corners are the pure components.
 

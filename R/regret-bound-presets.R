@@ -1,4 +1,4 @@
-# Which theorem belongs to which named algorithm. Layer: simulation.
+# The theorem that belongs to each named algorithm. Layer: simulation.
 
 # The theorem of each preset, and the reason if a preset has none.
 

@@ -1,4 +1,4 @@
-# Regret bounds that follow from confidence widths. Layer: simulation.
+# Regret bounds based on confidence widths. Layer: simulation.
 
 # Regret bounds from widths that hold in all rounds simultaneously: r_t <= 2 w_t sd_{t-1}(x_t). The sum of the variances
 # is at most c gamma_T with c = 2 v / log(1 + v / lambda).
