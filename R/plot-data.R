@@ -9,15 +9,15 @@ okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purp
 # --- a bandit -------------------------------------------------------------------------
 
 # The plot data of a bandit is a list with these elements:
-#   type         the type of the plot.
-#   points       the inputs of the drawn points, one row each.
-#   frame        the posterior at these points.
-#   shown        both together, in the user's form.
-#   x, y         the positions of the points (y only in two dimensions).
-#   queries      the history in this context without its inputs, with positions `at` (and `at_y`).
-#   played       the inputs of the queries.
-#   band         the credible band.
-#   next_choice  the next query; `ahead` has its inputs.
+#   `type`         the type of the plot.
+#   `points`       the inputs of the drawn points, one row each.
+#   `frame`        the posterior at these points.
+#   `shown`        both together, in the user's form.
+#   `x`, `y`       the positions of the points (y only in two dimensions).
+#   `queries`      the history in this context without its inputs, with positions `at` (and `at_y`).
+#   `played`       the inputs of the queries.
+#   `band`         the credible band.
+#   `next_choice`  the next query; `ahead` has its inputs.
 bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
   if (has_outcomes(bandit$config)) {

@@ -1,6 +1,6 @@
 # Base graphics plots of posteriors and runs. Layer: plots.
 
-# --- a bandit's pictures -------------------------------------------------------------------------
+# --- plots of a bandit --------------------------------------------------------------------------
 
 # Plots of curves and of arms: posterior, data and next choice over one axis.
 draw_profile <- function(bandit, plot_data, frame) {

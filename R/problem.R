@@ -148,7 +148,7 @@ set_contexts <- function(problem, contexts) {
 
 # --- interface for runs --------------------------------------------------------
 
-# All random numbers of `rounds` rounds, drawn in advance and in this order. With the same seed, all bandits get the
+# All random numbers of `rounds` rounds, generated in advance and in this order. With the same seed, all bandits get the
 # same noise.
 problem_draws <- function(problem, rounds) {
   noise <- draw_noise(problem$noise, rounds)

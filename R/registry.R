@@ -18,7 +18,7 @@ families <- new.env(parent = emptyenv())
 
 # `tag`: the field that selects the entry (NULL: there is only one entry). `entries`: a list of entries by kind, or the
 # only entry. `traits`: default values of the traits. `optional`: settings that any of the entries may have. `words`:
-# fields that only objects of earlier versions have. `open`: TRUE for results, which contain more than is declared.
+# additional fields of objects of earlier versions. `open`: TRUE for results, which contain more than is declared.
 # `prefix`: the prefix of the constructors' names, if a string can replace a call of a constructor.
 register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL,
                             open = FALSE, prefix = NULL) {

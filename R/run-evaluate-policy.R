@@ -196,7 +196,7 @@ zero_mean_bets <- function(value, weight, least, largest) {
 
 mean_bets <- function(values, lower, upper) zero_mean_bets(values, 1, function(v) lower - v, function(v) upper - v)
 
-# The interval of all v for which no bet, of either sign, has multiplied its capital by 2 / (1 - level). The capital is
+# The interval of all v for which bets of neither sign have multiplied their capital by 2 / (1 - level). The capital is
 # divided equally among all kinds of bets and several stakes.
 bets_interval <- function(bets, n, range, level) {
   if (range[1] >= range[2]) return(c(NA_real_, NA_real_))

@@ -14,7 +14,7 @@ default_policy <- function(outcomes = NULL) {
 default_refit <- function(domain = NULL) {
   if (!has_many_inputs(domain)) return(refit_every(2, mean = "fit", average = 10))
   # (A single model finds equally good points in a third of the time, but its predictions are overconfident. With half
-  # as many refits, the search finds worse points.)
+  # the number of refits, the search finds worse points.)
   refit_every(min(10, ceiling(length(domain$names) / 4)), mean = "fit", average = 4, starts = 1)
 }
 

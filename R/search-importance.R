@@ -161,7 +161,7 @@ print.bandit_importance <- function(x, ...) {
   invisible(x)
 }
 
-# The title of the plot.
+# The note on the plot if the importances are not informative.
 said_of_shares <- function(explained) if (isTRUE(explained < least_explained)) "nothing can be said yet" else NULL
 
 # A sentence about inputs whose importances are not informative.

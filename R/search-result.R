@@ -27,9 +27,9 @@ new_maximum <- function(history, bandit, ...) {
 }
 
 # The recommended point: the point with the best posterior mean, or an evaluated point with better measurements. A fit
-# attributes to noise what the model cannot represent, and part of that belongs to the objective. Therefore the
-# measurements get a weight that equals the proportion of the noise in the prior variance. The expected value uses the
-# same weight. (A certificate holds for `$best()`.)
+# treats effects that the model cannot represent as noise, although part of them belongs to the objective. Therefore the
+# measurements at a point get a weight: the proportion of the noise in the prior variance of a measurement. The expected
+# value uses the same weight. (A certificate holds for `$best()`.)
 recommended <- function(bandit, history, certificate = NULL, ...) {
   best <- bandit$best()
   share <- noise_share(frame_of(bandit))

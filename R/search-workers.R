@@ -2,15 +2,14 @@
 
 # Pools evaluate an objective in this process, or on the workers of the user's future plan. A pool is a list of
 # functions:
-#   free()        can it accept a task now?
-#   busy()        the number of its tasks.
-#   submit(task)  starts a task.
-#   wait()        waits until a task has finished, if any is running.
-#   look()        checks which tasks have finished.
-#   take()        returns the finished tasks once, as a list of task and outcome each.
-# A task is a list with `point` (a named vector, or a list). An outcome is a list with `value`, or `error` (an error of
-# the objective), or `lost` (the reason for which the evaluation did not finish).
-# objective's), or `lost` (why the evaluation never came to an end).
+#   `free()`        can it accept a task now?
+#   `busy()`        the number of its tasks.
+#   `submit(task)`  starts a task.
+#   `wait()`        waits until a task has finished, if any is running.
+#   `look()`        checks which tasks have finished.
+#   `take()`        returns the finished tasks once, as a list of task and outcome each.
+# A task is a list with `point` (a named vector, or a list). An outcome is a list with one of three fields: `value`,
+# `error` (of the objective), or `lost` (the reason for which the evaluation did not finish).
 
 # This function runs where the evaluation runs, perhaps on a machine without this package, so it uses base R only. R's
 # time limit stops computations but not Sys.sleep(). A worker on this machine therefore writes its process id to the

@@ -202,8 +202,8 @@ run_packed <- function(packed) {
 environment(run_packed) <- baseenv()
 packed_task <- quote(run(packed))
 
-# A crew is a list of three functions. begin(packed) starts a task and returns it. ended(task) is NULL while the task
-# runs, an error if its process has died or could not start, and else TRUE. stop() ends the crew.
+# A crew is a list of three functions. `begin(packed)` starts a task and returns it. `ended(task)` is NULL while the
+# task runs, an error if its process has died or could not start, and else TRUE. `stop()` ends the crew.
 
 # Uses the user's daemons (local, SSH, cluster), or else starts daemons; those that die are replaced.
 mirai_crew <- function(workers) {

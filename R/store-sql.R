@@ -9,6 +9,7 @@
 #   `undone`: did the last transaction end because its connection was lost?
 #   `patience`: the seconds to wait for transactions of others.
 #   `hold`: the seconds that others wait for an idle transaction of this connection.
+#   `place`: for a connection given by the user, its database, user and search path, see point_of().
 #   `session`: for PostgreSQL, the server process of `con`, see session_of().
 #   `transaction`: for PostgreSQL, the number of the transaction.
 # Numbers are stored exactly: they are bound to statements of SQLite, and sent with seventeen digits to
