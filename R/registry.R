@@ -19,11 +19,12 @@ families <- new.env(parent = emptyenv())
 # `tag`: the field that selects the entry (NULL: there is only one entry). `entries`: a list of entries by kind, or the
 # only entry. `traits`: default values of the traits. `optional`: settings that any of the entries may have. `words`:
 # additional fields of objects of earlier versions. `open`: TRUE for results, which contain more than is declared.
-# `prefix`: the prefix of the constructors' names, if a string can replace a call of a constructor.
+# `prefix`: the prefix of the constructors' names, if a string can replace a call of a constructor. `plain`: kinds
+# without settings and constructor, which are selected by a string.
 register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL,
-                            open = FALSE, prefix = NULL) {
+                            open = FALSE, prefix = NULL, plain = NULL) {
   assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open,
-                     prefix = prefix), envir = families)
+                     prefix = prefix, plain = plain), envir = families)
 }
 
 # Adds a kind to a family that another file has registered.
@@ -223,6 +224,7 @@ as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 }
 
 part_of_string <- function(x, class, arg, hint) {
+  if (x %in% family_of(class)$plain) return(new_part(class, x))
   prefix <- family_of(class)$prefix
   constructor <- constructor_named(paste0(prefix, x))
   if (is.null(constructor)) {
@@ -243,10 +245,9 @@ constructor_named <- function(name) {
   get(name, envir = topenv(), mode = "function")
 }
 
-# These names begin with a prefix, but do not return an object of the class, or (the last three) need one of several
+# These names begin with a prefix, but do not return an object of the class, or (the last) need one of several
 # arguments.
-never_by_string <- c("kernel_gram", "change_statistic", "rewards_clip", "change_oracle",
-                     "change_fade")
+never_by_string <- c("kernel_gram", "change_statistic", "change_oracle")
 
 # The valid strings: constructors whose arguments all have defaults.
 strings_for <- function(class) {
@@ -256,7 +257,7 @@ strings_for <- function(class) {
     constructor <- constructor_named(name)
     !is.null(constructor) && length(needed_arguments(constructor)) == 0
   }, NA)
-  substring(names[plain], nchar(prefix) + 1)
+  sort(c(substring(names[plain], nchar(prefix) + 1), family_of(class)$plain))
 }
 
 needed_arguments <- function(f) {

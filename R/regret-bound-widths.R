@@ -106,7 +106,7 @@ regret_penalty <- function(rounds, gain, noise_var, width, constraint_width = wi
 check_penalty_limit <- function(penalty) if (identical(penalty, Inf)) Inf else check_penalty_of_rounds(penalty)
 
 regret_clip <- function(rounds, gain, noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1) {
-  clip <- rewards_clip(moment = moment, alpha = alpha, rounds = rounds)
+  clip <- rewards_robust(moment = moment, alpha = alpha, rounds = rounds)
   root <- sqrt(check_positive(noise_var, "noise_var"))
   bias <- clip$moment * clip$b^-clip$alpha * sqrt(seq_len(rounds) - 1) / root
   noise <- clip$b / root * sqrt(2 * gain[seq_len(rounds)] + 2 * log(1 / check_delta(delta)))

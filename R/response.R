@@ -14,9 +14,11 @@
 #'   logistic function.
 #' * `rewards_robust(df)`: measurements of \eqn{f} with outliers. The noise is Student's t with `df` degrees of freedom
 #'   and scale \eqn{\sqrt\lambda}{sqrt(lambda)}, where \eqn{\lambda}{lambda} is the bandit's `noise_var`.
+#' * `rewards_robust(clip = )`, or `moment` and `rounds`: no likelihood, but rewards that are clipped, with Gaussian
+#'   noise. See [rewards-clipped]; the rest of this page is about the other rules.
 #'
 #' A string is the constructor with its defaults: `rewards = "binary"` is `rewards_binary()`. For comparisons and
-#' rankings see [rewards_preferences()], for heavy tails [rewards_clip()]. The posterior is approximated by a Gaussian;
+#' rankings see [rewards_preferences()], for heavy tails [rewards-clipped]. The posterior is approximated by a Gaussian;
 #' [rewards_details] has the approximations, refits and engines.
 #'
 #' @section Predictions: `$posterior()`, `predict()`, `$best()` and `$history()` are about a reward of size 1.
@@ -36,7 +38,7 @@
 #'
 #'   * `noise_var`, which is 1 internally. `rewards_robust()` needs it.
 #'   * `outputs`, `constraints`, and `failures = "avoid"` or `"doubt"`.
-#'   * [change_detect()], [change_event()], and [change_fade()] by drift (its weights are powers of the likelihood).
+#'   * [change_detect()], and [change_oracle()] with a `rate` of drift (its weights are powers of the likelihood).
 #'   * Algorithms that are rules over several posteriors.
 #'   * [policy_kg()] and [policy_repeats()], which need \eqn{\lambda}{lambda}. Neither works with `rewards_robust()`.
 #'   * Widths except [width_constant()], [width_function()] and [width_glm()].
@@ -53,7 +55,7 @@
 #'   do not hold here. Nothing is proved for levels, ties, rankings and outliers.
 #'
 #'   Without these rules there are two more bounds: for rewards in an interval, such as proportions \eqn{k/n}, see
-#'   [width_amm()]; for outliers, see [rewards_clip()].
+#'   [width_amm()]; for outliers, see [rewards-clipped].
 #' @param link link function: `"logit"` (default) or `"probit"`.
 #' @param direction `"maximize"` (default) or `"minimize"` the expected reward.
 #' @param levels names of the levels, the worst first, or their number.
@@ -61,6 +63,13 @@
 #'   `NULL` (default): levels are equally probable at \eqn{f = 0}.
 #' @param approximation `"laplace"` (default) or `"variational"`. [width_glm()] needs `"laplace"`.
 #' @param df degrees of freedom, a number > 0, by default 4. The smaller it is, the less outliers count.
+#' @param clip instead of `df`: where rewards are clipped, a number > 0 in units of the reward. `NULL` (default): not
+#'   clipped, or by the formula of [rewards-clipped] if `moment` and `rounds` are given.
+#' @param moment bound \eqn{v} of the rewards' raw moment of order \eqn{1 + \alpha}{1 + alpha}, a number > 0, see
+#'   [rewards-clipped]. `NULL` (default): not used. `width_realized(R = )` needs it.
+#' @param alpha \eqn{\alpha}{alpha}, where \eqn{1 + \alpha}{1 + alpha} is the order of the moment, a number in (0, 1\],
+#'   by default 1.
+#' @param rounds the horizon \eqn{T}, an integer >= 1. `NULL` (default): `clip` is given, or nothing is clipped.
 #' @return An object of class `bandit_rewards`.
 #' @section Many rewards at once: `$add()` of points with their rewards records in the history the prediction before
 #'   each reward, which takes a fit per row. `$add()` without rewards and one `$observe()` take one fit in total.
@@ -69,7 +78,8 @@
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4
 #'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
 #'   Neural Computation 21.
-#' @seealso [rewards_preferences()], [rewards_clip()], [width_glm()].
+#' @seealso [rewards_preferences()], [rewards-clipped], [width_glm()].
+#' @concept A/B test
 #' @concept binary outcomes
 #' @concept Poisson counts
 #' @concept ordinal ratings
@@ -162,10 +172,6 @@ rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "mini
                             approximation = c("laplace", "variational")) {
   new_part("bandit_rewards", "ordinal")
 }
-
-#' @rdname rewards
-#' @export
-rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
 
 # The traits of a response type:
 #   `title`       a name for users.

@@ -17,7 +17,7 @@
 #'     the probability does not hold.
 #'   * Rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width. The
 #'     gap is of the latent \eqn{f}.
-#'   * Rewards clipped by [rewards_clip()]: [width_clip()].
+#'   * Rewards clipped by [rewards_robust()]: [width_realized()] with that rule as `R`.
 #'   * A wrong model or wrong rewards: [width_ec()] and [width_corrupt()], if their base is one of the above. The gap of
 #'     [width_ec()] is \eqn{2\epsilon}{2 epsilon} more.
 #'
@@ -86,7 +86,7 @@ NULL
 #'   certificate. The cost is \eqn{O(t^3)}.
 #'
 #' @section Other rules:
-#'   * `stop_levels()` stops when [gp_lse()] has labelled every point. The certificate's `gap` is the `accuracy`.
+#'   * The string `"levels"` stops when [gp_lse()] has labelled every point. The certificate's `gap` is the `accuracy`.
 #'   * `stop_stalled(n)` stops when the largest reward has not grown for `n` rewards. There is no certificate.
 #'
 #' @section Certificates: `$certificate()` returns a list with
@@ -206,10 +206,6 @@ stop_emsr <- function(tolerance, width = NULL) new_stop("emsr")
 
 #' @rdname stopping
 #' @export
-stop_levels <- function() new_stop("levels")
-
-#' @rdname stopping
-#' @export
 stop_stalled <- function(n) new_stop("stalled")
 
 #' @export
@@ -232,7 +228,7 @@ check_stop <- function(rule, arg = "stop_when") {
 check_stop_in_run <- function(rule, config) {
   if (!inherits(check_stop(rule), "bandit_stop")) return(invisible())
   if (trait(rule, "of_intervals") && !trait(config$policy, "intervals")) {
-    stop_argument("stop_when", "stop_levels(), with a policy that labels nothing", "stop_levels() with gp_lse() only")
+    stop_argument("stop_when", "\"levels\", with a policy that labels nothing", "\"levels\" with gp_lse() only")
   }
   if (!trait(rule, "by_rewards")) check_one_outcome(config, "A stop rule (but for stop_stalled() and functions)")
   check_stop_of_policy(rule, config, "stop_when", "stop_stalled() or a function")
@@ -626,4 +622,5 @@ certify_duel <- function(rule, bandit, context) {
                   point_frame(bandit, best$arm, contexts$row, best$inputs), width = w)
 }
 
-register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title", prefix = "stop_")
+register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title", prefix = "stop_",
+                plain = "levels")

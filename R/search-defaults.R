@@ -184,7 +184,7 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   if (has_likelihood(list(rewards = rewards))) {
     stop_argument("rewards", sprintf("rewards that are %s, given to maximize_bandit() or auto_bandit()",
                                      trait(rewards, "title")),
-                  "left out, or rewards_clip(): gp_bandit() and its presets take others")
+                  "left out, or rewards_robust(clip = ): gp_bandit() and its presets take others")
   }
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
     stop_argument("contexts", "given to maximize_bandit()", "left out: an objective has none (see auto_bandit())")

@@ -2,21 +2,24 @@
 
 #' Multi-fidelity optimisation with cheap approximations
 #'
-#' `fidelity_range()` lets a search evaluate cheap approximations of the objective, such as fewer epochs or less data.
+#' With `fidelity`, a search evaluates cheap approximations of the objective, such as fewer epochs or less data.
 #'
-#' It is for `fidelity` of [maximize_bandit()] and [minimize_bandit()]. The objective is `f(x, z)`. The fidelity
+#' `fidelity` is an argument of [maximize_bandit()] and [minimize_bandit()]. The objective is `f(x, z)`. The fidelity
 #' \eqn{z} is a number, such as a sample size, a number of epochs or a resolution. Both the cost and the accuracy of an
-#' evaluation increase with it. The search is for the best \eqn{x} at the `target` fidelity. The budget
-#' `evaluations` is in evaluations at the target.
+#' evaluation increase with it. The search is for the best \eqn{x} at the target fidelity. The budget `evaluations` is
+#' in evaluations at the target.
 #'
-#' @param lower the cheapest fidelity, a number.
-#' @param target the fidelity of interest, a number > `lower`.
-#' @param cost a function of a vector of fidelities that returns costs > 0, in any unit. `NULL`, the default: estimated
+#' @section Settings: `fidelity = c(lower, target)`, or a list that begins with these two numbers and continues by name,
+#'   such as `list(2, 200, log = TRUE, integer = TRUE)`.
+#'
+#' * `lower`: the cheapest fidelity, a number.
+#' * `target`: the fidelity of interest, a number > `lower`.
+#' * `cost`: a function of a vector of fidelities that returns costs > 0, in any unit. `NULL`, the default: estimated
 #'   from run times or reported costs, see *Cost*.
-#' @param log `TRUE`: equal ratios of fidelities are equal distances; `lower` must be > 0. `FALSE`, the default: equal
+#' * `log`: `TRUE`: equal ratios of fidelities are equal distances; `lower` must be > 0. `FALSE`, the default: equal
 #'   differences are.
-#' @param integer `TRUE`: only integer fidelities are used. `FALSE`, the default: any number.
-#' @param threshold \eqn{c} in the formula below, a number > 0; 1 by default. Smaller values use more and cheaper
+#' * `integer`: `TRUE`: only integer fidelities are used. `FALSE`, the default: any number.
+#' * `threshold`: \eqn{c} in the formula below, a number > 0; 1 by default. Smaller values use more and cheaper
 #'   evaluations.
 #' @section Method:
 #' BOCA (Kandasamy et al. 2017), with the rule of its authors' program. \eqn{z} is an additional input of the Gaussian
@@ -38,7 +41,7 @@
 #' @section Not available: MF-GP-UCB (Kandasamy et al. 2016), for finitely many fidelities. It needs known bounds on
 #'   the difference between each fidelity and the target, in units of the reward. Its theorem and its savings depend on
 #'   these bounds.
-#' @return An object of class `bandit_fidelity`. The result of a search with it has a list `fidelity`:
+#' @section Result: The result of a search with `fidelity` has a list `fidelity`:
 #'
 #' * `target`: the target fidelity.
 #' * `spent`: the cost, in evaluations at the target.
@@ -58,64 +61,64 @@
 #' set.seed(1)
 #' f <- function(p, z) (p$x - 2)^2 + 0.3 * (1 - z) * p$x   # z: proportion of the data
 #' found <- minimize_bandit(f, list(x = c(1, 3)), evaluations = 8,
-#'                          fidelity = fidelity_range(0.1, 1, cost = function(z) z))
+#'                          fidelity = list(0.1, 1, cost = function(z) z))
 #' found
 #' found$history[c("x", "fidelity", "cost", "reward")]
-#' @export
-fidelity_range <- function(lower, target, cost = NULL, log = FALSE, integer = FALSE, threshold = 1) {
-  new_part("bandit_fidelity")
+#' @name multi-fidelity
+NULL
+
+# NULL, two numbers, or a list that begins with them, as a complete list of settings.
+check_fidelity <- function(fidelity) {
+  if (is.null(fidelity)) return(NULL)
+  allowed <- paste("c(lower, target), or a list of these numbers that may go on with",
+                   "`cost`, `log`, `integer` and `threshold`")
+  if (is_number(fidelity)) fidelity <- as.list(fidelity)
+  named <- Filter(nzchar, names(fidelity))
+  known <- names(formals(complete_fidelity))
+  if (!is.list(fidelity) || is.object(fidelity) || !length(fidelity) %in% seq(2, length(known)) ||
+      !all(named %in% known) || anyDuplicated(named)) {
+    stop_argument("fidelity", describe(fidelity), allowed)
+  }
+  do.call(complete_fidelity, fidelity, quote = TRUE)
 }
 
-fidelity_entry <- list(settings = alist(lower = check_number(lower), target = check_target(target, lower),
-                                        cost = check_fidelity_cost(cost, lower, target),
-                                        log = check_fidelity_log(log, lower),
-                                        integer = check_fidelity_integer(integer, lower, target),
-                                        threshold = check_number(threshold, lower = 0, open_lower = TRUE)))
-
-check_target <- function(target, lower) check_number(target, "target", lower = lower, open_lower = TRUE)
+complete_fidelity <- function(lower, target, cost = NULL, log = FALSE, integer = FALSE, threshold = 1) {
+  lower <- check_number(lower, "fidelity$lower")
+  target <- check_number(target, "fidelity$target", lower = lower, open_lower = TRUE)
+  list(lower = lower, target = target, cost = check_fidelity_cost(cost, lower, target),
+       log = check_fidelity_log(log, lower), integer = check_fidelity_integer(integer, lower, target),
+       threshold = check_number(threshold, "fidelity$threshold", lower = 0, open_lower = TRUE))
+}
 
 # The cost is checked at both ends; elsewhere it is checked when it is used.
 check_fidelity_cost <- function(cost, lower, target) {
   if (is.null(cost)) return(NULL)
-  cost <- check_function(cost, "cost")
+  cost <- check_function(cost, "fidelity$cost")
   costs_at(cost, c(lower, target))
   cost
 }
 
 costs_at <- function(cost, z) {
-  found <- call_user(cost(z), "cost", "at a fidelity")
+  found <- call_user(cost(z), "fidelity$cost", "at a fidelity")
   if (!is.numeric(found) || length(found) != length(z) || any(!is.finite(found)) || any(found <= 0)) {
-    stop_argument("cost", sprintf("a function that returned %s for %s", describe(found), describe(z)),
+    stop_argument("fidelity$cost", sprintf("a function that returned %s for %s", describe(found), describe(z)),
                   "a function of a vector of fidelities that returns a cost > 0 for each")
   }
   as.double(found)
 }
 
 check_fidelity_log <- function(log, lower) {
-  check_flag(log)
-  if (log && lower <= 0) stop_argument("log", "TRUE", sprintf("FALSE if `lower` is %s", exact_words(lower)))
+  check_flag(log, "fidelity$log")
+  if (log && lower <= 0) stop_argument("fidelity$log", "TRUE", sprintf("FALSE if `lower` is %s", exact_words(lower)))
   log
 }
 
 check_fidelity_integer <- function(integer, lower, target) {
-  check_flag(integer)
+  check_flag(integer, "fidelity$integer")
   if (integer && any(c(lower, target) != round(c(lower, target)))) {
-    stop_argument("integer", "TRUE", "FALSE if `lower` or `target` is not an integer")
+    stop_argument("fidelity$integer", "TRUE", "FALSE if `lower` or `target` is not an integer")
   }
   integer
-}
-
-check_fidelity <- function(fidelity) {
-  if (!is.null(fidelity)) check_class(fidelity, "bandit_fidelity", "fidelity", hint = "fidelity_range()")
-}
-
-#' @export
-print.bandit_fidelity <- function(x, ...) {
-  read_part(x, "bandit_fidelity", {
-    cat(sprintf("<fidelities from %g to the target %g, cost %s>\n", x$lower, x$target,
-                if (is.null(x$cost)) "learnt" else "given"))
-    invisible(x)
-  })
 }
 
 # ---- the rule -------------------------------------------------------------------------------
@@ -324,5 +327,3 @@ context_of <- function(found) if (!is.null(found$fidelity)) 1
 describe_fidelity <- function(x) {
   sprintf("%d evaluations at the cost of %.3g at fidelity %g", nrow(x$history), x$fidelity$spent, x$fidelity$target)
 }
-
-register_family("bandit_fidelity", fidelity_entry)

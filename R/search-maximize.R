@@ -57,8 +57,9 @@
 #'   completed. `Inf`, the default: no limit.
 #' @param race [race_folds()] for racing: `objective` is a function of a point and a fold number, and `evaluations`
 #'   counts folds (at least those of one point). `NULL`, the default: no racing.
-#' @param fidelity [fidelity_range()] for multi-fidelity optimisation: `objective` is a function of a point and a
-#'   fidelity. `evaluations` is a budget in evaluations at the target's cost. `NULL`, the default: one fidelity.
+#' @param fidelity `c(lower, target)` for [multi-fidelity optimisation][multi-fidelity], or a list with more settings:
+#'   `objective` is a function of a point and a fidelity. `evaluations` is a budget in evaluations at the target's cost.
+#'   `NULL`, the default: one fidelity.
 #' @param outcomes a named list of objectives and outcome constraints, see [outcomes]: `objective` returns a named
 #'   vector with one number for each. `NULL`, the default: a single reward. See *Several outcomes*.
 #' @param limits outcome constraints as a formula, such as `~ impurity <= 2 & ph >= 5`. `objective` returns a named
@@ -93,7 +94,7 @@
 #' * `stopped`, `certificate`: did `stop_when` end the search, and its certificate.
 #' * `out_of_time`: did `time_limit` end the search?
 #' * `hopeless`: the reason why a search without a success ended early, or `NULL`.
-#' * `race`, `fidelity`: the results of [race_folds()] and [fidelity_range()], or `NULL`.
+#' * `race`, `fidelity`: the results of [race_folds()] and of [multi-fidelity] search, or `NULL`.
 #' @section Errors: Errors of `objective` are recorded in the history, not raised.
 #' @section Guarantee: None with fitted hyperparameters.
 #' @seealso [gp_model()] and [search_control()] for settings; [parallel-search] for several workers, journals and

@@ -11,7 +11,7 @@
 #' @section Leases: By default `/suggest` takes no lease. The query stays pending until it is observed or given up
 #'   (`/fail`, `/withdraw`). It is not offered to another client, and time does not end it. A program that may die
 #'   during an evaluation asks for a lease in seconds, `"lease": 60`, and renews it with `/heartbeat`. When the lease
-#'   has ended, the query is offered to the next client that asks for a lease (see [store_heartbeat()]).
+#'   has ended, the query is offered to the next client that asks for a lease (see [bandit-leases]).
 #'
 #' @section The page: Open `url` in a browser and enter the token. The page has
 #'
@@ -62,7 +62,7 @@
 #'   * `run(seconds = Inf)`: serves in a script, until it is interrupted. (At R's idle prompt the service answers
 #'     anyway.)
 #'   * `stop()`: ends the service.
-#' @seealso [service-requests], [bandit_store()], [store_heartbeat()] (leases).
+#' @seealso [service-requests], [bandit_store()], [bandit-leases].
 #' @concept web interface
 #' @concept REST API
 #' @concept human in the loop
@@ -305,7 +305,7 @@ give_up <- function(service, body, method, status) {
 
 serve_heartbeat <- function(service, body) {
   check_fields(body, "token")
-  reply(list(renewed = store_heartbeat(service$store, texts_field(body, "token"))))
+  reply(list(renewed = renew_leases(service$store, texts_field(body, "token"))))
 }
 
 serve_best <- function(service, query) {

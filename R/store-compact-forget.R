@@ -1,27 +1,27 @@
 # The replacement of earlier rounds of a log by their sums. Layer: storage.
 
-# Earlier rounds replaced by their sums: compact_log(keep = ).
+# Earlier rounds replaced by their sums: `$compact(keep = )`.
 #
 # A log may begin with a checkpoint: an event followed by `sums` queries, one for each point with replaced rewards. Each
 # of these holds the mean, the number and the spread of the rewards of its point. In the log, in R and in the core, the
 # number of a query is its row. The id that users see is larger by `before`. check_ids() converts ids to rows, and
 # query_frame() converts rows to ids.
 
-summable <- "a bandit that depends only on the sums of each point, if `keep` is given"
+summable <- "that depends only on the sums of each point, if `keep` is given"
 
 # ---- rounds that can be replaced ------------------------------------------------------
 
 forget_rounds <- function(bandit, keep) {
   rebuild(bandit)
   why <- or_else(why_not_compact(bandit), why_not_forget(bandit))
-  if (!is.null(why)) stop_argument("x", paste("a bandit", why), summable)
+  if (!is.null(why)) stop_not_compact(summable, why)
   events <- table_columns(bandit$events)
   old <- forgotten_of(bandit)
   last <- last_to_forget(bandit, events, keep)
   own <- which(!is.na(events$noise_var) | !is.na(events$size))
   if (any(events$id[own] > old$sums & events$id[own] <= last)) {
-    stop_argument("x", "a bandit with a separate noise variance for some rewards, or several rewards for one id",
-                  "one whose rewards have the same noise, where `keep` is given (widths ask for that of each)")
+    stop_not_compact("whose rewards have the same noise, if `keep` is given (widths use that of each)",
+                     "with a separate noise variance for some rewards, or several rewards for one id")
   }
   before <- length(events$kind)
   if (last <= old$sums) return(c(before = before, after = before, forgotten = old$rounds))
@@ -154,5 +154,5 @@ check_forgetful <- function(bandit, new) {
       abs(ours$log_det - theirs$log_det) <= 1e-6 * max(1, ours$log_det) &&
       all(abs(model_state(bandit, match(point(twin)[at], point(bandit))) - model_state(twin, at)) <= 1e-6)
   }, gpbandits_error = function(e) FALSE)
-  if (!same) stop_argument("x", "a bandit whose history a shorter log cannot hold", summable)
+  if (!same) stop_not_compact(summable, "whose history a shorter log does not reproduce")
 }

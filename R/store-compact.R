@@ -1,8 +1,9 @@
-# `compact_log()`: a shorter log with the same posterior. Layer: storage.
+# `$compact()`: a shorter log with the same posterior. Layer: storage.
 
 #' Shorten a bandit's event log
 #'
-#' `compact_log()` replaces old events of a bandit's log by a checkpoint, from which the same choices follow.
+#' `$compact()` of a [GPBandit] replaces old events of its log by a checkpoint, from which the same choices follow.
+#' Its journal or store is compacted with it. For a journal or store at hand, open it first: `open_bandit(x)$compact()`.
 #'
 #' The event log records each suggestion, reward, amendment and refit, two events or more for each query. The checkpoint
 #' has one event for each query that is over, and the last refit. That event holds the query's point, its reward with
@@ -37,7 +38,7 @@
 #' therefore differ if two points are equally good within that error. Before the log is replaced, the checkpoint is
 #' applied and compared with the bandit: all data of the posterior mean must be identical, to the bit.
 #'
-#' @section Stores and journals: In a store, `compact_log()` is one transaction. Other processes continue to work, and
+#' @section Stores and journals: In a store, `$compact()` is one transaction. Other processes continue to work, and
 #' have either the old log or the new one. Replicas that have applied some of the old events begin again from the
 #' checkpoint at their next call. Leases and tokens stay valid. A process that dies during the call has changed nothing.
 #' The database keeps the space for later rows; `VACUUM` returns it to the disk.
@@ -49,21 +50,19 @@
 #'
 #' * 1.1 KB of memory;
 #' * 45 bytes in a file of [saveRDS()];
-#' * 230 bytes in a journal (155 after `compact_log()`);
-#' * 420 bytes in a SQLite store, asked in batches by a worker (340 after `compact_log()`).
+#' * 230 bytes in a journal (155 after `$compact()`);
+#' * 420 bytes in a SQLite store, asked in batches by a worker (340 after `$compact()`).
 #'
 #' Each input of an open domain, and each context, takes 8 bytes in memory and about 20 as text. Refits make a log long.
 #' Each is a line of text (kilobytes if models are averaged), and a new posterior from all rewards when the log is
 #' opened. A checkpoint has only one.
 #'
-#' @param x a [bandit_store()], the path of a journal, or a [GPBandit]. A bandit's journal or store is
-#'   compacted with it.
-#' @param trust for a journal: `TRUE` allows functions in the file to be run, as in [open_bandit()]. Default `FALSE`.
-#' @param keep the number of latest queries that stay, an integer >= 0. `Inf` (default): all. See [forget-rounds].
-#' @return Invisibly, a named vector of counts:
+#' @section Argument and value: The method is `$compact(keep = Inf)`. `keep` is the number of latest queries that stay,
+#' an integer >= 0, or `Inf` for all; see [forget-rounds]. It returns, invisibly, a named vector of counts:
 #'
 #' * `before`, `after`: numbers of events;
 #' * `forgotten`: the total number of forgotten rounds, with a finite `keep` only.
+#'
 #' @section Errors: A `gpbandits_error` that names the argument; nothing has changed then. Some bandits cannot be
 #'   compacted, because their state depends on when events happened; the message gives the reason:
 #'
@@ -77,37 +76,32 @@
 #' @examples
 #' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01)
 #' for (t in 1:10) b$observe(b$suggest()$id, sin(t))
-#' print(compact_log(b))
+#' print(b$compact())
 #' nrow(b$history())
-#' compact_log(b, keep = 3)
+#' b$compact(keep = 3)
 #' b$history()
 #' b
-#' @export
-compact_log <- function(x, trust = FALSE, keep = Inf) {
-  check_flag(trust)
+#' @name bandit-compact
+NULL
+
+bandit_compact <- function(bandit, keep = Inf) {
   keep <- check_count(keep, lower = 0, infinite = TRUE)
-  if (missing(x)) stop_argument("x", "missing", compactable)
-  if (is_bandit(x)) return(invisible(compact_bandit(frame_of(x), keep)))
-  if (inherits(x, "bandit_store")) return(invisible(compact_bandit(frame_of(open_stored(x)), keep)))
-  if (!is.character(x)) stop_argument("x", describe(x), compactable)
-  invisible(compact_bandit(frame_of(open_journal(x, NULL, FALSE, trust)), keep))
-}
-
-compactable <- "a bandit, a store (bandit_store()), or the path of a journal"
-
-compact_bandit <- function(bandit, keep = Inf) {
   check_idle(bandit)
   if (is.finite(keep)) return(forget_rounds(bandit, keep))
   if (is_stored(bandit)) return(in_store(bandit, compact_here(bandit)))
   compact_here(bandit)
 }
 
+compactable <- "whose state depends only on its present rewards and parameters"
+
+stop_not_compact <- function(needed, found) {
+  stop_gpbandits("`$compact()` needs a bandit ", needed, ", not one ", found, ".")
+}
+
 compact_here <- function(bandit) {
   rebuild(bandit)
   why <- why_not_compact(bandit)
-  if (!is.null(why)) {
-    stop_argument("x", paste("a bandit", why), "one whose state depends only on its present rewards and parameters")
-  }
+  if (!is.null(why)) stop_not_compact(compactable, why)
   before <- table_size(bandit$events)
   new <- checkpoint_of(bandit)
   check_checkpoint(bandit, new)
@@ -192,8 +186,7 @@ check_checkpoint <- function(bandit, new) {
       identical(cpp_bandit_facts(twin$handle)[same_facts], cpp_bandit_facts(bandit$handle)[same_facts])
   }, gpbandits_error = function(e) FALSE)
   if (!same) {
-    stop_argument("x", "a bandit whose state a shorter log does not reproduce",
-                  "one whose state depends only on its present rewards and parameters")
+    stop_not_compact(compactable, "whose state a shorter log does not reproduce")
   }
 }
 
@@ -209,7 +202,7 @@ replace_log <- function(bandit, new) {
 
 #' Forget old rounds of a long-running bandit
 #'
-#' `compact_log(x, keep = n)` removes all but the last `n` queries and keeps their sufficient statistics.
+#' `$compact(keep = n)` removes all but the last `n` queries and keeps their sufficient statistics.
 #'
 #' Without `keep` every query stays, and a bandit grows with each. With `keep`, a bandit that is compacted regularly
 #' needs constant memory and a log of constant length. All queries from the first pending one on stay, even if they are
@@ -245,7 +238,7 @@ replace_log <- function(bandit, new) {
 #'   Before the log is replaced, the shorter log is applied and compared with the bandit: the number of rounds and of
 #'   rewards, the information, and mean and sd at the points played.
 #'
-#' @section What is lost: In addition to the losses of [compact_log()], the removed queries.
+#' @section What is lost: In addition to the losses of [`$compact()`][bandit-compact], the removed queries.
 #'
 #'   * `$history()` begins with the first query that is kept. Its attribute `forgotten` is the number of earlier ones,
 #'     which `print()` and `summary()` also show.
@@ -256,18 +249,18 @@ replace_log <- function(bandit, new) {
 #'
 #' @section Errors: A finite `keep` is an error, with the reason, in the following cases.
 #'
-#'   * All cases in which [compact_log()] is an error without `keep`.
+#'   * All cases in which `$compact()` is an error without `keep`, see [bandit-compact].
 #'   * Stores (other processes use the queries' numbers), and journals of searches.
 #'   * Boxes, products and open contexts.
 #'   * `rewards`, `outputs` and `failures`, for which rewards count individually.
 #'   * [pending_censor()], [width_sdf()], [policy_repeats()], and policies that depend on their earlier choices (phases
 #'     of [safe_opt()]).
 #'   * Removed rewards that were reported with their own noise variance, or several for one id.
-#' @seealso [compact_log()].
+#' @seealso [bandit-compact].
 #' @examples
 #' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01)
 #' for (t in 1:10) b$observe(b$suggest()$id, sin(t))
-#' compact_log(b, keep = 3)
+#' b$compact(keep = 3)
 #' b$history()
 #' @name forget-rounds
 #' @concept sufficient statistics

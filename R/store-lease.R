@@ -272,10 +272,10 @@ check_tokens <- function(bandit, id, token) {
   }
 }
 
-#' Renew the lease of a query in a store
+#' Leases of queries in a store
 #'
-#' `store_heartbeat()` renews the lease of a query while its evaluation continues. Call it about every third of the
-#' lease. [work_on()] does so automatically.
+#' `$renew()` of a bandit in a [bandit_store()] renews the lease of a query while its evaluation continues. Call it
+#' about every third of the lease. [work_on()] does so automatically.
 #'
 #' A lease is the time after which a query without a reward may be given to another worker. The method of a bandit in a
 #' [bandit_store()] is `$suggest(n = 1, context = NULL, worker = NULL, lease = NULL, visitor = FALSE)`. Its data.frame
@@ -298,11 +298,10 @@ check_tokens <- function(bandit, id, token) {
 #' decision for one visitor. It is never offered to another, and is never failed because a lease has ended. A `worker`
 #' gets it again in the same context while its lease lasts. A query that a `worker` asked for in a context with a lease
 #' is work for a fleet: when its lease has ended, it is offered again in the same context, to workers only.
-#' @param store a [bandit_store()].
-#' @param token the token that `$suggest()` returned with the query, a string, or several.
-#' @return The number of leases that were renewed. It is 0 if the query has been observed, given up or given to another
-#'   worker, or never had a lease.
-#' @section Errors: A `gpbandits_error` that names the argument.
+#'
+#' @section Renewal: The method is `$renew(token)`, where `token` is the one that `$suggest()` returned with the query,
+#' or several. It returns the number of leases that were renewed. That is 0 if the query has been observed, given up or
+#' given to another worker, or never had a lease. Nothing else of the bandit changes.
 #' @seealso [bandit_store()], [work_on()].
 #' @concept lease
 #' @concept heartbeat
@@ -311,10 +310,18 @@ check_tokens <- function(bandit, id, token) {
 #' store <- bandit_store(tempfile(fileext = ".db"), "demo")
 #' b <- gp_ucb(1:9 / 9, kernel_se(0.2), noise_var = 0.01, store = store)
 #' q <- b$suggest(worker = "me", lease = 30)
-#' store_heartbeat(store, q$token)
-#' @export
-store_heartbeat <- function(store, token) {
-  check_store(store)
+#' b$renew(q$token)
+#' @name bandit-leases
+NULL
+
+bandit_renew <- function(bandit, token) {
+  if (!is_stored(bandit)) {
+    stop_gpbandits("Only a bandit in a store has leases: gp_bandit(..., store = ), open_bandit().")
+  }
+  renew_leases(bandit$journal$store, token)
+}
+
+renew_leases <- function(store, token) {
   if (!is_text(token) || length(token) == 0) {
     stop_argument("token", describe(token), "a token, or several")
   }

@@ -4,7 +4,7 @@
 # environment of class bandit_store_log with these fields:
 #   `store`, `number` (of the bandit), `seed`, `attempts`.
 #   `checksum`: of the last event that was replayed.
-#   `base`: the number before that of the first event, see compact_log().
+#   `base`: the number before that of the first event, see `$compact()`.
 #   `overwritten`: previous values of cells of the log, see replica_state().
 #   `head`: the bandit's row at the start of the transaction, with the server's time `now`.
 #   `leases`: those that the transaction has read.
@@ -168,7 +168,7 @@ bandit_catch_up <- function(bandit) {
   log <- bandit$journal
   look <- function() check_head(sql_rows(log$connection, head_row(log$connection, log$store$name)), log$store$name)
   head <- look()
-  # (Another process may have shortened the log after the bandit's row was read: compact_log().)
+  # (Another process may have shortened the log after the bandit's row was read: `$compact()`.)
   for (left in 4:0) {
     failed <- tryCatch({
       play_others(bandit, head)

@@ -8,7 +8,7 @@
 #' [maximize_bandit()] with `store` and `workers` starts such workers automatically.
 #'
 #' @section Leases and interruptions: A lease is the time for which a query belongs to one worker (see
-#' [store_heartbeat()]). While an evaluation runs, a second R process renews the lease after every third of `lease`,
+#' [bandit-leases]). While an evaluation runs, a second R process renews the lease after every third of `lease`,
 #' even during long compiled code.
 #'
 #' * **Dead or stopped workers** (Ctrl-Z, SIGSTOP) do not renew their leases. After three missed renewals the query is
@@ -50,7 +50,7 @@
 #' @param patience seconds for which a database that does not answer is tried again, a number. Default 300.
 #' @return Invisibly, the number of evaluations that this worker has reported.
 #' @section Errors: A `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
-#' @seealso [bandit_store()], [store_heartbeat()], [maximize_bandit()], the article "Many machines, one bandit".
+#' @seealso [bandit_store()], [bandit-leases], [maximize_bandit()], the article "Many machines, one bandit".
 #' @concept parallel optimization
 #' @concept distributed optimization
 #' @concept asynchronous Bayesian optimization
@@ -226,7 +226,7 @@ heartbeat_loop <- function(settings, socket) {
     token <- if (file.exists(file)) catch_error(readLines(file), function(e) "") else ""
     # If a database does not answer, the next heartbeat tries again.
     if (length(token) && nzchar(token[1]) && !is_stopped(settings$begun_by)) {
-      catch_error(store_heartbeat(settings$store, token), function(e) drop_connection(settings$store$connection))
+      catch_error(renew_leases(settings$store, token), function(e) drop_connection(settings$store$connection))
     }
     if (socketSelect(list(socket), timeout = settings$every)) return(invisible())
   }

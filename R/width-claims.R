@@ -134,7 +134,7 @@ voided_by <- function(bandit, but = NULL) {
                                  trait(config$policy$width, "curved"))) {
       if (has_likelihood(config)) paste("no theorem covers this width where rewards are",
                                         trait(config$rewards, "title"))
-      else "rewards are clipped: no theorem but width_clip()'s"
+      else "rewards are clipped: no theorem but that of width_realized(R = ) with their rule"
     },
     if (is_there("changes")) "f changes over time: no theorem",
     if (is_there("constraints")) "rewards are reduced by constraints: no theorem")

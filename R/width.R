@@ -19,8 +19,9 @@
 #' * The RKHS norm of \eqn{f} is bounded, and the noise is sub-Gaussian: [width_amm()], [width_realized()],
 #'   [width_dmm()], [width_fixed()], [width_igp()], [width_gp_ts()], [width_srinivas_rkhs()]. See [widths_rkhs].
 #' * The RKHS norm is bounded, and rewards are successes, counts or comparisons: [width_glm()].
-#' * Rewards are late, corrupted or heavy-tailed, the model is wrong, or \eqn{f} changes: [width_sdf()],
-#'   [width_corrupt()], [width_clip()], [width_ec()], [width_cpd()]. See [widths_adjusted].
+#' * Rewards are heavy-tailed, and clipped: [width_realized()].
+#' * Rewards are late or corrupted, the model is wrong, or \eqn{f} changes: [width_sdf()],
+#'   [width_corrupt()], [width_ec()], [width_cpd()]. See [widths_adjusted].
 #'
 #' If bounds \eqn{B} on the norm and \eqn{R} on the noise are known, use [width_amm()].
 #'
@@ -177,6 +178,15 @@ NULL
 #'   * `"bounded"`: the noise is \eqn{R}-sub-Gaussian for every \eqn{\lambda_s}{lambda_s}. In both widths
 #'     \eqn{R\sqrt{\max(1, \lambda/\min\lambda_s)}}{R sqrt(max(1, lambda / min lambda_s))} replaces \eqn{R}.
 #'
+#' @section Heavy tails: `width_realized(B, R, delta)` with a rule of [rewards_robust()] as `R` is for rewards that the
+#'   rule has clipped to \eqn{\pm b}{+- b}, with moment \eqn{v} (see [rewards-clipped]):
+#'
+#'   \deqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}.}{B + v b^-alpha sqrt((t -
+#'   1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L).}
+#'
+#'   The second term is the bias of clipping. In the third, clipped noise is \eqn{b}-sub-Gaussian, whatever the noise
+#'   variance of a single reward (as with `noise = "bounded"`).
+#'
 #' @section From the information gain: `width_igp(B, R, delta, gain)` is that of IGP-UCB (Chowdhury and Gopalan 2017):
 #'
 #'   \deqn{w_t = B + R\sqrt{2(\gamma_{t-1} + 1 + \log(1/\delta))}.}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 +
@@ -219,7 +229,7 @@ NULL
 #'
 #' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
 #' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
-#'   deviation.
+#'   deviation. `width_realized()` also takes a rule of [rewards_robust()] with its `moment`, see Heavy tails.
 #' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param noise meaning of `R` if rewards have separate noise variances: `"scales"` (default) or `"bounded"`, see above.
 #' @param gain information gain: `"realized"` (default), `"greedy"`, `"spectral"`, a number, a function of
@@ -245,7 +255,7 @@ NULL
 #' @name widths_rkhs
 NULL
 
-#' Confidence widths for late, corrupted or heavy-tailed rewards
+#' Confidence widths for late or corrupted rewards and wrong models
 #'
 #' These widths widen the confidence bounds when an assumption of the usual widths fails. A confidence width \eqn{w_t}
 #' is the multiplier of the posterior standard deviation. For the notation see [widths]. `base` is a width that would be
@@ -279,21 +289,12 @@ NULL
 #'   \deqn{\sum_sc_sz_s(x) \le C\max_s|z_s(x)| \le C\sigma(x)/\sqrt\lambda.}{sum c_s z_s(x) <= C max |z_s(x)| <= C sd(x)
 #'   / sqrt(lambda).}
 #'
-#' @section Heavy tails: `width_clip(B, clip, delta)` is for rewards that [rewards_clip()] has clipped to
-#'   \eqn{\pm b}{+- b}:
-#'
-#'   \deqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}.}{B + v b^-alpha sqrt((t -
-#'   1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L).}
-#'
-#'   The second term is the bias of clipping. In the third, clipped noise is \eqn{b}-sub-Gaussian.
-#'
 #' @section Functions that change: `width_cpd(D, nu, d, horizon)` is that of GP-UCB-CPD (Avanesov):
 #'   \deqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}.}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).}
 #'   Avanesov's \eqn{t} is \eqn{|H|}, the number of rounds since the restart. Here it is one more, as in every width.
 #'
-#' @section Guarantee: `width_sdf()`: see [gp_ucb_sdf()]. `width_clip()`: see [rewards_clip()]. `width_ec()`: that of
-#'   its base, for \eqn{\tilde f}{g}. `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. The limits in
-#'   [widths] apply.
+#' @section Guarantee: `width_sdf()`: see [gp_ucb_sdf()]. `width_ec()`: that of its base, for \eqn{\tilde f}{g}.
+#'   `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. The limits in [widths] apply.
 #'
 #'   `width_corrupt()`: that of its base, if the total is right (original result, not peer-reviewed). The corruption of
 #'   a reward may depend on \eqn{f}, the points and all noise so far, but not on later noise. With `width_fixed()` it
@@ -301,7 +302,7 @@ NULL
 #'   The regret of UCB is then at most
 #'   \deqn{R_T \le 2(w_T + C/\sqrt\lambda)\sqrt{cT\gamma_T},}{R_T <= 2 (w_T + C / sqrt(lambda)) sqrt(c T gamma_T),}
 #'   which is `"ucb"` of [regret_bound()] with `total`. `width_dmm()` cannot be the base: wrong rewards move its
-#'   likelihood itself. For the same reason `width_clip()` cannot: they move its range.
+#'   likelihood itself. For the same reason `width_realized()` of clipped rewards cannot: they move its range.
 #'
 #' @param base a width, or a number for a constant width.
 #' @param B_y bound on the range of the rewards, a number >= 0 in units of the reward, by default 1.
@@ -311,7 +312,6 @@ NULL
 #' @param total \eqn{C}, the sum of the absolute corruptions of all rewards, a number >= 0 in units of the reward (see
 #'   Units in [widths]).
 #' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
-#' @param clip a rule made by [rewards_clip()] with its `moment`.
 #' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param D,nu,d,horizon constants of Avanesov's width: the scale, the smoothness of the kernel, the number of inputs,
 #'   and the total number of rounds.
@@ -430,7 +430,8 @@ width_entries <- list(
                                claim = function(width) claim_corrupt)),
   clip = list(settings = alist(B = check_bound(B), b = check_positive(b),
                                bias = check_bound(bias), delta = check_delta(delta)),
-              traits = list(claim = function(width) claim_clip, allows = "rewards",
+              traits = list(title = "width_realized() of clipped rewards", claim = function(width) claim_clip,
+                            allows = "rewards",
                             resolved = function(width) function(width, config) {
                 # Clipped rewards are bounded, whatever their noise variances.
                 list(type = "ec", base = unclass(width_realized(width$B, width$b, width$delta, "bounded")),
@@ -523,7 +524,13 @@ width_gp_ts <- function(B, R, delta = 0.1, gain = "realized") new_width("gp_ts")
 
 #' @rdname widths_rkhs
 #' @export
-width_realized <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("realized")
+width_realized <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) {
+  if (missing(R) || !inherits(R, "bandit_rewards")) return(new_width("realized"))
+  if (!missing(noise) && !identical(noise, "bounded")) {
+    stop_argument("noise", describe(noise), "left out if `R` is a rule that clips rewards: they are bounded")
+  }
+  width_of_clipped(B, check_class(R, "bandit_rewards", "R"), delta)
+}
 
 #' @rdname widths_rkhs
 #' @export
@@ -697,14 +704,14 @@ width_sdf <- function(base, B_y = 1, over = c("window", "pending")) new_width("s
 #' @export
 width_ec <- function(base, epsilon) new_width("ec")
 
-#' @rdname widths_adjusted
-#' @export
-width_clip <- function(B, clip, delta = 0.1) {
-  check_class(clip, "bandit_rewards", hint = "rewards_clip(moment = , rounds = )")
-  if (is.null(clip$moment)) stop_argument("clip", "rewards_clip() without a moment",
-                                          "rewards_clip(moment = ), which bounds the bias")
-  b <- clip$b
-  bias <- clip$moment * b^-clip$alpha
+# Of rewards that a rule clips to +- b: their noise is bounded, and the moment bounds the bias.
+width_of_clipped <- function(B, rule, delta) {
+  if (is.null(rule$moment)) {
+    stop_argument("R", sprintf("a rule (%s) without a moment", trait(rule, "title")),
+                  "a number, or a rule of rewards_robust(moment = ), which bounds the bias")
+  }
+  b <- rule$b
+  bias <- rule$moment * b^-rule$alpha
   new_width("clip")
 }
 
