@@ -83,7 +83,7 @@ learning_by_amm <- function(lengths, eta, B, R, noise_var, variance, rounds) {
   2 * width * sqrt(2 * variance / log1p(variance / noise_var) * lengths * eta)
 }
 
-# n* of Lemma C.3, for each half of the window.
+# The number n* of pairs in Lemma C.3, for each half of the window.
 pairs_to_detect <- function(nu, d, Delta, B, R, failure, constant) {
   x <- log(4 / check_number(failure, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE))
   2 * (constant * (B^2 + x^2 * R^2) / Delta^2)^(1 + 1 / (2 * nu + d))

@@ -268,7 +268,7 @@ split_epochs <- function(rounds, epoch, epochs) {
   list(size = epoch, count = epochs, whole = t %/% epoch, rest = t %% epoch)
 }
 
-# The regulariser that a theorem fixes, against the one that was given (if one was).
+# Checks that the regulariser, if one is given, is the one that the theorem requires.
 check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
   if (is.null(noise_var)) return(invisible())
   needed <- 1 + 2 / horizon

@@ -67,7 +67,7 @@
 #' @name multi-fidelity
 NULL
 
-# NULL, two numbers, or a list that begins with them, as a complete list of settings.
+# The complete list of settings for `fidelity`: NULL, two numbers, or a list that begins with them.
 check_fidelity <- function(fidelity) {
   if (is.null(fidelity)) return(NULL)
   allowed <- paste("c(lower, target), or a list of these numbers that may go on with",

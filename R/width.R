@@ -704,7 +704,7 @@ width_sdf <- function(base, B_y = 1, over = c("window", "pending")) new_width("s
 #' @export
 width_ec <- function(base, epsilon) new_width("ec")
 
-# Of rewards that a rule clips to +- b: their noise is bounded, and the moment bounds the bias.
+# The width for rewards that a rule clips to +- b: their noise is bounded, and the moment bounds the bias.
 width_of_clipped <- function(B, rule, delta) {
   if (is.null(rule$moment)) {
     stop_argument("R", sprintf("a rule (%s) without a moment", trait(rule, "title")),
