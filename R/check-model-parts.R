@@ -14,7 +14,7 @@ posterior_where_played <- function(bandit, ids, k = 1L) {
   data.frame(mean = at$mean[, k], sd = at$sd[, k])
 }
 
-# Covariance of a function that drifts, between the rounds of its readings (spec: change_fade()).
+# Covariance of a function that drifts, between the rounds of its readings (change_oracle(rate = )).
 faded <- function(gram, ids, rate) {
   if (is.null(rate)) gram else gram * (1 - rate)^(abs(outer(ids, ids, "-")) / 2)
 }
