@@ -227,16 +227,15 @@ falls_with_distance <- function(kernel) {
 
 #' @export
 print.bandit_plan <- function(x, ...) {
-  read_part(x, "bandit_plan", {
-    cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
-                x$tolerance, x$probability))
-    cat(sprintf("  at %d of %d points%s; width %.4g, largest sd left %.4g\n",
-                nrow(unique(x$design)), x$points,
-                if (x$between > 0) sprintf(" that cover the box (%.3g between them)",
-                                           x$between) else "", x$width, x$sd))
-    if (x$intervals != "multiple") {
-      cat(sprintf("  %s intervals, half-widths up to %.4g\n", x$intervals, max(x$half_width)))
-    }
-    invisible(x)
-  })
+  check_class(x, "bandit_plan")
+  cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
+              x$tolerance, x$probability))
+  cat(sprintf("  at %d of %d points%s; width %.4g, largest sd left %.4g\n",
+              nrow(unique(x$design)), x$points,
+              if (x$between > 0) sprintf(" that cover the box (%.3g between them)",
+                                         x$between) else "", x$width, x$sd))
+  if (x$intervals != "multiple") {
+    cat(sprintf("  %s intervals, half-widths up to %.4g\n", x$intervals, max(x$half_width)))
+  }
+  invisible(x)
 }

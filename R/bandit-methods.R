@@ -153,28 +153,27 @@ summary.GPBandit <- function(object, ...) {
 
 #' @export
 print.summary_gp_bandit <- function(x, ...) {
-  read_part(x, "summary_gp_bandit", {
-    cat(x$story, sep = "\n")
-    engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
-                played = "played points (factor over the distinct arms played)",
-                lowrank = sprintf("low rank, within %.1g posterior sd of the exact posterior", x$error_bound),
-                dense = "exact Cholesky over the points played", none = "none, there is no posterior")[[x$engine]]
-    cat(sprintf("  engine     %s, rank %d\n", engine, x$rank))
-    if (!is.na(x$information_gain)) {
-      cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
-    }
-    if (!is.null(x$reward)) {
-      cat(sprintf("  rewards    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))
-    }
-    if (!is.null(x$best) && nrow(x$best) == 0) cat("  best point by posterior mean: not known yet\n")
-    else if (!is.null(x$best)) {
-      cat(if (nrow(x$best) > 1) "  best points by posterior means:\n" else "  best point by posterior mean:\n")
-      print(x$best, row.names = FALSE, digits = 4)
-    }
-    for (line in x$limits) cat("  limit      ", line, "\n", sep = "")
-    if (!is.null(x$check)) cat(strwrap(describe_check(x$check), indent = 2, exdent = 4), sep = "\n")
-    invisible(x)
-  })
+  check_class(x, "summary_gp_bandit")
+  cat(x$story, sep = "\n")
+  engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
+              played = "played points (factor over the distinct arms played)",
+              lowrank = sprintf("low rank, within %.1g posterior sd of the exact posterior", x$error_bound),
+              dense = "exact Cholesky over the points played", none = "none, there is no posterior")[[x$engine]]
+  cat(sprintf("  engine     %s, rank %d\n", engine, x$rank))
+  if (!is.na(x$information_gain)) {
+    cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
+  }
+  if (!is.null(x$reward)) {
+    cat(sprintf("  rewards    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))
+  }
+  if (!is.null(x$best) && nrow(x$best) == 0) cat("  best point by posterior mean: not known yet\n")
+  else if (!is.null(x$best)) {
+    cat(if (nrow(x$best) > 1) "  best points by posterior means:\n" else "  best point by posterior mean:\n")
+    print(x$best, row.names = FALSE, digits = 4)
+  }
+  for (line in x$limits) cat("  limit      ", line, "\n", sep = "")
+  if (!is.null(x$check)) cat(strwrap(describe_check(x$check), indent = 2, exdent = 4), sep = "\n")
+  invisible(x)
 }
 
 #' @rdname bandit-methods

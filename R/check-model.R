@@ -571,19 +571,18 @@ check_entry_of_model <- list(settings = alist(
 #' @param x a `bandit_check`.
 #' @export
 print.bandit_check <- function(x, ...) {
-  read_part(x, "bandit_check", {
-    cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
-    tests <- x$tests
-    words <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
-               noise = "|z| and the mean, rank correlation", order = "mean left out and reward, rank correlation")
-    for (i in which(!is.na(tests$statistic))) {
-      cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
-                  words[[tests$test[i]]]))
-    }
-    if (x$fitted) cat("  (fitted parameters: residuals of the predictions made at each choice since the first refit)\n")
-    if (length(x$advice)) cat(strwrap(paste("what may help:", x$advice), indent = 2, exdent = 4), sep = "\n")
-    invisible(x)
-  })
+  check_class(x, "bandit_check")
+  cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
+  tests <- x$tests
+  words <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
+             noise = "|z| and the mean, rank correlation", order = "mean left out and reward, rank correlation")
+  for (i in which(!is.na(tests$statistic))) {
+    cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
+                words[[tests$test[i]]]))
+  }
+  if (x$fitted) cat("  (fitted parameters: residuals of the predictions made at each choice since the first refit)\n")
+  if (length(x$advice)) cat(strwrap(paste("what may help:", x$advice), indent = 2, exdent = 4), sep = "\n")
+  invisible(x)
 }
 
 #' @rdname check_model

@@ -114,15 +114,6 @@ look_for_fault <- function(x, class) {
   }, function(e) sub("[.]$", "", message_of(e)))
 }
 
-# Evaluates code that reads a result or a summary, which may be invalid or have been modified. Errors that its entry
-# cannot detect, or that occur without an entry, are detected during the evaluation.
-read_part <- function(x, class, code, arg = deparse(substitute(x))) {
-  check_class(x, class, arg)
-  as_ours(code, function(words) {
-    stop_argument(arg, paste0("changed (", readable(words), ")"), "as its constructor makes it")
-  })
-}
-
 check_part_fields <- function(fields, family) {
   kind <- NULL
   if (!is.null(family$tag)) {

@@ -188,20 +188,19 @@ check_results <- function(results) {
 
 #' @export
 as.data.frame.bandit_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {
-  read_part(x, "bandit_comparison", {
-    kept <- kept_rounds(x)
-    parts <- unlist(lapply(x$names, function(name) lapply(x$results, `[[`, name)), recursive = FALSE)
-    columns <- unique(unlist(lapply(parts, names)))
-    # The loop is over columns, because binding thousands of small data frames takes many seconds.
-    values <- lapply(stats::setNames(columns, columns), function(column) {
-      unlist(lapply(parts, function(part) if (is.null(part[[column]])) rep(NA, length(kept)) else part[[column]]))
-    })
-    out <- data.frame(bandit = factor(rep(x$names, each = x$replications * length(kept)), levels = x$names),
-                      replication = rep(rep(seq_len(x$replications), each = length(kept)), length(x$names)),
-                      round = kept, values)
-    out$average_regret <- out$cumulative_regret / out$round
-    out
+  check_class(x, "bandit_comparison")
+  kept <- kept_rounds(x)
+  parts <- unlist(lapply(x$names, function(name) lapply(x$results, `[[`, name)), recursive = FALSE)
+  columns <- unique(unlist(lapply(parts, names)))
+  # The loop is over columns, because binding thousands of small data frames takes many seconds.
+  values <- lapply(stats::setNames(columns, columns), function(column) {
+    unlist(lapply(parts, function(part) if (is.null(part[[column]])) rep(NA, length(kept)) else part[[column]]))
   })
+  out <- data.frame(bandit = factor(rep(x$names, each = x$replications * length(kept)), levels = x$names),
+                    replication = rep(rep(seq_len(x$replications), each = length(kept)), length(x$names)),
+                    round = kept, values)
+  out$average_regret <- out$cumulative_regret / out$round
+  out
 }
 
 kept_rounds <- function(x) unique(c(seq(x$every, x$rounds, by = x$every), x$rounds))

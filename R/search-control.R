@@ -74,19 +74,18 @@ shows_progress <- function(control) or_else(control$progress, interactive())
 
 #' @export
 print.search_control <- function(x, ...) {
-  read_part(x, "search_control", {
-    words <- c(pending = printed_words(x$pending),
-               timeout = if (is.finite(x$timeout)) sprintf("%g s for one evaluation", x$timeout) else "none",
-               attempts = sprintf("%g for each point", x$attempts),
-               verbose = if (x$verbose) "a message for each evaluation" else "no messages",
-               progress = if (is.null(x$progress)) "a progress bar in interactive sessions"
-                          else if (x$progress) "a progress bar" else "no progress bar",
-               trust = if (x$trust) "functions are written to a journal and run from it"
-                       else "functions in the file of a journal are an error")
-    cat("<control of a search>\n")
-    cat(sprintf("  %-8s  %s\n", names(words), words), sep = "")
-    invisible(x)
-  })
+  check_class(x, "search_control")
+  words <- c(pending = printed_words(x$pending),
+             timeout = if (is.finite(x$timeout)) sprintf("%g s for one evaluation", x$timeout) else "none",
+             attempts = sprintf("%g for each point", x$attempts),
+             verbose = if (x$verbose) "a message for each evaluation" else "no messages",
+             progress = if (is.null(x$progress)) "a progress bar in interactive sessions"
+                        else if (x$progress) "a progress bar" else "no progress bar",
+             trust = if (x$trust) "functions are written to a journal and run from it"
+                     else "functions in the file of a journal are an error")
+  cat("<control of a search>\n")
+  cat(sprintf("  %-8s  %s\n", names(words), words), sep = "")
+  invisible(x)
 }
 
 register_family("search_control", search_control_entry)
