@@ -204,7 +204,7 @@ may_rescale <- function(config) {
 # Before any of the next `n` queries.
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
-  (!is.null(rule) && rounds_since_refit(bandit) + n > rule$rounds) || is_rescale_due(bandit)
+  (!is.null(rule) && rounds_since_refit(bandit) + n > rule$rounds) || length(rescales_due(bandit)) > 0
 }
 
 rounds_since_refit <- function(bandit) {
@@ -470,8 +470,6 @@ rescales_due <- function(bandit, reported = FALSE) {
     else length(known) > map$count
   }, seq_len(outcome_count(bandit$config)))
 }
-
-is_rescale_due <- function(bandit, reported = FALSE) length(rescales_due(bandit, reported)) > 0
 
 all_maps_settled <- function(bandit) {
   current <- current_config(bandit)

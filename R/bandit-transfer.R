@@ -207,7 +207,7 @@ pivot_rows <- function(kernel, inputs, times, noise_var, most) {
   n <- nrow(inputs)
   if (n <= most) return(seq_len(n))
   points <- function(rows) inputs[rows, , drop = FALSE]
-  left <- rep(prior_variance(kernel, points(1)), n)
+  left <- rep(kernel_gram(kernel, points(1))[1, 1], n)
   factor <- matrix(0, n, most)
   rows <- integer(most)
   for (k in seq_len(most)) {
@@ -222,8 +222,6 @@ pivot_rows <- function(kernel, inputs, times, noise_var, most) {
   }
   rows
 }
-
-prior_variance <- function(kernel, point) kernel_gram(kernel, point)[1, 1]
 
 # ---- how well correlations foretell ---------------------------------------------------------------
 

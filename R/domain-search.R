@@ -265,13 +265,11 @@ check_digits <- function(digits) {
 check_real <- function(lower, upper, log, step, digits) {
   check_sides(lower, upper, log)
   unit <- step_of(list(step = step, digits = digits))
-  if (!is.null(unit) && !has_multiples(lower, upper, unit)) {
+  if (!is.null(unit) && diff(step_range(lower, upper, unit)) < 1) {
     stop_argument(if (is.null(step)) "digits" else "step", format(or_else(step, digits)),
                   sprintf("one of which at least two multiples are within [%g, %g]", lower, upper))
   }
 }
-
-has_multiples <- function(lower, upper, step) diff(step_range(lower, upper, step)) >= 1
 
 check_sides <- function(lower, upper, log) {
   if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 where `log` is TRUE")

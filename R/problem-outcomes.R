@@ -109,7 +109,7 @@ set_hypervolume <- function(problem, optimum, reference, wanted) {
   signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")
   points <- if (can_count(problem$domain)) all_points(problem$domain) else spread_points(problem$domain, 5000)
   values <- problem_outcomes(problem, points)
-  feasible <- rowSums(excess_or_none(values, problem$outcomes) > 0) == 0
+  feasible <- rowSums(or_else(excess_of(values, problem$outcomes), matrix(0, nrow(values), 0)) > 0) == 0
   if (!any(feasible)) stop_infeasible(problem)
   front <- values[feasible, wanted, drop = FALSE] * rep(signs, each = sum(feasible))
   front <- front[is_nondominated(front), , drop = FALSE]
@@ -119,8 +119,6 @@ set_hypervolume <- function(problem, optimum, reference, wanted) {
                      else check_number(optimum, "optimum", lower = 0)
   problem
 }
-
-excess_or_none <- function(values, outcomes) or_else(excess_of(values, outcomes), matrix(0, nrow(values), 0))
 
 # ---- runs ----------------------------------------------------------------------------------
 

@@ -215,7 +215,8 @@ play_others <- function(bandit, head) {
   before <- replica_state(bandit)
   done <- FALSE
   on.exit(if (!done) restore_replica(bandit, before))
-  if (begins_later(rows, have)) rows <- begin_from_checkpoint(bandit, head)
+  # Has a checkpoint replaced the next events?
+  if (isTRUE(as.double(rows$events$number[1]) > have + 1)) rows <- begin_from_checkpoint(bandit, head)
   check_rows(bandit, rows)
   note_overwritten(bandit, rows$events$query)
   catch_error(play_rows(bandit, rows), function(e) {
@@ -228,9 +229,6 @@ play_others <- function(bandit, head) {
 
 # The number of the last event that this replica has.
 known_events <- function(bandit) sum(bandit$journal$base, table_size(bandit$events))
-
-# Has a checkpoint replaced the next events?
-begins_later <- function(rows, have) isTRUE(as.double(rows$events$number[1]) > have + 1)
 
 # Empties this replica and reads the whole log.
 begin_from_checkpoint <- function(bandit, head) {
