@@ -79,6 +79,7 @@
 #'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
 #'   Neural Computation 21.
 #' @seealso [rewards_preferences()], [rewards-clipped], [width_glm()].
+#' @concept A/B test
 #' @concept binary outcomes
 #' @concept Poisson counts
 #' @concept ordinal ratings
