@@ -10,7 +10,7 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
   if (!is.null(arms)) contexts <- with_arms(contexts, bandit, arms)
   if (!is.null(fixed)) contexts <- with_fixed(contexts, bandit, fixed)
   if (n > 1) warn_of_repeats(bandit, n)
-  # (Hardly any rule has units of time: most queries need not be asked about a clock.)
+  # (If the pending rule has no unit of time, the clock is not needed.)
   time <- if (is.null(time) && is.null(.subset2(bandit$config$pending, "unit"))) NA_real_
           else clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
   rows <- ask_core(bandit, contexts, time, at_once = TRUE)
@@ -18,13 +18,14 @@ bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
   query_frame(bandit, rows)
 }
 
-# Rows of the log that the queries have.
+# Row numbers of the queries in the log.
 ask_queries <- function(bandit, n, contexts, time) {
   if (design_left(bandit, contexts) > 0 || is_refit_due(bandit, n)) ask_and_refit(bandit, n, contexts, time)
   else ask(bandit, contexts, time)
 }
 
-# `at_once`: nothing else has been looked at; FALSE where something may have to come first (see cpp_bandit_suggest()).
+# `at_once`: TRUE if designs and refits have not been checked yet. The core then returns a logical value if one of them
+# may have to come first (see cpp_bandit_suggest()).
 ask_core <- function(bandit, contexts, time, at_once = FALSE) {
   rows <- cpp_bandit_suggest(bandit, contexts, time, at_once)
   if (is.logical(rows)) return(rows)
@@ -36,8 +37,8 @@ ask_core <- function(bandit, contexts, time, at_once = FALSE) {
 
 register_bandit_kind("core", ask = function(bandit, contexts, time) ask_core(bandit, contexts, time))
 
-# A refit falls due before some of the queries, or a design comes first, as if they were asked one by one: all that is
-# one change.
+# A refit is due before some of the queries, or a design comes first. The result is the same as for queries made one by
+# one, but everything is one change.
 ask_and_refit <- function(bandit, n, contexts, time) {
   check_idle(bandit)
   first <- table_size(bandit$queries)
@@ -55,8 +56,8 @@ ask_and_refit <- function(bandit, n, contexts, time) {
   first + seq_len(n)
 }
 
-# Places of the settings' design that are still to be played before the policy is asked; none where only some arms are
-# eligible. `certain`: those that do not depend on what rewards say.
+# The number of design points that still have to be played before the policy is used; 0 if only some arms are eligible.
+# `certain`: counts only those that do not depend on rewards.
 design_left <- function(bandit, contexts, certain = FALSE) {
   design <- bandit$config$design
   if (is.null(design) || !is.null(contexts$eligible)) return(0)
@@ -73,13 +74,13 @@ ask_design <- function(bandit, contexts, time) {
   transact(bandit, function(handle) cpp_bandit_explore(handle, points, contexts, time))
 }
 
-# The design's next points, in some of the contexts, as the core takes them.
+# The design's next points, in some of the contexts, in the core's format.
 next_of_design <- function(bandit, contexts, rows) {
   points <- subset_points(bandit$config$design, explored_queries(bandit) + seq_along(rows))
   points_in_log(bandit$config, moved_points(bandit, points, contexts), subset_contexts(contexts, rows))
 }
 
-# Contexts with the arms (or rows of a product) that can be played in them, as the core takes them.
+# Contexts with the arms (or rows of a product) that are eligible in them, in the core's format.
 with_arms <- function(contexts, bandit, arms) {
   if (is.null(arms)) return(contexts)
   domain <- bandit$config$domain

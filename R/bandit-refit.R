@@ -151,7 +151,7 @@ print.bandit_refit <- function(x, ...) {
   print_part(x, sprintf("refit every %g round(s)", x$rounds), unclass(x)[names(x) != "rounds"])
 }
 
-# Of Matern kernels; to choose one alone is not the marginal likelihood's (see gp_fit()).
+# For Matern kernels. The marginal likelihood averages over smoothnesses; it does not select one (see gp_fit()).
 check_smoothnesses <- function(smoothness, average) {
   if (is.null(smoothness)) return(NULL)
   smoothness <- check_numbers(smoothness, "smoothness", lower = 0, open_lower = TRUE)
@@ -168,7 +168,7 @@ check_smoothness_prior <- function(smoothness_prior, smoothness) {
   check_numbers(smoothness_prior, "smoothness_prior", lengths = length(smoothness), lower = 0, open_lower = TRUE)
 }
 
-# What gp_fit() would refuse at the first refit is refused here, or with the kernel known.
+# Settings that gp_fit() would not accept at the first refit are errors here, or once the kernel is known.
 check_refit_settings <- function(settings) {
   if (!is.list(settings)) stop_argument("settings", describe(settings), "a list of gp_fit()'s arguments")
   known <- setdiff(names(formals(gp_fit)), c("x", "y", "kernel", "noise_var", "mean", "own_noise", "..."))
@@ -187,7 +187,7 @@ check_refit_settings <- function(settings) {
   settings
 }
 
-# Queries that may be played before the next refit falls due.
+# The number of queries that may be made before the next refit is due.
 rounds_to_refit <- function(bandit) {
   rule <- bandit$config$refit
   if (!all_maps_settled(bandit)) return(1)
@@ -195,13 +195,13 @@ rounds_to_refit <- function(bandit) {
   max(1, rule$rounds - rounds_since_refit(bandit))
 }
 
-# Is a map of outputs made from rewards?
+# Is an outcome transform fitted to rewards?
 may_rescale <- function(config) {
   if (!is.null(config$outcomes)) return(any(vapply(config$outcomes, has_fitted_map, NA)))
   !is.null(config$outputs) && has_fitted_map(config)
 }
 
-# Before any of the next `n` queries.
+# Is a refit due before any of the next `n` queries?
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
   (!is.null(rule) && rounds_since_refit(bandit) + n > rule$rounds) || is_rescale_due(bandit)
@@ -214,7 +214,7 @@ rounds_since_refit <- function(bandit) {
   table_size(bandit$queries) - last
 }
 
-# Not a map of outputs alone, nor arms that came.
+# Neither a change of the outcome transform alone, nor added arms.
 is_real_refit <- function(fit) !isTRUE(fit$rescaled) && !is_growth(fit)
 
 refit_if_due <- function(bandit) {
@@ -236,7 +236,7 @@ refit_if_due <- function(bandit) {
   apply_refit(bandit, fit, current)
 }
 
-# What refits have changed last.
+# The parameters that refits change, with their current values.
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
   of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field"),
@@ -253,7 +253,7 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   prior <- if (config$refit$mean == "fit") "fit" else 0
   x <- known_inputs(bandit, known$id)
   outputs <- config$outputs
-  # (What stands for a reward that is not known has no say in what a reward is to the model.)
+  # (Values that replace unknown rewards do not influence the outcome transform.)
   maps <- maps_to_compare(outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
                           current$output_map, has_transfer(config))
   known <- each_measurement(known)
@@ -290,16 +290,16 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   })
 }
 
-# Of the two kinds of maps, should it be the second? Where the model (`fit`, found with the first) sees noise, the
-# rewards' likelihood says so. Where it sees none no noise can be bent: then their distribution alone does, under which
-# searches find more.
+# Should the second of two kinds of outcome transforms be used? If the model (`fit`, found with the first) has noise,
+# the likelihood of the rewards decides. If it has none, there is no noise to distort, and the rewards' distribution
+# alone decides, with which searches find better points.
 is_other_better <- function(seen, fit, fits_mean) {
   if (fit$noise_var < least_bent_noise) return(seen[[2]]$is_usual)
   is_likelier(seen[[2]], seen[[1]], fit, fits_mean)
 }
 
-# Are the rewards likelier under the other map than under the one with which `fit` was found? Both as densities of the
-# rewards themselves; the other model is climbed to from that fit, a tenth of a refit's time.
+# Are the rewards likelier under the other transform than under the one with which `fit` was found? Both are densities
+# of the untransformed rewards. The other model is found by a local search from `fit`, in a tenth of a refit's time.
 is_likelier <- function(other, data, fit, fits_mean) {
   question <- other$question
   question[c("kernel", "noise_var", "starts")] <- list(fit$kernel, fit$noise_var, 1)
@@ -313,20 +313,20 @@ is_likelier <- function(other, data, fit, fits_mean) {
   isTRUE(gained > if (bent(other)) bending_pays else -bending_pays)
 }
 
-# Each mean of several readings as so many values of the same mean and spread: to the likelihood they are the readings
-# themselves. `row`: whose they are.
+# Each mean of several replicates, as that number of values with the same mean and spread, which have the same
+# likelihood as the replicates. `row`: the row of `known` to which each value belongs.
 each_measurement <- function(known) {
   row <- rep(seq_along(known$id), known$size)
   if (length(row) == length(known$id)) return(c(known, list(row = row)))
   number <- sequence(known$size)
   m <- known$size[row]
-  # Two of them are off the mean, the others on it.
+  # Two of them deviate from the mean, the others equal it.
   off <- ifelse(m > 1 & number <= 2, c(1, -1)[pmin(number, 2)] * sqrt(known$spread[row] / 2), 0)
   list(id = known$id[row], value = known$value[row] + off, noise_var = known$noise_var[row],
        doubted_to = known$doubted_to[row], row = row)
 }
 
-# If the core cannot take new parameters, the refit that the log gets is one to the old ones.
+# If the core rejects the new parameters, the log gets a refit with the old ones.
 apply_refit <- function(bandit, fit, current) {
   taken <- fit
   put <- function(handle, parameters) {
@@ -344,10 +344,10 @@ apply_refit <- function(bandit, fit, current) {
   invisible(TRUE)
 }
 
-# What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
-# nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
-# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, no
-# field, keeps the copy until there is news.
+# The bandit from which predictions and summaries are made. Until the first refit, the parameters of a bandit that
+# scales its rewards are defaults that nobody gave, with almost no noise for example. If there are enough rewards, a
+# copy does the refit with which the bandit would begin its next query. The bandit and its choices do not change.
+# `.look`, a variable of its environment and not a field, keeps the copy until the log changes.
 looked_at <- function(bandit) {
   frame <- frame_of(bandit)
   if (!is_unfitted(frame)) {
@@ -366,7 +366,7 @@ looked_at <- function(bandit) {
   if (isS4(bandit)) twin else as.environment(twin)
 }
 
-# What was said once is not said again, and a check of the model counts the looks before it.
+# A warning is not repeated, and a check of the model counts the earlier evaluations.
 hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[name]] <- from[[name]]
 
 is_unfitted <- function(bandit) {
@@ -377,8 +377,8 @@ is_unfitted <- function(bandit) {
   known >= config$refit$minimum && is_refit_due(bandit, 1)
 }
 
-# Of which outcomes is the map to be made again from the values that are known? `reported`: they may be others, not only
-# more.
+# The outcomes whose transform must be fitted again to the observed values. `reported`: values may have changed, not
+# only been added.
 rescales_due <- function(bandit, reported = FALSE) {
   if (!may_rescale(bandit$config)) return(integer())
   current <- current_config(bandit)
@@ -388,7 +388,7 @@ rescales_due <- function(bandit, reported = FALSE) {
     map <- output_map(outcome_config(current, k))
     if (is_settled(map)) return(FALSE)
     known <- known_rewards(bandit, k)
-    # (More equal ones tell no more.)
+    # (More equal values add no information.)
     if (map$count >= settled_outputs && length(unique(known)) < 2) return(FALSE)
     if (reported) length(known) > 0 && !identical(fitted_transform(bandit, k), map)
     else length(known) > map$count
@@ -405,7 +405,7 @@ all_maps_settled <- function(bandit) {
   }, NA))
 }
 
-# Values of an outcome, lost and failed ones not among them.
+# Observed values of an outcome, without lost and failed ones.
 known_rewards <- function(bandit, outcome = 1) values_of_queries(bandit, outcome)[rewarded_ids(bandit, outcome)]
 
 rewarded_ids <- function(bandit, outcome) {
@@ -413,7 +413,7 @@ rewarded_ids <- function(bandit, outcome) {
   known_ids(bandit)
 }
 
-# Which of these are of points far apart; NULL where they are too few to say.
+# Which of these rewards belong to points far apart? NULL if there are too few.
 rewards_far_apart <- function(bandit, outcome) {
   ids <- rewarded_ids(bandit, outcome)
   if (length(ids) > bent_outputs) far_apart(known_inputs(bandit, ids))
@@ -424,7 +424,7 @@ fitted_transform <- function(bandit, outcome) {
                  rewards_far_apart(bandit, outcome))
 }
 
-# After rewards were told (`reported`), and before a query.
+# After rewards were reported (`reported`), and before a query.
 rescale_if_due <- function(bandit, reported = FALSE) {
   due <- rescales_due(bandit, reported)
   if (length(due) == 0) return(invisible(FALSE))
@@ -435,7 +435,7 @@ rescale_if_due <- function(bandit, reported = FALSE) {
     map <- fitted_transform(bandit, k)
     if (k == 1) fit$output_map <- map else fit$outcomes[[names(bandit$config$outcomes)[k]]]$output_map <- map
   }
-  # No refit in the sense of refit_every().
+  # Not a refit in the sense of refit_every().
   fit$rescaled <- TRUE
   apply_refit(bandit, fit, current)
 }
