@@ -267,7 +267,7 @@ script_query <- function(bandit, contexts, time) {
                script_events(bandit, "query", table_size(bandit$queries) + 1L, time = time), choice$memory)
 }
 
-# `queries` (rows of the log, or NULL) and `events` go to the log. `stale`: the models must be made anew.
+# Adds `queries` (rows of the log, or NULL) and `events` to the log. `stale`: the models must be built again.
 script_commit <- function(bandit, queries, events, memory = bandit$memory, stale = FALSE, fields = list()) {
   commit(bandit,
          list(table_change(bandit$queries, queries, cpp_reported_cells(events)),
@@ -278,7 +278,7 @@ script_commit <- function(bandit, queries, events, memory = bandit$memory, stale
          })
 }
 
-# Rows of the log's events, with what becomes of their queries.
+# Rows of the log's events, with the new statuses of their queries.
 script_events <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
                          beside = observation_extras(length(id))) {
   count <- length(id)
@@ -290,7 +290,7 @@ script_events <- function(bandit, kind, id, reward = NA_real_, constraints = NUL
   events
 }
 
-# What an event makes of its query, as a number among status_names.
+# The status of its query after an event, as a number among status_names.
 status_after <- function(events) {
   status <- ifelse(is.na(events$reward), "pending", "observed")
   status[events$kind == event_kind[["withdraw"]]] <- "withdrawn"
@@ -326,7 +326,7 @@ script_record <- function(bandit, kind, id, reward, constraints, time, beside, r
                fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))
 }
 
-# `points`: as find_points() gives them.
+# `points`: in the format of find_points().
 script_give <- function(bandit, points, contexts, reward, constraints, time, beside) {
   script_change(bandit, function(draft) for (k in seq_along(reward)) {
     rebuild(draft)
@@ -337,13 +337,13 @@ script_give <- function(bandit, points, contexts, reward, constraints, time, bes
   })
 }
 
-# The recommended point as the log has points.
+# The recommended point in the log's format.
 script_best <- function(bandit, contexts) {
   point <- by_rule(bandit, rule_of(bandit)$recommend(bandit, context_row(bandit$config, contexts)))
   points_in_log(bandit$config, point, contexts)
 }
 
-# What print() says besides.
+# Further lines for print().
 script_story <- function(bandit) {
   phase <- phases_of(bandit, seq_len(table_size(bandit$queries)))
   count <- as.integer(constraint_count(bandit$config))
@@ -354,7 +354,7 @@ script_story <- function(bandit) {
 
 # ---- runs ---------------------------------------------------------------------
 
-# A script's log, which no fold in the core replays.
+# A script's log, which the core does not replay.
 check_script_log <- function(bandit) {
   config <- bandit$config
   queries <- table_columns(bandit$queries)
@@ -379,7 +379,7 @@ check_script_log <- function(bandit) {
   if (!all(abs(rewards) <= largest_number) || anyNA(rewards)) damaged("it has a reward that is no finite number")
 }
 
-# Domain, count, and the settings of 1 + count models, checked. `width` (checked) is NULL where none is used.
+# Domain, count, and the settings of 1 + count models, checked. `width` (checked) is NULL if the rule uses none.
 gp_script_parts <- function(domain, kernel, noise_var, width, count, mean, constraint_kernels, constraint_noise_var,
                            constraint_width, constraint_mean, least = 1) {
   domain <- as_domain(domain)
@@ -402,7 +402,7 @@ gp_script_parts <- function(domain, kernel, noise_var, width, count, mean, const
   list(domain = domain, count = count, models = c(list(of_f), of_g))
 }
 
-# One of a class for each of `count` constraints, from NULL (`default`), one, or a list.
+# One object of a class for each of `count` constraints, from NULL (`default`), one object, or a list.
 each_constraint <- function(given, default, count, class, arg, hint) {
   if (is.null(given)) given <- default
   if (is.character(given)) given <- as_part(given, class, arg, hint)
@@ -414,7 +414,7 @@ each_constraint <- function(given, default, count, class, arg, hint) {
   unname(given)
 }
 
-# Each has an entry among the policies, which only its bandits have.
+# Each script has an entry among the policies, which only its bandits use.
 register_script <- function(name, script) {
   assign(name, script, envir = scripts)
   register_part("bandit_policy", name,

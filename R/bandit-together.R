@@ -273,7 +273,7 @@ check_one_outcome <- function(config, what) {
   }
 }
 
-# Pairs are queried and compared by the same policies and rewards.
+# policy_duel() and rewards_preferences() belong together, and exclude some other settings.
 check_duels <- function(config, refuse) {
   compares <- has_likelihood(config) && trait(config$rewards, "compares")
   if (trait(config$policy, "pairs") && !compares) {
