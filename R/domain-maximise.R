@@ -239,7 +239,7 @@ nearest_inside <- function(search, point) {
 # ---- refinement ---------------------------------------------------------------
 
 # Many small local maxima can hide the largest one from the first search: search again around the best point while this
-# helps. If it helped last, it is also tried at smaller distances, because no other step moves along integer inputs.
+# helps. Smaller half-widths follow as long as the last one helped, because no other step moves along integer inputs.
 look_closer <- function(search, best) {
   effort <- search$effort
   d <- length(search$free)

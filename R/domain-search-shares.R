@@ -59,7 +59,7 @@ check_shares <- function(names, total, lower, upper, most) {
   invisible()
 }
 
-# With steps, the total must be a multiple of the step, and so must shares within the bounds that add up to it.
+# With steps, the total must be a multiple of the step, and some multiples within the bounds must add up to it.
 check_stepped_shares <- function(names, total, lower, upper, most, step, digits) {
   check_shares(names, total, lower, upper, most)
   unit <- step_of(list(step = step, digits = digits))
