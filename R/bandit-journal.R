@@ -2,14 +2,16 @@
 
 # The journal: a bandit's event log in an append-only file. A line is one change, which
 # happens completely or not at all. Its parts are separated by ";". Each part is a letter and values:
-#   q  a query: the columns of the log's queries that are known at the choice
-#   e  an event: kind, id, reward, time, values reported with the reward, constraint values
-#   a  the points eligible for a query, if not all were: its id, the arms and the fixed inputs
-#   w  why a query was withdrawn: its id, and text
-#   m  the memory of a script's rule after the change
-#   f  a refit's parameters        x  the log was emptied
-#   r  the state of R's random generator after the change; p: only its position moved
-#   n  a note of maximize_bandit(): its name and its value
+#   `q`  a query: the columns of the log's queries that are known at the choice.
+#   `e`  an event: kind, id, reward, time, values reported with the reward, constraint values.
+#   `a`  the points eligible for a query, if not all were: its id, the arms and the fixed inputs.
+#   `w`  why a query was withdrawn: its id, and text.
+#   `m`  the memory of a script's rule after the change.
+#   `f`  a refit's parameters.
+#   `x`  the log was emptied.
+#   `r`  the state of R's random generator after the change.
+#   `p`  the same if only the generator's position moved.
+#   `n`  a note of maximize_bandit(): its name and its value.
 # The first line holds the format's version, the state of R's random generator and the bandit's settings. Numbers are
 # written as hexadecimal fractions, which are exact; other R data in the format of value_text(). The file is ASCII.
 

@@ -161,7 +161,7 @@ json_numbers <- function(x) {
   if (is.integer(x)) return(ifelse(is.na(x), "null", sprintf("%d", x)))
   words <- sprintf("%.15g", x)
   rough <- which(is.finite(x))
-  rough <- rough[cpp_numbers_from_words(words[rough]) != x[rough]]  # (Compared as JSON is read here: R itself rounds twice.)
+  rough <- rough[cpp_numbers_from_words(words[rough]) != x[rough]]  # (Compared as read here: R rounds twice.)
   words[rough] <- sprintf("%.17g", x[rough])
   other <- !is.finite(x)
   words[other] <- ifelse(is.na(x[other]) & !is.nan(x[other]), "null", json_words(as.character(x[other])))

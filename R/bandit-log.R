@@ -26,12 +26,12 @@ phase_names <- function(config) {
 phases_of <- function(bandit, ids) phase_names(bandit$config)[bandit$queries$phase[ids]]
 
 # Columns of an event after its kind, id, reward and time:
-#   noise_var  of the reward, if it is not the bandit's (in an amendment: NA unchanged, 0 the bandit's again)
-#   size       the number of replicates (or trials, or the exposure) of the reward, NA for 1
-#   spread     the sum of the squared deviations of the replicates from their mean
-#   other      the query with which it was compared
-#   outcome    the number of the outcome, NA if there is only one, or for all outcomes
-#   arms       the points eligible at a query (arms and fixed inputs) in the core's format, NA for all
+#   `noise_var`  of the reward, if it is not the bandit's (in an amendment: NA unchanged, 0 the bandit's again).
+#   `size`       the number of replicates (or trials, or the exposure) of the reward, NA for 1.
+#   `spread`     the sum of the squared deviations of the replicates from their mean.
+#   `other`      the query with which it was compared.
+#   `outcome`    the number of the outcome, NA if there is only one, or for all outcomes.
+#   `arms`       the points eligible at a query (arms and fixed inputs) in the core's format, NA for all.
 # In a checkpoint (R/store-compact-forget.R) `size` is the number of rounds before it, `other` the number of the sums
 # that follow, `spread` the number of explored rounds and `time` the latest time. `reward` is the last query made before
 # all forgotten rewards were observed (NA: no such query is kept).

@@ -118,7 +118,7 @@ print.GPBandit <- function(x, ...) {
   invisible(x)
 }
 
-# Bandits are equal if their settings and logs are equal, whatever has been computed from these so far.
+# Bandits are equal if their settings and logs are equal, regardless of cached computations.
 #' @method all.equal GPBandit
 #' @export
 all.equal.GPBandit <- function(target, current, ...) {

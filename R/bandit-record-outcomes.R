@@ -128,7 +128,7 @@ amend_several <- function(bandit, id, reward) {
   record(bandit, "amend", id[new[, 1]], values[new], beside = observation_extras(nrow(new), outcome = new[, 2]))
 }
 
-# `outcome`: names of some outcomes, NULL for all that are pending.
+# `outcome`: names of some outcomes, NULL for all pending ones.
 withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
   id <- check_ids(bandit, id)
   names <- outcome_names(bandit$config)

@@ -151,7 +151,7 @@ print.bandit_refit <- function(x, ...) {
   print_part(x, sprintf("refit every %g round(s)", x$rounds), unclass(x)[names(x) != "rounds"])
 }
 
-# For Matern kernels. The marginal likelihood averages over smoothnesses; it does not select one (see gp_fit()).
+# For Matern kernels. The models average over them: marginal likelihood is no criterion to select one (see gp_fit()).
 check_smoothnesses <- function(smoothness, average) {
   if (is.null(smoothness)) return(NULL)
   smoothness <- check_numbers(smoothness, "smoothness", lower = 0, open_lower = TRUE)
@@ -246,7 +246,7 @@ refitted_parameters <- function(bandit) {
     if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
-# The current parameters of an outcome, or better ones.
+# The parameters of an outcome after a refit, or the current ones if the refit fails.
 fitted_parameters <- function(bandit, known, current, outcome = 1) {
   if (has_likelihood(bandit$config)) return(fitted_latent(bandit, current))
   config <- outcome_config(bandit$config, outcome)

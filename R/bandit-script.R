@@ -3,30 +3,30 @@
 # Bandits whose points are chosen by a rule in R instead of a policy in the core: baselines under long-term
 # constraints, and algorithms with several posteriors. Everything else is inherited from GPBandit: queries and
 # observations, the log, the journal, files, copies, runs and plots.
-# Their fields:
-#   config$rule   the name of a registered script;
-#   memory        the state that the rule keeps between two queries, a list of plain R data;
-#   handle        a cache of the log: `models`, posteriors of f and of each g_j (GPBandits that make no queries),
-#                 `fed`, the number of events given to them, `process`, which made the cache, and `restored`: TRUE if
-#                 the bandit comes from outside.
+# Such a bandit has these fields:
+#   `config$rule`  the name of a registered script.
+#   `memory`       the state that the rule keeps between two queries, a list of plain R data.
+#   `handle`       a cache of the log. `models`: posteriors of f and of each g_j (GPBandits that make no queries).
+#                  `fed`: the number of events given to them. `process`: identifies the process that made the cache.
+#                  `restored`: TRUE if the bandit comes from outside.
 #
-# A rule is a list of functions:
-#   title             for users;
-#   settings          its settings in addition to the models, declared like a part's settings (registry.R);
-#   phases(count)     names of the phases of its queries for `count` constraints;
-#   begin(config)     the initial memory;
-#   propose(bandit, context)    a list: `point`, the new `memory`, `phase` and optionally `kappa` (the
-#                     multipliers at the choice), `width`, `action` and `model` (whose mean and sd the history
-#                     shows, by default 1). It must change nothing itself;
-#   recommend(bandit, context)  the point that it would recommend now, changing nothing;
-#   takes(config, phase, j)  which queries model j conditions on (1: f, 1 + j: g_j), by default all;
-#   teaches(j, config)  the column of the log with the data of model j, by default reward, g1, g2, ...;
-#   learns(j, values)  the data of model j computed from these values;
-#   checks(values)    an error for invalid constraint values;
-#   models(bandit)     the models made from the log, if they do not simply condition on the observations;
-#   shown(bandit)      the number of the model for `$posterior()`, if it is not 1;
-#   random            FALSE if a choice draws no random numbers;
-#   amends            why an observed reward cannot be corrected, if so.
+# A rule is a list of functions and settings:
+#   `title`               for users.
+#   `settings`            its settings in addition to the models, declared like a part's settings (registry.R).
+#   `phases(count)`       names of the phases of its queries for `count` constraints.
+#   `begin(config)`       the initial memory.
+#   `propose(bandit, context)`  a list: `point`, the new `memory`, `phase` and optionally `kappa` (the multipliers at
+#                         the choice), `width`, `action` and `model` (the number of the model whose mean and sd are in
+#                         the history, by default 1). It must not change the bandit.
+#   `recommend(bandit, context)`  the point that it would recommend now. It must not change the bandit.
+#   `takes(config, phase, j)`  which queries model j conditions on (1: f, 1 + j: g_j), by default all.
+#   `teaches(j, config)`  the column of the log with the data of model j, by default reward, g1, g2, ...
+#   `learns(j, values)`   the data of model j computed from these values.
+#   `checks(values)`      an error for invalid constraint values.
+#   `models(bandit)`      the models made from the log, if they do not simply condition on the observations.
+#   `shown(bandit)`       the number of the model for `$posterior()`, if it is not 1.
+#   `random`              FALSE if a choice draws no random numbers.
+#   `amends`              if an observed reward cannot be corrected, the reason.
 # Points have the format of domain.R. `context` is one row, or NULL. Acquisition values that are sums of the models'
 # bounds are computed by the core (point_of_sum()); others are functions of points, for maximise_over().
 

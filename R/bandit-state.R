@@ -135,7 +135,7 @@ record <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time
   kind_of(bandit)$record(bandit, kind, id, reward, constraints, time, beside, reason)
 }
 
-# Do the pending queries carry so much information that the next one must wait for a reward?
+# Is the information of the pending queries above the guard, so that the next query must wait for a reward?
 must_wait <- function(bandit) {
   pending <- bandit$config$pending
   is_guarded(pending) && bandit_facts(bandit)$pending_information > pending$guard

@@ -437,7 +437,7 @@ middle_models <- function(weight, order) {
   list(at = unique(taken), weight = as.vector(times) / most_transfer_models)
 }
 
-# Kernels and noises estimated from all campaigns together, with weights. With fewer rows, more of them are used.
+# Kernels and noises estimated from all campaigns together, with weights. With fewer rows there are more models.
 transfer_parts <- function(config, current, x, y, own_noise, mean) {
   transfer <- config$transfer
   now <- transfer_now(transfer, current)

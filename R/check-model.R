@@ -143,20 +143,20 @@ NULL
 
 # ---- rewards and predictions ------------------------------------------------------
 # The data of a check are a list:
-#   id, point    `point` is a data.frame, NULL for regressions
-#   reward       in the user's units; all below in the model's units
-#   y, prior     rewards minus the prior mean, and that mean
-#   noise        noise variances
-#   mean, sd     of f at the point, minus the prior mean; `accuracy`: of both
-#   x            inputs in the kernel's format
-#   context      numbers of groups, or NULL
-#   counts       FALSE for values that only replace a reward
-#   gram_at()    the covariance at the points of some rewards
-#   dense        TRUE if only this covariance yields the left-out predictions
-#   arrival      the order in which rewards arrived
-#   said         z of the predictions at the choice, if innovations cannot be computed
-#   slope        of the outcome transform
-#   user(mean, sd)  both in the user's units
+#   `id`, `point`   of the rewards; `point` is a data.frame, NULL for regressions.
+#   `reward`        in the user's units. The following elements are in the model's units.
+#   `y`, `prior`    rewards minus the prior mean, and that mean.
+#   `noise`         noise variances.
+#   `mean`, `sd`    of f at the point, minus the prior mean; `accuracy`: of both.
+#   `x`             inputs in the kernel's format.
+#   `context`       numbers of groups, or NULL.
+#   `counts`        FALSE for values that only replace a reward.
+#   `gram_at()`     the covariance at the points of some rewards.
+#   `dense`         TRUE if only this covariance yields the left-out predictions.
+#   `arrival`       the order in which rewards arrived.
+#   `said`          z of the predictions at the choice, if innovations cannot be computed.
+#   `slope`         of the outcome transform.
+#   `user(mean, sd)`  a function that converts both to the user's units.
 
 checkable <- "a bandit, gp_regression(), gp_fit(), maximize_bandit()"
 

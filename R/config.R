@@ -142,8 +142,9 @@ has_own_noise <- function(bandit) {
 
 nothing_forgotten <- list(rounds = 0L, sums = 0L, before = 0L, explored = 0L, late = 0L)
 
-# Of a bandit: the number of `rounds` that were forgotten, their `sums`, `before`, how many of them were uniform or of a
-# design (`explored`), and the last query made before all forgotten rewards were observed (`late`, an id).
+# The forgotten part of a bandit's log. `rounds`: their number. `sums`: the number of queries that summarise them.
+# `before`: the difference between the users' ids and the rows of the log. `explored`: the number of rounds that were
+# uniform or of a design. `late`: the last query (an id) made before all forgotten rewards were observed.
 forgotten_of <- function(bandit) {
   events <- bandit$events
   if (events$.size == 0L || !identical(events$kind[1], event_kind[["checkpoint"]])) return(nothing_forgotten)

@@ -7,11 +7,11 @@
 # search around the best point. Local searches are the core's (src/core/base/climb_by_values.h).
 #
 # The searches of bandits (src/core/spaces) have other requirements. Their acquisition values cost microseconds and have
-# gradients, and a nearly optimal point is sufficient. Here a value costs the time of an R function, so many points are
-# evaluated at once, and the result is the true optimum by which regret is measured. Integers are enumerated, while a
-# bandit relaxes them: a user's function may not accept 2.5. Limits are met to 1e-10 by multipliers, which evaluate them
-# at every step. A bandit treats them as linear to call R rarely, and ended 1e-4 to 0.02 below the optimum in three test
-# problems. Both exclude points outside of a space exactly, by moving back on a straight line.
+# gradients, and a nearly optimal point is sufficient. Here a value costs the time of an R function. Therefore points
+# are evaluated together, and the result is the true optimum by which regret is measured. Integers are enumerated, while
+# a bandit relaxes them: a user's function may not accept 2.5. Limits are met to 1e-10 by multipliers, which evaluate
+# them at every step. A bandit treats them as linear to call R rarely, and ended 1e-4 to 0.02 below the optimum in three
+# test problems. Both exclude points outside of a space exactly, by moving back on a straight line.
 
 # For every query: a value costs a posterior, and may have kinks and jumps, so gradients are not used.
 effort_of_round <- list(candidates = 250, most = Inf, starts = 0, cloud = 40,
@@ -22,12 +22,12 @@ kMostSlices <- 64
 kMostWhole <- 20000
 
 # `rows`: the search domain, a list of
-#   count                  the number of rows (one for a box)
-#   box                    the inputs that vary within each row
-#   settle(row, inputs)    the points next to inputs of the box in these rows (1, 2, ...), with `excess` if the space
-#                          has constraints
-#   find(points)           the `row` (NA: none) and `inputs` of points
-#   beside(point)          optional: further inputs to try around a point, in its row
+#   `count`                the number of rows (one for a box).
+#   `box`                  the inputs that vary within each row.
+#   `settle(row, inputs)`  the points next to inputs of the box in these rows (1, 2, ...), with `excess` if the space
+#                          has constraints.
+#   `find(points)`         the `row` (NA: none) and `inputs` of points.
+#   `beside(point)`        optional: further inputs to try around a point, in its row.
 maximise_in_rows <- function(rows, value, limits, effort, from) {
   search <- new_search_of_rows(rows, value, limits, effort)
   found <- assess(search, first_points(search, from))

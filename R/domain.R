@@ -407,12 +407,13 @@ check_prior_mean <- function(mean, domain) {
 }
 
 # The effort of a search:
-#   candidates  per free input, at most `most` (more if there are many slices)
-#   starts      local searches by gradients, for functions that are smooth and cheap
-#   cloud, half_widths, repeats  a refinement's points per input, their distances from the best point, and how often
-#               each step is repeated while it helps
-#   closest     the smallest distance, for further steps if the last one helped
-#   slack       the proportion of a limit's size that counts as 0 (but constraints of a search space are exact)
+#   `candidates`   the number per free input, in total at most `most` (more if there are many slices).
+#   `starts`       the number of local searches by gradients, for functions that are smooth and cheap.
+#   `cloud`        the number of points per input of a refinement.
+#   `half_widths`  the distances of these points from the best point.
+#   `repeats`      how often each refinement is repeated while it helps.
+#   `closest`      the smallest distance of further refinements, which follow if the last one helped.
+#   `slack`        the proportion of a limit's size that counts as 0 (constraints of a search space are exact).
 effort_of_run <- list(candidates = 1000, most = 10000, starts = 20, cloud = 100, half_widths = c(0.1, 0.02),
                       repeats = 10, closest = 1e-6, slack = 1e-8)
 

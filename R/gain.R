@@ -58,8 +58,8 @@ gain_strings <- c("realized", "greedy", "spectral")
 
 new_gain <- function(type) new_part("bandit_gain", type, parent.frame())
 
-# Traits of a gain. `of_points_played`: it is known once the point is; `bounds`: it is at least the largest gain of that
-# number of points; `counts_arms`: it needs finitely many arms; `resolved`: a function that makes the core's settings
+# Traits of a gain. `of_points_played`: it is known once the point is. `bounds`: it is at least the largest gain of that
+# number of points. `counts_arms`: it needs finitely many arms. `resolved`: a function that makes the core's settings
 # from those of the gain, if they depend on the bandit.
 gain_traits <- list(of_points_played = FALSE, bounds = FALSE, counts_arms = FALSE, words = function(gain) gain$type,
                     resolved = function(gain) function(gain, config) gain)

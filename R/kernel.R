@@ -194,19 +194,22 @@ kernel_function <- function(f, variance = 1, dims = NULL) new_kernel("function")
 new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 
 # Traits of a kernel:
-#   per_input        settings that have one value for each of its inputs, or one for all;
-#   composite        made of `parts`; `multiplies`: their product;
-#   of_arms          it has a matrix over the arms, perhaps in a part; own_function: a user's function;
-#   fitted           names of the settings that are fitted, in the core's order;
-#   prior_paths      can functions be drawn from it if arms cannot be counted?
-#   falls            does it decrease with the distance between two points, and depend on nothing else?
-#   smoothness       nu; Inf: smooth, with a lengthscale that can shrink; NULL: not of that family;
-#   gain_growth      a function of the kernel and the number of inputs: the `factor` and the powers of log s and s in
-#                    its rate of information, see gain_rate(); NULL if none is known; sharp_growth: Vakili et al.'s;
-#   closed_form      has the average of its square over a box a closed form?
-#   unitless         its lengthscale has no unit; grows: its variance grows with the squares of the inputs;
-#   resolved         a function that completes its settings for the core;
-#   title            for users.
+#   `per_input`     settings that have one value for each of its inputs, or one for all.
+#   `composite`     made of `parts`; `multiplies`: their product.
+#   `of_arms`       it has a matrix over the arms, perhaps in a part.
+#   `own_function`  it is a user's function, or has one in a part.
+#   `fitted`        names of the settings that are fitted, in the core's order.
+#   `prior_paths`   can functions be drawn from it if arms cannot be counted?
+#   `falls`         does it decrease with the distance between two points, and depend on nothing else?
+#   `smoothness`    nu; Inf: smooth, with a lengthscale that can shrink; NULL: not of that family.
+#   `gain_growth`   a function of the kernel and the number of inputs: the `factor` and the powers of log s and s in
+#                   its rate of information, see gain_rate(); NULL if none is known.
+#   `sharp_growth`  the same with Vakili et al.'s rate.
+#   `closed_form`   has the average of its square over a box a closed form?
+#   `unitless`      its lengthscale has no unit.
+#   `grows`         its variance grows with the squares of the inputs.
+#   `resolved`      a function that completes its settings for the core.
+#   `title`         for users.
 kernel_traits <- list(
   per_input = c("lengthscale", "period", "correlation"), composite = FALSE, multiplies = FALSE, of_arms = FALSE,
   own_function = FALSE, fitted = character(),
