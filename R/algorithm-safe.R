@@ -1,9 +1,8 @@
 # SafeOpt and StageOpt. Layer: algorithms.
 
-# SafeOpt and StageOpt are a policy of the core (src/core/scores/safe.h), unless they use more than posteriors: rewards
-# alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or constraint columns (`safety`, `count`), which
-# bandits with outcomes do not have. Then they are a rule in R (bandit-script.R), which requests the same sets from the
-# core.
+# SafeOpt and StageOpt are a policy of the core (src/core/scores/safe.h), if they use posteriors only. They are a rule
+# in R (bandit-script.R) if they use rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or constraint
+# columns (`safety`, `count`), which bandits with outcomes do not have. The rule requests the same sets from the core.
 
 #' Safe Bayesian optimisation: SafeOpt and StageOpt
 #'

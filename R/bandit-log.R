@@ -1,7 +1,7 @@
 # Columns of a bandit's log and the reading of its rows. Layer: bandit.
 
-# Points in the log have the core's format: `arm`, the 0-based number of an arm or of a product's row (NA on a box),
-# `context`, the number of a known context, and the model inputs, if these numbers do not determine the point.
+# Points in the log have the core's format. `arm`: the 0-based number of an arm or of a product's row (NA on a box).
+# `context`: the number of a known context. Model inputs are logged only if these numbers do not determine the point.
 logged_inputs <- function(config) {
   if (is_tabulated_space(config)) character() else paste0("in.", seq_along(input_names(config)))
 }

@@ -15,9 +15,9 @@
 #   `settings`            its settings in addition to the models, declared like a part's settings (registry.R).
 #   `phases(count)`       names of the phases of its queries for `count` constraints.
 #   `begin(config)`       the initial memory.
-#   `propose(bandit, context)`  a list: `point`, the new `memory`, `phase` and optionally `kappa` (the multipliers at
-#                         the choice), `width`, `action` and `model` (the number of the model whose mean and sd are in
-#                         the history, by default 1). It must not change the bandit.
+#   `propose(bandit, context)`  a list: `point`, the new `memory` and `phase`. Optional elements are `kappa` (the
+#                         multipliers at the choice), `width`, `action` and `model` (the number of the model whose mean
+#                         and sd are in the history, by default 1). It must not change the bandit.
 #   `recommend(bandit, context)`  the point that it would recommend now. It must not change the bandit.
 #   `takes(config, phase, j)`  which queries model j conditions on (1: f, 1 + j: g_j), by default all.
 #   `teaches(j, config)`  the column of the log with the data of model j, by default reward, g1, g2, ...

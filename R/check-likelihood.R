@@ -1,10 +1,10 @@
 # Model checks for responses that are not Gaussian. Layer: bandit.
 
 # check_model() for rewards without Gaussian noise. A left-out reward is removed from the posterior by removing its
-# site. With f's mean and sd at a point, and l' and w the sums of the slopes and weights of the rewards that are left
-# out there, the cavity distribution (without another fit) is
+# site. This is the cavity distribution, which needs no further fit:
 #   1 / sd_^2 = 1 / sd^2 - w,   mean_ = mean - sd_^2 l'
-# and z follows from the distribution function, randomised within the steps of a discrete one.
+# with f's mean and sd at a point. l' and w are the sums of the slopes and of the weights of the rewards left out there.
+# z follows from the distribution function, randomised within the steps of a discrete one.
 
 slope_of_reward <- function(sampling, y, size, f, h = 1e-4) {
   (sampling$log_p(y, size, f + h) - sampling$log_p(y, size, f - h)) / (2 * h)

@@ -173,8 +173,8 @@ better_of <- function(search, best, other) {
 # ---- local searches -----------------------------------------------------------
 
 # Starting points: candidates in the best fifth that have no better candidate of their slice within the
-# critical distance of multi-level single linkage (Rinnooy Kan and Timmer 1987),
-# so that a local maximum gets about one start. At most `count`, and one more for each slice but the first (at most
+# critical distance of multi-level single linkage (Rinnooy Kan and Timmer 1987).
+# A local maximum then gets about one start. At most `count`, and one more for each slice but the first (at most
 # `count` of these), best first.
 linkage_starts <- function(points, score, count) {
   d <- ncol(points$u)

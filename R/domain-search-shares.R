@@ -344,8 +344,8 @@ linear_form <- function(expression, names) {
 
 # ---- linear constraints ------------------------------------------------------------------
 
-# The constraints that are linear in inputs that always exist, in the core's format (see src/core/spaces/polytope.h) and
-# in users' units: `A` x <= `b` and `E` x = `f` over the inputs `at`; NULL if there are none.
+# The constraints that are linear in inputs that always exist, in the core's format (see src/core/spaces/polytope.h).
+# In users' units they are `A` x <= `b` and `E` x = `f` over the inputs `at`. NULL if there are none.
 linear_rules <- function(domain) {
   if (!is.character(domain$where)) return(NULL)
   type <- vapply(domain$params, `[[`, "", "type")

@@ -116,7 +116,7 @@ maximise_over <- function(domain, value, limits = NULL, effort = effort_of_run, 
   UseMethod("maximise_over")
 }
 
-# The slice in which some inputs are fixed (`values`: a named list, one value each, the names checked): a list of
+# The slice in which some inputs are fixed (`values`: a named list, one value each, the names checked). A list of
 # `eligible`, a flag per arm or row (NULL: all), and `fixed` in the core's format (NULL if `eligible` is sufficient),
 # see contexts_from_list().
 slice_of <- function(domain, values) UseMethod("slice_of")
