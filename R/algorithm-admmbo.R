@@ -188,7 +188,7 @@ objective_improvement <- function(v, p) {
   ifelse(p$sd > 0, gap * stats::pnorm(z) + p$sd * stats::dnorm(z), pmax(gap, 0))
 }
 
-# E max(v - 1[c > 0], 0).
+# The expected improvement of a feasibility step: E max(v - 1[c > 0], 0).
 feasibility_improvement <- function(v, p) {
   P <- feasible_probability(p)
   ifelse(v < 0, 0, ifelse(v < 1, v * P, v - (1 - P)))

@@ -135,7 +135,7 @@ plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta =
                  half_width = half(experiments)), class = "bandit_plan")
 }
 
-# Bisection: a number that passes while the number before it does not; at most `most`, which is taken to pass.
+# By bisection, a count that passes while the one before it does not. `most` is not tested: it is the default.
 least_passing <- function(most, passes) {
   least <- -1
   while (most - least > 1) {
@@ -165,8 +165,7 @@ noise_quantiles <- list(
   }
 )
 
-# Half-widths at all arms after the plays `arms` (numbers of arms). (The mean of m rewards at a point has noise lambda /
-# m.)
+# Half-widths at all arms after the plays `arms` (numbers of arms). The mean of m rewards at a point has noise lambda / m.
 half_widths <- function(intervals, domain, kernel, noise_var, arms, width, w) {
   model <- gp_bandit(domain, kernel, noise_var, policy_variance())
   if (length(arms)) model$add(arm = arms, reward = rep(0, length(arms)))

@@ -1,8 +1,9 @@
 # SafeOpt and StageOpt. Layer: algorithms.
 
 # SafeOpt and StageOpt are a policy of the core (src/core/scores/safe.h), if they use posteriors only. They are a rule
-# in R (bandit-script.R) if they use rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or constraint
-# columns (`safety`, `count`), which bandits with outcomes do not have. The rule requests the same sets from the core.
+# in R (bandit-script.R) if they use rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or
+# constraint columns (`safety`, `count`), which bandits with outcomes do not have. The rule requests the same sets from
+# the core.
 
 #' Safe Bayesian optimisation: SafeOpt and StageOpt
 #'

@@ -1,8 +1,8 @@
 # `$add_arms()`. Layer: bandit.
 
 # Arms that are added during a run. This is an event with parameters, like a refit: the current model state and `arms`.
-# The list `arms` has `from` (the number of arms before), `x` (a row each), `labels` and `mean` (NULL if there are none).
-# The domain in the settings contains all arms; at an earlier time it consisted of its first ones.
+# The list `arms` has `from` (the number of arms before), `x` (a row each), `labels` and `mean` (NULL if there are
+# none). The domain in the settings contains all arms; at an earlier time it consisted of its first ones.
 
 bandit_add_arms <- function(bandit, x, mean, ...) {
   if (needs_transaction(bandit)) return(add_arms_in(bandit, x, mean, ...))

@@ -47,7 +47,7 @@ model_state_at_choice <- function(bandit, ids) {
 beside_rewards <- function(bandit, ids) {
   reported <- if (has_rule(bandit)) lapply(last_beside(bandit, ids), as.matrix)
           else core(cpp_bandit_reported(bandit$handle, as.integer(ids)))
-  # (A size of 1 is the default of a reward.)
+  # (A size of 1 is the default, and not shown.)
   if (all(reported$size %in% c(NA, 1))) reported$size[] <- NA
   names <- outcome_names(bandit$config)
   said <- lapply(c("noise_var", "size", "spread"), function(column) {

@@ -163,7 +163,7 @@ logged_values <- function(bandit, id) {
   matrix(unlist(lapply(columns, function(name) get(name, envir = bandit$queries)[id])), length(id), length(columns))
 }
 
-# Inputs of some queries in the kernel's format (a matrix counts arms from 1).
+# Inputs of some queries in the kernel's format (for a matrix kernel, arms are counted from 1).
 known_inputs <- function(bandit, ids) {
   points <- logged_points(bandit, ids)
   inputs_of_kernel(bandit$config, cbind(points$inputs, points$contexts), points$arm)

@@ -1,6 +1,6 @@
 # Posteriors, Pareto fronts and feasibility of several outcomes. Layer: bandit.
 
-# Values and predictions of bandits with several outcomes.
+# Observed values and predictions of bandits with several outcomes.
 
 # ---- values --------------------------------------------------------------------------------
 

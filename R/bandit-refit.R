@@ -1,4 +1,4 @@
-# Refits of hyperparameters and output transforms. Layer: bandit.
+# Refits of hyperparameters and outcome transforms. Layer: bandit.
 
 #' Refit hyperparameters by maximum marginal likelihood
 #'
@@ -292,7 +292,7 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
 
 # Should the second of two kinds of outcome transforms be used? If the model (`fit`, found with the first) has noise,
 # the likelihood of the rewards decides. If it has none, there is no noise to distort, and the rewards' distribution
-# alone decides, with which searches find better points.
+# alone decides: with this rule, searches find better points.
 is_other_better <- function(seen, fit, fits_mean) {
   if (fit$noise_var < least_bent_noise) return(seen[[2]]$is_usual)
   is_likelier(seen[[2]], seen[[1]], fit, fits_mean)
@@ -345,9 +345,9 @@ apply_refit <- function(bandit, fit, current) {
 }
 
 # The bandit from which predictions and summaries are made. Until the first refit, the parameters of a bandit that
-# scales its rewards are defaults that nobody gave, with almost no noise for example. If there are enough rewards, a
-# copy does the refit with which the bandit would begin its next query. The bandit and its choices do not change.
-# `.look`, a variable of its environment and not a field, keeps the copy until the log changes.
+# scales its rewards are arbitrary defaults, for example with almost no noise. If there are enough rewards, a copy does
+# the refit with which the bandit would begin its next query. The bandit and its choices do not change. `.look`, a
+# variable of its environment and not a field, keeps the copy until the log changes.
 looked_at <- function(bandit) {
   frame <- frame_of(bandit)
   if (!is_unfitted(frame)) {

@@ -275,8 +275,8 @@ given_campaigns <- function(transfer, kernel, known, x) {
   }))
 }
 
-# The log density of this campaign's values `y` at `x` (noise variances `noise`) given the earlier rows, and the estimated
-# mean, for correlations (a row of `rho` each) and scales. `mean`: given, or NULL to integrate it out.
+# The log density of this campaign's values `y` at `x` (noise variances `noise`) given the earlier rows, and the
+# estimated mean, for correlations (a row of `rho` each) and scales. `mean`: given, or NULL to integrate it out.
 predicted <- function(transfer, kernel, known, x, y, noise, rho, scale, mean) {
   n <- length(y)
   seen <- given_campaigns(transfer, kernel, known, x)

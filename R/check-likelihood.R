@@ -1,9 +1,9 @@
 # Model checks for responses that are not Gaussian. Layer: bandit.
 
 # check_model() for rewards without Gaussian noise. A left-out reward is removed from the posterior by removing its
-# site. This is the cavity distribution, which needs no further fit:
-#   1 / sd_^2 = 1 / sd^2 - w,   mean_ = mean - sd_^2 l'
-# with f's mean and sd at a point. l' and w are the sums of the slopes and of the weights of the rewards left out there.
+# site: this is the cavity distribution, which needs no further fit. Let `mean` and `sd` be f's at a point, and l' and w
+# the sums of the slopes and of the weights of the rewards that are left out there. Then
+#   1 / sd_^2 = 1 / sd^2 - w,   mean_ = mean - sd_^2 l'.
 # z follows from the distribution function, randomised within the steps of a discrete one.
 
 slope_of_reward <- function(sampling, y, size, f, h = 1e-4) {

@@ -14,7 +14,7 @@ posterior_where_played <- function(bandit, ids, k = 1L) {
   data.frame(mean = at$mean[, k], sd = at$sd[, k])
 }
 
-# Covariance between the rounds of its measurements, of a function that drifts (spec: change_fade()).
+# Covariance of a drifting function between the rounds of its measurements (spec: change_fade()).
 faded <- function(gram, ids, rate) {
   if (is.null(rate)) gram else gram * (1 - rate)^(abs(outer(ids, ids, "-")) / 2)
 }
@@ -66,8 +66,8 @@ pooled_measurements <- function(data, group_of) {
        first = match(seq_along(weight), group_of))
 }
 
-# The same from the covariance of all rewards, for some of the groups. With A^-1 = P, a left-out value has variance
-# 1 / P_ii given all others, where `pooled` measurements count as one.
+# As left_out_points(), from the covariance of all rewards, for some of the groups. With A^-1 = P, a left-out value has
+# variance 1 / P_ii given all others, where `pooled` measurements count as one.
 left_out_dense <- function(data, by, groups = NULL) {
   n <- length(data$y)
   group_of <- if (by == "reward") seq_len(n) else point_groups(data)

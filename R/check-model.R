@@ -522,8 +522,8 @@ outlying <- function(data) {
 
 # `weighted`: P y for the precision P of the rewards, `own`: its diagonal, and `column(i)`. Measurements at one point
 # have the same covariance with all others, so only a matrix of the points is inverted: M = K + 1 / w, where w are the
-# points' weights. With f_i = 1 / (noise_i w), the share of measurement i in its point, P_ij = f_i f_j [M^-1]_points +
-# ([i = j] - [same point] f_j) / noise_i.
+# points' weights. With f_i = 1 / (noise_i w), the share of measurement i in its point,
+#   P_ij = f_i f_j [M^-1]_points + ([i = j] - [same point] f_j) / noise_i.
 precision_of_rewards <- function(data) {
   point <- if (isTRUE(data$dense)) seq_along(data$y) else point_groups(data)
   pooled <- pooled_measurements(data, point)

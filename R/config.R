@@ -30,8 +30,7 @@ refitted_config <- function(config, fit) {
   config
 }
 
-# The configuration under each of its models, with their weights; the configuration itself if there are no several
-# models.
+# The configuration under each of its models, with their weights; the configuration itself if there is only one model.
 configs_of_models <- function(config) {
   if (is.null(config$models)) return(list(config))
   lapply(config$models, function(model) {
@@ -159,7 +158,7 @@ forgotten_of <- function(bandit) {
 
 ids_before <- function(bandit) forgotten_of(bandit)$before
 
-# Includes forgotten rounds.
+# The number of rounds, including forgotten ones.
 all_rounds <- function(bandit) table_size(bandit$queries) + ids_before(bandit)
 
 check_remembers <- function(bandit, arg, what) {
@@ -170,8 +169,8 @@ check_remembers <- function(bandit, arg, what) {
   }
 }
 
-# A query whose event was merged from two has its event in a checkpoint: the log does not have the observations at the
-# time when it, and those before it, were chosen.
+# Were these queries made before the checkpoint, or before a query that compaction merged with its reward into one event?
+# The log does not have the observations at the time of their choice.
 before_checkpoint <- function(bandit, ids) {
   events <- lapply(c(kind = "kind", id = "id"), function(name) table_column(bandit$events, name))
   given <- events$id[events$kind == event_kind[["given"]]]

@@ -46,8 +46,8 @@ check_shares <- function(names, total, lower, upper, most) {
   if (choose(length(names), most) > 2e5) {
     refuse("most", sprintf("%d of %d", most, length(names)), "a number with at most 200,000 sets of components")
   }
-  # The largest upper bounds must reach the total; the lower bounds of some set of shares may not exceed it: see Shares
-  # in the core.
+  # The largest upper bounds must reach the total; the lower bounds of at least one set of shares must not exceed
+  # it: see Shares in the core.
   if (sum(utils::head(sort(upper, decreasing = TRUE), most)) < total - slack) {
     refuse("most", sprintf("%d, which reach %g together", most, sum(utils::head(sort(upper, decreasing = TRUE), most))),
            sprintf("a number of components that can reach `total` (%g)", total))

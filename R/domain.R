@@ -110,7 +110,7 @@ spread_points <- function(domain, count) UseMethod("spread_points")
 
 # The point where value(points) is largest among those where no column of limits(points) is above 0. A list:
 # `points` (one), `value`, `feasible`; if no point is feasible, the one with the least excess. `tie`: if points can be
-# counted, the first point is taken whose value is below the largest one by at most this. `from`: further points
+# counted, the first point is taken whose value is at most this below the largest one. `from`: further points
 # to evaluate; `effort`: see effort_of_run and effort_of_round.
 maximise_over <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
   UseMethod("maximise_over")

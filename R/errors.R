@@ -201,8 +201,8 @@ factor_text <- function(x, arg) {
   levels[codes]
 }
 
-# The squares of larger numbers overflow, as do the inverse squares of numbers below its inverse. Variances, rewards and
-# prior means must lie in this range.
+# The largest variance, reward or prior mean: the squares of larger numbers overflow, and so do the inverse squares of
+# numbers below 1 / largest_number.
 largest_number <- 1e150
 
 # Each check returns its (normalised) value or stops with a gpbandits_error.
@@ -288,7 +288,7 @@ is_text <- function(x) is.character(x) && !is.object(x) && !anyNA(x) && all(vali
 # Can these be names of inputs and arms, or levels: distinct text, none of it empty or with control characters?
 are_names <- function(x) is_text(x) && all(nzchar(x)) && !anyDuplicated(x) && !any(grepl("[[:cntrl:]]", x))
 
-# Methods of an untrusted object fail if it has a class without the content of this class.
+# An error for objects whose methods fail, because their content does not match their class.
 check_sound <- function(x, arg, allowed = "numbers or a data.frame") {
   sound <- !is.object(x) || catch_error({
     list(length(x), names(x), dim(x))
@@ -308,7 +308,7 @@ check_function <- function(x, arg = deparse(substitute(x))) {
   if (is.object(x)) unclass(x) else x
 }
 
-# Is a missing argument among those that are given but unknown, by nearly its name?
+# Is a missing argument given under a similar, unknown name?
 check_spelling <- function(argument, given) {
   near <- given[utils::adist(argument, as.character(given)) <= 2]
   if (length(near)) stop_argument(near[1], "an argument this function does not know", sprintf("`%s`", argument))
