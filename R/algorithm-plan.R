@@ -165,7 +165,8 @@ noise_quantiles <- list(
   }
 )
 
-# Half-widths at all arms after the plays `arms` (numbers of arms). The mean of m rewards at a point has noise lambda / m.
+# Half-widths at all arms after the plays `arms` (numbers of arms). The mean of m rewards at a point has noise variance
+# lambda / m.
 half_widths <- function(intervals, domain, kernel, noise_var, arms, width, w) {
   model <- gp_bandit(domain, kernel, noise_var, policy_variance())
   if (length(arms)) model$add(arm = arms, reward = rep(0, length(arms)))

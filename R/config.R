@@ -169,8 +169,8 @@ check_remembers <- function(bandit, arg, what) {
   }
 }
 
-# Were these queries made before the checkpoint, or before a query that compaction merged with its reward into one event?
-# The log does not have the observations at the time of their choice.
+# Were these queries made before the checkpoint, or before a query that compaction merged with its reward into one
+# event? The log does not have the observations at the time of their choice.
 before_checkpoint <- function(bandit, ids) {
   events <- lapply(c(kind = "kind", id = "id"), function(name) table_column(bandit$events, name))
   given <- events$id[events$kind == event_kind[["given"]]]
