@@ -97,8 +97,8 @@ check_penalty_of_rounds <- function(penalty) {
 #'   * an RKHS norm of the target of at most \eqn{B} in each epoch;
 #'   * \eqn{R}-sub-Gaussian noise.
 #'
-#'   For noisy constraints also: Slater's condition ([slater_condition()]), bounded \eqn{|f|} and \eqn{|g_j|}, and a
-#'   step of order \eqn{1/\sqrt L}{1/sqrt(L)}.
+#'   For noisy constraints also: Slater's condition (see [regret_bounds_constraints]), bounded \eqn{|f|} and
+#'   \eqn{|g_j|}, and a step of order \eqn{1/\sqrt L}{1/sqrt(L)}.
 #'
 #'   **The bounds are sublinear in \eqn{T} only if both \eqn{L} and \eqn{S} grow** and
 #'   \deqn{\gamma_S + \log(L/\delta) = o(\sqrt S).}{gamma_S + log(L / delta) = o(sqrt(S)).}
@@ -127,7 +127,7 @@ check_penalty_of_rounds <- function(penalty) {
 #' @concept constrained Bayesian optimization
 #' @concept long-term constraints
 #' @concept upper confidence bound
-#' @seealso [constraints], [slater_condition()], [baseline_constrained()].
+#' @seealso [constraints], [regret_bounds_constraints], [baseline_constrained()].
 #' @examples
 #' x <- seq(0, 6, length.out = 41)
 #' grid <- as.matrix(expand.grid(x1 = x, x2 = x))

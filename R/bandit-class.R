@@ -92,6 +92,14 @@ GPBandit <- setRefClass("GPBandit",
       bandit_catch_up(own_fields())
       invisible(.self)
     },
+    renew = function(token) {
+      "Renews leases of queries (in a store); returns their number."
+      bandit_renew(own_fields(), token)
+    },
+    compact = function(keep = Inf) {
+      "Replaces old events by a checkpoint."
+      invisible(bandit_compact(own_fields(), keep))
+    },
     reset = function() {
       "Deletes every event."
       bandit_reset(own_fields())

@@ -157,7 +157,7 @@ check_ids <- function(bandit, id) {
   gone <- id <= forgotten$rounds
   if (any(gone)) {
     stop_argument("id", sprintf("%.0f, which was forgotten", id[gone][1]),
-                  sprintf("the id of a query after %d (compact_log(keep = ) has forgotten the others)",
+                  sprintf("the id of a query after %d ($compact(keep = ) has forgotten the others)",
                           forgotten$rounds))
   }
   id - forgotten$before

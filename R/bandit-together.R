@@ -323,8 +323,8 @@ check_likelihood <- function(config) {
     if (!is.null(config[[arg]])) refuse(arg, "given", if (arg == "failures") "\"forget\"" else "NULL")
   }
   if (!is.null(config$changes) && trait(config$changes, "of_measurements")) {
-    refuse("changes", sprintf("change_%s()", config$changes$kind),
-           "NULL, change_oracle(), change_never() or change_fade() with `window` or by = \"weights\"")
+    refuse("changes", dQuote(trait(config$changes, "title"), FALSE),
+           "NULL, change_never(), or change_oracle() but for a drifting prior (`rate` without by = \"weights\")")
   }
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {

@@ -14,7 +14,7 @@ posterior_where_played <- function(bandit, ids, k = 1L) {
   data.frame(mean = at$mean[, k], sd = at$sd[, k])
 }
 
-# Covariance of a drifting function between the rounds of its measurements (spec: change_fade()).
+# Covariance of a drifting function between the rounds of its measurements (change_oracle(rate = )).
 faded <- function(gram, ids, rate) {
   if (is.null(rate)) gram else gram * (1 - rate)^(abs(outer(ids, ids, "-")) / 2)
 }

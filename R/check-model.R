@@ -53,7 +53,7 @@
 #' `mean` and `sd` are leave-one-out predictions of the function in units of the rewards. `z` is the standardised
 #' residual and `pit` is \eqn{\Phi(z)}{Phi(z)}. `plot()` invisibly returns a data.frame of the data drawn.
 #' @section Errors: At least 3 rewards are needed, and with `by = "context"` a bandit with contexts. There is no check
-#'   for comparisons and rankings, for [change_fade()] by weights, or for policies without a posterior. `by =
+#'   for comparisons and rankings, for [change_oracle()] by weights, or for policies without a posterior. `by =
 #'   "context"` needs rewards with Gaussian noise.
 #' @section Cost: The check needs one posterior at the evaluated points. For \eqn{n} rewards at \eqn{d} distinct
 #'   points, the residuals take \eqn{nd^2}{n d^2} operations, at most \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the
@@ -189,7 +189,7 @@ bandit_checked <- function(bandit, k = 1L) {
   config <- outcome_config(current_config(bandit), k)
   changes <- or_else(config$changes, change_never())
   if (trait(changes, "reweighs")) {
-    stop_argument("object", "a bandit with change_fade(by = \"weights\")",
+    stop_argument("object", "a bandit with change_oracle(by = \"weights\")",
                   "one whose model is one of the rewards: weights only say how much old ones count")
   }
   if (has_likelihood(config)) return(likelihood_checked(bandit, config))
@@ -485,7 +485,7 @@ model_advice <- function(check, data, unlikely, grows, unordered) {
     scale <- check$tests$statistic[1]
     few <- outlying(data)
     advice <- if (length(few)) {
-      sprintf(paste("a few rewards lie far out (id %s): are they right? `$amend()` corrects them, rewards_clip() and",
+      sprintf(paste("a few rewards lie far out (id %s): are they right? `$amend()` corrects them, rewards_robust() and",
                     "scale_outputs() clip them"), paste(data$id[sort(few)], collapse = ", "))
     } else if (late_only(z)) "only the later rewards do not fit: has the function changed? see ?changes, or start again"
     else if (isTRUE(scale < 1)) "rewards differ by less than the model says: less noise or prior variance, a refit"

@@ -27,7 +27,7 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #'
 #' `detect_change()` runs Algorithm 1 as a monitor would: after each pair, on every tail with an even number of pairs.
 #' Use [calibrate_detector()] to compute a threshold, or the constants of ridge and threshold together. Use
-#' [detection_size()] to compute the number of pairs that are needed to detect a change.
+#' `quantity = "pairs"` of [regret_bounds_changes] to compute the number of pairs that are needed to detect a change.
 #'
 #' @param x the inputs in order of observation, a matrix or vector with one row per pair.
 #' @param y the responses, one number per pair.

@@ -1,5 +1,5 @@
-// What R calls of kernels, regressions and designs, and how what it gives reaches the core: vectors and matrices,
-// settings, the minimiser.
+// R's entry points for kernels, regressions and designs; conversion of R's vectors, matrices and settings for the core;
+// the minimiser. Uses the core and the adapters r_*.
 #include "base/local_search_by_values.h"
 #include "base/golden_points.h"
 #include "base/stream_random.h"
@@ -40,7 +40,7 @@
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-// `kernel` is always a list made by resolve_kernel(); points are rows.
+// `kernel` is a list made by resolve_kernel(); points are rows.
 
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
@@ -55,8 +55,8 @@ Eigen::MatrixXd cpp_kernel_gram_symmetric(const Rcpp::List& kernel, const Eigen:
 
 // ---- factors ------------------------------------------------------------------------------------
 
-// A factor F with F F' = K over the rows of x, up to `tolerance` times the largest
-// variance in every diagonal entry. `kernel` is a list made by resolve_kernel().
+// A factor F with F F' = K over the rows of x. Each diagonal entry has an error of at most `tolerance` times the
+// largest variance. `kernel` is a list made by resolve_kernel().
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                                   double tolerance) {
@@ -68,16 +68,16 @@ Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixX
 }
 
 // ---- regression ---------------------------------------------------------------------------------
-// What R's gp_regression calls. The R object holds the data; the pointer made
-// here is a cache that R rebuilds when it is lost.
+// For R's gp_regression. The R object contains the data; the pointer made here is a cache that R rebuilds if it is
+// lost.
 
 namespace {
 
 using gpb::Regression;
 
-// Entries of V = L^-1 K(played, X) kept for the next time: 32 MB.
+// Entries of V = L^-1 K(played, X) that are kept for the next call: 32 MB.
 constexpr double kCacheEntries = 4e6;
-constexpr gpb::Index kRowsPerCheck = 512;  // between two looks for an interrupt
+constexpr gpb::Index kRowsPerCheck = 512;  // between two checks for an interrupt
 
 bool same_points(const gpb::Points& a, const gpb::Points& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() && a == b;
@@ -102,7 +102,7 @@ Rcpp::List mean_and_sd(const gpb::VectorXd& mean, const gpb::VectorXd& variance)
                             Rcpp::Named("sd") = gpb::roots(variance));
 }
 
-// Mean and variance, through the cache where it is small enough to keep.
+// Mean and variance, with the cache if it is small enough to be kept.
 void predict_cached(Regression& r, const gpb::Points& X, gpb::VectorXd& mean,
                     gpb::VectorXd& variance) {
   const double entries = static_cast<double>(X.rows()) * static_cast<double>(r.posterior.size());
@@ -128,7 +128,7 @@ RegressionPtr pointer_to(std::unique_ptr<Regression> made, SEXP kept) {
 
 }  // namespace
 
-// The pointer keeps the kernel's functions. noise_scale: each observation's noise over noise_var.
+// The pointer keeps the kernel's functions. noise_scale: each observation's noise variance over noise_var.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x,
                         const Eigen::VectorXd& y, const Eigen::VectorXd& noise_scale) {
@@ -147,14 +147,14 @@ SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen:
   return out;
 }
 
-// Observations held; -1 when the pointer did not survive (readRDS, another process).
+// The number of observations; -1 if the pointer did not survive (readRDS, another process).
 // [[Rcpp::export(rng = false)]]
 double cpp_regression_size(SEXP pointer) {
   if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrAddr(pointer) == nullptr) return -1.0;
   return static_cast<double>(RegressionPtr(pointer)->posterior.size());
 }
 
-// A copy that knows the first `size` observations only.
+// A copy with only the first `size` observations.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_regression_head(SEXP pointer, double size) {
   const RegressionPtr from(pointer);
@@ -191,7 +191,7 @@ Eigen::MatrixXd cpp_regression_covariance(SEXP pointer, const Eigen::MatrixXd& x
   return RegressionPtr(pointer)->posterior.covariance(x);
 }
 
-// Zero-mean prior: joint draws of f, one per column.
+// Joint draws of f with zero prior mean, one per column.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_regression_draw(SEXP pointer, const Eigen::MatrixXd& x, double count) {
   gpb::RRng rng;
@@ -207,7 +207,7 @@ Rcpp::List cpp_regression_evidence(SEXP pointer) {
 }
 
 // ---- hyperparameters ----------------------------------------------------------------------------
-// What R's gp_fit() calls.
+// For R's gp_fit().
 
 namespace {
 
@@ -232,7 +232,7 @@ gpb::FitProblem problem_from_list(const Rcpp::List& list) {
   return problem;
 }
 
-// The same minimiser with a look for an interrupt before each evaluation.
+// The same minimiser with a check for an interrupt before each evaluation.
 gpb::BoxMinimizer interruptible(const gpb::BoxMinimizer& minimise) {
   return [minimise](gpb::VectorXd& x, const gpb::Objective& f) {
     return minimise(x, [&f](const gpb::VectorXd& at, gpb::VectorXd& gradient) {
@@ -244,7 +244,7 @@ gpb::BoxMinimizer interruptible(const gpb::BoxMinimizer& minimise) {
 
 }  // namespace
 
-// own_noise: each observation's own noise variance, NA where there is none; no entries: nowhere.
+// own_noise: the separate noise variance of each observation, NA for none; of length 0 if there are none.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
                    const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
@@ -264,7 +264,7 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
 
 namespace {
 
-// What the mean of a bandit knows of rewards that are no Gaussian readings.
+// The observed rewards of a bandit whose likelihood is not Gaussian.
 gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
   const gpb::Observations::Pool pool = bandit.known().pool();
   gpb::LatentMeasurements out;
@@ -302,14 +302,14 @@ gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool 
 
 }  // namespace
 
-// The parameters of the likelihood of a bandit's rewards that are fitted.
+// The fitted parameters of the likelihood of a bandit's rewards.
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_latent_parameters(SEXP handle) {
   BanditHandle bandit(handle);
   return bandit->known().likelihood()->parameters();
 }
 
-// Laplace's log marginal likelihood of them and its gradient, by what `problem` of cpp_fit_latent() is about.
+// Laplace's log marginal likelihood and its gradient, at parameters of the `problem` of cpp_fit_latent().
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean,
                                const Eigen::VectorXd& parameters) {
@@ -318,7 +318,7 @@ Rcpp::List cpp_latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_m
   return Rcpp::List::create(Rcpp::Named("value") = evidence.value(), Rcpp::Named("gradient") = evidence.gradient());
 }
 
-// Its maximum: parameters of the kernel, the prior mean if it is fitted, those of the likelihood, and a nought.
+// Its maximum: parameters of the kernel, the prior mean if it is fitted, the parameters of the likelihood, and a zero.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem,
                           int iterations) {
@@ -352,7 +352,7 @@ Rcpp::List varying_list(const gpb::VaryingNoise& found, double value) {
 
 }  // namespace
 
-// The penalised likelihood of varying noise at some parameters, and its gradient: see VaryingEvidence.
+// The penalised likelihood of heteroscedastic noise at some parameters, and its gradient: see VaryingEvidence.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
                                 const Rcpp::List& measurements, bool fit_mean, const Eigen::VectorXd& parameters) {
@@ -363,7 +363,7 @@ Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& nois
   return out;
 }
 
-// Its maximum from the start of `problem`.
+// Its maximum, from the start of `problem`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
                            const Rcpp::List& measurements, bool fit_mean, const Rcpp::List& problem, int iterations) {
@@ -380,9 +380,9 @@ Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_ker
   return out;
 }
 
-// What to average over: `kernel` (which of them, from 1), `parameters` (a column per model), `mean`, `weight`, and
-// `best`, the mode's parameters, mean and kernel. Rows of `starts`, a matrix per kernel, are points to climb from
-// besides; `unit`: flags of the parameters that lie between 0 and 1.
+// The models for an average: `kernel` (their numbers, from 1), `parameters` (a column per model), `mean`, `weight`.
+// `best`: the mode's parameters, mean and kernel. Rows of `starts`, a matrix per kernel, are additional starts of local
+// searches. `unit`: flags of the parameters that are between 0 and 1.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
                           const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
@@ -428,7 +428,7 @@ double residual_slack(const gpb::LowRank& basis, double noise_var) {
   return basis.residual.maxCoeff() / (2.0 * noise_var);
 }
 
-// A factor of at most 800 MB; what it leaves out goes into the slack.
+// A factor of at most 800 MB; its residual is included in the slack.
 gpb::LowRank factor_of(const gpb::ArmTable& table, double tolerance) {
   const Index limit = std::min<Index>(4000, static_cast<Index>(1e8) / table.size());
   return gpb::pivoted_cholesky(*table.kernel, *table.points, tolerance, std::max<Index>(1, limit));
@@ -451,7 +451,7 @@ double tolerance_of(const gpb::ArmTable& table, double noise_var) {
 
 }  // namespace
 
-// 1/2 log det(I + W^1/2 K W^1/2 / noise_var), W the times each row of K was observed.
+// 1/2 log det(I + W^1/2 K W^1/2 / noise_var), where W has the number of observations of each row of K.
 // [[Rcpp::export(rng = false)]]
 double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times,
                             double noise_var) {
@@ -463,7 +463,7 @@ double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& tim
   return system.diagonal().array().log().sum();
 }
 
-// In all that follows: gamma_1..gamma_rounds over the rows of points.
+// All functions below return gamma_1..gamma_rounds over the rows of `points`.
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel,
@@ -491,8 +491,8 @@ Rcpp::NumericVector cpp_spectral_information(const Rcpp::List& kernel,
   return gain;
 }
 
-// tolerance is relative; the factor is as coarse as a tenth of it allows, judged by
-// the greedy gain (gamma_T / T decreases in T).
+// `tolerance` is relative. The factor's error may take a tenth of it, relative to the greedy gain (gamma_T / T
+// decreases in T).
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points,
                                          int rounds, double noise_var, double tolerance) {
@@ -511,7 +511,7 @@ Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::
 // ---- changes ------------------------------------------------------------------------------------
 // Delta-point detection for any regression data.
 
-// The statistic of Algorithm 1 for the two halves of the pairs, averaged over the domain.
+// The statistic of Algorithm 1 (Avanesov) for the two halves of the pairs, averaged over the domain.
 // [[Rcpp::export(rng = false)]]
 double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                             const Eigen::VectorXd& y, double ridge,
@@ -523,8 +523,7 @@ double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
   return gpb::change_statistic(*k, x, y, ridge, *gpb::make_averaging(gpb::RSettings(domain), k));
 }
 
-// The number of the pair (1-based) at which some tail of the pairs so far first raises
-// the alarm, 0 if none does.
+// The number of the pair (1-based) at which a tail of the pairs so far first raises the alarm, 0 if none does.
 // [[Rcpp::export(rng = false)]]
 int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                       const Eigen::VectorXd& y, const Rcpp::Function& threshold,
@@ -543,13 +542,13 @@ int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
 }
 
 // ---- points -------------------------------------------------------------------------------------
-// Points, tables of them as columns and data.frames.
+// Sets of points, and tables as columns and data frames.
 
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_golden_points(int n, int d) { return gpb::golden_points(n, d); }
 
-// Where a climb from a point of the unit cube ends, see local_search_by_values(). `reported`: a function of points, a
-// row each.
+// The end point of a local search from a point of the unit cube, see local_search_by_values(). `reported`: a function
+// of points, a row each.
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function& reported) {
   const gpb::RFunction f(reported, nullptr);
@@ -557,8 +556,7 @@ Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function&
   return gpb::local_search_by_values(u, ask, gpb::lbfgsb_minimizer(500, 2e-15));
 }
 
-// A matrix's columns as a list, each without names: all its rows, or those with these numbers
-// (1-based, or NA).
+// A matrix's columns as a list, each without names: all rows, or those with these numbers (1-based, or NA).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector& names,
                        SEXP rows) {
@@ -583,7 +581,7 @@ Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector
   return out;
 }
 
-// A data.frame of columns that are known to be in order: data.frame() takes longer than a round.
+// A data.frame from columns that are known to be valid, because data.frame() takes longer than a round.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_frame(SEXP columns) {
   const SEXP frame = PROTECT(MAYBE_REFERENCED(columns) ? Rf_shallow_duplicate(columns) : columns);
@@ -597,7 +595,7 @@ SEXP cpp_frame(SEXP columns) {
 }
 
 // ---- random numbers -----------------------------------------------------------------------------
-// R's random generator, put back by a destructor: no interrupt can come in between.
+// Restores R's random generator by a destructor, which no interrupt can prevent.
 
 namespace {
 
@@ -615,7 +613,7 @@ class KeptState {
 
 }  // namespace
 
-// Calls code(); R's generator is in this state (.Random.seed) afterwards, however the call ends.
+// Calls code(). Afterwards R's generator is in this state (.Random.seed), even after an error or interrupt.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state) {
   const KeptState kept(state);
@@ -624,10 +622,10 @@ SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state) {
 
 // ---- checking a model ---------------------------------------------------------------
 
-// Rewards `y` (less the prior mean), with their noise variances, come one after the other at places of a finite set
-// (0-based numbers) whose covariance is `gram`: each one's distance from its mean given those before, in units of its
-// sd. Conditioning on one reading is an update of rank one, of the upper triangle and of as many points as may still be
-// asked for: all but those at the end whose last reward has come.
+// One-step-ahead residuals over their sds. The rewards `y` (minus the prior mean), with their noise variances, arrive
+// one after the other. `point` has their numbers (0-based) in a finite set with the covariance `gram`. Conditioning on
+// one measurement is a rank-one update of the upper triangle. It leaves out the points at the end of the set that have
+// no later rewards.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y,
                                     Rcpp::NumericVector noise) {
@@ -659,9 +657,10 @@ Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVecto
   return out;
 }
 
-// ---- shares -------------------------------------------------------------------------------------
+// ---- mixtures -----------------------------------------------------------------------------------
 
-// Points, a row each: `spread`, of the unit cube, as uniform shares; else moved to the nearest allowed ones.
+// Points, a row each. `spread`: points of the unit cube are transformed to uniform mixtures; otherwise points are moved
+// to the nearest allowed mixtures.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool spread) {
   const gpb::Shares shares = gpb::make_shares(gpb::RSettings(setting));
@@ -675,8 +674,8 @@ Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool sp
   return x;
 }
 
-// Points whose shares are exchanged for others, a row each, see Shares::exchanges(); none where all shares may be above
-// 0.
+// Points with exchanged mixture components, a row each, see Shares::exchanges(); none if the number of components is
+// not limited.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_share_exchanges(const Rcpp::List& setting, const Eigen::VectorXd& x) {
   return gpb::make_shares(gpb::RSettings(setting)).exchanges(x);
@@ -686,7 +685,7 @@ Eigen::MatrixXd cpp_share_exchanges(const Rcpp::List& setting, const Eigen::Vect
 
 namespace {
 
-// Numbers from R in turn, which seed a stream.
+// Numbers from R, in order, which seed a stream.
 class GivenNumbers final : public gpb::Rng {
  public:
   explicit GivenNumbers(const Eigen::VectorXd& numbers) : numbers_(numbers) {}
@@ -706,14 +705,14 @@ gpb::Box box_from_list(const Rcpp::List& box) {
 
 }  // namespace
 
-// The point where c'x is largest over A x <= b, x >= 0; no numbers where there is none.
+// The maximiser of c'x over A x <= b, x >= 0; of length 0 if there is none.
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_maximise_linear(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& c) {
   return gpb::maximise_linear(A, b, c).x;
 }
 
-// Of the region of linear constraints (see Polytope): is it proved empty, is a point known, its corners, and `count`
-// uniform points, whose random numbers follow from eight uniform ones.
+// The region of linear constraints (see Polytope): is it proved to be empty, is a point known, its corners, and `count`
+// uniform points. Their random numbers are derived from eight uniform ones.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_polytope(const Rcpp::List& rules, const Rcpp::List& box, int count, const Eigen::VectorXd& seed) {
   const gpb::Polytope region(gpb::make_linear_rules(gpb::RSettings(rules)), box_from_list(box));
@@ -725,7 +724,7 @@ Rcpp::List cpp_polytope(const Rcpp::List& rules, const Rcpp::List& box, int coun
                             Rcpp::_["points"] = draw ? region.points(count, stream) : Eigen::MatrixXd());
 }
 
-// Changes of whole numbers that keep one of the sums, a row each.
+// Changes of integers that keep one of the sums, a row each.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_lattice_moves(const Rcpp::List& rules, const Rcpp::List& box) {
   return gpb::lattice_moves(gpb::make_linear_rules(gpb::RSettings(rules)), box_from_list(box));
@@ -765,9 +764,9 @@ SEXP wrap(const Eigen::MatrixXd& x) {
 
 namespace gpb {
 
-// ---- entries that fail --------------------------------------------------------------------------
+// ---- errors of entry points ---------------------------------------------------------------------
 
-// (As Rcpp's END_RCPP has it. Conditions stay protected until R's error takes the stack down.)
+// The same handlers as in Rcpp's END_RCPP. Conditions stay protected until R's error unwinds the stack.
 Failure failure_caught() {
   try {
     throw;
@@ -877,7 +876,7 @@ std::vector<std::unique_ptr<Settings>> RSettings::parts(const char* name) const 
 
 namespace {
 
-// R's own function with its work space on the stack: orders stay below 200.
+// R's own function with its workspace on the stack; orders are below 200.
 double r_bessel_k(double order, double x) {
   double work[256];
   return R::bessel_k_ex(x, order, 2.0, work);
@@ -895,8 +894,8 @@ KernelPtr kernel_from_list(const Rcpp::List& kernel, HandleFunctions* handle) {
 
 namespace {
 
-// One minimisation. The C routine asks for value and gradient apart, at the same
-// point: both are computed once. No exception may pass through it.
+// One minimisation. The C routine requests value and gradient separately, at the same point, so both are computed once.
+// Exceptions must not pass through it.
 struct Call {
   const Objective* f;
   VectorXd x, gradient;
@@ -913,7 +912,7 @@ struct Call {
     } catch (...) {
       failure = std::current_exception();
     }
-    // What is not finite ends the search where it is.
+    // A value that is not finite ends the search.
     if (failure || !std::isfinite(value) || !gradient.allFinite()) {
       value = 1e300;
       gradient = VectorXd::Zero(n);

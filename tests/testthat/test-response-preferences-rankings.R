@@ -103,11 +103,11 @@ test_that("a place that stands twice in a ranking, and weights of older ones", {
   reference <- ref_rankings(kernel_gram(rank_kernel, rank_x), list(c(2, 4, 2)))
   expect_equal(b$posterior(scale = "latent")$mean, reference$mean, tolerance = 1e-8)
   expect_equal(b$posterior(scale = "latent")$sd, sqrt(diag(reference$cov)), tolerance = 1e-7)
-  w <- ranked(rank_bandit(changes = change_fade(0.2, by = "weights")), orders[1:2])
+  w <- ranked(rank_bandit(changes = change_oracle(rate = 0.2, by = "weights")), orders[1:2])
   powers <- 0.8^(7 - c(4, 6))
   expect_equal(w$posterior(scale = "latent")$mean,
                ref_rankings(kernel_gram(rank_kernel, rank_x), orders[1:2], powers = powers)$mean, tolerance = 1e-8)
-  window <- ranked(rank_bandit(changes = change_fade(window = 2)), orders)
+  window <- ranked(rank_bandit(changes = change_oracle(window = 2)), orders)
   latest <- ref_rankings(kernel_gram(rank_kernel, rank_x), orders[3:4])
   expect_equal(window$posterior(scale = "latent")$mean, latest$mean, tolerance = 1e-8)
 })

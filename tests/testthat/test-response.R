@@ -144,9 +144,9 @@ test_that("whoever looks when, in whatever order rewards come, by whatever way: 
                                    rewards = rewards_ordinal(3), contexts = contexts, pending = pending_hallucinate()),
     robust = function() gp_bandit(seq(0, 1, .1), tiny_kernel, 0.1, ucb2, rewards = rewards_robust(),
                                   pending = pending_censor(Inf)),
-    window = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_fade(window = 4)),
+    window = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_oracle(window = 4)),
     weighted = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(),
-                                    changes = change_fade(0.2, by = "weights")),
+                                    changes = change_oracle(rate = 0.2, by = "weights")),
     oracle = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(),
                                   changes = change_oracle(4, explore = 0.1))
   )
@@ -239,7 +239,7 @@ test_that("a pending query that the variance knows leaves the mean alone and wei
 })
 
 test_that("weights of older rewards are powers of the likelihood", {
-  b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_fade(0.5, by = "weights"))
+  b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_oracle(rate = 0.5, by = "weights"))
   b$add(arm = c(1, 2, 2), reward = c(1, 1, 0), size = c(1, 2, 1))
   w <- .5^(4 - 1:3)
   reference <- ref_laplace(kernel_gram(tiny_kernel, tiny_x), diag(3)[1:2, ],
@@ -299,7 +299,7 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   refused("rewards", outputs = scale_outputs())
   refused("constraints", constraints = constraints_noiseless(1, 5))
   refused("changes", changes = change_detect(sqrt, sqrt))
-  refused("changes", changes = change_fade(0.1))
+  refused("changes", changes = change_oracle(rate = 0.1))
   refused("width", policy = policy_ucb(width_amm(1, 1)))
   refused("width", policy = policy_ts(width_srinivas_finite()))
   refused("policy", policy = policy_kg())
