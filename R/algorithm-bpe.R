@@ -305,8 +305,8 @@ alive_among <- function(alive, points) as.integer(seq_len(point_total(points)) %
 # The points that a model over points would suggest, in order.
 first_asked <- function(model, eligible, count) {
   model <- as.environment(model)
-  rows <- ask(model, c(contexts_for(model, NULL, count), list(eligible = eligible)), NA_real_)
-  model$queries$arm[rows] + 1L
+  ask(model, c(contexts_for(model, NULL, count), list(eligible = eligible)), NA_real_)
+  utils::tail(table_column(model$queries, "arm"), count) + 1L
 }
 
 # Points chosen one after the other, each with the largest variance given those before it.

@@ -71,8 +71,8 @@ keep_difference <- function(bandit, draft) {
 
 # ---- changes that a store makes within a transaction ---------------------------------
 
-# Must this call first be wrapped in a transaction?
-needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
+# Is this a call that has to become a transaction first?
+needs_transaction <- function(bandit) !is.null(bandit$journal) && is_stored(bandit) && !bandit$journal$active
 
 # Generics that dispatch on the log. They take the bandit, then the arguments of the bandit's method of the same name.
 suggest_in <- function(bandit, ...) UseMethod("suggest_in", bandit$journal)

@@ -128,14 +128,19 @@ check_model_state <- function(model_state, config) {
     check_model_state(one, config[names(config) != "outcomes"])
   }
   if (!is.list(model_state)) damaged("a refit has no parameters")
-  resolve_kernel(check_made_here(model_state$kernel), input_names(config), arms = arm_count(config$domain))
+  check_kernel_of_file(model_state$kernel, config)
   check_positive(model_state$noise_var, "noise_var")
   check_prior_mean(model_state$mean, config$domain)
   check_outcome_transform(model_state$output_map)
   if (!is.null(model_state$models)) check_models(model_state$models, config)
 }
 
-# (`worst` is NaN if outliers are not clipped.)
+check_kernel_of_file <- function(kernel, config) {
+  check_class(check_made_here(kernel), "bandit_kernel", "kernel")
+  resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
+}
+
+# (`worst` is none where rewards have no tail.)
 check_outcome_transform <- function(map) {
   if (is.null(map)) return(invisible())
   if (!is.list(map) || !all(c("centre", "scale", "distinct", "count") %in% names(map))) {

@@ -107,15 +107,13 @@ fitted.GPBandit <- function(object, ...) {
 fitted_rows <- function(frame, rows) {
   names <- given_names(frame$config)
   ids <- as.character(own_columns(rows, names)$id)
-  found <- own_columns(posterior_of_rows(frame, rows), names)
+  found <- own_columns(bandit_posterior(frame, rows, NULL), names)
   if (!has_outcomes(frame$config)) return(stats::setNames(found$mean, ids))
   outcomes <- outcome_names(frame$config)
   out <- as.matrix(found[intersect(c(paste0(outcomes, "_mean"), "mean"), base::names(found))])
   dimnames(out) <- list(ids, outcomes)
   out
 }
-
-posterior_of_rows <- function(frame, rows) bandit_posterior(frame, rows, NULL)
 
 #' @rdname bandit-model
 #' @export
@@ -173,13 +171,11 @@ regression_of <- function(frame, what) {
   config <- current_config(frame)
   check_plain_model(frame, what)
   rebuild(frame)
-  known <- each_measurement(core(cpp_bandit_known(frame$handle, 1L)))
-  map <- output_map(config)
-  scaled <- through_map(map, known, config$noise_var)
-  own <- if (!all(is.na(scaled$noise_var))) scaled$noise_var
-  y <- scaled$value - known_prior_mean(frame, known$id, config$mean)
+  known <- core(cpp_bandit_measurements(frame$handle, 1L, output_map(config), config$noise_var))
+  own <- if (!all(is.na(known$noise_var))) known$noise_var
+  y <- known$value - known_prior_mean(frame, known$id, config$mean)
   list(regression = gp_regression(known_inputs(frame, known$id), y, config$kernel, config$noise_var, 0, own),
-       log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
+       log_slope = known$log_slope)
 }
 
 check_plain_model <- function(frame, what) {
@@ -328,7 +324,7 @@ augment.GPBandit <- function(x, newdata = NULL, context = NULL, ...) {
   config <- frame$config
   rows <- if (is.null(newdata)) bandit_history(frame) else as.data.frame(newdata)
   if (nrow(rows) == 0) return(rows)
-  found <- if (is.null(newdata)) posterior_of_rows(frame, rows) else bandit_posterior(frame, newdata, context)
+  found <- if (is.null(newdata)) bandit_posterior(frame, rows, NULL) else bandit_posterior(frame, newdata, context)
   found <- own_columns(found, given_names(config))
   of <- function(what) {
     columns <- if (has_outcomes(config)) paste0(outcome_names(config), "_", what) else what

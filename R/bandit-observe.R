@@ -2,7 +2,7 @@
 
 # The core records valid rewards at once; other cases are handled here, or are errors with an explanation.
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, ...) {
-  if (!is.null(bandit$journal) && needs_transaction(bandit)) {
+  if (needs_transaction(bandit)) {
     return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
   }
   if (...length()) {

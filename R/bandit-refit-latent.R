@@ -6,6 +6,9 @@
 
 fitted_latent <- function(bandit, current) {
   config <- bandit$config
+  known <- core(cpp_bandit_known(make_whole(bandit)$handle, 1L))
+  sums <- known$id <= forgotten_of(bandit)$sums
+  if (length(known$id) + sum(known$size[sums] - 1) < config$refit$minimum) return(NULL)
   fits_mean <- config$refit$mean == "fit"
   ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
   catch_error({

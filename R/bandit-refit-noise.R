@@ -15,14 +15,18 @@ point_measurements <- function(x, y) {
 # Are there enough replicates, or enough points?
 can_vary <- function(measurements) sum(measurements$count > 1) >= 10 || length(measurements$count) >= 30
 
-# The parameters that a refit with constant noise has `found`; if it improves the likelihood enough, those with
-# heteroscedastic noise, with `noise_field`.
-with_varying_noise <- function(found, x, y, own, fits_mean, settings) {
+# The parameters that a refit with constant noise has `found`, or, where that pays, with noise that varies:
+# `noise_field`.
+with_varying_noise <- function(bandit, found, current, rule) {
+  fits_mean <- rule$mean == "fit"
+  known <- measurements_of(bandit, current, NULL, fits_mean)
+  x <- known$x
+  y <- known$y
   measurements <- point_measurements(x, y)
-  if (any(!is.na(own)) || !can_vary(measurements)) return(found)
+  if (any(!is.na(known$noise_var)) || !can_vary(measurements)) return(found)
   constant <- gp_regression(x, y, found$kernel, found$noise_var, if (fits_mean) found$mean else 0)
   asked <- do.call(fit_question, c(list(x, y, found$kernel, noise_var = found$noise_var,
-                                        mean = if (fits_mean) "fit" else 0), settings), quote = TRUE)
+                                        mean = if (fits_mean) "fit" else 0), rule$settings), quote = TRUE)
   best <- best_varying_noise(asked, measurements, constant, fits_mean)
   gain <- best$likelihood - as.numeric(logLik.gp_regression(constant))
   if (!is.finite(gain) || gain < 2 + varying_parameters) return(found)

@@ -208,32 +208,41 @@ is_refit_due <- function(bandit, n) {
 }
 
 rounds_since_refit <- function(bandit) {
-  fits <- which(table_column(bandit$events, "kind") %in% believing)
-  fits <- fits[vapply(bandit$refits, is_real_refit, NA)]
-  last <- if (length(fits)) bandit$events$id[fits[length(fits)]] else 0L
-  table_size(bandit$queries) - last
+  last <- Position(is_real_refit, bandit$refits, right = TRUE)
+  if (is.na(last)) return(table_size(bandit$queries))
+  table_size(bandit$queries) - bandit$events$id[which(table_column(bandit$events, "kind") %in% believing)[last]]
 }
 
-# Neither a change of the outcome transform alone, nor added arms.
-is_real_refit <- function(fit) !isTRUE(fit$rescaled) && !is_growth(fit)
+# Not a map of outputs alone, nor arms that came.
+is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 
-refit_if_due <- function(bandit) {
+# Before a query: the parameters that a refit, or a new output transform, puts in the place of the `current` ones, as
+# `fit`; NULL where neither is due.
+due_refit <- function(bandit) {
   rule <- bandit$config$refit
-  if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(rescale_if_due(bandit))
-  rebuild(bandit)
-  known <- lapply(seq_len(outcome_count(bandit$config)), function(k) core(cpp_bandit_known(bandit$handle, k)))
-  sums <- forgotten_of(bandit)$sums
-  rewards <- function(one) length(one$id) + sum(one$size[one$id <= sums] - 1)
-  enough <- vapply(known, function(one) rewards(one) >= rule$minimum, NA)
-  if (!any(enough)) return(rescale_if_due(bandit))
+  found <- if (!is.null(rule) && rounds_since_refit(bandit) >= rule$rounds) fitted_outcomes(bandit)
+  if (is.null(found)) due_rescale(bandit) else found
+}
+
+refit_if_due <- function(bandit) apply_if_due(bandit, due_refit(bandit))
+
+apply_if_due <- function(bandit, due) {
+  if (is.null(due)) return(invisible(FALSE))
+  apply_refit(bandit, due$fit, due$current)
+}
+
+# NULL where too few rewards are known of each outcome.
+fitted_outcomes <- function(bandit) {
   current <- refitted_parameters(bandit)
-  fit <- if (enough[1]) fitted_parameters(bandit, known[[1]], current) else current
-  for (k in which(enough)[which(enough) > 1]) {
-    name <- names(bandit$config$outcomes)[k]
-    fit$outcomes[[name]] <- fitted_parameters(bandit, known[[k]], current$outcomes[[name]], k)
-  }
-  if (!is.null(current$outcomes) && is.null(fit$outcomes)) fit$outcomes <- current$outcomes
-  apply_refit(bandit, fit, current)
+  first <- fitted_parameters(bandit, current)
+  others <- lapply(seq_along(current$outcomes), function(k) {
+    fitted_parameters(bandit, current$outcomes[[k]], k + 1L)
+  })
+  if (is.null(first) && all(vapply(others, is.null, NA))) return(NULL)
+  fit <- if (is.null(first)) current else first
+  fit$outcomes <- current$outcomes
+  for (k in which(lengths(others) > 0)) fit$outcomes[[k]] <- others[[k]]
+  list(fit = fit, current = current)
 }
 
 # The parameters that refits change, with their current values.
@@ -246,92 +255,153 @@ refitted_parameters <- function(bandit) {
     if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
-# The parameters of an outcome after a refit, or the current ones if the refit fails.
-fitted_parameters <- function(bandit, known, current, outcome = 1) {
-  if (has_likelihood(bandit$config)) return(fitted_latent(bandit, current))
+# ---- what no refit changes ----------------------------------------------------------------
+# Settings resolved, and what is fitted of each outcome, are kept while a bandit's settings are the same: by a name in
+# its environment that is no field.
+
+prepared_refits <- function(bandit) {
+  config <- bandit$config
+  if (!identical(bandit$.prepared$config, config)) {
+    bandit$.prepared <- list(config = config, fixed = fixed_settings(config),
+                             plans = lapply(seq_len(outcome_count(config)), refit_plan, config = config))
+  }
+  bandit$.prepared
+}
+
+# See plan_from_list() and cpp_bandit_fit() in C++. `objects`: the kernels that the models may have. NULL where R
+# collects what is known, for another likelihood or for earlier campaigns.
+refit_plan <- function(outcome, config) {
+  config <- outcome_config(config, outcome)
+  rule <- config$refit
+  if (is.null(rule) || has_likelihood(config) || has_transfer(config)) return(NULL)
+  numbered <- has_matrix(config$kernel)
+  inputs <- input_names(config)
+  objects <- kernels_of(config$kernel, rule$smoothness)
+  c(list(outcome = outcome, minimum = rule$minimum, columns = length(inputs), numbered = numbered, objects = objects,
+         kernels = lapply(objects, resolve_kernel, inputs, arm_count(config$domain)), fits_mean = rule$mean == "fit",
+         average = or_else(rule$average, 1), smoothness_prior = rule$smoothness_prior,
+         draws = has_function(config$kernel)),
+    do.call(fit_plan, c(list(config$kernel, c(inputs, if (numbered) "arm")), rule$settings), quote = TRUE))
+}
+
+# ---- an outcome's parameters -----------------------------------------------------------------
+
+# Better parameters of an outcome than the current ones, or these; NULL where too few rewards are known.
+fitted_parameters <- function(bandit, current, outcome = 1L) {
+  plan <- prepared_refits(bandit)$plans[[outcome]]
+  if (is.null(plan)) {
+    return(if (has_transfer(bandit$config)) fitted_transfer(bandit, current) else fitted_latent(bandit, current))
+  }
   config <- outcome_config(bandit$config, outcome)
-  prior <- if (config$refit$mean == "fit") "fit" else 0
-  x <- known_inputs(bandit, known$id)
-  outputs <- config$outputs
-  # (Values that replace unknown rewards do not influence the outcome transform.)
-  maps <- maps_to_compare(outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
-                          current$output_map, has_transfer(config))
-  known <- each_measurement(known)
-  x <- x[known$row, , drop = FALSE]
-  prior_mean <- if (!identical(prior, "fit")) known_prior_mean(bandit, known$id, current$mean)
-  seen <- lapply(maps, function(one) {
-    map <- one$map
-    scaled <- through_map(map, known, current$noise_var)
-    y <- scaled$value - or_else(prior_mean, 0)
-    question <- c(list(x = x, y = y, kernel = current$kernel, noise_var = current$noise_var, mean = prior,
-                       own_noise = scaled$noise_var), config$refit$settings)
-    list(map = map, is_usual = one$is_usual, question = question,
-         log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
-  })
+  # (What stands for a reward that is not known has no say in what a reward is to the model.)
+  maps <- if (is.null(config$outputs)) list(list(map = NULL))
+          else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
+                               current$output_map)
   catch_error({
-    fits_mean <- is.null(prior_mean)
-    fit_to <- function(data) {
-      y <- data$question$y
-      own <- data$question$own_noise
-      found <- if (has_transfer(config)) transfer_fit(config, current, x, y, own, if (!fits_mean) 0,
-                                                   middle_slope(data$map, known$value))
-               else preserve_rng(refitted(data$question, config$refit, current, fits_mean))
-      if (identical(config$refit$noise, "varying")) {
-        found <- preserve_rng(with_varying_noise(found, x, y, own, fits_mean, config$refit$settings))
-      }
-      c(found, if (!is.null(data$map)) list(output_map = data$map))
+    best <- fit_under(bandit, plan, current, maps[[1]]$map)
+    if (length(maps) == 2 && is_other_better(bandit, plan, maps, best)) {
+      best <- fit_under(bandit, plan, current, maps[[2]]$map)
     }
-    found <- fit_to(seen[[1]])
-    if (length(seen) == 2 && is_other_better(seen, found, fits_mean)) found <- fit_to(seen[[2]])
-    found
+    varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
+    if (varies) preserve_rng(with_varying_noise(bandit, best$fit, current, config$refit)) else best$fit
   }, function(e) {
     warn_refit(bandit, e)
     current
   })
 }
 
-# Should the second of two kinds of outcome transforms be used? If the model (`fit`, found with the first) has noise,
-# the likelihood of the rewards decides. If it has none, there is no noise to distort, and the rewards' distribution
-# alone decides: with this rule, searches find better points.
-is_other_better <- function(seen, fit, fits_mean) {
-  if (fit$noise_var < least_bent_noise) return(seen[[2]]$is_usual)
-  is_likelier(seen[[2]], seen[[1]], fit, fits_mean)
+# The `fit` under an output transform, and what it was made of, `found`; both NULL where too few rewards are known.
+fit_under <- function(bandit, plan, current, map) {
+  found <- bandit_fit(bandit, plan, fit_from(plan, current, map))
+  if (isFALSE(found)) return(list())
+  list(fit = c(fit_of(plan, current, found), if (!is.null(map)) list(output_map = map)), found = found)
 }
 
-# Are the rewards likelier under the other transform than under the one with which `fit` was found? Both are densities
-# of the untransformed rewards. The other model is found by a local search from `fit`, in a tenth of a refit's time.
-is_likelier <- function(other, data, fit, fits_mean) {
-  question <- other$question
-  question[c("kernel", "noise_var", "starts")] <- list(fit$kernel, fit$noise_var, 1)
-  searched_from <- attempt(preserve_rng(do.call(gp_fit, question, quote = TRUE)))
-  if (is.null(searched_from)) return(FALSE)
-  q <- data$question
-  regression <- gp_regression(q$x, q$y, fit$kernel, fit$noise_var, if (fits_mean) fit$mean else 0,
-                              if (!all(is.na(q$own_noise))) q$own_noise)
-  bent <- function(data) data$map$lambda != 1
-  gained <- searched_from$log_likelihood + other$log_slope - as.numeric(stats::logLik(regression)) - data$log_slope
-  isTRUE(gained > if (bent(other)) bending_pays else -bending_pays)
+bandit_fit <- function(bandit, plan, asked) {
+  if (plan$draws) return(preserve_rng(cpp_bandit_fit(make_whole(bandit)$handle, plan, asked)))
+  found <- cpp_bandit_fit(bandit$handle, plan, asked)
+  if (is.null(found)) cpp_bandit_fit(make_whole(bandit)$handle, plan, asked) else found
 }
 
-# Each mean of several replicates, as that number of values with the same mean and spread, which have the same
-# likelihood as the replicates. `row`: the row of `known` to which each value belongs.
-each_measurement <- function(known) {
-  row <- rep(seq_along(known$id), known$size)
-  if (length(row) == length(known$id)) return(c(known, list(row = row)))
-  number <- sequence(known$size)
-  m <- known$size[row]
-  # Two of them deviate from the mean, the others equal it.
-  off <- ifelse(m > 1 & number <= 2, c(1, -1)[pmin(number, 2)] * sqrt(known$spread[row] / 2), 0)
-  list(id = known$id[row], value = known$value[row] + off, noise_var = known$noise_var[row],
-       doubted_to = known$doubted_to[row], row = row)
+# What a fit begins with.
+fit_from <- function(plan, current, map) {
+  list(start = c(kernel_parameters(current$kernel), current$noise_var), map = map, local_searches = FALSE, kernel = 1L,
+       mean = if (plan$fits_mean) numeric() else current$mean,
+       average = if (plan$average > 1) {
+         average_question(plan$objects, plan$average, plan$smoothness_prior, current$models)
+       })
 }
 
-# If the core rejects the new parameters, the log gets a refit with the old ones.
+# Kernel, noise variance and mean; with several models these too. (A mean that is not fitted may be one number per arm.)
+fit_of <- function(plan, current, found) {
+  if (plan$average == 1) {
+    last <- length(found$values)
+    return(list(kernel = replace_parameters(current$kernel, found$values[-last]), noise_var = found$values[[last]],
+                mean = if (plan$fits_mean) found$mean else current$mean))
+  }
+  if (isTRUE(found$constant)) return(current[c("kernel", "noise_var", "mean", intersect("models", names(current)))])
+  averaged <- models_found(found, plan$objects, found$centre)
+  best <- averaged$best[c("kernel", "noise_var", "mean")]
+  if (!plan$fits_mean) {
+    best$mean <- current$mean
+    averaged$models <- lapply(averaged$models, function(model) model[names(model) != "mean"])
+  }
+  c(best, list(models = averaged$models))
+}
+
+# Of the two kinds of maps, should it be the second? Where the model (`first`, found with the first) sees noise, the
+# rewards' likelihood says so. Where it sees none no noise can be bent: then their distribution alone does, under which
+# searches find more.
+is_other_better <- function(bandit, plan, maps, first) {
+  if (first$fit$noise_var < least_bent_noise) return(maps[[2]]$is_usual)
+  is_likelier(bandit, plan, maps[[2]]$map, first)
+}
+
+# Are the rewards likelier under this map than under the one of `first`? Both as densities of the rewards themselves;
+# the model is climbed to from that fit, a tenth of a refit's time.
+is_likelier <- function(bandit, plan, map, first) {
+  asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
+  asked$kernel <- or_else(first$found$best_kernel, 1L)
+  searched_from <- attempt(bandit_fit(bandit, plan, asked))
+  of <- function(found) found$log_likelihood + found$log_slope
+  gained <- of(searched_from) - of(first$found)
+  isTRUE(gained > if (map$lambda != 1) bending_pays else -bending_pays)
+}
+
+# ---- where R collects what is known ----------------------------------------------------------
+
+# Readings less their prior mean (0 where that is fitted), in the model's units, at points as R has them; NULL where
+# fewer rewards are known than a refit takes.
+measurements_of <- function(bandit, current, map, fits_mean) {
+  known <- core(cpp_bandit_measurements(make_whole(bandit)$handle, 1L, map, current$noise_var))
+  if (known$rewards < bandit$config$refit$minimum) return(NULL)
+  c(known, list(x = known_inputs(bandit, known$id),
+                y = known$value - if (fits_mean) 0 else known_prior_mean(bandit, known$id, current$mean)))
+}
+
+fitted_transfer <- function(bandit, current) {
+  config <- bandit$config
+  # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
+  map <- if (!is.null(config$outputs)) fitted_transform(bandit, 1)
+  fits_mean <- config$refit$mean == "fit"
+  known <- measurements_of(bandit, current, map, fits_mean)
+  if (is.null(known)) return(NULL)
+  catch_error({
+    found <- transfer_fit(config, current, known$x, known$y, known$noise_var, if (!fits_mean) 0,
+                          middle_slope(map, known$reward))
+    c(found, if (!is.null(map)) list(output_map = map))
+  }, function(e) {
+    warn_refit(bandit, e)
+    current
+  })
+}
+
+# ---- taking new parameters ------------------------------------------------------------------
+
+# If the core cannot take new parameters, the refit that the log gets is one to the old ones.
 apply_refit <- function(bandit, fit, current) {
   taken <- fit
-  put <- function(handle, parameters) {
-    cpp_bandit_refit(handle, core_config(refitted_config(bandit$config, parameters)))
-  }
+  put <- function(handle, parameters) cpp_bandit_refit(handle, settings_after(bandit, parameters))
   transact(bandit, function(handle) {
     keep_current <- function(e) {
       pass_on_stop(e)
@@ -344,10 +414,13 @@ apply_refit <- function(bandit, fit, current) {
   invisible(TRUE)
 }
 
-# The bandit from which predictions and summaries are made. Until the first refit, the parameters of a bandit that
-# scales its rewards are arbitrary defaults, for example with almost no noise. If there are enough rewards, a copy does
-# the refit with which the bandit would begin its next query. The bandit and its choices do not change. `.look`, a
-# variable of its environment and not a field, keeps the copy until the log changes.
+# The settings with these parameters, as the core takes them.
+settings_after <- function(bandit, fit) core_config(refitted_config(bandit$config, fit), prepared_refits(bandit)$fixed)
+
+# What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
+# nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
+# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, no
+# field, keeps the copy until there is news.
 looked_at <- function(bandit) {
   frame <- frame_of(bandit)
   if (!is_unfitted(frame)) {
@@ -359,7 +432,10 @@ looked_at <- function(bandit) {
   if (!identical(frame$.look$state, state)) {
     twin <- bandit_copy(frame)
     hand_on_warnings(if (is.null(frame$.look)) frame else as.environment(frame$.look$twin), as.environment(twin))
-    refit_if_due(as.environment(twin))
+    inside <- as.environment(twin)
+    inside$.prepared <- frame$.prepared
+    refit_if_due(inside)
+    frame$.prepared <- inside$.prepared
     frame$.look <- list(state = state, twin = twin)
   }
   twin <- frame$.look$twin
@@ -424,11 +500,13 @@ fitted_transform <- function(bandit, outcome) {
                  rewards_far_apart(bandit, outcome))
 }
 
-# After rewards were reported (`reported`), and before a query.
-rescale_if_due <- function(bandit, reported = FALSE) {
+# After rewards were told (`reported`), and before a query.
+rescale_if_due <- function(bandit, reported = FALSE) apply_if_due(bandit, due_rescale(bandit, reported))
+
+# As due_refit(): only output transforms are made again.
+due_rescale <- function(bandit, reported = FALSE) {
   due <- rescales_due(bandit, reported)
-  if (length(due) == 0) return(invisible(FALSE))
-  rebuild(bandit)
+  if (length(due) == 0) return(NULL)
   current <- refitted_parameters(bandit)
   fit <- current
   for (k in due) {
@@ -437,7 +515,7 @@ rescale_if_due <- function(bandit, reported = FALSE) {
   }
   # Not a refit in the sense of refit_every().
   fit$rescaled <- TRUE
-  apply_refit(bandit, fit, current)
+  list(fit = fit, current = current)
 }
 
 register_family("bandit_refit", refit_entry)

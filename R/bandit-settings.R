@@ -22,30 +22,41 @@ check_contexts <- function(contexts, domain) {
   list(table = table, names = utils::tail(both, length(names)))
 }
 
-# The settings in the core's format.
-core_config <- function(config) {
-  if (is_reflected(config)) config$mean <- -config$mean
-  kernel <- resolve_kernel(config$kernel, input_names(config), arms = arm_count(config$domain))
-  common <- list(
-    space = core_space(config$domain, config), kernel = kernel, noise_var = config$noise_var,
-    policy = resolve_policy(config$policy, config),
+# The settings as the core takes them. `fixed`: fixed_settings() of them, which stay the same at refits.
+core_config <- function(config, fixed = fixed_settings(config)) {
+  common <- fixed
+  if (!is.null(config$rewards)) {
+    if (is_reflected(config)) config$mean <- -config$mean
+    common$likelihood <- core_likelihood(config)
+  }
+  common$kernel <- resolve_kernel(config$kernel, input_names(config), arms = arm_count(config$domain))
+  common$noise_var <- config$noise_var
+  common$space$prior_mean <- rep_len(config$mean, length(fixed$space$prior_mean))
+  common$policy <- resolve_policy(config$policy, config, fixed$policy)
+  if (!is.null(config$noise_field)) common$noise_field <- core_noise_field(config)
+  if (isTRUE(config$fresh) && is_noise_negligible(config)) common$exact <- TRUE
+  if (!is.null(config$outputs)) common$outputs <- output_map(config)
+  if (!is.null(config$models)) common <- with_models(config, common)
+  if (has_outcomes(config)) core_outcomes(config, common) else common
+}
+
+# What the core takes of them that no refit changes.
+fixed_settings <- function(config) {
+  first <- trait(config$policy, "first")
+  out <- list(
+    space = core_space(config$domain, config), policy = traits_for_core(config$policy, config),
     pending = c(resolve_pending(config$pending, config), list(actions = length(config$domain$names))),
     engine = config$engine,
-    accuracy = if (is.null(config$accuracy)) 1e-3 else config$accuracy
+    accuracy = if (is.null(config$accuracy)) 1e-3 else config$accuracy,
+    changes = resolve_changes(config$changes, config),
+    constraints = if (!is.null(config$constraints)) unclass(config$constraints)
   )
-  first <- trait(config$policy, "first")
-  if (!is.null(first) && common$space$kind == "box") common$space$first <- unname(first$inputs)
-  if (!is.null(config$rewards)) common$clip <- config$rewards$b
-  common$likelihood <- core_likelihood(config)
-  common$noise_field <- core_noise_field(config)
-  if (isTRUE(config$fresh)) common$fresh <- TRUE
-  if (isTRUE(config$fresh) && is_noise_negligible(config)) common$exact <- TRUE
-  if (!is.null(config$failures)) common$failures <- output_sign(config)
-  if (identical(config$failures, "doubt")) common$doubted <- TRUE
-  common["changes"] <- list(resolve_changes(config$changes, config))
-  common["outputs"] <- list(output_map(config))
-  common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))
-  core_outcomes(config, with_models(config, common))
+  if (!is.null(first) && out$space$kind == "box") out$space$first <- unname(first$inputs)
+  if (!is.null(config$rewards)) out$clip <- config$rewards$b
+  if (isTRUE(config$fresh)) out$fresh <- TRUE
+  if (!is.null(config$failures)) out$failures <- output_sign(config)
+  if (identical(config$failures, "doubt")) out$doubted <- TRUE
+  out
 }
 
 # Is the noise variance under the current models almost zero relative to rewards of variance 1? (Not with contexts: a
@@ -61,9 +72,10 @@ is_noise_negligible <- function(config) {
 
 # Settings from which a space and a posterior are made, with those of each of several models.
 with_models <- function(config, common) {
-  # Rows of earlier campaigns that no model uses are left out, so that the bandit is bit for bit the one without them.
+  if (is.null(config$models)) return(common)
+  # Rows of earlier campaigns that no model goes by are none: the bandit is as without them, bit by bit.
   if (has_transfer(config) && share_reported(config) == 0) config$transfer <- NULL
-  if (!is.null(config$models)) common$models <- lapply(configs_of_models(config), core_model, common)
+  common$models <- lapply(configs_of_models(config), core_model, common)
   common
 }
 
@@ -248,7 +260,6 @@ points_found <- function(config, found) {
 # The noise field in the core's format.
 core_noise_field <- function(config) {
   field <- config$noise_field
-  if (is.null(field)) return(NULL)
   kernel <- resolve_kernel(field$kernel, input_names(config), arms = arm_count(config$domain))
   c(list(kernel = kernel), field[c("points", "weights", "level", "least", "most")])
 }
@@ -290,14 +301,15 @@ limit_seen <- function(limit, config) {
 }
 
 core_outcomes <- function(config, common) {
-  if (!has_outcomes(config)) return(common)
   roles <- outcome_roles(config)
   common$role <- core_role(roles[[1]], config)
   common$outcomes <- lapply(seq_along(roles)[-1], function(k) {
     one <- outcome_config(config, k)
+    space <- common$space
+    space$first <- NULL
+    space$prior_mean <- rep_len(one$mean, length(space$prior_mean))
     with_models(one, c(
-      list(space = core_space(one$domain, one),
-           kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)),
+      list(space = space, kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)),
            noise_var = one$noise_var),
       common[c("engine", "accuracy", "pending")], list(outputs = output_map(one), role = core_role(roles[[k]], one))))
   })

@@ -52,7 +52,7 @@ check_noise_field <- function(field, config) {
   if (is.null(field)) return(invisible())
   if (!is.list(field) || !identical(config$refit$noise,
                                     "varying")) damaged("a refit has a noise that the bandit does not")
-  resolve_kernel(check_made_here(field$kernel), input_names(config), arms = arm_count(config$domain))
+  check_kernel_of_file(field$kernel, config)
   points <- check_matrix(field$points, "points", columns = length(input_names(config)))
   check_numbers(field$weights, "weights", lengths = nrow(points))
   check_number(field$level, "level", lower = -700, upper = 700)

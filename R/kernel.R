@@ -193,25 +193,22 @@ kernel_function <- function(f, variance = 1, dims = NULL) new_kernel("function")
 
 new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 
-# Traits of a kernel:
-#   `per_input`     settings that have one value for each of its inputs, or one for all.
-#   `composite`     made of `parts`; `multiplies`: their product.
-#   `of_arms`       it has a matrix over the arms, perhaps in a part.
-#   `own_function`  it is a user's function, or has one in a part.
-#   `fitted`        names of the settings that are fitted, in the core's order.
-#   `prior_paths`   can functions be drawn from it if arms cannot be counted?
-#   `falls`         does it decrease with the distance between two points, and depend on nothing else?
-#   `smoothness`    nu; Inf: smooth, with a lengthscale that can shrink; NULL: not of that family.
-#   `gain_growth`   a function of the kernel and the number of inputs: the `factor` and the powers of log s and s in
-#                   its rate of information, see gain_rate(); NULL if none is known.
-#   `sharp_growth`  the same with Vakili et al.'s rate.
-#   `closed_form`   has the average of its square over a box a closed form?
-#   `unitless`      its lengthscale has no unit.
-#   `grows`         its variance grows with the squares of the inputs.
-#   `resolved`      a function that completes its settings for the core.
-#   `title`         for users.
+# What a kernel states of itself:
+#   per_input        settings that have one value for each of its inputs, or one for all;
+#   multiplies       is it a product of its `parts`?
+#   of_arms          a matrix over them, somewhere in it; own_function: a function of the user's;
+#   fitted           names of the settings that are fitted, in the core's order;
+#   prior_paths      can functions be drawn from it where arms cannot be counted?
+#   falls            does it fall with the distance between two points, and depend on nothing else?
+#   smoothness       nu; Inf: smooth, with a lengthscale that can shrink; NULL: not of that family;
+#   gain_growth      a function of the kernel and the number of inputs: the `factor` and the powers of log s and s in
+#                    its rate of information, see gain_rate(); NULL where none is known; sharp_growth: Vakili et al.'s;
+#   closed_form      does its square average over a box in closed form?
+#   unitless         its lengthscale has no unit; grows: its variance grows with the squares of the inputs;
+#   resolved         a function that completes its settings for the core;
+#   title            for people.
 kernel_traits <- list(
-  per_input = c("lengthscale", "period", "correlation"), composite = FALSE, multiplies = FALSE, of_arms = FALSE,
+  per_input = c("lengthscale", "period", "correlation"), multiplies = FALSE, of_arms = FALSE,
   own_function = FALSE, fitted = character(),
   prior_paths = TRUE, falls = FALSE, smoothness = NULL, gain_growth = NULL,
   sharp_growth = function(kernel) trait(kernel, "gain_growth"), closed_form = FALSE, unitless = FALSE, grows = FALSE,
@@ -220,7 +217,7 @@ kernel_traits <- list(
 
 any_part <- function(name) function(kernel) any(vapply(kernel$parts, trait, NA, name))
 all_parts <- function(name) function(kernel) all(vapply(kernel$parts, trait, NA, name))
-composite_traits <- list(composite = TRUE, of_arms = any_part("of_arms"), own_function = any_part("own_function"),
+composite_traits <- list(of_arms = any_part("of_arms"), own_function = any_part("own_function"),
                          prior_paths = all_parts("prior_paths"))
 
 # One lengthscale for all inputs counts as one parameter.
@@ -514,7 +511,7 @@ parts_as <- function(kernel, type) {
   if (identical(kernel$type, type)) kernel$parts else list(kernel)
 }
 
-is_composite <- function(kernel) trait(kernel, "composite")
+is_composite <- function(kernel) !is.null(kernel$parts)
 
 has_matrix <- function(kernel) trait(kernel, "of_arms")
 
@@ -584,7 +581,6 @@ replace_parameters <- function(kernel, values) {
 # per column. Points have the inputs in their columns and, if `arms` is a
 # number, the 0-based arm number in column `arm_column`.
 resolve_kernel <- function(kernel, input_names, arms = NULL) {
-  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
   resolved <- resolve_part(kernel, input_names, arms)
   resolved$arm_column <- length(input_names)
   resolved

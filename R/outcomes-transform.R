@@ -277,13 +277,10 @@ are_mostly_unlike <- function(reward) {
 # The transform with which a refit begins. With `transform = "auto"`, also the alternative with which it is compared:
 # one of them has a power transform, the other has none. The first is of the same kind as the transform in use.
 # `is_usual`: is the transform the one that the distribution of the rewards suggests?
-maps_to_compare <- function(outputs, reward, apart, current, has_transfer) {
-  if (is.null(outputs)) return(list(list(map = NULL)))
+maps_to_compare <- function(outputs, reward, apart, current) {
   usual <- list(map = fit_outcome_transform(outputs, reward, apart), is_usual = TRUE)
   map <- usual$map
-  # (The transforms of earlier campaigns were chosen by the distribution of their rewards. A related campaign must use
-  # the same rule.)
-  if (outputs$transform != "auto" || is.infinite(map$tail) || has_transfer) return(list(usual))
+  if (outputs$transform != "auto" || is.infinite(map$tail)) return(list(usual))
   other <- list(map = fit_outcome_transform(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"),
                                             reward,
                                      apart),
@@ -334,17 +331,6 @@ through_map <- function(map, known, usual) {
   doubted <- which(!is.na(known$doubted_to))
   out$noise_var[doubted] <- usual + (value(known$doubted_to[doubted]) - out$value[doubted])^2 / 12
   out
-}
-
-# The factor by which a transform scales the uncertainty of each reward: its slope at the reward. For a reward that may
-# lie anywhere between two values, it is the mean slope between them.
-whole_slopes <- function(map, scaled, known) {
-  slope <- scaled$slope
-  wide <- which(!is.na(known$doubted_to) & known$doubted_to != known$value)
-  if (is.null(map) || length(wide) == 0) return(slope)
-  to <- known$doubted_to[wide]
-  slope[wide] <- (transform_outputs(map, to) - scaled$value[wide]) / (to - known$value[wide])
-  slope
 }
 
 is_linear_map <- function(map) map$lambda == 1 && is.infinite(map$tail)

@@ -277,9 +277,10 @@ check_level <- function(level, implicit) {
 # just inside that range.
 resolve_improvement <- function(settings, config) {
   xi <- settings$xi
+  if (xi == 0) return(settings)
   if (has_outcomes(config)) config <- outcome_config(config, match(objectives(config)[1], outcome_names(config)))
   map <- output_map(config)
-  if (xi == 0 || is.null(map) && !has_response(config)) return(settings)
+  if (is.null(map) && !has_response(config)) return(settings)
   if (!is.null(map) && map$lambda == 1) {
     settings$xi <- if (is_scale_known(config)) xi * slope_at_centre(map) else 0
     return(settings)
@@ -587,18 +588,21 @@ describe_policy <- function(policy) {
   paste0(trait(policy, "title"), extra, repeated)
 }
 
-# The policy in the form that the core expects.
-resolve_policy <- function(policy, config) {
-  out <- unclass(policy)
-  out["width"] <- list(resolve_width(shared_width(policy$width, config), config))
-  for (name in c("draws", "rises", "takes_all")) {
-    out[[name]] <- trait(policy, name) && !(name == "rises" && has_outcomes(config))
-  }
+# The policy in the form that the core expects; `traits`: traits_for_core().
+resolve_policy <- function(policy, config, traits) {
+  out <- c(unclass(policy), traits)
+  if (!is.null(policy$width)) out$width <- resolve_width(shared_width(policy$width, config), config)
   if (!is.null(policy$prior_optimum)) {
     out$prior_optimum <- resolve_prior_optimum(policy$prior_optimum, config)
     out$rises <- FALSE
   }
   trait(policy, "resolved")(out, config)
+}
+
+# Properties of a policy that the core needs in addition to its settings.
+traits_for_core <- function(policy, config) {
+  list(draws = trait(policy, "draws"), rises = trait(policy, "rises") && !has_outcomes(config),
+       takes_all = trait(policy, "takes_all"))
 }
 
 # Does a function have a fourth argument (the points)?

@@ -157,8 +157,9 @@ same_setting <- function(made, found) identical(made, found) || (is.function(mad
 
 # A trait of a part.
 trait <- function(part, name) {
-  family <- family_of(class(part))
-  value <- entry_of(family, part[[family$tag]])$traits[[name]]
+  family <- families[[class(part)]]
+  tag <- family$tag
+  value <- (if (is.null(tag)) family$entries else family$entries[[part[[tag]]]])$traits[[name]]
   if (is.null(value)) {
     if (!name %in% names(family$traits)) stop("no trait ", name, " of ", class(part))
     value <- family$traits[[name]]

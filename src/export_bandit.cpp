@@ -699,17 +699,6 @@ struct LogFromR {
   Rcpp::CharacterVector arms;  // the eligible arms, NA for all
 };
 
-// A refit. Afterwards the functions of the previous settings are no longer called.
-template <typename Refit>
-void change_model_state(SEXP handle, const Rcpp::List& config, const Refit& refit) {
-  gpb::HandleFunctions functions;
-  gpb::ModelState model_state = gpb::model_state_from_config(config, &functions);
-  const Rcpp::Shield<SEXP> kept(functions.list());
-  refit(std::move(model_state));
-  SET_VECTOR_ELT(R_ExternalPtrProtected(handle), 1, kept);
-  functions.let_go();
-}
-
 }  // namespace
 
 // Replays the events of a log. `queries` and `contexts` are those after the first `first` queries; the events concern
@@ -739,12 +728,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) {
-  change_model_state(handle, config, [&](gpb::ModelState model_state) {
-    BanditDelta bandit(handle);
-    bandit->refit(std::move(model_state));
-  });
-}
+void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) { refit(handle, config); }
 
 // The settings contain the present arms, followed by the new ones.
 // [[Rcpp::export(rng = false)]]
@@ -781,31 +765,6 @@ Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
   using Rcpp::_;
   return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var,
                             _["size"] = size, _["spread"] = spread, _["doubted_to"] = doubted_to);
-}
-
-// The core's mean and the sd that is multiplied by the policy's width, at all candidates without a context.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_curved(SEXP handle) {
-  BanditHandle bandit(handle);
-  const gpb::Candidates& all = bandit->space().candidates(Context());
-  const Index n = all.size();
-  const Eigen::VectorXd mean = Eigen::Map<const Eigen::VectorXd>(bandit->mean().moments(all).mean, n);
-  const Eigen::VectorXd variance =
-      Eigen::Map<const Eigen::VectorXd>(bandit->curved().moments(all).variance, n);
-  return Rcpp::List::create(Rcpp::_["mean"] = mean,
-                            Rcpp::_["sd"] = gpb::roots(variance));
-}
-
-// The Gaussian approximation of the likelihood of the rewards: sites, and the core's f there.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_sites(SEXP handle) {
-  BanditHandle bandit(handle);
-  const gpb::SiteFit& fit = bandit->known().fit();
-  using Rcpp::_;
-  return Rcpp::List::create(_["f"] = fit.f, _["weight"] = fit.weight, _["weighted"] = fit.weighted,
-                            _["log_evidence"] = fit.log_evidence,
-                            _["information"] = bandit->known().information(),
-                            _["steps"] = fit.steps);
 }
 
 // Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), if all of them are in a table.

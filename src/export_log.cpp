@@ -810,13 +810,17 @@ namespace {
 
 SEXP frame_of(SEXP owner) { return Rf_isS4(owner) ? Rf_getAttrib(owner, Rf_install(".xData")) : owner; }
 
-// Updates the log after a change. If the log is also stored elsewhere, this is done after R has written the change
-// there (sync_log()).
-void follow_in_memory(SEXP handle, SEXP frame) {
+// Is the log in memory only? (If it is also stored elsewhere, it is updated after R has written the change there, see
+// sync_log().)
+bool is_in_memory(SEXP frame) {
   const SEXP journal = gpb::bound_value(frame, Rf_install("journal"));
-  if (journal != R_UnboundValue && !Rf_isNull(journal)) return;
+  return journal == R_UnboundValue || Rf_isNull(journal);
+}
+
+void follow_in_memory(SEXP handle, SEXP frame, SEXP fields) {
+  if (!is_in_memory(frame)) return;
   BanditHandle bandit(handle);
-  follow(bandit, frame, R_NilValue, R_NilValue, true, false);
+  follow(bandit, frame, fields, R_NilValue, true, false);
 }
 
 // Are there settings that may require an action before a query: design points, a refit, an outcome transform?
@@ -905,35 +909,62 @@ void record(SEXP handle, const RewardsFromR& rewards, double before) {
 
 }  // namespace
 
-// Plays one query for each context, one after the other; returns their rows in the log. `at_once`: R has made no checks
-// before. Other values:
+namespace {
+
+// The contexts of queries. If R gives none: `n` queries without contexts.
+std::vector<gpb::Context> contexts_from(SEXP contexts, SEXP n) {
+  if (!Rf_isNull(contexts)) return gpb::contexts_from_list(Rcpp::List(contexts));
+  return std::vector<gpb::Context>(static_cast<std::size_t>(Rf_asReal(n)));
+}
+
+// Can the core make the queries at once: is there nothing that must precede them, or that only R can compute?
+bool is_plain_request(SEXP frame, SEXP handle, SEXP contexts, SEXP time) {
+  if (!is_ready(handle) || !Rf_isNull(time)) return false;
+  const SEXP config = binding(frame, Rf_install("config"));
+  if (has_preludes(config)) return false;
+  if (Rf_isNull(contexts) && Rf_xlength(element(config, "context_names")) > 0) return false;
+  const BanditHandle bandit(handle);
+  return !bandit->state().pending().by_clock();
+}
+
+void ask(SEXP handle, const std::vector<gpb::Context>& contexts, double time, int* rows) {
+  gpb::RRng rng;
+  BanditDelta bandit(handle);
+  bandit->set_clock(time);
+  for (std::size_t k = 0; k < contexts.size(); ++k) {
+    rows[k] = static_cast<int>(bandit->commit(bandit->propose(contexts[k], rng)));
+    if (k % 64 == 63) gpb::check_interrupt();
+  }
+}
+
+SEXP shown(SEXP frame, const Rcpp::IntegerVector& rows);
+
+}  // namespace
+
+// Plays queries, one after the other; returns them as a data.frame. If R must format them, or must write the log first,
+// their rows in the log are returned. `n`: the number of queries; NULL if R has made all checks. `with_refit`: NULL, or
+// new `settings` that take effect before, and `fields` of the log that change with them. Other values:
 // * FALSE: R may have to act first, for example rebuild the object or refit.
 // * NULL: the object is not usable.
 // * A string: the message of an error (an error handler in R would take as long as everything else).
+// * "refit" and a string: the message of an error about the new settings; nothing has changed.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_bandit_suggest(SEXP owner, const Rcpp::List& contexts, double time, bool at_once) {
+SEXP cpp_bandit_suggest(SEXP owner, SEXP n, SEXP contexts, SEXP time, SEXP with_refit) {
   const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
-  if (at_once && (!is_ready(handle) || has_preludes(binding(frame, Rf_install("config"))))) {
-    return Rf_ScalarLogical(FALSE);
-  }
+  if (!Rf_isNull(n) && !is_plain_request(frame, handle, contexts, time)) return Rf_ScalarLogical(FALSE);
   if (!is_ready(handle)) return R_NilValue;
-  const auto asked = gpb::contexts_from_list(contexts);
-  const Rcpp::Shield<SEXP> rows(Rf_allocVector(INTSXP, static_cast<R_xlen_t>(asked.size())));
+  const auto asked = contexts_from(contexts, n);
+  const Rcpp::IntegerVector rows(Rf_allocVector(INTSXP, static_cast<R_xlen_t>(asked.size())));
+  bool refitted = Rf_isNull(with_refit);
   try {
-    {
-      gpb::RRng rng;
-      BanditDelta bandit(handle);
-      bandit->set_clock(time);
-      for (std::size_t k = 0; k < asked.size(); ++k) {
-        INTEGER(rows)[k] = static_cast<int>(bandit->commit(bandit->propose(asked[k], rng)));
-        if (k % 64 == 63) gpb::check_interrupt();
-      }
-    }
-    follow_in_memory(handle, frame);
+    if (!refitted) refit(handle, Rcpp::List(element(with_refit, "settings")));
+    refitted = true;
+    ask(handle, asked, Rf_isNull(time) ? gpb::kNaN : Rf_asReal(time), INTEGER(rows));
+    follow_in_memory(handle, frame, element(with_refit, "fields"));
   } catch (const std::exception& e) {
-    return Rf_mkString(e.what());
+    return refitted ? Rf_mkString(e.what()) : Rcpp::wrap(std::vector<std::string>{"refit", e.what()});
   }
-  return rows;
+  return shown(frame, rows);
 }
 
 // Records rewards of queries; returns TRUE.
@@ -957,7 +988,7 @@ SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP
   }
   try {
     record(handle, rewards, before);
-    follow_in_memory(handle, frame);
+    follow_in_memory(handle, frame, R_NilValue);
   } catch (const std::exception& e) {
     return Rf_mkString(e.what());
   }
@@ -1071,6 +1102,17 @@ SEXP cpp_query_frame(SEXP owner, const Rcpp::IntegerVector& rows) {
   else if (Rf_xlength(contexts) > 0) out.logged(contexts, inputs.data() + own);
   return cpp_frame(out.list());
 }
+
+namespace {
+
+// The data.frame, or the rows if R must format them: see cpp_bandit_suggest().
+SEXP shown(SEXP frame, const Rcpp::IntegerVector& rows) {
+  if (!is_in_memory(frame)) return rows;
+  const SEXP made = cpp_query_frame(frame, rows);
+  return Rf_isNull(made) ? static_cast<SEXP>(rows) : made;
+}
+
+}  // namespace
 
 // ---- untrusted objects --------------------------------------------------------------------------
 // An R object from a file or another process has an environment that may contain anything. These functions inspect it

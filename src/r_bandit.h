@@ -131,11 +131,41 @@ class BanditDelta : public BanditHandle {
   explicit BanditDelta(SEXP handle) : BanditHandle(handle) {
     if (held_->changing) throw std::logic_error("this bandit is in the middle of a change");
     held_->changing = true;
+    was_in_step_ = held_->in_step;
     held_->in_step = false;
   }
   ~BanditDelta() { held_->changing = false; }
+  // Nothing has changed after all.
+  void undone() { held_->in_step = was_in_step_; }
   BanditDelta(const BanditDelta&) = delete;
   BanditDelta& operator=(const BanditDelta&) = delete;
+
+ private:
+  bool was_in_step_;
 };
+
+// New settings, put into force by `change` (of the bandit): afterwards nothing calls the functions of those before.
+template <typename Delta>
+void change_model_state(SEXP handle, const Rcpp::List& config, const Delta& change) {
+  gpb::HandleFunctions functions;
+  gpb::ModelState model_state = gpb::model_state_from_config(config, &functions);
+  const Rcpp::Shield<SEXP> kept(functions.list());
+  change(std::move(model_state));
+  SET_VECTOR_ELT(R_ExternalPtrProtected(handle), 1, kept);
+  functions.let_go();
+}
+
+// The parameters of a refit. Where the core cannot take them it stays as it was, and throws.
+inline void refit(SEXP handle, const Rcpp::List& config) {
+  change_model_state(handle, config, [&](gpb::ModelState model_state) {
+    BanditDelta bandit(handle);
+    try {
+      bandit->refit(std::move(model_state));
+    } catch (...) {
+      bandit.undone();
+      throw;
+    }
+  });
+}
 
 #endif
