@@ -28,8 +28,9 @@ regret_cpd <- function(rounds, nu, d, Delta, change_points = NULL, constant = 1)
   constant * Delta^-(2 + 2 / (2 * nu + d)) * rowSums(lengths^change_power(nu, d)) * log(seq_len(rounds))^3
 }
 
-# Without `constant`, Lemma A.1 as it is printed: a rate. With it (and a bound of the gain) what its proof gives, which
-# has beta_T where (A.13) drops it, and regrets of a round of up to 2 sqrt(v) F where (A.8) has half of that.
+# Without `constant`: Lemma A.1 as printed, a rate. With `constant` (and a bound on the information gain): the bound
+# that its proof implies. It includes beta_T, which (A.13) omits. The regret of a round is at most 2 sqrt(v) F, where
+# (A.8) has half of that.
 regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL,
                               change_points = NULL, variance = 1, noise_var = NULL, quantity = "regret",
                               failure = NULL) {
@@ -57,7 +58,7 @@ regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore =
   if (is_rate && !is.null(gain)) stop_argument("gain", "given without `constant`", "given together with `constant`")
   size <- pairs_to_detect(nu, d, Delta, B, R, in_all, constant)
   lengths <- period_lengths(rounds, change_points)
-  wait <- 2 / explore + 1 / explore^2           # (A.10), in units of the square root of the rounds so far
+  wait <- 2 / explore + 1 / explore^2           # (A.10), in units of the square root of the number of rounds so far
   final <- lengths[rounds, lengths[rounds, ] > 0]
   if (length(final) > 1 && size * wait * sqrt(2 * max(final)) > min(final)) {
     warn_outside_theorem("Lemma A.1 of Avanesov", sprintf(
@@ -76,13 +77,13 @@ regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore =
   rowSums(learning) + 2 * sqrt(variance) * B * (rowSums(lengths > 0) + delays)
 }
 
-# What the periods cost with width_amm() at failure probability 1 / T^2, whatever the ridge.
+# The regret of the periods with width_amm() at failure probability 1 / T^2, for any ridge.
 learning_by_amm <- function(lengths, eta, B, R, noise_var, variance, rounds) {
   width <- sqrt(B^2 + R^2 / noise_var * (2 * eta + 4 * log(rounds)))
   2 * width * sqrt(2 * variance / log1p(variance / noise_var) * lengths * eta)
 }
 
-# n* of Lemma C.3, for each half of the window.
+# The number n* of pairs in Lemma C.3, for each half of the window.
 pairs_to_detect <- function(nu, d, Delta, B, R, failure, constant) {
   x <- log(4 / check_number(failure, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE))
   2 * (constant * (B^2 + x^2 * R^2) / Delta^2)^(1 + 1 / (2 * nu + d))

@@ -96,7 +96,7 @@ regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp
   given <- list(...)
   known <- setdiff(names(formals(formula)), c("rounds", "gain"))
   check_theorem_arguments(given, known, theorem)
-  # (A rate without its constant, or a number of pairs, takes no gain.)
+  # (A rate without its constant, or a number of pairs, does not use the gain.)
   is_rate <- theorem == "cpd_finite" && missing(gain) && (is.null(given$constant) || identical(given$quantity, "pairs"))
   if (is_rate || !"gain" %in% names(formals(formula))) {
     return(do.call(formula, c(list(rounds = rounds), given), quote = TRUE))
@@ -196,7 +196,7 @@ regret_gp_ts <- function(rounds, gain, B, R, arms = NULL, d = NULL, side = NULL,
     (4 * B + 11) * c_t / anti_concentration * sqrt(2 * t * log(2 / delta))
 }
 
-# log |D_t|: the arms, or the discretisation of [0, side]^d (at least one point).
+# log |D_t|: the number of arms, or the size of the discretisation of [0, side]^d (at least one point).
 log_discretisation <- function(t, B, arms, d, side, L) {
   if (!is.null(arms)) {
     if (!is.null(c(d, side, L))) stop_argument("arms", "given with d, side or L", "given alone")
@@ -209,7 +209,7 @@ log_discretisation <- function(t, B, arms, d, side, L) {
   pmax(0, d * log(B * L * side * d * t^2))
 }
 
-# What the theorems of Verma et al. bound: sum of nu_t sd_{t-1}(x_t).
+# The quantity that the theorems of Verma et al. bound: the sum of nu_t sd_{t-1}(x_t).
 delayed_sum <- function(rounds, gain, p, beta) {
   c1 <- sqrt(2 * p$variance / log1p(p$variance / p$noise_var))
   c1 * beta * sqrt(seq_len(rounds) * gain[-1]) + p$m * p$B_y / p$sum_factor * c1^2 * gain[-1]
@@ -221,7 +221,7 @@ check_delays <- function(noise_var, B, R, B_y, m, rho, delta, variance, any_nois
             m = check_count(m, "m", lower = 0),
             rho = check_number(rho, "rho", lower = 0, upper = 1, open_lower = TRUE),
             delta = check_delta(delta), variance = check_positive(variance, "variance"))
-  # Twice the proof of Theorem 1 drops 1 / sqrt(lambda).
+  # In two steps, the proof of Theorem 1 omits 1 / sqrt(lambda).
   p$sum_factor <- if (check_flag(any_noise_var)) p$noise_var else 1
   p$noise_scale <- (p$R + p$B_y) / sqrt(p$sum_factor)
   if (!any_noise_var && (p$noise_var <= 1 || p$variance > 1)) {
@@ -259,7 +259,7 @@ regret_ts_sdf_context <- function(rounds, gain, noise_var, B, R, B_y, m, rho, ar
     share * (4 * p$B + 11 * c_t) * sqrt(2 * t * log(2 / p$delta)) + p$B * pi^2 / 3
 }
 
-# Rounds as whole epochs and the rest.
+# Splits the rounds into complete epochs and the remaining rounds.
 split_epochs <- function(rounds, epoch, epochs) {
   epoch <- check_count(epoch, "epoch")
   needed <- ceiling(rounds / epoch)
@@ -268,7 +268,7 @@ split_epochs <- function(rounds, epoch, epochs) {
   list(size = epoch, count = epochs, whole = t %/% epoch, rest = t %% epoch)
 }
 
-# The regulariser that a theorem fixes, against the one that was given (if one was).
+# Checks that the regulariser, if one is given, is the one that the theorem requires.
 check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
   if (is.null(noise_var)) return(invisible())
   needed <- 1 + 2 / horizon
@@ -287,7 +287,7 @@ regret_constraints_noiseless <- function(rounds, gain, B, R, epoch, delta = 0.1,
   quantity <- check_choice(quantity, c("regret", "violation"))
   epoch <- split_epochs(rounds, epoch, epochs)
   s <- seq_along(gain) - 1
-  # Lemma 1 there: what an epoch has cost after s = 0..S rounds.
+  # Lemma 1 of the paper: the regret of an epoch after s = 0..S rounds.
   cost <- 4 * (B + R * sqrt(2 * (gain + 1 + log(epoch$count / delta)))) * sqrt((s + 2) * gain)
   full <- if (epoch$size < length(cost)) cost[epoch$size + 1] else 0
   if (quantity == "regret") return(epoch$whole * full + cost[epoch$rest + 1])
@@ -330,7 +330,7 @@ regret_constraints_noisy <- function(rounds, gain, B, R, epoch, step, Q, M, slat
   epoch$whole * per_epoch + 2 * Q * epoch$rest
 }
 
-# Equation 33; Inf if Slater's condition is too weak for the theorem.
+# Equation 33; Inf if `room`, the remaining Slater margin, is too small for the theorem.
 multiplier_bound <- function(S, B, R, a, width, spread, step, Q, M, room, count) {
   if (room <= 0) return(Inf)
   step * (sqrt(count) * M + 2 * R * a / sqrt(S)) +
@@ -351,7 +351,7 @@ regret_theorems <- function() list(
   adaptive_lengthscale = regret_adaptive
 )
 
-# ---- the pages of formulas ----------------------------------------------------
+# ---- formulas of the help pages -----------------------------------------------
 
 #' Regret bounds of GP-UCB, IGP-UCB, Thompson sampling and delayed feedback
 #'

@@ -118,13 +118,14 @@ NULL
 
 new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
 
-# What a change rule states of itself: `resolved`: a function that completes its settings for the core; `of_domain`: it
-# keeps the domain that it began with.
-#   of_measurements  does it go by rewards, or by a drift, as Gaussian noise has them?
-#   lasting      how many of the last queries count (a window)
-#   reweighs     do old rewards count less?
-#   decay        the rate at which f itself changes; NULL: it does not
-#   title        for people
+# The traits of a change rule:
+#   `resolved`         a function that completes its settings for the core.
+#   `of_domain`        must the domain remain the initial one?
+#   `of_measurements`  does it assume Gaussian noise, in its use of rewards or in its drift model?
+#   `lasting`          the number of latest queries that are used (a window).
+#   `reweighs`         do old rewards have smaller weights?
+#   `decay`            the rate at which f changes; NULL: f does not change.
+#   `title`            a name for users.
 change_traits <- list(title = NULL, of_domain = FALSE, of_measurements = FALSE, lasting = Inf, reweighs = FALSE,
                       decay = NULL, resolved = function(changes) function(settings, config) settings)
 
@@ -163,7 +164,7 @@ change_entries <- list(
                               lasting = function(changes) changes$window)),
   weights = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
                  traits = list(title = "older rewards weigh less", reweighs = TRUE,
-                               # (The core has the factor of a round.)
+                               # (The core uses the factor by which a weight is multiplied in each round.)
                                resolved = function(changes) function(settings, config) {
                    settings$rate <- 1 - changes$rate
                    settings
@@ -233,19 +234,19 @@ print.bandit_changes <- function(x, ...) {
   print_part(x, paste("changes:", trait(x, "title")), unclass(x)[names(x) != "kind"])
 }
 
-# The rule as the core takes it.
+# The rule in the form that the core expects.
 resolve_changes <- function(changes, config) {
   if (!is.null(changes)) trait(changes, "resolved")(unclass(changes), config)
 }
 
-# Where a bandit's detector averages the squared difference: over the domain, with all contexts that are known
-# beforehand, or over its own samples.
+# The set over which a bandit's detector averages the squared difference. It is the domain, with all contexts if these
+# are given in advance, and otherwise the detector's own samples.
 detector_average <- function(config, kernel) {
   if (length(config$context_names) && is.null(config$contexts)) return(list(kind = "sampled"))
   domain_average(config$domain, kernel, config$contexts)
 }
 
-# A user's f(history) as the core asks it: of the table of Fold::history_table().
+# A user's f(history) in the form in which the core calls it, with the table of BanditState::history_table().
 checked_restart <- function(f, config) {
   force(f)  # callers store the result where f came from
   force(config)
@@ -259,7 +260,7 @@ checked_restart <- function(f, config) {
   }
 }
 
-# Like `$history()`, for the queries since the last restart.
+# The same columns as `$history()`, for the queries since the last restart.
 segment_history <- function(table, config) {
   number <- function(column) replace(table[, column], is.nan(table[, column]), NA)
   inputs <- table[, 9 + seq_along(input_names(config)), drop = FALSE]

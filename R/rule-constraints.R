@@ -76,7 +76,7 @@ constraints_noisy <- function(count = 1, epoch, step, reuse = TRUE, epochs = NUL
 
 new_constraints <- function(kind) new_part("bandit_constraints", kind, parent.frame())
 
-# (Each is a column of the history and a multiplier beside another.)
+# (Each constraint adds a column to the history and a Lagrange multiplier.)
 most_constraints <- 1000
 
 constraint_settings <- alist(count = check_count(count, upper = most_constraints), epoch = check_count(epoch),
@@ -100,8 +100,8 @@ print.bandit_constraints <- function(x, ...) {
                                     if (identical(x$penalty, "polynomial")) "penalty_power"), names(x))])
 }
 
-# The width that an epoch's policy scales its draws or bounds with. Each epoch gets its share of delta
-# from the rule, which must know how many there are.
+# The width by which an epoch's policy scales its draws or bounds. The rule divides delta among the epochs, so the
+# number of epochs is required.
 epoch_width <- function(inner, B, R, delta, gain, epochs) {
   if (is.null(epochs)) stop_argument("epochs", "NULL", "the number of epochs L, or `width` given instead")
   (if (inner == "gp_ts") width_gp_ts else width_igp)(B, R, delta, gain)

@@ -67,7 +67,7 @@
 #' @name multi-fidelity
 NULL
 
-# NULL, two numbers, or a list that begins with them, as a complete list of settings.
+# The complete list of settings for `fidelity`: NULL, two numbers, or a list that begins with them.
 check_fidelity <- function(fidelity) {
   if (is.null(fidelity)) return(NULL)
   allowed <- paste("c(lower, target), or a list of these numbers that may go on with",
@@ -90,7 +90,7 @@ complete_fidelity <- function(lower, target, cost = NULL, log = FALSE, integer =
        threshold = check_number(threshold, "fidelity$threshold", lower = 0, open_lower = TRUE))
 }
 
-# At the ends; wherever else it is asked it is checked again.
+# The cost is checked at both ends; elsewhere it is checked when it is used.
 check_fidelity_cost <- function(cost, lower, target) {
   if (is.null(cost)) return(NULL)
   cost <- check_function(cost, "fidelity$cost")
@@ -123,13 +123,13 @@ check_fidelity_integer <- function(integer, lower, target) {
 
 # ---- the rule -------------------------------------------------------------------------------
 
-# Fidelities as the model sees them: 0 at `lower`, 1 at the target.
+# Fidelities in the model's units: 0 at `lower`, 1 at the target.
 model_fidelity <- function(fidelity, z) {
   on <- if (fidelity$log) log else identity
   (on(z) - on(fidelity$lower)) / (on(fidelity$target) - on(fidelity$lower))
 }
 
-# From 0 to 1 into fidelities.
+# Converts values from 0 to 1 to fidelities.
 user_fidelity <- function(fidelity, s) {
   z <- if (fidelity$log) fidelity$lower * (fidelity$target / fidelity$lower)^s
        else fidelity$lower + s * (fidelity$target - fidelity$lower)
@@ -137,8 +137,8 @@ user_fidelity <- function(fidelity, s) {
   if (fidelity$integer) unique(round(z)) else z
 }
 
-# Which of the fidelities to evaluate: `sd` there in units of the prior sd, `ratio` of cost to the target's,
-# `correlation` with the target. NA for the target.
+# The index of the fidelity to evaluate, or NA for the target. `sd`: the posterior sd in units of the prior sd. `ratio`:
+# the cost relative to the target. `correlation`: the correlation with the target.
 cheapest_informative <- function(sd, ratio, correlation, threshold) {
   worth <- which(sd > threshold * boca_bound(ratio, correlation) & ratio < 0.9)
   if (length(worth)) worth[which.min(ratio[worth])] else NA_integer_
@@ -154,7 +154,7 @@ check_alone_with_fidelity <- function(fidelity, others) {
   if (length(given)) stop_argument(given[1], "given together with `fidelity`", "left out if `fidelity` is given")
 }
 
-# `rules`: evaluations, design, stop_when, time_limit, timeout, verbose.
+# `rules`: a list of evaluations, design, stop_when, time_limit, timeout, verbose.
 maximize_over_fidelities <- function(objective, bandit, fidelity, rules) {
   domain <- bandit$config$domain
   search <- list2env(c(rules, list(objective = objective, bandit = bandit, fidelity = fidelity, begun = Sys.time(),
@@ -171,7 +171,7 @@ fidelity_history <- function(domain) {
   frame
 }
 
-# What was seen, under our own names, without inputs.
+# The package's columns of the history, without inputs.
 looks_of <- function(search) own_columns(search$history, search$bandit$config$domain$names)
 
 search_fidelities <- function(search) {
@@ -204,7 +204,8 @@ search_fidelities <- function(search) {
     if (z == fidelity$target) {
       observe_evaluated(bandit, query$id, search$history$reward[row])
     } else {
-      # The model is asked at the target and told of what was evaluated instead.
+      # The model makes a suggestion at the target. It is withdrawn, and the evaluation at the lower fidelity is added
+      # instead.
       bandit$withdraw(query$id)
       add_fidelities(search, row)
     }
@@ -239,7 +240,7 @@ evaluate_at <- function(search, x, z) {
   search$hopeless <- if (all(is.na(search$history$reward))) reason_of_failures(looks_of(search)$status, search$design)
 }
 
-# Costs of fidelities in those of the target. (Nothing learnt yet: in proportion.)
+# Costs of fidelities relative to the target. (Before any evaluation: proportional to the fidelity.)
 cost_ratios <- function(search, z) {
   fidelity <- search$fidelity
   if (!is.null(fidelity$cost)) return(costs_at(fidelity$cost, z) / costs_at(fidelity$cost, fidelity$target))
@@ -252,7 +253,7 @@ cost_ratios <- function(search, z) {
   exp(slope * (scaled(z) - scaled(fidelity$target)))
 }
 
-# In evaluations at the target: the learnt law gives that one's cost.
+# Costs in evaluations at the target. The cost of the target is estimated from the fitted cost model.
 costs_in_target <- function(search) {
   cost <- looks_of(search)$cost
   if (length(cost) == 0) return(cost)
@@ -263,7 +264,7 @@ costs_in_target <- function(search) {
 
 spent_cost <- function(search) sum(costs_in_target(search))
 
-# Is there no money left for this fidelity, or another reason to end?
+# Is the budget too small for this fidelity, or is there another reason to stop?
 must_end <- function(search, z) {
   if (!is.null(search$hopeless) || is_out_of_time(search)) return(TRUE)
   spent_cost(search) + cost_ratios(search, z) > search$evaluations + 1e-9
@@ -276,7 +277,7 @@ fidelity_stops <- function(search) {
   search$stopped
 }
 
-# Candidates are a hundred fidelities.
+# The candidates are a hundred fidelities.
 worthwhile_fidelity <- function(search, x) {
   fidelity <- search$fidelity
   z <- user_fidelity(fidelity, seq(0, 0.99, by = 0.01))
@@ -289,7 +290,7 @@ worthwhile_fidelity <- function(search, x) {
   here <- asked_points(config$domain, x[rep(1, length(z) + 1), , drop = FALSE], NULL)
   points <- kernel_points(config$domain, here, matrix(c(s, 1)))
   colnames(points) <- c(model_names(config$domain), config$context_names)
-  # (Of several models the covariance is that of their average.)
+  # (With several models this is the covariance of their average.)
   K <- Reduce(`+`, Map(function(one, weight) weight * kernel_gram(one$kernel, points), configs_of_models(config),
                        model_weights(config)))
   n <- length(z) + 1
@@ -320,7 +321,7 @@ maximum_over_fidelities <- function(search) {
             class = "bandit_maximum")
 }
 
-# The context in which a result of a search stands: the target.
+# The context to which the result of a search belongs: the target fidelity.
 context_of <- function(found) if (!is.null(found$fidelity)) 1
 
 describe_fidelity <- function(x) {

@@ -288,7 +288,7 @@ NULL
 #' @name parallel-search
 NULL
 
-# Calls f(bar), bar() after each step; NULL for no bar.
+# Calls f(bar), where bar() is to be called after each step; `bar` is NULL without a progress bar.
 with_bar <- function(show, steps, done, f) {
   if (!show) return(f(NULL))
   if (requireNamespace("progressr", quietly = TRUE) && progress_is_handled()) {
@@ -304,14 +304,14 @@ with_bar <- function(show, steps, done, f) {
   })
 }
 
-# Has the user set progressr up, for good or around this call?
+# Has the user activated progressr, globally or around this call?
 progress_is_handled <- function() {
   if (isTRUE(progressr::handlers(global = NA))) return(TRUE)
   around <- list(progressr::with_progress, progressr::without_progress)
   any(vapply(seq_len(sys.nframe()), function(k) any(vapply(around, identical, NA, sys.function(k))), NA))
 }
 
-# Points that can be evaluated on all folds.
+# The number of points that can be evaluated on all folds.
 settings_within_budget <- function(evaluations, race) {
   if (is.null(race)) return(evaluations)
   if (evaluations < race$folds) {
@@ -322,7 +322,8 @@ settings_within_budget <- function(evaluations, race) {
 
 design_size <- function(n_initial, domain, evaluations, workers) {
   if (!is.null(n_initial)) return(check_count(n_initial, lower = 0, upper = evaluations))
-  # With several workers the bandit begins while the last points of the design are under way.
+  # With several workers, the bandit makes its first suggestions while the last points of the design are being
+  # evaluated.
   size <- default_design(domain) + workers - 1
   min(size, max(ceiling(evaluations / 2), min(workers, evaluations)))
 }

@@ -110,7 +110,7 @@ compact_here <- function(bandit) {
   c(before = before, after = min(before, after))
 }
 
-# Why its events say more than what is known in the end; NULL if they do not.
+# The reason why the bandit's state depends on more than its present observations; NULL if it does not.
 why_not_compact <- function(bandit) {
   config <- bandit$config
   if (has_rule(bandit)) return("whose rule in R keeps a separate memory")
@@ -126,7 +126,7 @@ why_not_compact <- function(bandit) {
 
 # ---- the checkpoint -------------------------------------------------------------------
 
-# The shorter log: `events`, columns as those of the log, and `refits`.
+# The shorter log: `events`, with the columns of the log, and `refits`.
 checkpoint_of <- function(bandit) {
   events <- table_columns(bandit$events)
   count <- table_size(bandit$queries)
@@ -137,7 +137,7 @@ checkpoint_of <- function(bandit) {
   rows$kind[known] <- event_kind[["given"]]
   rows$reward[known] <- bandit$queries$reward[known]
   rows[reported_columns] <- beside_in_the_end(events, rows[reported_columns], known)
-  # A reward that came too late stays so where all queries come before it.
+  # A reward that arrived too late remains too late if all queries come before it.
   lost <- which(events$kind %in% event_kind[c("reward", "amend")] & events$id %in% which(status == "lost"))
   given_up <- which(status %in% c("withdrawn", "failed"))
   left <- last_rows(events, event_kind[c("withdraw", "fail")], given_up)
@@ -149,8 +149,8 @@ checkpoint_of <- function(bandit) {
   list(events = Map(function(own, all) c(own, all[later])[order], rows, events), refits = bandit$refits[fits$which])
 }
 
-# Size and spread as they were told last, and noise as it was told last: an amendment that has none leaves it alone, 0
-# is the usual one.
+# The size, spread and noise variance that were reported last. An amendment without a noise variance does not change it;
+# 0 means the bandit's variance.
 beside_in_the_end <- function(events, beside, known) {
   valued <- which(!is.na(events$reward) & events$kind %in% event_kind[c("reward", "given", "amend")])
   noisy <- rev(valued[!(events$kind[valued] == event_kind[["amend"]] & is.na(events$noise_var[valued]))])
@@ -161,14 +161,14 @@ beside_in_the_end <- function(events, beside, known) {
   beside
 }
 
-# For some queries the last event of these kinds.
+# The last event of the given kinds for each query.
 last_rows <- function(events, kinds, ids) {
   rows <- rev(which(events$kind %in% kinds))
   rows[match(ids, events$id[rows])]
 }
 
-# The last one, with the maps of outputs that came since; all where beliefs of the past are shown under the maps of
-# their time. `at`: the events.
+# The last refit with the outcome transforms after it. All refits are kept if earlier predictions are shown under the
+# transforms of their time. `at`: the rows of the refits.
 kept_refits <- function(bandit, at) {
   real <- which(vapply(bandit$refits, is_real_refit, NA))
   from <- if (!is.null(bandit$config$outputs) || length(real) == 0) 1 else max(real)
@@ -176,7 +176,7 @@ kept_refits <- function(bandit, at) {
   list(events = at[which], which = which)
 }
 
-# Played alone, the checkpoint must come to what the bandit knows. (That the tables fit the events, rebuild() looks.)
+# The checkpoint alone must reproduce the bandit's state. (rebuild() checks that the tables match the events.)
 check_checkpoint <- function(bandit, new) {
   twin <- frame_of(new_bandit(bandit$config, table_copy(bandit$queries), table_of(new$events), new$refits))
   same <- tryCatch({
@@ -190,7 +190,7 @@ check_checkpoint <- function(bandit, new) {
   }
 }
 
-# ---- in place of the old events ---------------------------------------------------------
+# ---- replacement of the old events ------------------------------------------------------
 
 replace_log <- function(bandit, new) {
   durable <- if (!is.null(bandit$journal)) function() rewrite_log(bandit, new)

@@ -108,7 +108,7 @@ check_connection <- function(connection) {
   connection
 }
 
-# open_bandit() of a store.
+# open_bandit() for a store.
 open_stored <- function(store) {
   check_store(store)
   row <- sql_rows(store$connection, "SELECT bandit, settings, seed, attempts, budget, events, queries, checksum, ",
@@ -125,7 +125,7 @@ open_stored <- function(store) {
   bandit
 }
 
-# A bandit's first row in its store.
+# Writes a bandit's first row to its store.
 start_store <- function(bandit, store) {
   check_store(store)
   connection <- store$connection

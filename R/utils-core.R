@@ -2,7 +2,7 @@
 
 damaged <- function(...) stop_gpbandits("This bandit is damaged: ", ..., ".")
 
-# Errors that mean nothing to a user say what is wrong.
+# Converts internal errors, whose text does not help users, to an error about a damaged bandit.
 as_damaged <- function(code) as_ours(code, damaged)
 
 as_ours <- function(code, say) {
@@ -16,7 +16,7 @@ stop_core <- function(e) {
   stop_gpbandits(core_words(message_of(e)), parent = e)
 }
 
-# What the C++ library says means nothing to a user.
+# Replaces messages of the C++ library that do not help users.
 core_words <- function(message) {
   if (grepl("bad_alloc", message, fixed = TRUE)) return("There is not enough memory for this.")
   if (grepl("^(Expecting|Not compatible|Could not|Index out)", message)) {
