@@ -105,7 +105,7 @@ gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_c
 drift_choices <- paste("change_oracle(every = ), change_oracle(window = ), change_detect(delta = ), ...,",
                        "or \"restarts\", \"window\", \"weights\"")
 
-# Rules whose pace a formula gives, from gamma_T^(1/4) sqrt(T / P_T).
+# Rules whose rate of forgetting follows from the formula gamma_T^(1/4) sqrt(T / P_T).
 drift_rules <- list(
   restarts = function(memory, variation) change_oracle(every = ceiling(memory)),
   window = function(memory, variation) change_oracle(window = ceiling(memory)),

@@ -89,7 +89,7 @@ bandit_levels <- function(bandit, context, ...) {
   cpp_frame(c(points, columns_beside(found[c("label", "lower", "upper")], names(points))))
 }
 
-# Columns that say which points the intervals are about.
+# Columns that identify the points of the intervals.
 interval_points <- function(domain, found) {
   if (ncol(found$inputs) == 0) return(list(arm = seq_along(found$lower)))
   points <- candidates_of(domain, found$inputs)

@@ -106,13 +106,13 @@ ask_design <- function(bandit, contexts, time) {
   transact(bandit, function(handle) cpp_bandit_explore(handle, points, contexts, time))
 }
 
-# The design's next points, in some of the contexts, as the core takes them.
+# The design's next points, in some of the contexts, in the core's format.
 next_of_design <- function(bandit, contexts, rows) {
   points <- subset_points(bandit$config$design, explored_queries(bandit) + seq_along(rows))
   points_in_log(bandit$config, moved_points(bandit, points, contexts), subset_contexts(contexts, rows))
 }
 
-# Contexts with the arms (or rows of a product) that can be played in them, as the core takes them.
+# Contexts with the arms (or rows of a product) that are eligible in them, in the core's format.
 with_arms <- function(contexts, bandit, arms) {
   if (is.null(arms)) return(contexts)
   domain <- bandit$config$domain

@@ -1,4 +1,4 @@
-# Refits of hyperparameters and output transforms. Layer: bandit.
+# Refits of hyperparameters and outcome transforms. Layer: bandit.
 
 #' Refit hyperparameters by maximum marginal likelihood
 #'
@@ -151,7 +151,7 @@ print.bandit_refit <- function(x, ...) {
   print_part(x, sprintf("refit every %g round(s)", x$rounds), unclass(x)[names(x) != "rounds"])
 }
 
-# Of Matern kernels; to choose one alone is not the marginal likelihood's (see gp_fit()).
+# For Matern kernels. The models average over them: marginal likelihood is no criterion to select one (see gp_fit()).
 check_smoothnesses <- function(smoothness, average) {
   if (is.null(smoothness)) return(NULL)
   smoothness <- check_numbers(smoothness, "smoothness", lower = 0, open_lower = TRUE)
@@ -168,7 +168,7 @@ check_smoothness_prior <- function(smoothness_prior, smoothness) {
   check_numbers(smoothness_prior, "smoothness_prior", lengths = length(smoothness), lower = 0, open_lower = TRUE)
 }
 
-# What gp_fit() would refuse at the first refit is refused here, or with the kernel known.
+# Settings that gp_fit() would not accept at the first refit are errors here, or once the kernel is known.
 check_refit_settings <- function(settings) {
   if (!is.list(settings)) stop_argument("settings", describe(settings), "a list of gp_fit()'s arguments")
   known <- setdiff(names(formals(gp_fit)), c("x", "y", "kernel", "noise_var", "mean", "own_noise", "..."))
@@ -187,7 +187,7 @@ check_refit_settings <- function(settings) {
   settings
 }
 
-# Queries that may be played before the next refit falls due.
+# The number of queries that may be made before the next refit is due.
 rounds_to_refit <- function(bandit) {
   rule <- bandit$config$refit
   if (!all_maps_settled(bandit)) return(1)
@@ -195,13 +195,13 @@ rounds_to_refit <- function(bandit) {
   max(1, rule$rounds - rounds_since_refit(bandit))
 }
 
-# Is a map of outputs made from rewards?
+# Is an outcome transform fitted to rewards?
 may_rescale <- function(config) {
   if (!is.null(config$outcomes)) return(any(vapply(config$outcomes, has_fitted_map, NA)))
   !is.null(config$outputs) && has_fitted_map(config)
 }
 
-# Before any of the next `n` queries.
+# Is a refit due before any of the next `n` queries?
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
   (!is.null(rule) && rounds_since_refit(bandit) + n > rule$rounds) || length(rescales_due(bandit)) > 0
@@ -245,7 +245,7 @@ fitted_outcomes <- function(bandit) {
   list(fit = fit, current = current)
 }
 
-# What refits have changed last.
+# The parameters that refits change, with their current values.
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
   of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field"),
@@ -442,7 +442,7 @@ looked_at <- function(bandit) {
   if (isS4(bandit)) twin else as.environment(twin)
 }
 
-# What was said once is not said again, and a check of the model counts the looks before it.
+# A warning is not repeated, and a check of the model counts the earlier evaluations.
 hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[name]] <- from[[name]]
 
 is_unfitted <- function(bandit) {
@@ -453,8 +453,8 @@ is_unfitted <- function(bandit) {
   known >= config$refit$minimum && is_refit_due(bandit, 1)
 }
 
-# Of which outcomes is the map to be made again from the values that are known? `reported`: they may be others, not only
-# more.
+# The outcomes whose transform must be fitted again to the observed values. `reported`: values may have changed, not
+# only been added.
 rescales_due <- function(bandit, reported = FALSE) {
   if (!may_rescale(bandit$config)) return(integer())
   current <- current_config(bandit)
@@ -464,7 +464,7 @@ rescales_due <- function(bandit, reported = FALSE) {
     map <- output_map(outcome_config(current, k))
     if (is_settled(map)) return(FALSE)
     known <- known_rewards(bandit, k)
-    # (More equal ones tell no more.)
+    # (More equal values add no information.)
     if (map$count >= settled_outputs && length(unique(known)) < 2) return(FALSE)
     if (reported) length(known) > 0 && !identical(fitted_transform(bandit, k), map)
     else length(known) > map$count
@@ -479,7 +479,7 @@ all_maps_settled <- function(bandit) {
   }, NA))
 }
 
-# Values of an outcome, lost and failed ones not among them.
+# Observed values of an outcome, without lost and failed ones.
 known_rewards <- function(bandit, outcome = 1) values_of_queries(bandit, outcome)[rewarded_ids(bandit, outcome)]
 
 rewarded_ids <- function(bandit, outcome) {
@@ -487,7 +487,7 @@ rewarded_ids <- function(bandit, outcome) {
   known_ids(bandit)
 }
 
-# Which of these are of points far apart; NULL where they are too few to say.
+# Which of these rewards belong to points far apart? NULL if there are too few.
 rewards_far_apart <- function(bandit, outcome) {
   ids <- rewarded_ids(bandit, outcome)
   if (length(ids) > bent_outputs) far_apart(known_inputs(bandit, ids))
@@ -511,7 +511,7 @@ due_rescale <- function(bandit, reported = FALSE) {
     map <- fitted_transform(bandit, k)
     if (k == 1) fit$output_map <- map else fit$outcomes[[names(bandit$config$outcomes)[k]]]$output_map <- map
   }
-  # No refit in the sense of refit_every().
+  # Not a refit in the sense of refit_every().
   fit$rescaled <- TRUE
   list(fit = fit, current = current)
 }

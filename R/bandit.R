@@ -495,8 +495,8 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
   bandit
 }
 
-# The points to begin with, as points. Rounds at random are counted as the design's are: a rule that plays some has
-# none.
+# The points of the initial design. Random rounds are counted like design points, so a rule that plays random rounds
+# supports no design.
 start_points <- function(initial_design, config) {
   if (is.null(initial_design)) return(NULL)
   if (!is.null(config$changes)) {
@@ -506,5 +506,5 @@ start_points <- function(initial_design, config) {
   if (point_total(points)) points
 }
 
-# (For scripts, whose models are bandits: their file comes before this one.)
+# (For scripts, whose models are bandits, but whose file is loaded before this one.)
 register_bandit_kind("core", make = gp_bandit)

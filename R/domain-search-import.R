@@ -1,6 +1,6 @@
 # Search spaces made from paradox, dials and lists. Layer: domain.
 
-# Search spaces of other packages: paradox' ParamSet, dials' parameters, and lists. Help is that of search_space().
+# Search spaces from other packages: paradox' ParamSet, dials' parameters, and lists. The help page is search_space()'s.
 
 #' @export
 space_of.default <- function(x, where = NULL, transformed = TRUE) {
@@ -39,7 +39,7 @@ space_of.ParamSet <- function(x, where = NULL, transformed = TRUE) {
   search_domain(params, where)
 }
 
-# Reads an object of another package's: where that fails it is none.
+# Reads an object of another package; if this fails, the object is invalid.
 from_elsewhere <- function(code, arg, given, allowed) {
   catch_error(code, function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
@@ -77,7 +77,7 @@ paradox_param <- function(fact) {
   number_param(fact$id, fact$lower, fact$upper, fact$class == "ParamInt", fact$trafo)
 }
 
-# What levels stand for, where all of them stand for one number or text each.
+# The values of levels, if each of them is one number or text.
 factor_values <- function(fact, levels) {
   if (is.null(fact$trafo)) return(levels)
   values <- lapply(levels, fact$trafo)
@@ -88,7 +88,7 @@ factor_values <- function(fact, levels) {
   unlist(values)
 }
 
-# A number whose range is given on the scale from which `trafo` leads to its values (NULL: the same).
+# A number whose range is given on the scale that `trafo` maps to its values (NULL: the same scale).
 number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
   if (!is.finite(lower) || !is.finite(upper)) {
     stop_argument("...", sprintf("with an unbounded parameter (%s)", id), "with finite bounds")
@@ -104,7 +104,7 @@ number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
   if (!all(lengths(values) == 1) || !all(vapply(values, is.numeric, NA)) || !all(is.finite(unlist(values)))) {
     stop_argument("...", sprintf("with a transformation of %s that does not give one number", id), "with one that does")
   }
-  # paradox's whole numbers on a logarithmic scale are rounded down.
+  # paradox rounds integers on a logarithmic scale down.
   if (all(vapply(values, is.integer, NA))) {
     whole_values <- TRUE
     at[9] <- upper - 1e-9 * (upper - lower)
@@ -126,7 +126,7 @@ number_of_values <- function(id, at, values, whole) {
                 "with others (apply this one in the objective)")
 }
 
-# The conditions of one parameter, joined; NULL where there are none.
+# The conditions of one parameter, joined; NULL if there are none.
 paradox_condition <- function(deps, id, facts) {
   rows <- which(deps$id == id)
   if (length(rows) == 0) return(NULL)
@@ -170,6 +170,6 @@ dials_param <- function(object, id) {
   }
   whole <- identical(object$type, "integer")
   inverse <- object$trans$inverse
-  # Whole numbers on a logarithmic scale are those between the ends.
+  # Integers on a logarithmic scale are those between the ends.
   number_param(id, ends$lower, ends$upper, whole, inverse, whole_values = whole && !is.null(inverse))
 }

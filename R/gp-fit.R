@@ -1,7 +1,7 @@
 # Maximum marginal likelihood estimation of kernels and noise. Layer: model.
 
 # Maximum marginal likelihood. The search is in C++; here are the arguments,
-# the ranges of the parameters and what comes back.
+# the ranges of the parameters and the returned object.
 
 #' Fit a Gaussian process by maximum marginal likelihood
 #'
@@ -97,7 +97,7 @@ gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, 
   do.call(fitted_regression, asked[names(asked) != "spread"])
 }
 
-# What is fitted, and how, from gp_fit()'s arguments.
+# The fitting problem and its settings from gp_fit()'s arguments.
 fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, starts = 3, lower = NULL, upper = NULL,
                          priors = NULL, iterations = 100, own_noise = NULL) {
   fix_noise <- check_flag(fix_noise)
@@ -113,7 +113,7 @@ fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, start
   s2 <- base::mean((object$y - object$mean)^2)
   check_spread(s2, object)
   if (is.null(noise_var)) object$noise_var <- if (s2 > 0) s2 / 100 else 1
-  # (The data say nothing about a noise that no observation has.)
+  # (If all observations have their own noise variances, the data contain no information about `noise_var`.)
   if (!is.null(object$own_noise) && !anyNA(object$own_noise)) fix_noise <- TRUE
   plan <- fit_plan(object$kernel, object$names, fix_noise, starts, lower, upper, priors, iterations)
   ranges <- cpp_fit_ranges(plan, c(kernel_parameters(object$kernel), object$noise_var), object$x, s2, fix_noise)
@@ -173,7 +173,7 @@ models_found <- function(found, kernels, centre) {
        }))
 }
 
-# Variances are looked for from 1e-8 to 1e7 times this, and must be numbers that a kernel may have.
+# Variances are searched from 1e-8 to 1e7 times this, and must be valid parameters of a kernel.
 check_spread <- function(s2, object) {
   allowed <- c(1e8 / largest_number, largest_number / 1e7)
   if (s2 == 0 || s2 >= allowed[1] && s2 <= allowed[2]) return(invisible())
@@ -188,7 +188,7 @@ check_fit_mean <- function(mean) {
   check_number(mean, lower = -largest_number, upper = largest_number)
 }
 
-# Nothing but rounding is left of y when the mean is taken away.
+# Is y minus the mean zero up to rounding?
 is_constant <- function(object, s2) sqrt(s2) <= 4 * .Machine$double.eps * max(abs(object$y))
 
 fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
@@ -337,7 +337,7 @@ check_parameter_names <- function(given, known, arg) {
   }
 }
 
-# A column per parameter, as ParameterPrior in fitting/fit.h has them; an infinite sd where there is no prior.
+# A column per parameter, in the format of ParameterPrior in fitting/fit.h; an infinite sd if there is no prior.
 fit_priors <- function(priors, known) {
   none <- c(mean = 0, sd = Inf, other_mean = 0, other_sd = 0, shape1 = 0, shape2 = 0)
   out <- matrix(rep(none, length(known)), length(none), dimnames = list(names(none), known))
@@ -376,8 +376,8 @@ check_parameter_prior <- function(prior, arg, correlation = FALSE) {
   c(mean = prior[[1]], sd = prior[[2]])
 }
 
-# Which parameters (numbered from 0) multiply the whole kernel when all of them are
-# multiplied; and whether that is one parameter and the kernel has no other variance.
+# The parameters (numbered from 0) that multiply the whole kernel when all of them are
+# multiplied; and whether this is one parameter and the kernel has no other variance.
 fit_scale <- function(kernel) {
   all <- grep("(^|[.])variance$", names(kernel_parameters(kernel)))
   scale <- scale_parameters(kernel)
@@ -399,7 +399,7 @@ fitted_fields_expanded <- function(kernel) {
   rep(fields, vapply(fields, function(field) length(kernel[[field]]), 0L))
 }
 
-# Kernel, noise, mean; with several models these too.
+# Kernel, noise, mean; if models are averaged, also the models.
 refitted <- function(question, rule, current, fits_mean) {
   average <- or_else(rule$average, 1)
   if (average == 1) {
@@ -411,7 +411,7 @@ refitted <- function(question, rule, current, fits_mean) {
                                                 smoothness = rule$smoothness,
                                                 smoothness_prior = rule$smoothness_prior)), quote = TRUE)
   if (is.null(found)) return(current[c("kernel", "noise_var", "mean", intersect("models", names(current)))])
-  # (A mean that is not fitted may be one number per arm: it is the bandit's.)
+  # (A mean that is not fitted may be one number per arm; it is taken from the bandit.)
   if (!fits_mean) found$best$mean <- current$mean
   models <- if (fits_mean) found$models else lapply(found$models, function(model) model[names(model) != "mean"])
   c(found$best[c("kernel", "noise_var", "mean")], list(models = models))

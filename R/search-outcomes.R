@@ -70,7 +70,7 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, n
   x <- read_inputs(domain, data[domain$names], arg)
   outside <- lies_outside(domain, find(domain, x, arg = arg))
   # A finished experiment will not have further values, except for outcomes that are new.
-  over <- matrix(!unknown | status[kept] %in% c("observed", "observed"), nrow(values), length(names))
+  over <- matrix(!unknown | status[kept] %in% "observed", nrow(values), length(names))
   if (unknown) over[, colSums(!is.na(values)) == 0] <- FALSE
   failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status[kept] %in% "partial"
   # (In a search's history, "partial" means that the other values failed; in a bandit's history, that they are pending.)

@@ -703,7 +703,7 @@ Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::
 }
 
 // ---- changes ------------------------------------------------------------------------------------
-// Delta-point detection for any regression data.
+// Change-point detection for any regression data.
 
 // The statistic of Algorithm 1 (Avanesov) for the two halves of the pairs, averaged over the domain.
 // [[Rcpp::export(rng = false)]]
