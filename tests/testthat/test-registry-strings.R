@@ -20,8 +20,8 @@ test_that("a string is the constructor with its defaults", {
   expect_same_bandit(gp_bandit(strings_x, "rq", 0.1, "ts"), gp_bandit(strings_x, kernel_rq(), 0.1, policy_ts(width_constant(1))))
   expect_same_bandit(gp_ucb(strings_x, "matern", 0.1, pending = "hallucinate"),
                      gp_ucb(strings_x, kernel_matern(), 0.1, pending = pending_hallucinate()))
-  expect_same_bandit(gp_bandit(strings_x, "se", 0.1, "ei", changes = "event"),
-                     gp_bandit(strings_x, kernel_se(), 0.1, policy_ei(), changes = change_detect(delta = 0.1)))
+  expect_same_bandit(gp_bandit(strings_x, "se", 0.1, "ei", changes = "never"),
+                     gp_bandit(strings_x, kernel_se(), 0.1, policy_ei(), changes = change_never()))
   expect_same_bandit(gp_bandit(strings_x, "se", policy = "ucb", rewards = "binary"),
                      gp_bandit(strings_x, kernel_se(), policy = policy_ucb(), rewards = rewards_binary()))
 })
