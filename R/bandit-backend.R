@@ -37,9 +37,9 @@ leave_journal <- function(bandit) {
 is_kept <- function(bandit) !is.null(bandit$journal) && !inherits(bandit$journal, "bandit_left_journal")
 
 keep_change.bandit_left_journal <- function(log, bandit, queries, events, refits, memory = NULL) {
-  warn_once(bandit, "left_journal", "This bandit was read from a file, or comes from another process: what it does is ",
-            "not written to the journal ", log$path, ", which is the original's. open_bandit() of that path goes on ",
-            "with it.")
+  warn_once(bandit, "left_journal", "This bandit was read from a file, or comes from another process. Its changes are ",
+            "not written to the journal ", log$path, ", which belongs to the original. open_bandit() of that path ",
+            "continues with it.")
   list()
 }
 

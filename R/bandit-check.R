@@ -121,7 +121,7 @@ check_fit <- function(fit, config) {
 # Kernel, noise and prior mean: of the settings or of a refit, for the other outcomes too.
 check_model_state <- function(model_state, config) {
   others <- names(config$outcomes)[-1]
-  if (!all(others %in% names(model_state$outcomes))) damaged("it has beliefs about other outcomes")
+  if (!all(others %in% names(model_state$outcomes))) damaged("its model state has other outcomes")
   for (name in others) {
     one <- model_state$outcomes[[name]]
     if (!is.list(one)) damaged("an outcome has no parameters")

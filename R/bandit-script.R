@@ -374,7 +374,7 @@ check_script_log <- function(bandit) {
   }
   status <- script_status(n, events)
   if (all(is.na(queries$status))) queries$status <- note_status(bandit, status)
-  if (!identical(queries$status, status)) damaged("what became of its queries does not follow from its events")
+  if (!identical(queries$status, status)) damaged("the status of its queries does not follow from its events")
   rewards <- events$reward[events$kind %in% event_kind[c("reward", "amend")]]
   if (!all(abs(rewards) <= largest_number) || anyNA(rewards)) damaged("it has a reward that is no finite number")
 }

@@ -146,7 +146,7 @@ check_transfer_again <- function(config) {
 }
 
 check_model_of_campaigns <- function(campaigns, config) {
-  if (is.null(config$transfer) != is.null(campaigns)) damaged("a model knows other campaigns than its bandit")
+  if (is.null(config$transfer) != is.null(campaigns)) damaged("a model has other campaigns than its bandit")
   if (is.null(campaigns)) return(invisible())
   count <- length(config$transfer$name)
   check_numbers(campaigns$correlation, "transfer", lengths = count)

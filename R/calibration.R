@@ -11,7 +11,7 @@
 #' * `sd`: the standard deviation of that expected reward. The interval of `mean` plus or minus 2 `sd` covers about
 #'   95%. It is not the spread of measurements, nor a standard error of replicates.
 #' * `value`, `sd` of [maximize_bandit()], and `$best()`: the same at the [recommended point][recommended-point]. The
-#'   best measurement, `best_seen`, is usually better than a repetition of it.
+#'   best measurement, `observed`, is usually better than a repetition of it.
 #' * `feasible` of [outcomes]: the probability that the expected outcomes satisfy all limits. It is not the proportion
 #'   of measurements that satisfy them.
 #' * `total` of [input_importance()]: the proportion of the variance of the posterior mean that involves an input. It
@@ -65,7 +65,7 @@
 #' * Outliers and failures. A heavy tail is modelled as noise everywhere; see [rewards_robust()] and `$amend()`.
 #'   Failures count as the worst reward with a large noise variance (see [bandit-queries]).
 #' * Heteroscedastic noise. Set `noise_var` of single rewards, if it is known.
-#' * The best of many measurements. `best_seen` is selected for its noise. Use `value`, or repeat the point.
+#' * The best of many measurements. `observed` is selected for its noise. Use `value`, or repeat the point.
 #' * A function that changes during the search ([changes]), or rewards that arrive late *because* they are bad. All
 #'   results assume that the time of arrival does not depend on the reward.
 #' * Many inputs and few evaluations. With nine inputs that all matter and 25 evaluations, the truth was beyond 3 `sd`
@@ -88,7 +88,7 @@
 #' @examples
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) rnorm(1, 0.25, 0.02), list(a = c(0, 1), b = c(0, 1)), 12)
-#' c(truth = 0.25, value = found$value, sd = found$sd, best_measurement = found$best_seen$reward)
+#' c(truth = 0.25, value = found$value, sd = found$sd, best_measurement = found$observed$reward)
 #' input_importance(found)
 #' summary(found$bandit)$check
 #' @name calibration

@@ -488,8 +488,8 @@ model_advice <- function(check, data, unlikely, grows, unordered) {
       sprintf(paste("a few rewards lie far out (id %s): are they right? `$amend()` corrects them, rewards_robust() and",
                     "scale_outputs() clip them"), paste(data$id[sort(few)], collapse = ", "))
     } else if (late_only(z)) "only the later rewards do not fit: has the function changed? see ?changes, or start again"
-    else if (isTRUE(scale < 1)) "rewards differ by less than the model says: less noise or prior variance, a refit"
-    else "rewards differ by more than the model says: more noise or prior variance, shorter lengthscales, a refit"
+    else if (isTRUE(scale < 1)) "rewards differ by less than the model predicts: less noise or prior variance, a refit"
+    else "rewards differ by more than the model predicts: more noise or prior variance, shorter lengthscales, a refit"
   }
   c(advice,
     if (grows) "noise that varies with the mean: scale_outputs(transform = \"power\"), or `noise_var` of each reward",
@@ -591,7 +591,7 @@ print.bandit_check <- function(x, ...) {
                 words[[tests$test[i]]]))
   }
   if (x$fitted) cat("  (fitted parameters: residuals of the predictions made at each choice since the first refit)\n")
-  if (length(x$advice)) cat(strwrap(paste("what may help:", x$advice), indent = 2, exdent = 4), sep = "\n")
+  if (length(x$advice)) cat(strwrap(paste("possible remedies:", x$advice), indent = 2, exdent = 4), sep = "\n")
   invisible(x)
 }
 

@@ -35,7 +35,7 @@ expression_text <- function(expression) {
 # Replaces every variable that is no input by its value.
 closed_expression <- function(expression, home, names, arg) {
   if (is.call(expression)) {
-    called <- if (is.symbol(expression[[1]])) as.character(expression[[1]]) else "a function of its own"
+    called <- if (is.symbol(expression[[1]])) as.character(expression[[1]]) else "an anonymous function"
     if (called %in% c("&&", "||")) called <- substr(called, 1, 1)
     if (!called %in% condition_functions) {
       stop_argument(arg, sprintf("a condition that calls %s", called),
@@ -127,7 +127,7 @@ refuse_equality <- function(expression, params, arg) {
             paste(named, collapse = ", "),
             "linear equalities are solved where their inputs are plain reals, each in one equality")
   } else {
-    sprintf("a param_factor() or param_logical() beside %s, where a value is special", named)
+    sprintf("a param_factor() or param_logical() in addition to %s if a value is special", named)
   }
   stop_argument(arg, sprintf("a condition with %s, an equality of real numbers, which no search ever meets", words),
                 sprintf("one with a margin, such as %s, or for %s", margin, instead))

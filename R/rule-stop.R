@@ -603,7 +603,7 @@ certify_stalled <- function(rule, bandit, context) {
   reward <- bandit$queries$reward[known]
   best <- best_row(reward, bandit$config)
   since <- if (length(reward)) length(reward) - best else 0
-  new_certificate(NA_real_, NA_real_, "none: rewards that do not grow say nothing about the maximum", since >= rule$n,
+  new_certificate(NA_real_, NA_real_, "none: rewards that do not increase do not bound the maximum", since >= rule$n,
                   if (length(known)) query_frame(bandit, known[best]), since = since)
 }
 

@@ -57,7 +57,7 @@ agent_point <- function(query, domain, where) {
   point <- if (!is.null(arm)) find_points(domain, NULL, arm, "suggest")
            else find_points(domain, matrix(as.double(given), nrow = 1), arg = "suggest")
   if (point_total(point) != 1) {
-    stop_argument("suggest", sprintf("%d places %s", point_total(point), where), "one point a round")
+    stop_argument("suggest", sprintf("%d points %s", point_total(point), where), "one point a round")
   }
   point
 }

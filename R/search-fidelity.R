@@ -34,7 +34,7 @@
 #' average. (In the paper the exponent is \eqn{1/(p + d + 2)}{1 / (p + d + 2)} instead of the square root.)
 #'
 #' The initial design uses fidelities from the cheapest to the target in equal numbers. An evaluation below the target
-#' is never `best_seen`.
+#' is never `observed`.
 #' @section Cost:
 #' Without `cost`, it is estimated from the seconds that evaluations take, or from the costs reported by an objective
 #' that returns `list(value = , cost = )`. The model is a power law in \eqn{z}, or exponential growth if `lower` <= 0.
@@ -311,7 +311,7 @@ maximum_over_fidelities <- function(search) {
   at_target <- best_row(ifelse(looks_of(search)$status == "cheap", NA, history$reward), config)
   structure(list(par = if (!is.null(best)) user_point(config$domain, best[config$domain$names]),
                  value = model_state$mean,
-                 sd = model_state$sd, best_seen = if (length(at_target)) history[at_target, ], history = history,
+                 sd = model_state$sd, observed = if (length(at_target)) history[at_target, ], history = history,
                  bandit = bandit, centre = 0, scale = 1, direction = config$outputs$direction,
                  interrupted = search$interrupted,
                  stopped = search$stopped, out_of_time = search$out_of_time, certificate = NULL,

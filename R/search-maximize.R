@@ -86,7 +86,7 @@
 #'
 #' * `par`: the recommended point.
 #' * `value`, `sd`: the expected reward at `par` and its posterior standard deviation.
-#' * `best_seen`: the row of the history with the best reward.
+#' * `observed`: the row of the history with the best reward.
 #' * `history`: a data.frame with the inputs, `reward` and `status` of each evaluation.
 #' * `bandit`: a `GPBandit` with which to continue; its rewards are the objective's (`centre` 0 and `scale` 1).
 #' * `direction`: `"maximize"` or `"minimize"`.

@@ -36,7 +36,7 @@
 #' The bandit uses a stopped setting as a reward \eqn{\mathrm{mean}(y_{sk} - \hat b_k)}{mean(y_sk - b_k)}, where
 #' \eqn{\hat b}{b} are the fold effects of the complete settings. Its noise variance is `noise_var` plus
 #' \deqn{\frac{v^2}{2}(1 + 1/m)(1/k - 1/K).}{v^2 / 2 (1 + 1 / m) (1 / k - 1 / K).}
-#' So it counts neither as failed nor as the worst reward. It is never `best_seen`, and never recommended for its own
+#' So it counts neither as failed nor as the worst reward. It is never `observed`, and never recommended for its own
 #' rewards. A setting with a failed fold has failed.
 #'
 #' With several workers, folds of one setting are evaluated in parallel if all of them are needed in any case.

@@ -21,7 +21,7 @@ new_maximum <- function(history, bandit, ...) {
   best <- if (length(seen)) recommended(bandit, history, ...)
   model_state <- if (!is.null(best)) model_state_of_best(bandit, best)
   structure(list(par = if (!is.null(best)) user_point(bandit$config$domain, best[names]), value = model_state$mean,
-                 sd = model_state$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
+                 sd = model_state$sd, observed = if (length(seen)) history[seen, ], history = history, bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")
 }
@@ -93,7 +93,7 @@ noise_share <- function(bandit) {
 #'
 #' * `value` and `sd` are named vectors: the expected outcomes at `par` and their posterior sds.
 #' * `feasible` is the probability that all limits hold at `par`.
-#' * `best_seen` is the best evaluation whose own numbers satisfied the limits. Column `best` of `as.data.frame()` uses
+#' * `observed` is the best evaluation whose own numbers satisfied the limits. Column `best` of `as.data.frame()` uses
 #'   only such evaluations.
 #' * `par` has the best expected objective among points where the limits hold with probability 0.95. If there are none,
 #'   it is the most probably feasible point.
@@ -141,8 +141,8 @@ maximum_story <- function(x) {
     return(c(head, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))
   }
   c(head,
-    sprintf("  recommended  %s: %.5g %s %.2g expected", describe_point(x$par), x$value, plus_minus(), x$sd),
-    sprintf("  best seen    %s: %.5g", describe_point(x$best_seen[names(x$par)]), x$best_seen$reward))
+    sprintf("  recommended    %s: %.5g %s %.2g expected", describe_point(x$par), x$value, plus_minus(), x$sd),
+    sprintf("  best observed  %s: %.5g", describe_point(x$observed[names(x$par)]), x$observed$reward))
 }
 
 ended_by <- function(x) {
@@ -269,7 +269,7 @@ logLik.bandit_maximum <- function(object, ...) logLik.GPBandit(check_class(objec
 #' @export
 update.bandit_maximum <- function(object, ...) {
   bandit <- update.GPBandit(check_class(object, "bandit_maximum")$bandit, ...)
-  computed <- c("par", "value", "sd", "feasible", "front", "best_seen", "history", "bandit", "centre", "scale",
+  computed <- c("par", "value", "sd", "feasible", "front", "observed", "history", "bandit", "centre", "scale",
                 "direction")
   do.call(new_maximum, c(list(object$history, bandit), unclass(object)[setdiff(names(object), computed)]), quote = TRUE)
 }
@@ -299,7 +299,7 @@ augment.bandit_maximum <- function(x, newdata = NULL, ...) {
 new_maximum_of_outcomes <- function(history, bandit, ...) {
   config <- bandit$config
   names <- outcome_names(config)
-  out <- list(par = NULL, value = NULL, sd = NULL, feasible = NULL, best_seen = NULL, front = NULL)
+  out <- list(par = NULL, value = NULL, sd = NULL, feasible = NULL, observed = NULL, front = NULL)
   if (length(objectives(config)) > 1) {
     out["front"] <- list(bandit$front())
   } else {
@@ -311,7 +311,7 @@ new_maximum_of_outcomes <- function(history, bandit, ...) {
       out$feasible <- best$feasible
     }
     seen <- which.max(fair_objectives(history, config))
-    if (length(seen)) out$best_seen <- history[seen, ]
+    if (length(seen)) out$observed <- history[seen, ]
   }
   structure(c(out, list(history = history, bandit = bandit, centre = 0, scale = 1,
                         direction = or_else(config$outputs$direction, "maximize"),
@@ -343,11 +343,11 @@ story_of_outcomes <- function(x) {
   if (is.null(x$par)) return(c(lines, paste0("  no evaluation has succeeded", if (failed) paste(":", own$status[1]))))
   expected <- paste(sprintf("%s %.5g %s %.2g", names(x$value), x$value, plus_minus(), x$sd), collapse = ", ")
   c(lines,
-    sprintf("  recommended  %s: %s expected", describe_point(x$par), expected),
+    sprintf("  recommended    %s: %s expected", describe_point(x$par), expected),
     if (has_limits(config)) sprintf("  feasible     with probability %.3g", x$feasible),
-    if (is.null(x$best_seen)) "  best seen    no evaluation kept the limits"
-    else sprintf("  best seen    %s: %s", describe_point(x$best_seen[names(x$par)]),
-                 describe_point(x$best_seen[names(x$value)])))
+    if (is.null(x$observed)) "  best observed  no evaluation kept the limits"
+    else sprintf("  best observed  %s: %s", describe_point(x$observed[names(x$par)]),
+                 describe_point(x$observed[names(x$value)])))
 }
 
 summary_of_outcomes <- function(object) {

@@ -35,7 +35,7 @@ forget_rounds <- function(bandit, keep) {
 why_not_forget <- function(bandit) {
   config <- bandit$config
   policy <- config$policy
-  if (is_stored(bandit)) return("in a store, where others know its queries by their rows")
+  if (is_stored(bandit)) return("in a store, where other processes identify its queries by their rows")
   if (!is_tabulated_space(config)) return("without a finite set of points (a box, a product or open contexts)")
   if (!is.null(config$rewards)) return("with `rewards`, which count one by one")
   if (!is.null(config$outputs)) return("with `outputs`, where each reward is scaled separately")
@@ -49,7 +49,7 @@ why_not_forget <- function(bandit) {
   }
   journal <- bandit$journal
   if (inherits(journal, "bandit_file_journal") && has_notes(journal)) {
-    return("of a search (its journal has notes of maximize_bandit()), which knows its evaluations by their ids")
+    return("of a search (its journal has notes of maximize_bandit()), which identifies its evaluations by their ids")
   }
   NULL
 }

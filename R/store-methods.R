@@ -108,7 +108,7 @@ print.summary_bandit_store <- function(x, ...) {
   if (length(x$status)) cat("  status     ", paste(x$status, names(x$status), collapse = ", "), "\n", sep = "")
   cat(sprintf("  answers    %.3g a minute\n", x$per_minute))
   if (nrow(x$best)) {
-    cat(sprintf("  best seen  query %d, %s: %.5g\n", as.integer(x$best$id), x$best$place, x$best$reward))
+    cat(sprintf("  best observed  query %d, %s: %.5g\n", as.integer(x$best$id), x$best$place, x$best$reward))
   }
   show <- function(title, frame) {
     if (nrow(frame) == 0) return(invisible())

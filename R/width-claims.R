@@ -40,7 +40,7 @@ claim_norm <- function(width, bandit) proved(width, bandit, norm_words(width, ba
 
 claim_clip <- function(width, bandit) {
   if (identical(bandit$config$rewards$b, width$b)) return(proved(width, bandit, clip_story(width)))
-  unproved("rewards are not clipped as the width says")
+  unproved("rewards are not clipped as the width assumes")
 }
 
 claim_gain <- function(width, bandit) {
@@ -96,7 +96,7 @@ claim_corrupt <- function(width, bandit) {
   of_draws <- trait(width$base, "counts_arms") && !of_design
   base$assumptions <- c(base$assumptions, paste0(
     sprintf("rewards are wrong by %g in all, independently of later noise", width$total),
-    if (of_design) " and does not steer the design", if (of_draws) " and knows f through the rewards alone"
+    if (of_design) " and does not steer the design", if (of_draws) " and depends on f through the rewards only"
   ))
   base
 }

@@ -57,7 +57,7 @@ rows <- do.call(rbind, lapply(names(problems), function(name) do.call(rbind, lap
   set.seed(1000 + seed)
   random <- run(function(p) f(as.list(p), 1), design = args$budget)
   data.frame(problem = name, seed, given = at_target(given), learnt = at_target(learnt), full = at_target(full),
-             random = random$best_seen$reward,
+             random = random$observed$reward,
              looks = nrow(given$history), top = sum(given$history$status == "observed"))
 }))))
 

@@ -32,7 +32,7 @@ Role role_from(const Settings& role) {
   out.objective = role.flag("objective");
   out.lower = role.number("lower");
   out.upper = role.number("upper");
-  if (std::isnan(out.lower) || !(out.lower <= out.upper)) throw std::invalid_argument("limits that no value keeps");
+  if (std::isnan(out.lower) || !(out.lower <= out.upper)) throw std::invalid_argument("limits that no value satisfies");
   return out;
 }
 
@@ -679,7 +679,7 @@ struct LogFromR {
     if (STRING_ELT(arms, e) != NA_STRING) {
       gpb::read_offer(Rcpp::as<std::string>(arms[e]), space.numbered_arms(), context);
       if (context.fixed && !context.fixed->holds(out.point.x)) {
-        throw std::invalid_argument("a query is not where its inputs were fixed");
+        throw std::invalid_argument("a query does not have the inputs that were fixed");
       }
     }
     out.context = std::move(context);
@@ -724,7 +724,7 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
     const bool asks = event.kind == EventKind::query || event.kind == EventKind::given;
     bandit->replay(event, asks ? log.query(bandit->space(), e, bandit->phases()) : Query());
   }
-  if (bandit->state().lacks_sums()) throw std::invalid_argument("a checkpoint that is not whole");
+  if (bandit->state().lacks_sums()) throw std::invalid_argument("an incomplete checkpoint");
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -38,7 +38,7 @@ class Protection {
 };
 
 SEXP binding(SEXP frame, SEXP name) {
-  if (TYPEOF(frame) != ENVSXP) throw std::invalid_argument("a log is no environment");
+  if (TYPEOF(frame) != ENVSXP) throw std::invalid_argument("a log is not an environment");
   const SEXP value = gpb::bound_value(frame, name);
   if (value == R_UnboundValue) {
     throw std::invalid_argument(std::string("a log has no ") + CHAR(PRINTNAME(name)));
@@ -174,11 +174,11 @@ class ColumnChange {
   }
   void append(SEXP values, Blanks& blanks, Protection& keep) {
     appended_ = as_column(values, keep);
-    if (Rf_xlength(appended_) != count_) throw std::invalid_argument("a log's rows of two lengths");
+    if (Rf_xlength(appended_) != count_) throw std::invalid_argument("a log's new columns differ in length");
     fill_for(appended_, blanks, keep);
   }
   void set(SEXP rows, SEXP values, Blanks& blanks, Protection& keep) {
-    if (TYPEOF(rows) != INTSXP) throw std::invalid_argument("a log's row numbers are no integers");
+    if (TYPEOF(rows) != INTSXP) throw std::invalid_argument("a log's row numbers are not integers");
     const int* row = INTEGER(rows);
     for (R_xlen_t k = 0; k < Rf_xlength(rows); ++k) {
       if (row[k] < 1 || row[k] > size_ + count_) {
@@ -188,7 +188,7 @@ class ColumnChange {
     rows_ = rows;
     cells_ = as_column(values, keep);
     if (Rf_xlength(cells_) != Rf_xlength(rows)) {
-      throw std::invalid_argument("a log's cells of two lengths");
+      throw std::invalid_argument("the rows and the values of a log's changed cells differ in number");
     }
     fill_for(cells_, blanks, keep);
   }
@@ -404,7 +404,7 @@ void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Row
 // The number of queries, or events, of the core's object after the log's first `from`.
 R_xlen_t beyond(std::size_t size, R_xlen_t from) {
   const R_xlen_t n = static_cast<R_xlen_t>(size) - from;
-  if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
+  if (n < 0) throw std::invalid_argument("the log has queries that the bandit does not have");
   return n;
 }
 
@@ -431,7 +431,7 @@ SEXP offer_at(const Event& event, const gpb::Bandit& bandit) {
 struct NewEvents {
   NewEvents(const gpb::Bandit& bandit, R_xlen_t had) {
     had -= static_cast<R_xlen_t>(bandit.first_event());
-    if (had < 0) throw std::invalid_argument("these events are in the log alone");
+    if (had < 0) throw std::invalid_argument("the log has events that the bandit does not have");
     count = beyond(bandit.events().size(), had);
     first = bandit.events().data() + had;
   }
@@ -529,7 +529,7 @@ SEXP reported_cells(SEXP events, Protection& keep) {
     const int number = INTEGER(outcome)[k];
     const auto of = static_cast<std::size_t>(number == NA_INTEGER ? 0 : number - 1);
     if (number != NA_INTEGER && (number < 1 || number > kMostOutcomes)) {
-      throw std::invalid_argument("an event of an outcome that cannot be");
+      throw std::invalid_argument("an event has an invalid outcome number");
     }
     if (known.size() <= of) known.resize(of + 1);
     known[of].push_back(k);
@@ -581,7 +581,7 @@ class TableRows {
   std::pair<SEXP, R_xlen_t> texts(const char* name) { return new_rows(name, STRSXP); }
   // Called when every column has its new rows. Columns that were not stored are created if they have values now.
   void settle() {
-    if (count_ > 0 && filled_ != columns_.size()) throw std::invalid_argument("a log's rows of two lengths");
+    if (count_ > 0 && filled_ != columns_.size()) throw std::invalid_argument("a log's new columns differ in length");
     for (Column& one : columns_) {
       if (!one.blank || all_na(one.values)) continue;
       const SEXP rows = one.values;
@@ -784,7 +784,7 @@ std::vector<const double*> input_columns(SEXP queries, const Rcpp::IntegerVector
     const SEXP name = STRING_ELT(names, k);
     if (std::strncmp(CHAR(name), "in.", 3) != 0) continue;
     const SEXP symbol = Rf_installChar(name), column = binding(queries, symbol);
-    if (TYPEOF(column) != REALSXP) throw std::invalid_argument("a log's inputs are no numbers");
+    if (TYPEOF(column) != REALSXP) throw std::invalid_argument("a log's inputs are not numbers");
     columns.push_back(blanks.have(symbol) ? nullptr : REAL(whole(column, size)));
   }
   return columns;

@@ -347,7 +347,7 @@ gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
 
 gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean) {
   BanditHandle bandit(handle);
-  if (!bandit->known().likelihood()) throw std::invalid_argument("rewards are readings");
+  if (!bandit->known().likelihood()) throw std::invalid_argument("the rewards have Gaussian noise");
   return gpb::LatentEvidence(*gpb::kernel_from_list(kernel), latent_measurements(*bandit),
                              bandit->known().likelihood(), fit_mean);
 }
@@ -754,7 +754,7 @@ Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function&
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector& names,
                        SEXP rows) {
-  if (names.size() != x.ncol()) throw std::invalid_argument("as many names as columns");
+  if (names.size() != x.ncol()) throw std::invalid_argument("the number of names must be the number of columns");
   const bool all = Rf_isNull(rows);
   const Rcpp::IntegerVector wanted(all ? Rf_allocVector(INTSXP, 0) : rows);
   const R_xlen_t n = all ? x.nrow() : wanted.size();
@@ -828,7 +828,7 @@ Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVecto
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(d);
   std::vector<R_xlen_t> last(static_cast<std::size_t>(d), -1);
   for (R_xlen_t k = 0; k < y.size(); ++k) {
-    if (point[k] < 0 || point[k] >= d) throw std::invalid_argument("a place that does not exist");
+    if (point[k] < 0 || point[k] >= d) throw std::invalid_argument("a point that does not exist");
     last[static_cast<std::size_t>(point[k])] = k;
   }
   Eigen::Index ahead = d;

@@ -314,7 +314,7 @@ class File {
 
   struct stat facts() const {
     struct stat facts;
-    if (fstat(descriptor_, &facts) != 0) fail("look at", path_);
+    if (fstat(descriptor_, &facts) != 0) fail("inspect", path_);
     return facts;
   }
   Offset size() const { return static_cast<Offset>(facts().st_size); }
@@ -699,7 +699,7 @@ double number_of(const std::string& words) {
   } else if (gpb::read_number(words, number)) {
     return number;
   }
-  throw std::invalid_argument("a number is none");
+  throw std::invalid_argument("a text is not a number");
 }
 
 // A string that is not UTF-8, marked as such.

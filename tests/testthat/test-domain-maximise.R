@@ -154,7 +154,7 @@ test_that("a climb asks for a value and its slopes at once, and ends at the best
   expect_lt(sum(end) - 1, 1e-9)
   expect_equal(f(t(end)), f(t(c(1.3, 1.7) / 3)), tolerance = 1e-9)
   expect_setequal(asked, c(5L, 1L))
-  expect_error(cpp_local_search(c(0.1, 0.1), function(u) matrix(0, 1, 1)), "something else than it asked")
+  expect_error(cpp_local_search(c(0.1, 0.1), function(u) matrix(0, 1, 1)), "values of the wrong size")
 })
 
 test_that("an error within a function ends the search at once, as it is", {

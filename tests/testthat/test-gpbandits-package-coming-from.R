@@ -60,7 +60,7 @@ test_that("minimise or maximise a function", {
   at_optimum(here$found$par)
   at_optimum(here$most$par)
   expect_lt(abs(here$found$value), 0.01)
-  expect_named(here$found$best_seen[c("x", "y", "reward")])
+  expect_named(here$found$observed[c("x", "y", "reward")])
 })
 
 test_that("start from known results", {

@@ -31,7 +31,7 @@ test_that("a search spends its budget in evaluations at the target, most of them
   expect_lt(abs(found$par[["x"]] - 2.2), 0.15)
   expect_equal(found$value, -(found$par[["x"]] - 2.2)^2, tolerance = 0.1)
   expect_identical(found$history$status == "cheap", found$history$fidelity < 1)
-  if (!is.null(found$best_seen)) expect_identical(found$best_seen$fidelity, 1)
+  if (!is.null(found$observed)) expect_identical(found$observed$fidelity, 1)
   expect_equal(predict(found, data.frame(x = 2))$mean, found$bandit$posterior(matrix(2), context = 1)$mean)
   expect_equal(found$bandit$copy()$posterior(matrix(2), context = 1), found$bandit$posterior(matrix(2), context = 1),
                tolerance = tol$replay)

@@ -16,7 +16,7 @@ test_that("maximize_bandit() finds the best value that a limit allows", {
   expect_identical(names(found$history), c("x", "yield", "impurity", "status"))
   expect_true(all(found$history$status == "observed"))
   kept <- found$history$impurity <= 0.2
-  expect_equal(found$best_seen$yield, max(found$history$yield[kept]))
+  expect_equal(found$observed$yield, max(found$history$yield[kept]))
   frame <- as.data.frame(found)
   running <- vapply(seq_len(14), function(t) max(frame$yield[seq_len(t)][kept[seq_len(t)]]), 0)
   expect_equal(frame$best, running)

@@ -210,7 +210,7 @@ test_that("a search over folds finds what the mean over all folds has, with fewe
   stopped <- found$history[found$history$status == "stopped", ]
   expect_lt(max(abs(stopped$reward - -(stopped$x - 2.2)^2)), 0.3)
   expect_gt(min(stopped$fold_var), 0)
-  expect_true(found$best_seen$status == "observed")
+  expect_true(found$observed$status == "observed")
   expect_false(is.unsorted(as.data.frame(found)$best, na.rm = TRUE))
   expect_output(print(found), "60 folds of \\d+ settings \\(\\d+ complete, \\d+ stopped early: \\d+ folds saved")
   expect_output(print(summary(found)), "settings +\\d+ succeeded.*race +60 evaluations of a fold")

@@ -351,7 +351,7 @@ test_that("damaged checkpoints are refused", {
   damaged <- function(change, of = bandit) {
     twin <- read_again(of)
     change(as.environment(twin))
-    expect_error(twin$history(), "damaged|checkpoint|stands for several|no query of id 0|size must|spread|unknown action", class = "gpbandits_error")
+    expect_error(twin$history(), "damaged|checkpoint|summarises several|no query of id 0|size must|spread|unknown action", class = "gpbandits_error")
   }
   put <- function(column, row, value) function(frame) {
     if (column %in% frame$events$.blank) {

@@ -33,7 +33,7 @@ Bandit::~Bandit() = default;
 
 void Bandit::make_posteriors() {
   if (static_cast<Index>(model_state_.outcomes.size()) != state_.outcomes()) {
-    throw std::invalid_argument("beliefs and rules are about different outcomes");
+    throw std::invalid_argument("the model state and the rules have different numbers of outcomes");
   }
   const std::vector<double> auxiliaries = model_state_.policy->auxiliaries();
   std::vector<OutcomeModel> made;
@@ -755,7 +755,7 @@ namespace {
 Forgotten forgotten_by(const Event& event) {
   const double rounds = event.reported.size;
   if (event.id != 0 || !(rounds >= 1.0 && rounds <= kLargest) || rounds != std::floor(rounds)) {
-    throw std::invalid_argument("a checkpoint of no rounds");
+    throw std::invalid_argument("a checkpoint without rounds");
   }
   return {static_cast<Index>(std::min(rounds, 1e15)), event.reported.other};
 }
@@ -764,7 +764,7 @@ Forgotten forgotten_by(const Event& event) {
 
 bool Bandit::apply(Event event, Query* query) {
   const bool sums_up = event.kind == EventKind::given && !std::isnan(event.reward);
-  if (state_.lacks_sums() && !sums_up) throw std::invalid_argument("a checkpoint that is not whole");
+  if (state_.lacks_sums() && !sums_up) throw std::invalid_argument("an incomplete checkpoint");
   bool alarm = false;
   const auto reward = [&] { alarm = state_.reward(event.id, event.reward, event.g, event.reported); };
   switch (event.kind) {
@@ -799,7 +799,7 @@ bool Bandit::apply(Event event, Query* query) {
       break;
     case EventKind::refit:
     case EventKind::arms:
-      throw std::logic_error("a refit brings its parameters, and so do new arms");
+      throw std::logic_error("refits and new arms need their parameters");
     default:
       throw std::invalid_argument("unknown kind of event");
   }

@@ -670,7 +670,7 @@ class Lagrangian {
   MatrixXd asked(const MatrixXd& points) const {
     MatrixXd reported = ask_(points);
     if (reported.rows() != points.rows() || reported.cols() < 1) {
-      throw std::invalid_argument("a climb is told something else than it asked");
+      throw std::invalid_argument("the function of a local search returned values of the wrong size");
     }
     return reported;
   }

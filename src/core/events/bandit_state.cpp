@@ -27,7 +27,7 @@ BanditState::BanditState(StateRules rules, const PointFacts& points)
   }
   if (columns_.empty()) throw std::invalid_argument("a bandit needs an outcome");
   if (outcomes() > 1 && (rules_.constraints || rules_.changes || rules_.pending->has_stand_in())) {
-    throw std::invalid_argument("several outcomes beside changes, constraints or stand-ins");
+    throw std::invalid_argument("several outcomes cannot be combined with changes, constraints or stand-ins");
   }
 }
 
@@ -221,7 +221,7 @@ bool BanditState::reward(Index id, double reward, const VectorXd& g, const Repor
 void BanditState::begin_after(const Forgotten& forgotten) {
   if (rounds() > 0 || forgotten_.rounds > 0) throw std::invalid_argument("a checkpoint among the events of a log");
   const bool counts = forgotten.sums >= 0 && forgotten.rounds >= std::max<Index>(1, forgotten.sums);
-  if (!counts || forgotten.rounds > 0x7fffffff) throw std::invalid_argument("a checkpoint of no rounds");
+  if (!counts || forgotten.rounds > 0x7fffffff) throw std::invalid_argument("a checkpoint without rounds");
   const bool sums_say_all = outcomes() == 1 && columns_[0].failures == 0 && !rules_.changes && !rules_.constraints &&
                             !rules_.ranks && !rules_.pending->has_stand_in() && rules_.clip == kInf;
   if (!sums_say_all) throw std::invalid_argument("a checkpoint where rewards cannot be summed up");
@@ -233,7 +233,7 @@ void BanditState::note_sum(const Report& reported) {
   const double size = reported.times();
   const bool whole = reported.size >= 1.0 && size == std::floor(size);  // false for NaN
   if (!std::isnan(reported.noise_var) || !(reported.spread >= 0.0) || !whole) {
-    throw std::invalid_argument("a checkpoint with a sum that is none");
+    throw std::invalid_argument("a checkpoint with an invalid sum");
   }
   if (size > static_cast<double>(withdrawn_)) throw std::invalid_argument("a checkpoint of more rewards than rounds");
   withdrawn_ -= static_cast<Index>(size);
@@ -243,7 +243,7 @@ void BanditState::note_sum(const Report& reported) {
 // Does the other query already record this comparison?
 bool BanditState::echoes(Index id, Index other, Index outcome) const {
   if (other == 0) return false;
-  if (other == id) throw std::invalid_argument("a query is compared with another one");
+  if (other == id) throw std::invalid_argument("a query cannot be compared with itself");
   const Cell& cell = queries_[checked(other)].cell(outcome);
   return cell.status == Status::known && cell.reported->other == id && !cell.echo;
 }
@@ -316,14 +316,14 @@ void BanditState::amend(Index id, double reward, const Report& reported) {
   if (cell.status != Status::known && cell.status != Status::lost) {
     throw std::invalid_argument("query " + std::to_string(id) + " has no reward to amend");
   }
-  if (is_sum(id)) throw std::invalid_argument("query " + std::to_string(id) + " stands for several");
+  if (is_sum(id)) throw std::invalid_argument("query " + std::to_string(id) + " summarises several queries");
   check_reward(reward);
   Report now = reported;
   if (is_back_to_usual(reported)) now.noise_var = kNaN;
   else if (std::isnan(reported.noise_var)) now.noise_var = cell.reported->noise_var;
   check_reported(now);
   if (rules_.ranks && reported.other != cell.reported->other) {
-    throw std::invalid_argument("a query stays in its ranking");
+    throw std::invalid_argument("a query cannot be moved to another ranking");
   }
   cell.reward = reward;
   cell.reported = now;
@@ -469,7 +469,7 @@ void BanditState::forget() {
 }
 
 void BanditState::restart() {
-  if (!rules_.changes) throw std::invalid_argument("a restart where nothing changes");
+  if (!rules_.changes) throw std::invalid_argument("a restart without a change rule");
   forget();
   first_of_segment_ = rounds();
   ++segment_;
@@ -478,7 +478,7 @@ void BanditState::restart() {
 // Updates the multipliers by the average of the constraint values of the epoch. Queries before the last restart and
 // rewards that came too late do not count.
 void BanditState::end_epoch() {
-  if (!rules_.constraints) throw std::invalid_argument("an epoch ends where there are none");
+  if (!rules_.constraints) throw std::invalid_argument("the end of an epoch without long-term constraints");
   VectorXd sum = VectorXd::Zero(kappa_.size());
   double seen = 0.0;
   for (Index k = first_of_epoch_; k < rounds(); ++k) {

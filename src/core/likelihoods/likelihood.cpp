@@ -43,7 +43,7 @@ double logistic(double x) {
 double Likelihood::least_curvature(double, double, double, const Data&) const { return kNaN; }
 
 LikelihoodPtr Likelihood::with(const VectorXd&) const {
-  throw std::logic_error("nothing of this likelihood is fitted");
+  throw std::logic_error("this likelihood has no fitted parameters");
 }
 
 MatrixXd Likelihood::parameter_slopes(double, const Data&) const { return MatrixXd(3, 0); }
@@ -144,7 +144,7 @@ class Ordinal : public Likelihood {
  public:
   explicit Ordinal(VectorXd cuts) : cuts_(std::move(cuts)) {
     for (Index j = 1; j < cuts_.size(); ++j) {
-      if (!(cuts_[j] > cuts_[j - 1])) throw std::invalid_argument("cuts must rise");
+      if (!(cuts_[j] > cuts_[j - 1])) throw std::invalid_argument("cuts must increase");
     }
   }
   // The first cut, and the logarithms of the differences between successive cuts.

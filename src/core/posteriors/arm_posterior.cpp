@@ -130,11 +130,11 @@ void ArmPosterior::set_values(const VectorXd& weighted, double squares) {
 }
 
 VectorXd ArmPosterior::covariance_with(Index) const {
-  throw std::logic_error("an engine without features knows no differences");
+  throw std::logic_error("an engine without features does not support differences");
 }
 
 void ArmPosterior::set_functionals(const MatrixXd&, const VectorXd&, const VectorXd&) {
-  throw std::logic_error("an engine without features knows arms only");
+  throw std::logic_error("an engine without features supports arms only");
 }
 
 namespace {
@@ -590,11 +590,11 @@ MatrixXd PlayedPosterior::covariance(const std::vector<Index>& arms) const {
 // ---- any posterior ------------------------------------------------------------------------------
 
 VectorXd SampledFunction::at(const Points&) const {
-  throw std::logic_error("this draw is known at the candidates only");
+  throw std::logic_error("this draw is defined at the candidates only");
 }
 
 double SampledFunction::at(const VectorXd&, VectorXd*) const {
-  throw std::logic_error("this draw is known at the candidates only");
+  throw std::logic_error("this draw is defined at the candidates only");
 }
 
 PriorMean::PriorMean(VectorXd values) : values_(std::move(values)) {
@@ -606,7 +606,7 @@ Index PriorMean::arm_of(double number) const {
   if (values_.size() == 1) return 0;
   const Index arm = static_cast<Index>(std::llround(number));
   if (arm < 0 || arm >= values_.size()) {
-    throw std::invalid_argument("the prior mean differs by arm, and this point is none");
+    throw std::invalid_argument("the prior mean differs by arm, and this point is not an arm");
   }
   return arm;
 }
@@ -640,7 +640,7 @@ bool Posterior::set_sites(const std::vector<Functional>&, const SiteFit&) { thro
 void Posterior::set_awaited(const std::vector<Functional>&, const SiteFit&) { throw no_sites(*this); }
 
 void Posterior::differences(const Candidates&, const Point&, VectorXd&, VectorXd&) const {
-  throw std::invalid_argument("engine \"" + engine() + "\" knows no differences");
+  throw std::invalid_argument("engine \"" + engine() + "\" does not support differences");
 }
 
 VectorXd Posterior::mean_of(const Points& X) const {
@@ -789,9 +789,9 @@ void TablePosterior::clear() {
 // ---- sites -------------------------------------------------------------------
 
 void TablePosterior::expect_sites(bool compares, bool) {
-  if (forgetting_.fades()) throw std::invalid_argument("a prior that drifts takes rewards with Gaussian noise only");
+  if (forgetting_.fades()) throw std::invalid_argument("a drifting prior supports rewards with Gaussian noise only");
   if (compares && !engine_->features()) {
-    throw std::invalid_argument("engine \"played\" takes no comparisons; \"weights\" does");
+    throw std::invalid_argument("engine \"played\" does not support comparisons; engine \"weights\" does");
   }
 }
 
@@ -916,7 +916,7 @@ Moments TablePosterior::moments(const Candidates& candidates) const {
 // Predictions at points that need not be arms. Uses the dense formula over the distinct played arms, each with its mean
 // value and noise lambda / weight. If the prior drifts, all observations are used.
 void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
-  if (compares_) throw std::invalid_argument("comparisons of arms say nothing of points that are no arms");
+  if (compares_) throw std::invalid_argument("comparisons of arms give no predictions at other points");
   const ArmTable& table = engine_->table();
   const VectorXd& prior = engine_->prior_mean();
   DensePosterior dense(table.kernel, engine_->noise_var());

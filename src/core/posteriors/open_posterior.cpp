@@ -170,7 +170,7 @@ void OpenPosterior::clear() { begin(); }
 // ---- sites ------------------------------------------------------------------
 
 void OpenPosterior::expect_sites(bool compares, bool modes) {
-  if (dense_.fades()) throw std::invalid_argument("a prior that drifts takes rewards with Gaussian noise only");
+  if (dense_.fades()) throw std::invalid_argument("a drifting prior supports rewards with Gaussian noise only");
   sites_ = true;
   if (!modes) engine_.choice = OpenEngine::Choice::dense;
   engine_.answers = LowRankAnswers::from_basis;

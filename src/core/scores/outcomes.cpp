@@ -1046,7 +1046,7 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
     return std::make_unique<OptimisticPolicy>(std::move(width), policy.function("penalty"));
   }
   if (kind == "ts") return std::make_unique<FeasibleDrawPolicy>(std::move(width));
-  throw std::invalid_argument("the policy " + kind + " knows one outcome alone");
+  throw std::invalid_argument("the policy " + kind + " supports one outcome only");
 }
 
 }  // namespace gpb

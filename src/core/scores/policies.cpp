@@ -168,7 +168,7 @@ PolicyPtr make_straddle(const Settings& policy, WidthPtr) {
 
 PolicyPtr make_level_set(const Settings& policy, WidthPtr width) {
   const VectorXd accuracy = policy.numbers("accuracy");
-  if (accuracy.size() != 2) throw std::invalid_argument("a level needs two accuracies, for above and below it");
+  if (accuracy.size() != 2) throw std::invalid_argument("a level needs two accuracies, above and below it");
   return std::make_unique<LevelSetPolicy>(one_multiplier(std::move(width)), policy.number("level"), accuracy[0],
                                           accuracy[1], policy.flag("implicit"));
 }
@@ -481,7 +481,7 @@ class SafePolicy final : public Policy {
   static void rule_out(const Round& round, Flags& may) {
     if (round.eligible) keep(may, [&](std::size_t i) { return (*round.eligible)[i] != 0; });
     if (std::any_of(may.begin(), may.end(), [](char one) { return one != 0; })) return;
-    throw std::invalid_argument("none of the places that may be played is known to be safe");
+    throw std::invalid_argument("no eligible point is known to be safe");
   }
   // Widths of the intervals. If the variance includes pending queries, its sd is used.
   static std::vector<VectorXd> spans_of(const std::vector<OutcomeView>& outcomes, const SafeSets& sets,
@@ -570,7 +570,7 @@ SafetyRule rule_of(const Settings& policy, const std::vector<Role>& roles) {
 std::unique_ptr<Policy> make_safe_policy(const Settings& policy, WidthPtr width, const std::vector<Role>& roles) {
   if (!width) throw std::invalid_argument("safety needs a width of one multiplier");
   SafetyRule rule = rule_of(policy, roles);
-  if (rule.limits.empty()) throw std::invalid_argument("nothing says what is safe");
+  if (rule.limits.empty()) throw std::invalid_argument("a safe policy needs at least one limit");
   std::vector<Index> seed;
   const VectorXd numbers = policy.numbers("seed");
   for (Index k = 0; k < numbers.size(); ++k) seed.push_back(static_cast<Index>(numbers[k]));

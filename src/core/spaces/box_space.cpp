@@ -177,7 +177,9 @@ BoxSpace::BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Inde
       engine_(engine),
       minimize_(std::move(minimize)),
       first_(std::move(first)) {
-  if (first_.rows() > 0 && first_.cols() != box_.inputs()) throw std::invalid_argument("first places of another box");
+  if (first_.rows() > 0 && first_.cols() != box_.inputs()) {
+    throw std::invalid_argument("the first candidates and the box differ in their number of inputs");
+  }
   if (rows_.rows() < 1) throw std::invalid_argument("a product needs at least one row");
   spread();
   Context origin;
@@ -455,7 +457,7 @@ Point BoxSpace::maximise(const Score& score, const Context& context, const Begin
   // If a sketch of the score is faster, it is used first. Then only the best end is improved with the score itself.
   const bool sketched = score.can_sketch();
   std::vector<SearchPoint> began = starts(score, context, from.best);
-  if (began.empty()) throw std::invalid_argument("the score is no number at any candidate");
+  if (began.empty()) throw std::invalid_argument("the acquisition value is NaN at every candidate");
   // Played points come first: another point must be better by more than rounding errors.
   std::vector<SearchPoint> search_points = search_points_of(from.played);
   const double tie = search_points.empty() ? 0.0 : kTie * score.unit();

@@ -107,7 +107,7 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
   auto reported = setting_.settle(inside);
   if (reported.first.rows() != points.rows() || reported.first.cols() != setting_.width ||
       reported.second.rows() != points.rows()) {
-    throw std::invalid_argument("a search space's rules say something else than what was asked");
+    throw std::invalid_argument("the rules of a search space returned a result of the wrong size");
   }
   Settled out{std::move(reported.first), std::move(reported.second)};
   const Index known = out.excess.cols();
@@ -934,14 +934,14 @@ Shares::Shares(std::vector<Index> at, VectorXd lower, VectorXd upper, double tot
       most_(most),
       pinned_(at_.size(), 0) {
   if (lower_.size() != count() || upper_.size() != count() || count() < 1 || most_ < 1) {
-    throw std::invalid_argument("shares whose bounds differ in number");
+    throw std::invalid_argument("shares and their bounds differ in number");
   }
   list_supports();
 }
 
 void Shares::set_scale(VectorXd factors, VectorXd origins) {
   if (factors.size() != count() || origins.size() != count() || (factors.array() == 0.0).any()) {
-    throw std::invalid_argument("shares without a scale");
+    throw std::invalid_argument("the scale of shares is missing or has a factor of 0");
   }
   factors_ = std::move(factors);
   origins_ = std::move(origins);

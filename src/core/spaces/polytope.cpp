@@ -245,7 +245,7 @@ void Polytope::read_bounds(const Box& box) {
   upper_.resize(k);
   for (Index i = 0; i < k; ++i) {
     const Index input = rules_.at[static_cast<std::size_t>(i)];
-    if (input < 0 || input >= box.inputs()) throw std::invalid_argument("a linear constraint on no input");
+    if (input < 0 || input >= box.inputs()) throw std::invalid_argument("a linear constraint on a missing input");
     const auto c = static_cast<std::size_t>(input);
     whole_.push_back(box.integer[c]);
     log_.push_back(box.logarithmic[c]);
