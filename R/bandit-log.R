@@ -142,7 +142,7 @@ add_rewards <- function(queries, events, config) {
   told <- events$kind %in% telling & !is.na(events$reward)
   values <- value_columns(config)
   of <- ifelse(is.na(events$outcome), 1L, events$outcome)
-  if (any(told & (of < 1 | of > length(values)))) stop("an event of an outcome that is not there")
+  if (any(told & (of < 1 | of > length(values)))) stop_fault("an event of an outcome that is not there")
   for (k in seq_along(values)) {
     which <- told & of == k
     queries[[values[k]]] <- rep(NA_real_, length(queries$arm))

@@ -227,8 +227,7 @@ is_value_there <- function(name, home) is_number(get0(as.character(name), envir 
 # Outcomes as one of two arguments gives them; NULL for neither.
 given_outcomes <- function(outcomes, limits, direction = "maximize") {
   if (is.null(limits)) return(outcomes)
-  if (!is.null(outcomes)) stop_argument("limits", "given together with `outcomes`",
-                                        "NULL if `outcomes` is given")
+  if (!is.null(outcomes)) stop_unused("limits", "`outcomes` is given too. Use `at_most()` and `at_least()` there")
   outcomes_of_limits(limits, direction)
 }
 
@@ -258,7 +257,7 @@ check_outcome_list <- function(outcomes, config = NULL) {
   for (name in names) check_outcome_name(name, config)
   first <- which(vapply(outcomes, trait, NA, "objective"))
   if (length(first) == 0) stop_argument("outcomes", "a list without an objective",
-                                        "a list with to_maximize() or to_minimize() among them")
+                                        "a list with to_maximize() or to_minimize() among its elements")
   outcomes[c(first[1], setdiff(seq_along(outcomes), first[1]))]
 }
 
@@ -292,7 +291,7 @@ check_alone_with_outcomes <- function(config) {
   }
   if (trait(config$pending, "stands_in")) {
     stop_argument("pending", "pending_censor() with several outcomes",
-                  "another rule: censored rewards are defined for one outcome only")
+                  "another rule, because censored rewards are defined for one outcome only")
   }
   if (!is.null(config$outputs) && is_fixed(config$outputs)) {
     stop_argument("outputs", "scale_outputs() with a given centre and scale, for several outcomes",

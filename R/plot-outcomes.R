@@ -49,7 +49,8 @@ found_by_bandit <- function(bandit, type, width, resolution) {
   }
   best <- likely_best(frame_of(bandit))
   if (all(is.na(best$feasible))) {
-    stop_argument("x", "a bandit that knows no value of some outcome", "one that knows a value of each")
+    stop_state("This bandit has no observed value of some outcome. Observe at least one value of each before ",
+               "plotting.", argument = "x")
   }
   list(bandit = bandit, history = bandit$history(), front = if (type == "front") best)
 }

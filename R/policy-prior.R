@@ -69,7 +69,8 @@ prior_optimum_entries <- list(
 
 check_prior_optimum_parts <- function(parts) {
   if (length(parts) && (is.null(names(parts)) || !all(nzchar(names(parts))) || anyDuplicated(names(parts)))) {
-    stop_argument("...", "unnamed or with equal names", "one argument by the name of each input, temp = c(60, 10)")
+    stop_argument("...", "unnamed or with equal names", "one argument by the name of each input",
+                  try = "`prior_normal(temp = c(60, 10))`")
   }
   for (name in names(parts)) {
     one <- parts[[name]]
@@ -112,8 +113,7 @@ log_prior_optimum <- function(prior, domain) {
       n <- place_total(places)
       found <- call_user(prior$f(x), "prior_optimum", sprintf("for %d points", n))
       if (!is.numeric(found) || length(found) != n || anyNA(found) || any(found == Inf)) {
-        stop_argument("prior_optimum", paste("a function that returned", describe(found)),
-                      sprintf("a logarithm of a density for each of %d points", n))
+        stop_returned("prior_optimum", found, sprintf("a logarithm of a density for each of %d points", n))
       }
       as.double(found)
     })
@@ -179,8 +179,7 @@ prepared_prior_optimum <- function(prior, domain) {
 
 check_prior_optimum_alone <- function(prior, outcomes) {
   if (!is.null(prior) && length(outcomes)) {
-    stop_argument("prior_optimum", "given together with `outcomes` or `limits`",
-                  "NULL with several outcomes")
+    stop_unused("prior_optimum", "it is not supported with several outcomes")
   }
 }
 

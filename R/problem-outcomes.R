@@ -24,7 +24,7 @@ set_outcomes <- function(problem, outcomes, reward, noise, optimum, reference) {
                                                                                    outcomes), NULL)
   }
   if (length(wanted) == 1) {
-    if (!is.null(reference)) stop_argument("reference", describe(reference), "NULL where there is one objective")
+    if (!is.null(reference)) stop_unused("reference", "it is for problems with several objectives")
     return(set_optimum(problem, optimum))
   }
   set_hypervolume(problem, optimum, reference, names(outcomes)[wanted])
@@ -62,7 +62,7 @@ check_truths <- function(problem, reward, names) {
 }
 
 column_of <- function(values, name, allowed) {
-  if (!name %in% colnames(values)) stop_argument("reward", paste("a function that returned", describe(values)), allowed)
+  if (!name %in% colnames(values)) stop_returned("reward", values, allowed)
   values[, name]
 }
 
@@ -102,8 +102,7 @@ problem_outcomes <- function(problem, places, contexts = NULL) {
 # The hypervolume of the true front among the arms or, elsewhere, 5000 points spread over the domain (unless `optimum`
 # says it), over `reference`: by default the worst values on that front, less a tenth of their range.
 set_hypervolume <- function(problem, optimum, reference, wanted) {
-  if (has_contexts(problem)) stop_argument("contexts", "given with several objectives",
-                                           "NULL where there are several objectives")
+  if (has_contexts(problem)) stop_unused("contexts", "problems with several objectives have none")
   signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")
   places <- if (can_count(problem$domain)) all_places(problem$domain) else spread_places(problem$domain, 5000)
   values <- problem_outcomes(problem, places)

@@ -7,7 +7,7 @@ period_lengths <- function(rounds, change_points) {
   if (!is.null(change_points)) {
     change_points <- check_numbers(change_points, lower = 1)
     if (any(change_points != round(change_points)) || is.unsorted(change_points, strictly = TRUE)) {
-      stop_argument("change_points", describe(change_points), "increasing whole numbers >= 1")
+      stop_argument("change_points", describe(change_points), "increasing integers >= 1")
     }
   }
   starts <- c(0, change_points)
@@ -39,9 +39,9 @@ regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore =
   variance <- check_positive(variance)
   is_rate <- is.null(constant)
   if (is_rate && !is.null(noise_var)) {
-    stop_argument("noise_var", "given without `constant`", "given together with `constant`")
+    stop_unused("noise_var", "it is used with `constant` only")
   }
-  if (is_rate && !is.null(gain)) stop_argument("gain", "given without `constant`", "given together with `constant`")
+  if (is_rate && !is.null(gain)) stop_unused("gain", "it is used with `constant` only")
   # No false alarm and no missed change in all T^2 uses of the test: 4 T^2 e^-x = 4 / T.
   size <- detection_size(nu, d, Delta, B, R, failure = 4 / max(rounds, 2)^3, constant = if (is_rate) 1 else constant)
   lengths <- period_lengths(rounds, change_points)

@@ -43,7 +43,7 @@ rewards_clip <- function(b = NULL, moment = NULL, alpha = 1, rounds = NULL) {
   alpha <- check_tail(alpha)
   moment <- check_moment(moment)
   if (is.null(b)) {
-    if (is.null(moment)) stop_argument("moment", "NULL", "a number > 0, where `b` is not given")
+    if (is.null(moment)) stop_missing("moment", "a number > 0, because `b` is not given")
     b <- moment^(1 / (1 + alpha)) * check_count(rounds)^(1 / (2 * (1 + alpha)))
   }
   new_part("bandit_rewards", "clip")

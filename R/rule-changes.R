@@ -171,7 +171,7 @@ change_entries <- list(
 
 check_times <- function(times) {
   times <- as.double(check_numbers(times, "times", lower = 1))
-  if (any(times != round(times))) stop_argument("times", describe(times), "whole numbers >= 1")
+  if (any(times != round(times))) stop_argument("times", describe(times), "integers >= 1")
   times
 }
 
@@ -191,8 +191,8 @@ change_detect <- function(threshold, ridge, explore = sqrt(3), kernel = NULL, dy
 #' @export
 change_oracle <- function(times = NULL, explore = if (is.null(every)) sqrt(3) else 0, every = NULL) {
   if (is.null(times) == is.null(every)) {
-    stop_argument("times", if (is.null(times)) "NULL" else "given together with `every`",
-                  "the rounds after which to restart, or `every =` for regular intervals")
+    if (is.null(times)) stop_missing("times", "the rounds after which to restart, or `every` for regular intervals")
+    else stop_unused("times", "`every` is given too, and one of the two is enough")
   }
   if (is.null(every)) return(new_changes("oracle"))
   rounds <- check_count(every)
@@ -215,11 +215,11 @@ change_function <- function(f, explore = 0) new_changes("function")
 #' @export
 change_fade <- function(rate = NULL, by = c("drift", "weights"), window = NULL, explore = 0) {
   if (is.null(rate) == is.null(window)) {
-    stop_argument("rate", if (is.null(rate)) "NULL" else "given together with `window`",
-                  "a number in [0, 1), or `window =` the number of observations kept")
+    if (is.null(rate)) stop_missing("rate", "a number in [0, 1), or `window`, the number of observations kept")
+    else stop_unused("rate", "`window` is given too, and one of the two is enough")
   }
   if (is.null(window)) return(new_changes(switch(check_choice(by, c("drift", "weights")), drift = "fade", "weights")))
-  if (!missing(by)) stop_argument("by", "given together with `window`", "left out: it goes with `rate`")
+  if (!missing(by)) stop_unused("by", "it is used with `rate`, not with `window`")
   new_changes("window")
 }
 
@@ -248,8 +248,7 @@ checked_restart <- function(f, config) {
   function(table) {
     answer <- call_user(f(segment_history(table, config)), "f", "(in change_function())")
     if (!is.logical(answer) || length(answer) != 1 || is.na(answer)) {
-      stop_argument("f", sprintf("a function that returned %s (in change_function())", describe(answer)),
-                    "a function that returns TRUE or FALSE")
+      stop_returned("f", answer, "TRUE or FALSE (in change_function())")
     }
     as.double(answer)
   }

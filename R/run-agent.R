@@ -57,7 +57,7 @@ agent_place <- function(query, domain, where) {
   place <- if (!is.null(arm)) find_places(domain, NULL, arm, "suggest")
            else find_places(domain, matrix(as.double(given), nrow = 1), arg = "suggest")
   if (place_total(place) != 1) {
-    stop_argument("suggest", sprintf("%d places %s", place_total(place), where), "one point a round")
+    stop_argument("suggest", sprintf("%d points %s", place_total(place), where), "one point a round")
   }
   place
 }

@@ -43,13 +43,6 @@ split_dots <- function(objective, dots, search) {
   list(objective = dots[of_objective], bandit = dots[!of_objective])
 }
 
-# Words of other tools for what is called otherwise here.
-words_of_others <- c(maximize = "direction", maximise = "direction", minimize = "direction", minimise = "direction",
-                     acq = "policy", acquisition = "policy", acq_function = "policy", acq_func = "policy",
-                     n_trials = "evaluations", n_calls = "evaluations", n_iter = "evaluations", iter = "evaluations",
-                     iters.n = "evaluations", budget = "evaluations", bounds = "domain", space = "domain",
-                     fn = "objective")
-
 # Arguments of objects that are given to a search: how each is given there.
 moved_arguments <- function() {
   of <- function(f, form) vapply(names(formals(f)), function(name) sprintf(form, name), "")
@@ -63,15 +56,4 @@ check_not_moved <- function(given) {
   if (length(moved)) stop_unknown_argument(moved[1], character())
 }
 
-stop_unknown_argument <- function(name, allowed) {
-  moved <- moved_arguments()
-  if (name %in% names(moved)) {
-    stop_gpbandits(sprintf("Unknown argument `%s`. Use %s.", name, moved[[name]]), argument = name)
-  }
-  distance <- utils::adist(name, allowed, ignore.case = TRUE)
-  near <- if (name %in% names(words_of_others)) words_of_others[[name]]
-          else if (min(distance) <= 2) allowed[which.min(distance)]
-  stop_gpbandits(sprintf("Unknown argument `%s`.", name),
-                 if (is.null(near)) " Neither `objective` nor the search has it."
-                 else sprintf(" Did you mean `%s`?", near), argument = name)
-}
+stop_unknown_argument <- function(name, allowed) stop_unknown(name, allowed, as.list(moved_arguments())[[name]])

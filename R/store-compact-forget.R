@@ -14,14 +14,14 @@ summable <- "a bandit that depends only on the sums of each point, if `keep` is 
 forget_rounds <- function(bandit, keep) {
   heal(bandit)
   why <- or_else(why_not_compact(bandit), why_not_forget(bandit))
-  if (!is.null(why)) stop_argument("x", paste("a bandit", why), summable)
+  if (!is.null(why)) stop_state("`compact_log(keep = )` does not support a bandit ", why, ".", argument = "x")
   events <- table_columns(bandit$events)
   old <- forgotten_of(bandit)
   last <- last_to_forget(bandit, events, keep)
   own <- which(!is.na(events$noise_var) | !is.na(events$size))
   if (any(events$id[own] > old$sums & events$id[own] <= last)) {
-    stop_argument("x", "a bandit with a separate noise variance for some rewards, or several rewards for one id",
-                  "one whose rewards have the same noise, where `keep` is given (widths ask for that of each)")
+    stop_state("`compact_log(keep = )` needs rewards of the same noise: this bandit has a separate noise variance ",
+               "for some, or several rewards for one id. Use a larger `keep`.", argument = "x")
   }
   before <- length(events$kind)
   if (last <= old$sums) return(c(before = before, after = before, forgotten = old$rounds))
@@ -152,5 +152,6 @@ check_forgetful <- function(bandit, new) {
       abs(ours$log_det - theirs$log_det) <= 1e-6 * max(1, ours$log_det) &&
       all(abs(beliefs(bandit, match(place(twin)[at], place(bandit))) - beliefs(twin, at)) <= 1e-6)
   }, gpbandits_error = function(e) FALSE)
-  if (!same) stop_argument("x", "a bandit whose history a shorter log cannot hold", summable)
+  if (!same) stop_state("`compact_log(keep = )` does not support this bandit: a shorter log cannot represent its ",
+                        "history.", argument = "x")
 }

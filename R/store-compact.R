@@ -86,7 +86,7 @@
 compact_log <- function(x, trust = FALSE, keep = Inf) {
   check_flag(trust)
   keep <- check_count(keep, lower = 0, infinite = TRUE)
-  if (missing(x)) stop_argument("x", "missing", compactable)
+  if (missing(x)) stop_missing("x", compactable)
   if (is_bandit(x)) return(invisible(compact_bandit(frame_of(x), keep)))
   if (inherits(x, "bandit_store")) return(invisible(compact_bandit(frame_of(open_stored(x)), keep)))
   if (!is.character(x)) stop_argument("x", describe(x), compactable)
@@ -106,7 +106,7 @@ compact_here <- function(bandit) {
   heal(bandit)
   why <- why_not_compact(bandit)
   if (!is.null(why)) {
-    stop_argument("x", paste("a bandit", why), "one whose state depends only on its present rewards and parameters")
+    stop_state("`compact_log()` does not support a bandit ", why, ".", argument = "x")
   }
   before <- table_size(bandit$events)
   new <- checkpoint_of(bandit)
@@ -192,8 +192,8 @@ check_checkpoint <- function(bandit, new) {
       identical(cpp_bandit_facts(twin$handle)[same_facts], cpp_bandit_facts(bandit$handle)[same_facts])
   }, gpbandits_error = function(e) FALSE)
   if (!same) {
-    stop_argument("x", "a bandit whose state a shorter log does not reproduce",
-                  "one whose state depends only on its present rewards and parameters")
+    stop_state("`compact_log()` does not support this bandit: a shorter log does not reproduce its state.",
+               argument = "x")
   }
 }
 

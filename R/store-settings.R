@@ -5,13 +5,13 @@
 # The settings of a bandit as gp_bandit() takes and checks them.
 check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
-    stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
+    stop_data("The settings in this store are not a bandit's.", argument = "store")
   }
   strange <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
                                       "output_map", "models", "transfer", "fresh"))
   if (length(strange)) {
-    stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",
-                   dQuote(strange[1], FALSE), ".", argument = "store")
+    stop_data("The settings in this store are not a bandit's: ", dQuote(strange[1], FALSE), " is unknown.",
+              argument = "store")
   }
   if (!is.null(config$outcomes)) check_outcomes_again(config)
   arguments <- settings_as_arguments(config)
@@ -20,7 +20,7 @@ check_stored_settings <- function(config) {
     check_transfer_again(config)
     if (!is.null(config$fresh)) check_flag(config$fresh, "fresh")
   }, function(e) {
-    stop_gpbandits("The settings in this store are not a bandit's: ", message_of(e), argument = "store", parent = e)
+    stop_data("The settings in this store are not a bandit's: ", message_of(e), argument = "store", parent = e)
   })
   config
 }

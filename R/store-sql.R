@@ -48,7 +48,8 @@ use_connection <- function(link, con) {
     stop_argument("con", describe(con), paste("a path (SQLite), a DBI connection to SQLite or PostgreSQL,",
                                               "or a function that returns one"))
   }
-  if (!DBI::dbIsValid(con)) stop_argument("con", "a connection that is closed", "an open connection")
+  if (!DBI::dbIsValid(con)) stop_argument("con", "a connection that is closed", "an open connection",
+                                          try = "`DBI::dbConnect()`")
   if (link$kind == "sqlite") check_not_inherited(con)
   database(if (link$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con, link))
   link$con <- con
@@ -69,9 +70,9 @@ check_not_inherited <- function(con) {
   inherited <- vapply(open, function(one) one$file == file && one$pid != Sys.getpid(), NA)
   if (any(inherited)) {
     attempt(DBI::dbDisconnect(con))
-    stop_gpbandits("This process was forked while the store's SQLite file was open: it cannot use that file safely. ",
-                   "Fork before the store is made, or use fresh processes (mirai, a multisession plan), or ",
-                   "PostgreSQL.", argument = "store")
+    stop_store("This process was forked while the store's SQLite file was open, and cannot use that file safely. ",
+               "Fork before the store is made, or use fresh processes (mirai, a multisession plan), or ",
+               "PostgreSQL.", again = FALSE)
   }
   sqlite_memory$connections <- c(open, list(list(con = con, file = file, pid = Sys.getpid())))
 }
@@ -81,7 +82,7 @@ prepare_sqlite <- function(con) {
   mode <- sqlite_patiently(DBI::dbGetQuery(con, "PRAGMA journal_mode = WAL")[[1]])
   if (!mode %in% c("wal", "memory")) {
     stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
-                  "one that can have write-ahead logging (a file on a local disk)")
+                  "one that supports write-ahead logging (a file on a local disk)")
   }
   sqlite_patiently(DBI::dbExecute(con, "PRAGMA synchronous = FULL"))
   sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
@@ -141,7 +142,9 @@ connection <- function(link) {
     if (is.null(link$connect)) return(replaced_connection(link))
   }
   # What a transaction has begun, another connection must not go on with.
-  if (link$inside && link$pid == Sys.getpid()) database(stop("the connection was lost in the middle of a transaction"))
+  if (link$inside && link$pid == Sys.getpid()) {
+    database(stop_fault("the connection was lost in the middle of a transaction"))
+  }
   # The parent's connection is kept from the garbage collector, which would close it for both.
   if (link$pid != Sys.getpid()) link$parents <- link$con
   link$inside <- FALSE
@@ -205,9 +208,7 @@ database <- function(code) {
 
 # `again`: may it go better at another time?
 stop_store <- function(..., again = TRUE, parent = NULL) {
-  stop(structure(class = c("gpbandits_store_error", "gpbandits_error", "error", "condition"),
-                 c(list(message = paste0(...), call = NULL, argument = "store", given = NA_character_,
-                        allowed = NA_character_, again = again), if (!is.null(parent)) list(parent = parent))))
+  stop_gpbandits("store", ..., argument = "store", call = NULL, parent = parent, again = again)
 }
 
 sql_rows <- function(link, ...) {
@@ -361,7 +362,7 @@ sql_begin <- function(link, rows, lock = "SELECT 1") {
     return(found)
   }
   database(catch_error(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience), function(e) {
-    stop(message_of(e), lock_holder(con@dbname))
+    stop_fault(message_of(e), lock_holder(con@dbname))
   }))
   link$inside <- TRUE
   sql_rows(link, rows)
@@ -370,7 +371,7 @@ sql_begin <- function(link, rows, lock = "SELECT 1") {
 # (A forked process is in none of its parent's.)
 check_outside <- function(link) {
   if (link$inside && link$pid == Sys.getpid()) {
-    stop_gpbandits("The store is in the middle of a transaction.", argument = "store")
+    stop_state("The store is in the middle of a transaction. Call the method after it has ended.", argument = "store")
   }
 }
 
@@ -539,9 +540,9 @@ prepare_tables <- function(link) {
   if (!has_tables(link)) make_tables(link)
   version <- sql_rows(link, "SELECT version FROM gpb_schema")$version
   if (length(version) != 1 || !is.numeric(version) || !isTRUE(version == store_schema_version)) {
-    stop_gpbandits("The store's tables are of version ", paste(format(version), collapse = ", "),
-                   ", this package knows version ", store_schema_version, ": a newer package wrote them, or none.",
-                   argument = "con")
+    stop_store("The store's tables are of version ", paste(format(version), collapse = ", "),
+               ", this package uses version ", store_schema_version, ". Update the package, or use a new database.",
+               again = FALSE)
   }
 }
 

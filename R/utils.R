@@ -17,9 +17,9 @@ force_arguments <- function(frame = parent.frame()) {
 
 need_package <- function(package, arg) {
   if (!requireNamespace(package, quietly = TRUE)) {
-    stop_argument(arg, sprintf("given where package %s is not installed", package),
-                  sprintf("left out, or used with package %s installed", package),
-                  try = sprintf("install.packages(\"%s\")", package))
+    stop_argument(arg, sprintf("given while package %s is not installed", package),
+                  sprintf("left out, or used with package %s", package),
+                  try = sprintf("`install.packages(\"%s\")`", package))
   }
 }
 
