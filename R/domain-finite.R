@@ -125,7 +125,7 @@ input_ranges.finite_domain <- function(domain) apply(domain$x, 2, range)
 #' @export
 find_places.finite_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (is.null(x) == is.null(arm)) {
-    if (is.null(x)) stop_missing("x", "points, or numbers of arms as `arm`")
+    if (is.null(x)) stop_missing("arm", "numbers of arms, or points as `x`")
     else stop_unused("arm", "`x` is given too, and one of the two is enough")
   }
   if (!is.null(arm)) return(arm_places(domain, check_arms(arm, domain)))

@@ -61,7 +61,7 @@ fault_of_error <- function(code, argument, value, exact = TRUE) {
   if (!inherits(error, "gpbandits_error")) return(paste("an error of class", class(error)[1], ":", text))
   if (!identical(error$argument, argument)) return(paste("another argument is blamed:", text))
   if (!has_form_of_error(text, argument)) return(paste("not the form of an error:", text))
-  shown <- if (exact) shown_in_message(value)
+  shown <- if (exact && startsWith(text, paste0("`", argument, "` must be"))) shown_in_message(value)
   if (length(shown) && !grepl(shown, text, fixed = TRUE)) return(paste("the message does not show", shown, ":", text))
   ""
 }

@@ -142,7 +142,7 @@ test_that("a number is a constant width; messages list the arguments of the func
   expect_identical(stop_gap(1, width = 3)$width, width_constant(3))
   expect_identical(width_sdf(1.5), width_sdf(width_constant(1.5)))
   expect_error(policy_ucb(-1), "`width` must be a number >= 0", class = "gpbandits_error")
-  error <- expect_error(gp_ucb(1:3, kernel_se(1), 0.1, wdith = 2), "did you mean `width`", class = "gpbandits_error")
+  error <- expect_error(gp_ucb(1:3, kernel_se(1), 0.1, wdith = 2), "Did you mean `width`", class = "gpbandits_error")
   expect_match(conditionMessage(error), "`delta`", fixed = TRUE)
   expect_identical(conditionCall(error)[[1]], quote(gp_ucb))
   error <- expect_error(gp_ucb(1:3, kernel_se(1), 0.1)$suggest(m = 2), "`n`, `context`, `time`", class = "gpbandits_error")
