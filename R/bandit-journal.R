@@ -45,8 +45,8 @@ journal_path <- function(file, arg = "journal", links = 40) {
 start_journal <- function(bandit, file, trust = FALSE) {
   path <- journal_path(file)
   if (!trust && has_code(bandit$config)) {
-    stop_argument("trust", "FALSE for settings that hold functions",
-                  "TRUE to keep them in a journal, because resuming it runs them")
+    stop_gpbandits("argument", "These settings hold functions, which resuming a journal runs. Use `trust = TRUE` if ",
+                   "that is intended.", argument = "trust")
   }
   if (file.exists(path) && file.size(path) > 0) {
     stop_argument("journal", sprintf("%s, which exists", quoted(file)), "a new file",

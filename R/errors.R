@@ -2,7 +2,58 @@
 
 # ---- conditions ---------------------------------------------------------------
 
-# Every condition has a class by its cause, so that a caller knows what can be done: see ?gpbandits_conditions.
+#' Conditions of the package: errors and warnings by cause
+#'
+#' Every error of the package has the class `gpbandits_error` and a class by its cause, for `tryCatch()` and
+#' `withCallingHandlers()`. The object that a method was called on is left as it was before the call.
+#'
+#' An error has the fields `message`, `call` and `argument`, the name of the argument concerned (`NA` if there is
+#' none). An error that another one caused has it as `parent`.
+#'
+#' @section Errors by cause:
+#' * `gpbandits_argument_error`: an argument is missing, unknown, or has a wrong value. Change the call; the message
+#'   says what is allowed or what to try.
+#' * `gpbandits_state_error`: the object does not allow this call now. For example, the query has its reward already,
+#'   or too few rewards are observed. Call the method that the message names first.
+#' * `gpbandits_data_error`: a file, a JSON text or a row of a store or log is invalid or damaged. Restore it from a
+#'   copy, or correct the row.
+#' * `gpbandits_store_error`: a store or a journal cannot be read or written. If the field `again` is `TRUE`, the same
+#'   call may succeed later.
+#' * `gpbandits_evaluation_error`: a function of the user failed, or returned something that cannot be used. Call the
+#'   function alone to find the cause. A failed evaluation in a search is no error: it is recorded in the history.
+#'
+#' @section Warnings by cause:
+#' Each has the class `gpbandits_warning` and one of `gpbandits_argument_warning`, `gpbandits_state_warning`,
+#' `gpbandits_data_warning` and `gpbandits_evaluation_warning`. A further class names the warning:
+#' * `gpbandits_no_success`: no evaluation of a search succeeded. `gpbandits_no_worker`: all workers were lost.
+#' * `gpbandits_far`: rewards are far from the prior mean. `gpbandits_model`: the rewards contradict the model.
+#' * `gpbandits_refuted`: the confidence intervals of a level set or a safe set are contradictory.
+#' * `gpbandits_refit_failed`: the hyperparameters could not be estimated again.
+#' * `gpbandits_repeats`: a batch can contain the same point several times.
+#' * `gpbandits_infeasible`: no point satisfies the limits with the wanted probability.
+#' * `gpbandits_small_sample`: an off-policy estimate is based on few rewards.
+#' * `gpbandits_outside_theorem`: a regret bound was computed outside the assumptions of its theorem.
+#' * `gpbandits_dropped_line`, `gpbandits_left_journal`: about journals, see [open_bandit()].
+#'
+#' Use `suppressWarnings(..., classes = )` to silence one of them.
+#' @concept error handling
+#' @concept condition classes
+#' @concept tryCatch
+#' @seealso [gp_bandit()], [bandit_store()], [open_bandit()].
+#' @examples
+#' b <- gp_ucb(1:5, kernel_se(1), noise_var = 0.01)
+#' q <- b$suggest()
+#' b$observe(q$id, 0.3)
+#' # A state error: the reward is amended instead.
+#' tryCatch(b$observe(q$id, 0.4), gpbandits_state_error = function(e) b$amend(q$id, 0.4))
+#' # An argument error: its message and its argument.
+#' e <- tryCatch(gp_ucb(1:5, kernel_se(1), noise_var = -1), gpbandits_argument_error = identity)
+#' conditionMessage(e)
+#' e$argument
+#' @name gpbandits_conditions
+NULL
+
+# Every condition has a class by its cause, so that a caller knows what can be done.
 # `cause`: "argument", "state", "data", "store" or "evaluation". `type`: "error" or "warning". `kind`: a further class.
 classed_condition <- function(type, cause, message, call = NULL, kind = NULL, fields = list()) {
   classes <- c(kind, paste(cause, type, sep = "_"), type)
@@ -97,7 +148,7 @@ words_of_others <- c(maximize = "direction", maximise = "direction", minimize = 
                      acq_func = "policy", n_trials = "evaluations", n_calls = "evaluations", n_iter = "evaluations",
                      iter = "evaluations", iters.n = "evaluations", budget = "evaluations", bounds = "domain",
                      space = "domain", fn = "objective", beta = "width", kappa = "width",
-                     batch = "n", batch_size = "n", q = "n")
+                     batch = "n", batch_size = "n", q = "n", design = "initial_design")
 
 remedy_for <- function(name, known) {
   meant <- if (name %in% names(words_of_others)) words_of_others[[name]] else ""

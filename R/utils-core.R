@@ -5,20 +5,32 @@ damaged <- function(...) stop_data("This bandit is damaged: ", ..., ".")
 # Errors that mean nothing to a user say what is wrong.
 as_damaged <- function(code) as_ours(code, damaged)
 
+# Errors of ours pass, except what the core says of its settings: the caller knows whose these are.
 as_ours <- function(code, say) {
-  catch_error(code, function(e) if (inherits(e, "gpbandits_error")) stop(e) else say(message_of(e)))
+  catch_error(code, function(e) {
+    if (inherits(e, "gpbandits_core") && inherits(e, "gpbandits_argument_error")) return(say(message_of(e$parent)))
+    if (inherits(e, "gpbandits_error")) stop(e) else say(message_of(e))
+  })
 }
 
 core <- function(expr) withCallingHandlers(expr, "C++Error" = stop_core)
 
 stop_core <- function(e) {
   pass_on_stop(e)
-  stop_gpbandits(core_cause(e), core_words(message_of(e)), parent = e)
+  stop_gpbandits(core_cause(e), as_sentence(core_words(message_of(e))), parent = e, kind = "core")
+}
+
+as_sentence <- function(words) {
+  paste0(toupper(substr(words, 1, 1)), substring(words, 2), if (!grepl("[.?!]$", words)) ".")
 }
 
 # What the C++ library says means nothing to a user.
-# The core's own checks are about what was given. Anything else it meets while it computes.
-core_cause <- function(e) if (any(grepl("invalid_argument|out_of_range", class(e)))) "argument" else "state"
+# The core checks what it is given. It fails later if the log does not allow a call, a covariance is singular, or memory
+# is short. (C++ exceptions come here without their types.)
+core_cause <- function(e) {
+  later <- "no longer|no reward to amend|positive definiteness|bad_alloc|ahead of the bandit"
+  if (grepl(later, message_of(e))) "state" else "argument"
+}
 
 core_words <- function(message) {
   if (grepl("bad_alloc", message, fixed = TRUE)) return("There is not enough memory for this.")
