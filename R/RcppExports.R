@@ -13,8 +13,8 @@ cpp_bandit_is_ready <- function(handle) {
     .Call(`_gpbandits_cpp_bandit_is_ready`, handle)
 }
 
-cpp_bandit_explore <- function(handle, places, contexts, time) {
-    invisible(.Call(`_gpbandits_cpp_bandit_explore`, handle, places, contexts, time))
+cpp_bandit_explore <- function(handle, points, contexts, time) {
+    invisible(.Call(`_gpbandits_cpp_bandit_explore`, handle, points, contexts, time))
 }
 
 cpp_map_outputs <- function(map, x, back) {
@@ -73,12 +73,12 @@ cpp_joint_maxima <- function(joint, draws) {
     .Call(`_gpbandits_cpp_joint_maxima`, joint, draws)
 }
 
-cpp_bandit_give <- function(handle, places, contexts, reward, constraints, time, told, outcomes) {
-    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, places, contexts, reward, constraints, time, told, outcomes))
+cpp_bandit_give <- function(handle, points, contexts, reward, constraints, time, reported, outcomes) {
+    invisible(.Call(`_gpbandits_cpp_bandit_give`, handle, points, contexts, reward, constraints, time, reported, outcomes))
 }
 
-cpp_bandit_amend <- function(handle, id, reward, told) {
-    invisible(.Call(`_gpbandits_cpp_bandit_amend`, handle, id, reward, told))
+cpp_bandit_amend <- function(handle, id, reward, reported) {
+    invisible(.Call(`_gpbandits_cpp_bandit_amend`, handle, id, reward, reported))
 }
 
 cpp_bandit_withdraw <- function(handle, id, failed, outcome) {
@@ -89,8 +89,8 @@ cpp_bandit_cells <- function(handle, id) {
     .Call(`_gpbandits_cpp_bandit_cells`, handle, id)
 }
 
-cpp_bandit_told <- function(handle, id) {
-    .Call(`_gpbandits_cpp_bandit_told`, handle, id)
+cpp_bandit_reported <- function(handle, id) {
+    .Call(`_gpbandits_cpp_bandit_reported`, handle, id)
 }
 
 cpp_bandit_predict_outcomes <- function(handle, points) {
@@ -193,8 +193,8 @@ cpp_run_play <- function(run_handle, rounds, progress) {
     invisible(.Call(`_gpbandits_cpp_run_play`, run_handle, rounds, progress))
 }
 
-cpp_run_play_at <- function(run_handle, places) {
-    invisible(.Call(`_gpbandits_cpp_run_play_at`, run_handle, places))
+cpp_run_play_at <- function(run_handle, points) {
+    invisible(.Call(`_gpbandits_cpp_run_play_at`, run_handle, points))
 }
 
 cpp_run_outcome <- function(run_handle) {
@@ -205,8 +205,8 @@ cpp_log_commit <- function(changes, owner, fields, durable) {
     invisible(.Call(`_gpbandits_cpp_log_commit`, changes, owner, fields, durable))
 }
 
-cpp_told_cells <- function(events) {
-    .Call(`_gpbandits_cpp_told_cells`, events)
+cpp_reported_cells <- function(events) {
+    .Call(`_gpbandits_cpp_reported_cells`, events)
 }
 
 cpp_bandit_log <- function(handle, from_query, from_event) {
@@ -225,16 +225,16 @@ cpp_bandit_suggest <- function(owner, contexts, time, at_once) {
     .Call(`_gpbandits_cpp_bandit_suggest`, owner, contexts, time, at_once)
 }
 
-cpp_bandit_observe <- function(owner, id, reward, constraints, time, told, reach) {
-    .Call(`_gpbandits_cpp_bandit_observe`, owner, id, reward, constraints, time, told, reach)
+cpp_bandit_observe <- function(owner, id, reward, constraints, time, reported, reach) {
+    .Call(`_gpbandits_cpp_bandit_observe`, owner, id, reward, constraints, time, reported, reach)
 }
 
 cpp_query_frame <- function(owner, rows) {
     .Call(`_gpbandits_cpp_query_frame`, owner, rows)
 }
 
-cpp_is_ours <- function(frame) {
-    .Call(`_gpbandits_cpp_is_ours`, frame)
+cpp_is_trusted <- function(frame) {
+    .Call(`_gpbandits_cpp_is_trusted`, frame)
 }
 
 cpp_member <- function(object, name) {
@@ -245,8 +245,8 @@ cpp_make_ours <- function(frame) {
     invisible(.Call(`_gpbandits_cpp_make_ours`, frame))
 }
 
-cpp_strange_in_frame <- function(frame, names) {
-    .Call(`_gpbandits_cpp_strange_in_frame`, frame, names)
+cpp_invalid_in_frame <- function(frame, names) {
+    .Call(`_gpbandits_cpp_invalid_in_frame`, frame, names)
 }
 
 cpp_kernel_gram <- function(kernel, x, y) {
@@ -313,12 +313,12 @@ cpp_fit_latent <- function(handle, kernel, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit_latent`, handle, kernel, fit_mean, problem, iterations)
 }
 
-cpp_varying_evidence <- function(kernel, noise_kernel, variance, readings, fit_mean, parameters) {
-    .Call(`_gpbandits_cpp_varying_evidence`, kernel, noise_kernel, variance, readings, fit_mean, parameters)
+cpp_varying_evidence <- function(kernel, noise_kernel, variance, measurements, fit_mean, parameters) {
+    .Call(`_gpbandits_cpp_varying_evidence`, kernel, noise_kernel, variance, measurements, fit_mean, parameters)
 }
 
-cpp_fit_varying <- function(kernel, noise_kernel, variance, readings, fit_mean, problem, iterations) {
-    .Call(`_gpbandits_cpp_fit_varying`, kernel, noise_kernel, variance, readings, fit_mean, problem, iterations)
+cpp_fit_varying <- function(kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations) {
+    .Call(`_gpbandits_cpp_fit_varying`, kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations)
 }
 
 cpp_fit_models <- function(kernels, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit, log_prior) {
@@ -353,8 +353,8 @@ cpp_golden_points <- function(n, d) {
     .Call(`_gpbandits_cpp_golden_points`, n, d)
 }
 
-cpp_climb <- function(u, told) {
-    .Call(`_gpbandits_cpp_climb`, u, told)
+cpp_local_search <- function(u, reported) {
+    .Call(`_gpbandits_cpp_local_search`, u, reported)
 }
 
 cpp_columns <- function(x, names, rows) {
@@ -369,8 +369,8 @@ cpp_preserve_rng <- function(code, state) {
     .Call(`_gpbandits_cpp_preserve_rng`, code, state)
 }
 
-cpp_innovations <- function(gram, place, y, noise) {
-    .Call(`_gpbandits_cpp_innovations`, gram, place, y, noise)
+cpp_innovations <- function(gram, point, y, noise) {
+    .Call(`_gpbandits_cpp_innovations`, gram, point, y, noise)
 }
 
 cpp_shares <- function(setting, x, spread) {
@@ -453,8 +453,8 @@ cpp_json_strings <- function(x) {
     .Call(`_gpbandits_cpp_json_strings`, x)
 }
 
-cpp_strange_in_function <- function(bytes) {
-    .Call(`_gpbandits_cpp_strange_in_function`, bytes)
+cpp_invalid_in_function <- function(bytes) {
+    .Call(`_gpbandits_cpp_invalid_in_function`, bytes)
 }
 
 cpp_checksums <- function(rows, before) {

@@ -124,9 +124,9 @@ propose_admmbo <- function(bandit) {
   # A step whose rewards are all on their way goes on until one is there.
   spent <- admmbo_asked(bandit, memory$step, since = memory$since) >= admmbo_budget(bandit$config, memory)
   if (is.null(memory$answer) && spent && length(known)) memory <- admmbo_advance(bandit, memory)
-  if (!is.null(memory$answer)) return(list(place = memory$answer, memory = memory, phase = "answer"))
+  if (!is.null(memory$answer)) return(list(point = memory$answer, memory = memory, phase = "answer"))
   random <- admmbo_asked(bandit, memory$step) < bandit$config$initial || length(admmbo_known(bandit, memory$step)) == 0
-  list(place = if (random) sample_places(bandit$config$domain, 1) else admmbo_choice(bandit, memory),
+  list(point = if (random) sample_points(bandit$config$domain, 1) else admmbo_choice(bandit, memory),
        memory = memory, phase = admmbo_phase(memory$step), action = if (random) "explore" else "policy")
 }
 
@@ -149,36 +149,36 @@ admmbo_known <- function(bandit, step) bandit$events$id[teaching(bandit, step + 
 admmbo_target <- function(bandit, memory) {
   model <- models_of(bandit)[[memory$step + 1]]
   rho <- memory$rho
-  distance2 <- function(places, centre) {
-    rowSums((places$inputs - rep(centre, each = nrow(places$inputs)))^2)
+  distance2 <- function(points, centre) {
+    rowSums((points$inputs - rep(centre, each = nrow(points$inputs)))^2)
   }
   if (memory$step == 0) {
     centre <- colMeans(memory$z) - colMeans(memory$y) / rho
     scale <- nrow(memory$z) * rho / 2
-    quadratic <- function(places) scale * distance2(places, centre)
-    at_mean <- function(places) quadratic(places) - model_posterior(model, places, NULL)$mean
+    quadratic <- function(points) scale * distance2(points, centre)
+    at_mean <- function(points) quadratic(points) - model_posterior(model, points, NULL)$mean
   } else {
     centre <- memory$x + memory$y[memory$step, ] / rho
     scale <- rho / (2 * bandit$config$weight)
-    quadratic <- function(places) scale * distance2(places, centre)
-    at_mean <- function(places) quadratic(places) + (model_posterior(model, places, NULL)$mean > 0)
+    quadratic <- function(points) scale * distance2(points, centre)
+    at_mean <- function(points) quadratic(points) + (model_posterior(model, points, NULL)$mean > 0)
   }
   list(model = model, quadratic = quadratic, at_mean = at_mean)
 }
 
 admmbo_choice <- function(bandit, memory) {
   target <- admmbo_target(bandit, memory)
-  best <- min(target$at_mean(known_places(bandit, memory$step)))
+  best <- min(target$at_mean(known_points(bandit, memory$step)))
   improvement <- if (memory$step == 0) objective_improvement else feasibility_improvement
-  gain <- function(places) {
-    improvement(best - target$quadratic(places), model_posterior(target$model, places, NULL))
+  gain <- function(points) {
+    improvement(best - target$quadratic(points), model_posterior(target$model, points, NULL))
   }
-  found <- best_place(bandit, gain, scale = 0)
-  if (found$value > 0) return(found$places)
-  best_place(bandit, function(places) {
-    p <- model_posterior(target$model, places, NULL)
-    -target$quadratic(places) - if (memory$step == 0) -p$mean else 1 - feasible_probability(p)
-  })$places
+  found <- best_candidate(bandit, gain, scale = 0)
+  if (found$value > 0) return(found$points)
+  best_candidate(bandit, function(points) {
+    p <- model_posterior(target$model, points, NULL)
+    -target$quadratic(points) - if (memory$step == 0) -p$mean else 1 - feasible_probability(p)
+  })$points
 }
 
 # E max(v + f, 0), f normal: expected improvement of F = -f plus a quadratic, v = best - quadratic.
@@ -196,13 +196,13 @@ feasibility_improvement <- function(v, p) {
 
 feasible_probability <- function(p) ifelse(p$sd > 0, stats::pnorm(0, p$mean, p$sd), as.double(p$mean <= 0))
 
-known_places <- function(bandit, step) logged_places(bandit, admmbo_known(bandit, step))
+known_points <- function(bandit, step) logged_points(bandit, admmbo_known(bandit, step))
 
 # The end of a step: x or z_j is the best point queried, then the next step, or the next outer round.
 admmbo_advance <- function(bandit, memory) {
-  places <- known_places(bandit, memory$step)
-  top <- which.min(admmbo_target(bandit, memory)$at_mean(places))
-  inputs <- unname(places$inputs[top, ])
+  points <- known_points(bandit, memory$step)
+  top <- which.min(admmbo_target(bandit, memory)$at_mean(points))
+  inputs <- unname(points$inputs[top, ])
   memory$since <- table_size(bandit$queries)
   if (memory$step == 0) {
     memory$x <- inputs

@@ -151,7 +151,7 @@ make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, 
   wait <- check_choice(wait, c("rewards", "rounds"))
   extra <- check_count(extra, lower = 0)
   if (extra > 0 && wait == "rewards") stop_unused("extra", "`wait = \"rewards\"` plays no extra rounds")
-  places <- bpe_places(domain)
+  points <- bpe_points(domain)
   every <- NULL
   if (!is.null(variation)) {
     if (wait == "rounds") stop_unused("variation", "`wait = \"rounds\"` is for functions that do not change")
@@ -162,9 +162,9 @@ make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, 
   } else if (!is.null(gain)) stop_unused("gain", "it is used with `variation` only")
   if (is.null(width)) {
     B <- check_number(B, lower = 0)
-    moved <- if (is.null(every)) 0 else most_drift(variation, B, largest_prior(places, domain, kernel, noise_var)^2)
+    moved <- if (is.null(every)) 0 else most_drift(variation, B, largest_prior(points, domain, kernel, noise_var)^2)
     width <- fixed_multiplier(B, noise_with_drift(check_number(R, lower = 0), moved),
-                              check_number(noise_var, lower = 0, open_lower = TRUE), place_total(places),
+                              check_number(noise_var, lower = 0, open_lower = TRUE), point_total(points),
                               check_delta(delta), bpe_looks(rounds, every))
   }
   parts <- gp_script_parts(domain, kernel, noise_var, width_constant(width), 0, mean, NULL, NULL, NULL, 0, least = 0)
@@ -195,17 +195,17 @@ bpe_looks <- function(rounds, every = NULL) {
 # How far f may be from its mean over a batch: all that is allowed, or twice the largest value of such a norm.
 most_drift <- function(variation, B, variance) min(variation, 2 * B * sqrt(variance))
 
-# The largest prior sd at these places.
-largest_prior <- function(places, domain, kernel, noise_var) {
-  inputs <- places$inputs
+# The largest prior sd at these points.
+largest_prior <- function(points, domain, kernel, noise_var) {
+  inputs <- points$inputs
   colnames(inputs) <- model_names(domain)
   max(gp_bandit(finite_domain(inputs), kernel, noise_var, policy_variance())$posterior()$sd)
 }
 
-bpe_places <- function(domain) {
-  if (can_count(domain)) return(all_places(domain))
+bpe_points <- function(domain) {
+  if (can_count(domain)) return(all_points(domain))
   if (has_numbers(domain)) stop_argument("domain", describe_domain(domain), "arms or a box")
-  spread_places(domain, min(1000, 250 * length(domain$names)))
+  spread_points(domain, min(1000, 250 * length(domain$names)))
 }
 
 # Every place of a batch's queue has a seat, taken by the query that asked for it. `again`: the seats whose query was
@@ -220,17 +220,17 @@ propose_bpe <- function(bandit) {
     if (length(due) || any(status == "pending" & bandit$config$wait == "rewards")) break
     memory <- next_batch(bandit, memory)
   }
-  places <- bpe_places(bandit$config$domain)
-  if (!length(due)) return(bpe_choice(bandit, places, free_place(bandit, memory, places), memory, "free"))
+  points <- bpe_points(bandit$config$domain)
+  if (!length(due)) return(bpe_choice(bandit, points, free_point(bandit, memory, points), memory, "free"))
   seat <- due[1]
   if (!is.na(ids[seat])) {
     memory$again <- rbind(memory$again, c(seat, table_size(bandit$queries) + 1L))
   }
-  bpe_choice(bandit, places, memory$queue[seat], memory, "policy")
+  bpe_choice(bandit, points, memory$queue[seat], memory, "policy")
 }
 
-bpe_choice <- function(bandit, places, row, memory, phase) {
-  list(place = subset_places(places, row), memory = memory, phase = phase, width = model_width(models_of(bandit)[[1]]))
+bpe_choice <- function(bandit, points, row, memory, phase) {
+  list(point = subset_points(points, row), memory = memory, phase = phase, width = model_width(models_of(bandit)[[1]]))
 }
 
 # It will not come, or will not count.
@@ -248,49 +248,49 @@ bpe_seats <- function(bandit, memory) {
 
 next_batch <- function(bandit, memory) {
   config <- bandit$config
-  places <- bpe_places(config$domain)
+  points <- bpe_points(config$domain)
   asked <- table_size(bandit$queries)
   sizes <- bpe_sizes(or_else(config$every, config$rounds))
   before <- if (is.null(config$every)) memory$batch else memory$batch %% length(sizes)
-  alive <- if (before == 0) seq_len(place_total(places)) else bpe_survivors(bandit, memory, places)
-  queue <- most_varied(bandit, places, alive, sizes[min(before + 1, length(sizes))] + config$extra)
+  alive <- if (before == 0) seq_len(point_total(points)) else bpe_survivors(bandit, memory, points)
+  queue <- most_varied(bandit, points, alive, sizes[min(before + 1, length(sizes))] + config$extra)
   # In random order drift is noise of the batch's mean, not bias.
   if (!is.null(config$every)) queue <- queue[sample.int(length(queue))]
   list(batch = memory$batch + 1, start = asked, queue = queue, again = matrix(0L, 0, 2), alive = alive,
        since = if (before == 0) asked else memory$since)
 }
 
-# A bandit over the places that has been told nothing.
-place_model <- function(bandit, places, policy = policy_variance(), ...) {
+# A bandit over the points that has been told nothing.
+point_model <- function(bandit, points, policy = policy_variance(), ...) {
   config <- bandit$config
   one <- config$model_settings[[1]]
-  inputs <- places$inputs
+  inputs <- points$inputs
   colnames(inputs) <- model_names(config$domain)
   gp_bandit(finite_domain(inputs), one$kernel, one$noise_var, policy, mean = one$mean, ...)
 }
 
 # By the rewards of this batch's seats alone.
-bpe_survivors <- function(bandit, memory, places) {
+bpe_survivors <- function(bandit, memory, points) {
   ids <- bpe_seats(bandit, memory)
   known <- status_of(bandit, ids) == "observed"
-  model <- place_model(bandit, places)
+  model <- point_model(bandit, points)
   if (any(known)) model$add(arm = memory$queue[known], reward = bandit$queries$reward[ids[known]])
   p <- model$posterior(arm = memory$alive)
   w <- model_width(models_of(bandit)[[1]])
   memory$alive[p$mean + w * p$sd >= max(p$mean - w * p$sd)]
 }
 
-# While a batch waits: among the places that are left, by all that was asked at places and all that is known of it.
-free_place <- function(bandit, memory, places) {
-  model <- place_model(bandit, places, policy_pims(), pending = pending_hallucinate())
-  first_asked(tell_places(model, bandit, memory, places), alive_among(memory$alive, places), 1)
+# While a batch waits: among the points that are left, by all that was asked at points and all that is known of it.
+free_point <- function(bandit, memory, points) {
+  model <- point_model(bandit, points, policy_pims(), pending = pending_hallucinate())
+  first_asked(record_points(model, bandit, memory, points), alive_among(memory$alive, points), 1)
 }
 
-# What was asked at places (under drift: since the last start), and what is known of it.
-tell_places <- function(model, bandit, memory, places) {
+# What was asked at points (under drift: since the last start), and what is known of it.
+record_points <- function(model, bandit, memory, points) {
   ids <- seq_len(table_size(bandit$queries))
   if (!is.null(bandit$config$every)) ids <- ids[ids > memory$since]
-  row <- match(row_keys(logged_places(bandit, ids)$inputs + 0), row_keys(places$inputs + 0))
+  row <- match(row_keys(logged_points(bandit, ids)$inputs + 0), row_keys(points$inputs + 0))
   status <- status_of(bandit, ids)
   known <- which(status == "observed" & !is.na(row))
   pending <- which(status == "pending" & !is.na(row))
@@ -299,9 +299,9 @@ tell_places <- function(model, bandit, memory, places) {
   model
 }
 
-alive_among <- function(alive, places) as.integer(seq_len(place_total(places)) %in% alive)
+alive_among <- function(alive, points) as.integer(seq_len(point_total(points)) %in% alive)
 
-# What a model over places would ask, in order.
+# What a model over points would ask, in order.
 first_asked <- function(model, eligible, count) {
   model <- as.environment(model)
   rows <- ask(model, c(contexts_for(model, NULL, count), list(eligible = eligible)), NA_real_)
@@ -309,16 +309,16 @@ first_asked <- function(model, eligible, count) {
 }
 
 # One after the other where the variance, given those before, is largest.
-most_varied <- function(bandit, places, alive, size) {
-  first_asked(place_model(bandit, places, pending = pending_hallucinate()), alive_among(alive, places), size)
+most_varied <- function(bandit, points, alive, size) {
+  first_asked(point_model(bandit, points, pending = pending_hallucinate()), alive_among(alive, points), size)
 }
 
 recommend_bpe <- function(bandit) {
-  places <- bpe_places(bandit$config$domain)
-  alive <- if (bandit$memory$batch == 0) seq_len(place_total(places)) else bandit$memory$alive
-  mean <- if (is.null(bandit$config$every)) model_posterior(models_of(bandit)[[1]], places, NULL)$mean
-          else tell_places(place_model(bandit, places), bandit, bandit$memory, places)$posterior()$mean
-  subset_places(places, first_largest(mean, seq_along(mean) %in% alive, bandit$config$scale))
+  points <- bpe_points(bandit$config$domain)
+  alive <- if (bandit$memory$batch == 0) seq_len(point_total(points)) else bandit$memory$alive
+  mean <- if (is.null(bandit$config$every)) model_posterior(models_of(bandit)[[1]], points, NULL)$mean
+          else record_points(point_model(bandit, points), bandit, bandit$memory, points)$posterior()$mean
+  subset_points(points, first_largest(mean, seq_along(mean) %in% alive, bandit$config$scale))
 }
 
 register_script("bpe", list(

@@ -3,7 +3,7 @@
 # Rules in R (bandit-script.R): CKB's multipliers go by the lower bounds as they were at each choice, which no reward
 # that is amended later changes: a memory beside the log, where a policy of the core has none. EPBO with `outcomes` is a
 # policy; with constraint columns, which bandits with outcomes have not, it stays a rule. The scores are the core's
-# (place_of_sum()).
+# (point_of_sum()).
 
 ckb_bandit <- function(domain, kernel, noise_var, step, bound, width, count, ..., mean = 0, constraint_kernels = NULL,
                        constraint_noise_var = NULL, constraint_width = NULL, constraint_mean = 0, contexts = NULL,
@@ -47,22 +47,22 @@ propose_ckb <- function(bandit, context) {
   models <- models_of(bandit)
   phi <- bandit$memory$phi
   widths <- optimistic_widths(bandit)
-  place <- place_of_sum(bandit, models, context, c(1, -phi), widths)
+  point <- point_of_sum(bandit, models, context, c(1, -phi), widths)
   lower <- vapply(seq_along(phi) + 1L, function(k) {
-    p <- model_posterior(models[[k]], place, context)
+    p <- model_posterior(models[[k]], point, context)
     p$mean + widths[k] * p$sd
   }, 0)
   moved <- phi + bandit$config$step * lower
-  list(place = place, memory = list(phi = pmin(pmax(moved, 0), bandit$config$bound)), phase = "policy",
+  list(point = point, memory = list(phi = pmin(pmax(moved, 0), bandit$config$bound)), phase = "policy",
        width = widths[1], kappa = phi)
 }
 
 propose_epbo <- function(bandit, context) {
   rho <- rep(penalty_now(bandit$config$penalty, table_size(bandit$queries) + 1), constraint_count(bandit$config))
   widths <- optimistic_widths(bandit)
-  place <- place_of_sum(bandit, models_of(bandit), context, c(1, -rho), widths,
+  point <- point_of_sum(bandit, models_of(bandit), context, c(1, -rho), widths,
                         floored = c(FALSE, rep(TRUE, length(rho))))
-  list(place = place, memory = list(), phase = "policy", width = widths[1], kappa = rho)
+  list(point = point, memory = list(), phase = "policy", width = widths[1], kappa = rho)
 }
 
 check_penalty_of_rounds <- function(penalty) {

@@ -2,7 +2,7 @@
 
 # Rules in R (bandit-script.R): which of many posteriors of the same rewards is played is decided by what earlier plays
 # of each have brought, and what has been dropped stays so: a memory beside the log. The score is the core's
-# (place_of_sum()).
+# (point_of_sum()).
 
 #' GP-UCB with unknown lengthscales: LB-GP-UCB and A-GP-UCB
 #'
@@ -191,8 +191,8 @@ last_scale <- function(bandit) {
 }
 
 play_scale <- function(bandit, context, j, memory, width = model_width(models_of(bandit)[[j]])) {
-  place <- place_of_sum(bandit, models_of(bandit)[j], context, width = width)
-  list(place = place, memory = memory, phase = scale_phases[j], width = width, model = j)
+  point <- point_of_sum(bandit, models_of(bandit)[j], context, width = width)
+  list(point = point, memory = memory, phase = scale_phases[j], width = width, model = j)
 }
 
 propose_shrinking <- function(bandit, context) {

@@ -85,13 +85,13 @@ gp_lse <- function(domain, kernel, noise_var, level, accuracy, ..., implicit = F
 bandit_levels <- function(bandit, context, ...) {
   check_dots_empty(..., allowed = "context")
   found <- labelled_intervals(bandit, context)
-  places <- interval_places(bandit$config$domain, found)
-  cpp_frame(c(places, columns_beside(found[c("label", "lower", "upper")], names(places))))
+  points <- interval_points(bandit$config$domain, found)
+  cpp_frame(c(points, columns_beside(found[c("label", "lower", "upper")], names(points))))
 }
 
-# Columns that say which places the intervals are about.
-interval_places <- function(domain, found) {
+# Columns that say which points the intervals are about.
+interval_points <- function(domain, found) {
   if (ncol(found$inputs) == 0) return(list(arm = seq_along(found$lower)))
-  places <- places_of_points(domain, found$inputs)
-  place_labels(domain, places$arm, places$inputs)
+  points <- candidates_of(domain, found$inputs)
+  point_labels(domain, points$arm, points$inputs)
 }

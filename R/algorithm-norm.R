@@ -75,7 +75,7 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
   alpha <- check_regularisers(alpha, "alpha")
   alpha0 <- check_regularisers(alpha0, "alpha0")
   check_has_posterior(bandit)
-  heal(bandit)
+  rebuild(bandit)
   functions <- functions_of(bandit)
   tests <- lapply(functions, function(one) test_norm(one, B, R, delta / length(functions), alpha, alpha0))
   pick <- function(name) vapply(tests, function(test) as.numeric(test[[name]]), 0)
@@ -129,23 +129,23 @@ norm_width <- function(width) {
 # Residuals of the rewards that are known, and their covariance, in its eigenvectors; readings at one place are pooled.
 # `weight`: lambda over the rewards' own noise variances.
 norm_data <- function(bandit, config, k) {
-  heal(bandit)
+  rebuild(bandit)
   lambda <- config$noise_var
   known <- core(cpp_bandit_known(bandit$handle, k))
-  counts <- is_told(bandit, known$id, k)
+  counts <- is_reported(bandit, known$id, k)
   known <- in_model_units(lapply(known, function(column) column[counts]), config)
   if (!length(known$id)) return(list(values = numeric(), squares = numeric(), within = 0, weight = numeric()))
   y <- known$value - known_prior_mean(bandit, known$id, config$mean)
   weight <- ifelse(is.na(known$noise_var), 1, lambda / known$noise_var)
   x <- known_inputs(bandit, known$id)
   keys <- row_keys(x + 0)
-  place <- match(keys, unique(keys))
-  total <- drop(rowsum(weight, place))
-  value <- drop(rowsum(weight * y, place)) / total
-  gram <- kernel_gram(config$kernel, x[match(seq_along(total), place), , drop = FALSE])
+  point <- match(keys, unique(keys))
+  total <- drop(rowsum(weight, point))
+  value <- drop(rowsum(weight * y, point)) / total
+  gram <- kernel_gram(config$kernel, x[match(seq_along(total), point), , drop = FALSE])
   spectrum <- eigen(gram * sqrt(outer(total, total)), symmetric = TRUE)
   list(values = pmax(spectrum$values, 0), squares = drop(crossprod(spectrum$vectors, sqrt(total) * value))^2,
-       within = sum(weight * (y - value[place])^2), weight = weight)
+       within = sum(weight * (y - value[point])^2), weight = weight)
 }
 
 norm_lower <- function(data, R, delta, alpha, alpha0) {

@@ -76,7 +76,7 @@ propose_oco <- function(bandit) {
     memory$pairs <- c(memory$pairs, list(list(u = u, x = memory$x, plus = id)))
   }
   centre <- memory$pairs[[length(memory$pairs)]]$x
-  list(place = nearest_to(config$domain, centre + (if (minus) -1 else 1) * config$epsilon * u),
+  list(point = nearest_to(config$domain, centre + (if (minus) -1 else 1) * config$epsilon * u),
        memory = memory, phase = if (minus) "minus" else "plus", kappa = memory$lambda)
 }
 
@@ -122,7 +122,7 @@ on_sphere <- function(d) {
   z / sqrt(sum(z^2))
 }
 
-nearest_to <- function(domain, x) nearest_places(domain, matrix(x, 1))
+nearest_to <- function(domain, x) nearest_points(domain, matrix(x, 1))
 
 recommend_oco <- function(bandit) {
   x <- oco_catch_up(bandit)$x

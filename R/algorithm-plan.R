@@ -67,7 +67,7 @@
 #'   * `width`: the confidence width \eqn{w}.
 #'   * `sd`: the largest remaining standard deviation.
 #'   * `tolerance`: as given.
-#'   * `places`: the number of points of the domain or grid.
+#'   * `points`: the number of points of the domain or grid.
 #'   * `between`: the part of the tolerance for points between the centres, 0 over arms.
 #'   * `probability`: \eqn{1-\delta}{1 - delta}.
 #'   * `intervals`: as given.
@@ -130,7 +130,7 @@ plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta =
   }
   design <- bandit$history()[seq_len(experiments), ]
   structure(list(experiments = experiments, design = design[intersect(c("arm", grid$domain$names), names(design))],
-                 width = w, sd = sd[experiments + 1], tolerance = tolerance, places = arm_count(grid$domain),
+                 width = w, sd = sd[experiments + 1], tolerance = tolerance, points = arm_count(grid$domain),
                  between = grid$between, probability = 1 - width$delta, intervals = intervals,
                  half_width = half(experiments)), class = "bandit_plan")
 }
@@ -145,9 +145,9 @@ least_passing <- function(most, passes) {
   most
 }
 
-# How many sds of z'eps, of R-sub-Gaussian or normal noise, none of the places exceeds, with the probability left for
+# How many sds of z'eps, of R-sub-Gaussian or normal noise, none of the points exceeds, with the probability left for
 # one
-# look. `z`: a column per place; `times`: how often each of its rows' places was played.
+# look. `z`: a column per point; `times`: how often each of its rows' points was played.
 noise_quantiles <- list(
   multiple = NULL,
   exact = function(z, times, failure) sqrt(2 * log(2 * ncol(z) / failure)),
@@ -165,7 +165,7 @@ noise_quantiles <- list(
   }
 )
 
-# Half-widths at all arms after these (numbers of arms; the mean of a place's m rewards has noise lambda / m).
+# Half-widths at all arms after these (numbers of arms; the mean of a point's m rewards has noise lambda / m).
 half_widths <- function(intervals, domain, kernel, noise_var, arms, width, w) {
   model <- gp_bandit(domain, kernel, noise_var, policy_variance())
   if (length(arms)) model$add(arm = arms, reward = rep(0, length(arms)))
@@ -215,8 +215,8 @@ cover_of_box <- function(domain, kernel, B, loss) {
     }
   }
   axes <- lapply(seq_along(side), function(j) ends[1, j] + side[j] * (seq_len(m) - 0.5) / m)
-  places <- as.matrix(expand.grid(stats::setNames(axes, domain$names), KEEP.OUT.ATTRS = FALSE))
-  list(domain = finite_domain(places), between = between(m))
+  points <- as.matrix(expand.grid(stats::setNames(axes, domain$names), KEEP.OUT.ATTRS = FALSE))
+  list(domain = finite_domain(points), between = between(m))
 }
 
 largest_cover <- 2e4
@@ -231,7 +231,7 @@ print.bandit_plan <- function(x, ...) {
     cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
                 x$tolerance, x$probability))
     cat(sprintf("  at %d of %d points%s; width %.4g, largest sd left %.4g\n",
-                nrow(unique(x$design)), x$places,
+                nrow(unique(x$design)), x$points,
                 if (x$between > 0) sprintf(" that cover the box (%.3g between them)",
                                            x$between) else "", x$width, x$sd))
     if (x$intervals != "multiple") {

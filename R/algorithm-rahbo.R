@@ -1,7 +1,7 @@
 # Risk-averse optimisation (RAHBO). Layer: algorithms.
 
 # A rule in R (bandit-script.R): what its two models learn, variances and means of places played again and again, is
-# made anew from the log. Its score is the core's (place_of_sum()).
+# made anew from the log. Its score is the core's (point_of_sum()).
 
 #' Risk-averse Bayesian optimisation (RAHBO): mean minus variance of the noise
 #'
@@ -74,8 +74,8 @@ rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 1
             trust = trust)
 }
 
-# Ids of queries whose rewards are known, place by place.
-known_by_place <- function(bandit) {
+# Ids of queries whose rewards are known, point by point.
+known_by_point <- function(bandit) {
   ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
   at <- cbind(bandit$queries$arm[ids], bandit$queries$context[ids], cpp_logged_inputs(bandit$queries, ids))
   at[is.na(at)] <- -1
@@ -85,21 +85,21 @@ known_by_place <- function(bandit) {
 # rho^2 from sample variances, then f from means with the upper bounds of rho^2 as their noise.
 models_rahbo <- function(bandit) {
   models <- script_models(bandit$config)
-  groups <- known_by_place(bandit)
+  groups <- known_by_point(bandit)
   if (length(groups) == 0) return(models)
   rewards <- lapply(groups, function(ids) bandit$queries$reward[ids])
   first <- vapply(groups, function(ids) as.integer(ids[1]), 1L)
   several <- lengths(groups) > 1
   if (any(several)) teach_model(models[[2]], bandit, first[several], vapply(rewards[several], stats::var, 0), NA_real_)
-  upper <- variance_bound(models[[2]], bandit, logged_places(bandit, first), 1)
+  upper <- variance_bound(models[[2]], bandit, logged_points(bandit, first), 1)
   teach_model(models[[1]], bandit, first, vapply(rewards, base::mean, 0), upper / lengths(groups))
   models
 }
 
-# The upper (side = 1) or lower (-1) bound of rho^2 at places: a variance is not below 0, and not so small that no
+# The upper (side = 1) or lower (-1) bound of rho^2 at points: a variance is not below 0, and not so small that no
 # reward could be learned.
-variance_bound <- function(model, bandit, places, side, context = places$contexts) {
-  p <- model_posterior(model, places, context)
+variance_bound <- function(model, bandit, points, side, context = points$contexts) {
+  p <- model_posterior(model, points, context)
   bound <- p$mean + side * model_width(model) * p$sd
   pmax(bound, if (side > 0) 1e-6 * bandit$config$noise_var else 0)
 }
@@ -108,36 +108,36 @@ propose_rahbo <- function(bandit, context) {
   models <- models_of(bandit)
   width <- model_width(models[[1]])
   again <- rahbo_repeat(bandit, context)
-  if (!is.null(again)) return(list(place = again, memory = bandit$memory, phase = "repeat", width = width))
-  place <- place_of_sum(bandit, models, context, c(1, -bandit$config$alpha), c(width, -model_width(models[[2]])),
+  if (!is.null(again)) return(list(point = again, memory = bandit$memory, phase = "repeat", width = width))
+  point <- point_of_sum(bandit, models, context, c(1, -bandit$config$alpha), c(width, -model_width(models[[2]])),
                         floored = c(FALSE, TRUE))
-  list(place = place, memory = bandit$memory, phase = "policy", width = width)
+  list(point = point, memory = bandit$memory, phase = "policy", width = width)
 }
 
-# The place under way, NULL where it has been played often enough, or the context is another.
+# The point under way, NULL where it has been played often enough, or the context is another.
 rahbo_repeat <- function(bandit, context) {
   phase <- phases_of(bandit, seq_len(table_size(bandit$queries)))
   start <- max(0, which(phase == "policy"))
   if (start == 0 || sum(phase[seq(start, length(phase))] != "given") >= bandit$config$repeats) return(NULL)
-  place <- logged_places(bandit, start)
-  if (!is.null(context) && any(place$contexts != context)) return(NULL)
-  place
+  point <- logged_points(bandit, start)
+  if (!is.null(context) && any(point$contexts != context)) return(NULL)
+  point
 }
 
 recommend_rahbo <- function(bandit, context) {
   models <- models_of(bandit)
-  played <- known_by_place(bandit)
+  played <- known_by_point(bandit)
   if (length(played) == 0) return(recommend_by_shown(bandit, context))
-  places <- logged_places(bandit, vapply(played, function(ids) as.integer(ids[1]), 1L))
+  points <- logged_points(bandit, vapply(played, function(ids) as.integer(ids[1]), 1L))
   if (!is.null(context)) {
-    here <- which(colSums(t(places$contexts) != as.vector(context)) == 0)
+    here <- which(colSums(t(points$contexts) != as.vector(context)) == 0)
     if (length(here) == 0) return(recommend_by_shown(bandit, context))
-    places <- c(subset_places(places, here), list(contexts = places$contexts[here, , drop = FALSE]))
+    points <- c(subset_points(points, here), list(contexts = points$contexts[here, , drop = FALSE]))
   }
-  p <- model_posterior(models[[1]], places, context)
-  risk <- bandit$config$alpha * variance_bound(models[[2]], bandit, places, 1, context)
+  p <- model_posterior(models[[1]], points, context)
+  risk <- bandit$config$alpha * variance_bound(models[[2]], bandit, points, 1, context)
   score <- p$mean - model_width(models[[1]]) * p$sd - risk
-  subset_places(places, which.max(score))
+  subset_points(points, which.max(score))
 }
 
 register_script("rahbo", list(

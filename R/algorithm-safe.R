@@ -238,7 +238,7 @@ safe_bandit <- function(domain, kernel, noise_var, width, stages, threshold, see
     stop_argument("pending", describe_pending(pending),
                   "another rule, because the value that replaces a late reward would decide which points are safe")
   }
-  check_few_places(domain, 4000)
+  check_few_points(domain, 4000)
   limited <- if (is.null(outcomes)) 1L else sum(vapply(outcomes, is_limited, NA))
   if (is.null(outcomes)) threshold <- check_number(threshold)
   if (!is.null(lipschitz)) {
@@ -340,7 +340,7 @@ check_safety <- function(safety, count) {
 
 safe_settings <- alist(
   safety = check_numbers(safety, lower = 1), threshold = check_numbers(threshold, lengths = length(safety)),
-  seed = check_seed_places(seed),
+  seed = check_seed_points(seed),
   lipschitz = if (!is.null(lipschitz)) check_numbers(lipschitz, lengths = length(safety), lower = 0),
   by = check_choice(by, c("model", "data")), stop_if_refuted = check_flag(stop_if_refuted),
   noise = if (!is.null(noise)) check_safe_noise(noise, length(safety))
@@ -352,7 +352,7 @@ check_safe_noise <- function(noise, size) {
        R = if (!is.null(noise$R)) check_each(noise$R, size, "R", lower = 0), delta = check_delta(noise$delta))
 }
 
-check_seed_places <- function(seed) {
+check_seed_points <- function(seed) {
   whole <- is.list(seed) && is.integer(seed$arm) && is.matrix(seed$inputs) && is.double(seed$inputs) &&
     nrow(seed$inputs) == length(seed$arm) && nrow(seed$inputs) > 0 && all(is.finite(seed$inputs))
   if (!whole) stop_argument("seed", describe(seed), "points that are known to be safe")
@@ -368,7 +368,7 @@ new_safe_script <- function(rule, parts, threshold, seed, lipschitz, journal, co
   if (has_numbers(parts$domain) && !can_count(parts$domain)) {
     stop_argument("domain", describe_domain(parts$domain), "arms or a box")
   }
-  check_few_places(parts$domain, 4000)
+  check_few_points(parts$domain, 4000)
   threshold <- check_each(threshold, size)
   seed <- check_seed(seed, parts$domain)
   if (!is.null(lipschitz)) lipschitz <- check_each(lipschitz, size, lower = 0)
@@ -384,31 +384,31 @@ new_safe_script <- function(rule, parts, threshold, seed, lipschitz, journal, co
 
 check_seed <- function(seed, domain) {
   if (missing(seed)) stop_missing("seed", "arms or points that are known to be safe", "`seed = 1` for the first arm")
-  places <- if (has_numbers(domain)) subset_places(all_places(domain), check_arms(seed, domain, "seed") + 1L)
-            else find_places(domain, seed, arg = "seed")
-  if (place_total(places) == 0) stop_argument("seed", describe(seed), "at least one point")
-  places
+  points <- if (has_numbers(domain)) subset_points(all_points(domain), check_arms(seed, domain, "seed") + 1L)
+            else find_points(domain, seed, arg = "seed")
+  if (point_total(points) == 0) stop_argument("seed", describe(seed), "at least one point")
+  points
 }
 
-# ---- which places are what ----------------------------------------------------
+# ---- which points are what ----------------------------------------------------
 
 # All arms; of a box the seed and points spread over it.
 safe_candidates <- function(config) {
-  if (can_count(config$domain)) return(all_places(config$domain))
+  if (can_count(config$domain)) return(all_points(config$domain))
   d <- length(config$domain$names)
-  spread <- spread_places(config$domain, min(1000, 250 * d))
+  spread <- spread_points(config$domain, min(1000, 250 * d))
   list(arm = c(config$seed$arm, spread$arm), inputs = rbind(unname(config$seed$inputs), unname(spread$inputs)))
 }
 
-# Lower and upper bounds of all models at the places, and which of these are what, as the core has it (SafeSets in
+# Lower and upper bounds of all models at the points, and which of these are what, as the core has it (SafeSets in
 # src/core/scores/safe.h); `width`: f's.
 safe_state <- function(bandit, context) {
   config <- bandit$config
   models <- models_of(bandit)
-  places <- safe_candidates(config)
-  for (model in models) heal(model)
+  points <- safe_candidates(config)
+  for (model in models) rebuild(model)
   widths <- vapply(models, model_width, 0)
-  seed <- is_seed(config, places)
+  seed <- is_seed(config, points)
   refuted <- is_refuted(bandit)
   by_data <- config$by == "data"
   first <- models[[1]]
@@ -416,25 +416,25 @@ safe_state <- function(bandit, context) {
                  lipschitz = or_else(config$lipschitz, rep(NaN, length(config$safety))))
   found <- core(cpp_bandits_safe(lapply(models, function(model) model$handle), widths,
                                  contexts_for(first, context, 1L), safety,
-                                 if (by_data && !refuted) safe_by_data(bandit, places, seed) else seed,
+                                 if (by_data && !refuted) safe_by_data(bandit, points, seed) else seed,
                                  !by_data && !refuted, !refuted,
-                                 points_in_contexts(first$config$domain, places, context), unname(places$inputs)))
-  c(found, list(places = places, refuted = refuted, width = widths[1]))
+                                 points_in_contexts(first$config$domain, points, context), unname(points$inputs)))
+  c(found, list(points = points, refuted = refuted, width = widths[1]))
 }
 
-is_seed <- function(config, places) {
-  if (can_count(config$domain)) return(places$arm %in% config$seed$arm)
-  seq_along(places$arm) <= place_total(config$seed)
+is_seed <- function(config, points) {
+  if (can_count(config$domain)) return(points$arm %in% config$seed$arm)
+  seq_along(points$arm) <= point_total(config$seed)
 }
 
 # By rewards alone: every safety function has a reward that is high enough and near enough.
-safe_by_data <- function(bandit, places, seed) {
+safe_by_data <- function(bandit, points, seed) {
   config <- bandit$config
   certified <- lapply(seq_along(config$safety), function(j) {
     played <- data_bounds(bandit, j)
-    out <- logical(place_total(places))
+    out <- logical(point_total(points))
     for (p in seq_along(played$lower)) {
-      distance <- sqrt(colSums((t(places$inputs) - played$inputs[p, ])^2))
+      distance <- sqrt(colSums((t(points$inputs) - played$inputs[p, ])^2))
       out <- out | played$lower[p] - config$lipschitz[j] * distance >= config$threshold[j]
     }
     out
@@ -442,29 +442,29 @@ safe_by_data <- function(bandit, places, seed) {
   seed | Reduce(`&`, certified)
 }
 
-# Lower bounds of the j-th safety function where it is known, place by place in the order of their first values.
+# Lower bounds of the j-th safety function where it is known, point by point in the order of their first values.
 data_bounds <- function(bandit, j) {
   config <- bandit$config
   model <- config$safety[j]
   ids <- bandit$events$id[teaching(bandit, model)]
   if (!length(ids)) return(list(inputs = matrix(0, 0, length(config$domain$names)), lower = numeric()))
   value <- get(if (model == 1) "reward" else paste0("g", model - 1), envir = bandit$queries)[ids]
-  inputs <- logged_places(bandit, ids)$inputs
+  inputs <- logged_points(bandit, ids)$inputs
   keys <- row_keys(inputs + 0)
   first <- match(unique(keys), keys)
-  place <- match(keys, unique(keys))
+  point <- match(keys, unique(keys))
   noise <- config$noise
   lower <- if (!is.null(noise$bound)) value - noise$bound[j]
-           else mean_bounds(value, place, noise$R[j], noise$delta / length(config$safety))
-  list(inputs = inputs[first, , drop = FALSE], lower = vapply(seq_along(first), function(p) max(lower[place == p]), 0))
+           else mean_bounds(value, point, noise$R[j], noise$delta / length(config$safety))
+  list(inputs = inputs[first, , drop = FALSE], lower = vapply(seq_along(first), function(p) max(lower[point == p]), 0))
 }
 
-# Of the mean of the first m values of the p-th place, for each value: together they hold with probability 1 - delta, as
+# Of the mean of the first m values of the p-th point, for each value: together they hold with probability 1 - delta, as
 # 1 / (p (p + 1) m (m + 1)) sum to 1.
-mean_bounds <- function(value, place, R, delta) {
-  m <- stats::ave(value, place, FUN = seq_along)
-  mean <- stats::ave(value, place, FUN = cumsum) / m
-  mean - R * sqrt(2 * log(place * (place + 1) * m * (m + 1) / delta) / m)
+mean_bounds <- function(value, point, R, delta) {
+  m <- stats::ave(value, point, FUN = seq_along)
+  mean <- stats::ave(value, point, FUN = cumsum) / m
+  mean - R * sqrt(2 * log(point * (point + 1) * m * (m + 1) / delta) / m)
 }
 
 # ---- a norm that is too small --------------------------------------------------
@@ -501,11 +501,11 @@ remember_refuted <- function(bandit, state, memory) {
 
 # ---- the choice ---------------------------------------------------------------
 
-# Prior sd of every model at the places.
-prior_sds <- function(bandit, places, context) {
+# Prior sd of every model at the points.
+prior_sds <- function(bandit, points, context) {
   if (is.null(bandit$handle$prior) || !identical(bandit$handle$prior_in, context)) {
     bandit$handle$prior <- lapply(script_models(bandit$config),
-                                  function(model) model_posterior(model, places, context)$sd)
+                                  function(model) model_posterior(model, points, context)$sd)
     bandit$handle$prior_in <- context
   }
   bandit$handle$prior
@@ -520,13 +520,13 @@ safe_choice <- function(bandit, state, at, memory = bandit$memory) {
   # 1: maximiser, 2: expander, 3: both; 4: neither is left; 5: seeds only.
   kind <- state$maximiser[at] + 2 * state$expander[at]
   kind <- if (state$refuted) 5 else if (kind == 0) 4 else kind
-  list(place = subset_places(state$places, at), memory = remember_refuted(bandit, state, memory),
+  list(point = subset_points(state$points, at), memory = remember_refuted(bandit, state, memory),
        phase = safe_phases[kind], width = state$width)
 }
 
 propose_safe_opt <- function(bandit, context) {
   state <- safe_state(bandit, context)
-  prior <- prior_sds(bandit, state$places, context)
+  prior <- prior_sds(bandit, state$points, context)
   relative <- Map(function(lower, upper, sd) ifelse(sd > 0, (upper - lower) / sd, 0), state$lower, state$upper, prior)
   functions <- union(1, bandit$config$safety)
   at <- first_largest(do.call(pmax, relative[functions]), state$maximiser | state$expander, 1)
@@ -546,10 +546,10 @@ propose_stage_opt <- function(bandit) {
 
 recommend_safe <- function(bandit, context) {
   state <- safe_state(bandit, context)
-  subset_places(state$places, first_largest(state$lower[[1]], state$safe, bandit$config$scale))
+  subset_points(state$points, first_largest(state$lower[[1]], state$safe, bandit$config$scale))
 }
 
-# $safe(): which places are safe, possible maximisers, expanders, and the bounds of f.
+# $safe(): which points are safe, possible maximisers, expanders, and the bounds of f.
 bandit_safe <- function(bandit, context, ...) {
   check_dots_empty(...)
   config <- bandit$config
@@ -557,13 +557,13 @@ bandit_safe <- function(bandit, context, ...) {
   if (!of_policy && is.null(config$safety)) {
     stop_state("`$safe()` needs a bandit made by safe_opt().", argument = "bandit")
   }
-  heal(bandit)
+  rebuild(bandit)
   here <- contexts_for(bandit, context, 1L)
   found <- if (of_policy) safe_by_policy(bandit, here) else safe_state(bandit, context_row(config, here))
-  places <- place_labels(config$domain, found$places$arm, found$places$inputs)
+  points <- point_labels(config$domain, found$points$arm, found$points$inputs)
   ours <- found[c("safe", "maximiser", "expander", "lower", "upper")]
   if (!of_policy) ours[c("lower", "upper")] <- list(found$lower[[1]], found$upper[[1]])
-  cpp_frame(c(places, columns_beside(ours, names(places))))
+  cpp_frame(c(points, columns_beside(ours, names(points))))
 }
 
 # f's bounds in the user's units.
@@ -575,7 +575,7 @@ safe_by_policy <- function(bandit, contexts) {
                             bandit$config)
     found[c("lower", "upper")] <- list(middle$mean - middle$sd, middle$mean + middle$sd)
   }
-  found$places <- if (can_count(domain)) all_places(domain)
+  found$points <- if (can_count(domain)) all_points(domain)
                   else list(arm = NA_integer_, inputs = found$inputs[, seq_along(model_names(domain)), drop = FALSE])
   found
 }

@@ -42,6 +42,6 @@
 stable_opt <- function(domain, kernel, noise_var, radius, ..., width = width_constant(2)) {
   domain <- as_domain(domain)
   check_radius(radius, domain)
-  check_few_places(domain, 20000)
+  check_few_points(domain, 20000)
   preset(list(policy = new_policy("stable")), domain, kernel, noise_var, ...)
 }

@@ -18,7 +18,7 @@ bandit_add_arms <- function(bandit, x, mean, ...) {
   arms["mean"] <- list(new_means(mean, config, nrow(arms$x)))
   grown <- grown_config(config, list(list(arms = arms)))
   check_still_tabulated(config, grown)
-  heal(bandit)
+  rebuild(bandit)
   fit <- refitted_parameters(bandit)
   if (length(fit$mean) > 1) fit$mean <- c(fit$mean, arms$mean)
   fit$arms <- arms
@@ -99,5 +99,5 @@ arms_in_time <- function(bandit) {
   kind <- table_column(bandit$events, "kind")
   more <- numeric(length(kind))
   more[kind == event_kind[["arms"]]] <- vapply(Filter(is_growth, bandit$refits), function(fit) nrow(fit$arms$x), 0L)
-  place_count(starting_config(bandit)$domain) + cumsum(more)
+  point_count(starting_config(bandit)$domain) + cumsum(more)
 }

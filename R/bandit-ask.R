@@ -60,7 +60,7 @@ ask_and_refit <- function(bandit, n, contexts, time) {
 design_left <- function(bandit, contexts, certain = FALSE) {
   design <- bandit$config$design
   if (is.null(design) || !is.null(contexts$eligible)) return(0)
-  left <- max(0, place_total(design) - explored_queries(bandit))
+  left <- max(0, point_total(design) - explored_queries(bandit))
   if (left > 0 && has_transfer(bandit$config)) transfer_design_left(bandit, left, certain) else left
 }
 
@@ -69,14 +69,14 @@ explored_queries <- function(bandit) {
 }
 
 ask_design <- function(bandit, contexts, time) {
-  places <- next_of_design(bandit, contexts, seq_along(contexts$row))
-  transact(bandit, function(handle) cpp_bandit_explore(handle, places, contexts, time))
+  points <- next_of_design(bandit, contexts, seq_along(contexts$row))
+  transact(bandit, function(handle) cpp_bandit_explore(handle, points, contexts, time))
 }
 
-# The design's next places, in some of the contexts, as the core takes them.
+# The design's next points, in some of the contexts, as the core takes them.
 next_of_design <- function(bandit, contexts, rows) {
-  places <- subset_places(bandit$config$design, explored_queries(bandit) + seq_along(rows))
-  places_in_log(bandit$config, moved_places(bandit, places, contexts), subset_contexts(contexts, rows))
+  points <- subset_points(bandit$config$design, explored_queries(bandit) + seq_along(rows))
+  points_in_log(bandit$config, moved_points(bandit, points, contexts), subset_contexts(contexts, rows))
 }
 
 # Contexts with the arms (or rows of a product) that can be played in them, as the core takes them.

@@ -1,7 +1,7 @@
 # Generics for where a log is kept: memory, a journal, a store. Layer: bandit.
 
 # Where a bandit's log is kept besides its memory: `bandit$journal` is NULL, a journal file (bandit-journal.R)
-# or a bandit's place in a store (store-log.R). A backend writes a change down before the bandit's memory
+# or a bandit's point in a store (store-log.R). A backend writes a change down before the bandit's memory
 # has it, in commit(); what it cannot write has not happened. The first three return what commit() puts into the
 # bandit's fields.
 
@@ -63,9 +63,9 @@ keep_difference <- function(bandit, draft) {
     lapply(table_columns(draft[[name]]), utils::tail, table_size(draft[[name]]) - table_size(bandit[[name]]))
   }
   events <- beyond("events")
-  told <- ifelse(events$kind %in% event_kind[c("reward", "given")], events$id, NA_integer_)
-  g <- lapply(constraint_names(bandit$config, "g"), function(name) get(name, envir = draft$queries)[told])
-  events$g <- matrix(as.double(unlist(g)), length(told), length(g))
+  reported <- ifelse(events$kind %in% event_kind[c("reward", "given")], events$id, NA_integer_)
+  g <- lapply(constraint_names(bandit$config, "g"), function(name) get(name, envir = draft$queries)[reported])
+  events$g <- matrix(as.double(unlist(g)), length(reported), length(g))
   refits <- utils::tail(draft$refits, length(draft$refits) - length(bandit$refits))
   keep_change(bandit$journal, bandit, beyond("queries"), events, refits, draft$memory)
 }

@@ -1,7 +1,7 @@
 # Validation of bandits that come from files, stores and other processes. Layer: bandit.
 
 # What comes from a file, an object or a store is checked here before the core sees it, and the rest by the fold's
-# replay: types, lengths and ranges of settings and tables here; places, ids, order and values of events there. What
+# replay: types, lengths and ranges of settings and tables here; points, ids, order and values of events there. What
 # the tables say of the outcome is then compared with what the replay came to.
 
 # The format of a bandit's settings and log. Those from before formats had numbers count as 0.
@@ -41,7 +41,7 @@ check_config <- function(config) {
   check_contexts_again(config)
   for (part in c("policy", "pending")) check_class(config[[part]], paste0("bandit_", part), part)
   if (is.null(config$rule)) {
-    check_beliefs(config, config)
+    check_model_state(config, config)
     check_choice(config$engine, engine_names, "engine")
     if (!is.null(config$accuracy)) check_number(config$accuracy, "accuracy", lower = 0, open_lower = TRUE, upper = 1)
     for (part in intersect(c("changes", "constraints", "rewards"), names(config))) {
@@ -73,8 +73,8 @@ check_script_config <- function(config) {
   count <- check_count(config$constraints$count, "count", lower = 0)
   models <- config$model_settings
   if (!is.list(models) || length(models) %in% seq_len(count)) damaged("it has too few models")
-  for (one in models) check_beliefs(one, config)
-  if (length(models)) check_beliefs(config, config)
+  for (one in models) check_model_state(one, config)
+  if (length(models)) check_model_state(config, config)
 }
 
 # Places to be played first.
@@ -112,36 +112,36 @@ check_refits <- function(bandit) {
 }
 
 check_fit <- function(fit, config) {
-  check_beliefs(fit, config)
+  check_model_state(fit, config)
   check_refitted_rewards(fit$rewards, config$rewards)
   check_noise_field(fit$noise_field, config)
   if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
 }
 
 # Kernel, noise and prior mean: of the settings, or of a refit; of the other outcomes too.
-check_beliefs <- function(beliefs, config) {
+check_model_state <- function(model_state, config) {
   others <- names(config$outcomes)[-1]
-  if (!all(others %in% names(beliefs$outcomes))) damaged("it has beliefs about other outcomes")
+  if (!all(others %in% names(model_state$outcomes))) damaged("it has beliefs about other outcomes")
   for (name in others) {
-    one <- beliefs$outcomes[[name]]
+    one <- model_state$outcomes[[name]]
     if (!is.list(one)) damaged("an outcome has no parameters")
-    check_beliefs(one, config[names(config) != "outcomes"])
+    check_model_state(one, config[names(config) != "outcomes"])
   }
-  if (!is.list(beliefs)) damaged("a refit has no parameters")
-  resolve_kernel(check_made_here(beliefs$kernel), input_names(config), arms = arm_count(config$domain))
-  check_positive(beliefs$noise_var, "noise_var")
-  check_prior_mean(beliefs$mean, config$domain)
-  check_output_map(beliefs$output_map)
-  if (!is.null(beliefs$models)) check_models(beliefs$models, config)
+  if (!is.list(model_state)) damaged("a refit has no parameters")
+  resolve_kernel(check_made_here(model_state$kernel), input_names(config), arms = arm_count(config$domain))
+  check_positive(model_state$noise_var, "noise_var")
+  check_prior_mean(model_state$mean, config$domain)
+  check_outcome_transform(model_state$output_map)
+  if (!is.null(model_state$models)) check_models(model_state$models, config)
 }
 
 # (`worst` is none where rewards have no tail.)
-check_output_map <- function(map) {
+check_outcome_transform <- function(map) {
   if (is.null(map)) return(invisible())
   if (!is.list(map) || !all(c("centre", "scale", "distinct", "count") %in% names(map))) {
     damaged("its output transform is invalid")
   }
-  numbers <- map[intersect(names(new_output_map(0, 1)), names(map))]
+  numbers <- map[intersect(names(new_outcome_transform(0, 1)), names(map))]
   single <- vapply(numbers, function(value) is.numeric(value) && length(value) == 1, NA)
   if (!all(single) || anyNA(unlist(numbers[names(numbers) != "worst"]))) damaged("its output transform has no numbers")
 }
@@ -153,7 +153,7 @@ check_models <- function(models, config) {
   config$outcomes <- NULL
   for (model in models) {
     if (is.null(model$mean)) model$mean <- config$mean
-    check_beliefs(model[names(model) != "models"], config)
+    check_model_state(model[names(model) != "models"], config)
     check_model_of_campaigns(model$campaigns, config)
   }
 }
@@ -225,7 +225,7 @@ check_outcome <- function(bandit, fold) {
   if (!isTRUE(all.equal(as.double(unlist(queries[kappa])), as.double(unlist(fold$queries[kappa])), tolerance = 1e-9))) {
     damaged("its multipliers do not follow from its events")
   }
-  check_rewards_told(bandit, fold$events)
+  check_rewards_reported(bandit, fold$events)
 }
 
 # What became of the queries, where only the replay can say: in journals and in objects of the first format.
@@ -235,12 +235,12 @@ note_status <- function(bandit, status) {
 }
 
 # Rewards and constraint values stand beside their queries as the events have told them.
-check_rewards_told <- function(bandit, events) {
+check_rewards_reported <- function(bandit, events) {
   config <- bandit$config
-  told <- add_rewards(list(arm = table_column(bandit$queries, "arm")),
+  reported <- add_rewards(list(arm = table_column(bandit$queries, "arm")),
                       c(events[c("kind", "id", "reward", "outcome")], g_columns(config, events$g)), config)
   for (name in c(value_columns(config), constraint_names(config, "g"))) {
-    if (!identical(told[[name]], table_column(bandit$queries, name))) {
+    if (!identical(reported[[name]], table_column(bandit$queries, name))) {
       damaged("the column ", name, " of its queries does not follow from its events")
     }
   }
@@ -250,12 +250,12 @@ check_rewards_told <- function(bandit, events) {
 check_logged_inputs <- function(config, inputs) {
   if (is_tabulated_space(config) || !nrow(inputs)) return(invisible())
   own <- seq_along(model_names(config$domain))
-  if (!can_be_told(config$domain, inputs[, own, drop = FALSE])) {
+  if (!can_be_reported(config$domain, inputs[, own, drop = FALSE])) {
     damaged("it has a query at a point outside its domain")
   }
 }
 
-check_log_places <- function(config, queries) {
+check_log_points <- function(config, queries) {
   arms <- arm_count(config$domain)
   contexts <- if (is.null(config$contexts)) 1L else nrow(config$contexts)
   known <- if (is.null(arms)) is.na(queries$arm) else queries$arm >= 0 & queries$arm < arms

@@ -126,7 +126,7 @@ setMethod("[[", "GPBandit", function(x, i, j, ...) {
 
 member_of <- function(x, name) {
   frame <- attr(x, ".xData")
-  if (!cpp_is_ours(frame)) adopt(x)
+  if (!cpp_is_trusted(frame)) sanitise(x)
   found <- frame[[name]]
   # The inherited method reads the unevaluated name; it also fetches methods on their first use.
   if (!is.null(found)) return(found)
@@ -147,7 +147,7 @@ bandit_methods <- function() {
 
 # Methods of other tools' objects.
 methods_of_others <- c(ask = "suggest", get_next_trial = "suggest", propose = "suggest", recommend = "suggest",
-                       tell = "observe", complete_trial = "observe", register = "observe", predict = "posterior",
+                       record = "observe", complete_trial = "observe", register = "observe", predict = "posterior",
                        get_best = "best", archive = "history")
 
 method_remedy <- function(name, known) {
@@ -199,8 +199,8 @@ definition_finders <- list(
 # A file, or another process, brings an object's whole environment: fields, but methods too, which anybody may have
 # replaced. Of these only the fields stay, if they are plain values; all else is the class's own. (What the fields
 # hold is
-# checked when the log is played, see heal().)
-adopt <- function(bandit) {
+# checked when the log is played, see rebuild().)
+sanitise <- function(bandit) {
   frame <- attr(bandit, ".xData")
   if (!isS4(bandit) || !is.environment(frame)) damaged("it has no environment")
   if (environmentIsLocked(frame)) damaged("its environment is locked")
@@ -223,14 +223,14 @@ adopt <- function(bandit) {
 }
 
 check_plain <- function(frame, names = ls(frame, all.names = TRUE)) {
-  strange <- cpp_strange_in_frame(frame, names)
-  if (nzchar(strange)) damaged(strange)
+  invalid <- cpp_invalid_in_frame(frame, names)
+  if (nzchar(invalid)) damaged(invalid)
 }
 
 # The environment of a bandit that a user hands over.
 frame_of <- function(bandit) {
   if (is.environment(bandit) && !isS4(bandit)) return(bandit)
-  if (!cpp_is_ours(attr(bandit, ".xData"))) adopt(bandit)
+  if (!cpp_is_trusted(attr(bandit, ".xData"))) sanitise(bandit)
   as.environment(bandit)
 }
 

@@ -49,13 +49,13 @@ in_slice <- function(bandit, ids, fixed) {
 }
 
 # Places of a design where the inputs are fixed: moved there; those that cannot be played there become others that can.
-moved_places <- function(bandit, places, contexts) {
-  if (is.null(contexts$fixed)) return(places)
+moved_points <- function(bandit, points, contexts) {
+  if (is.null(contexts$fixed)) return(points)
   config <- bandit$config
   fixed <- contexts$fixed
-  inputs <- places$inputs
+  inputs <- points$inputs
   for (k in seq_along(fixed$at)) inputs[, fixed$at[k] + 1L] <- fixed$values[k]
-  moved <- nearest_places(config$domain, inputs)
+  moved <- nearest_points(config$domain, inputs)
   at <- fixed$at + 1L
   there <- abs(moved$inputs[, at, drop = FALSE] - rep(fixed$values, each = nrow(inputs)))
   there[is.na(from_model_inputs(config$domain, moved$inputs)[, at])] <- Inf

@@ -5,53 +5,53 @@ query_frame <- function(bandit, ids) {
   frame <- cpp_query_frame(bandit, ids)
   if (!is.null(frame)) return(frame)
   queries <- bandit$queries
-  columns <- place_columns(bandit, queries$arm[ids], queries$context[ids], cpp_logged_inputs(queries, ids))
+  columns <- point_columns(bandit, queries$arm[ids], queries$context[ids], cpp_logged_inputs(queries, ids))
   cpp_frame(c(list(id = as.integer(ids) + ids_before(bandit)), columns))
 }
 
-# Columns that say to people which places these are: `arm` (1-based), inputs and contexts. `inputs` as in the log:
-# without columns where all places are tabulated.
-place_columns <- function(bandit, arm, context, inputs) {
+# Columns that say to people which points these are: `arm` (1-based), inputs and contexts. `inputs` as in the log:
+# without columns where all points are tabulated.
+point_columns <- function(bandit, arm, context, inputs) {
   config <- bandit$config
   size <- length(config$context_names)
   if (dim(inputs)[2] == 0) {
-    columns <- place_labels(config$domain, arm)
+    columns <- point_labels(config$domain, arm)
     return(if (size == 0) columns else c(columns, cpp_columns(config$contexts, config$context_names, context + 1L)))
   }
-  if (size == 0) return(place_labels(config$domain, arm, inputs))
+  if (size == 0) return(point_labels(config$domain, arm, inputs))
   own <- seq_len(ncol(inputs) - size)
-  c(place_labels(config$domain, arm, inputs[, own, drop = FALSE]),
+  c(point_labels(config$domain, arm, inputs[, own, drop = FALSE]),
     cpp_columns(inputs[, -own, drop = FALSE], config$context_names, NULL))
 }
 
-place_frame <- function(bandit, arm, context, inputs) {
-  cpp_frame(place_columns(bandit, arm, context, inputs))
+point_frame <- function(bandit, arm, context, inputs) {
+  cpp_frame(point_columns(bandit, arm, context, inputs))
 }
 
 # `mean` and `sd` of some queries, as they were at the choice: under the map of outputs that was in force then.
-beliefs_at_choice <- function(bandit, ids) {
-  beliefs <- cpp_frame(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
-  if (is.null(bandit$config$outputs) && !has_likelihood(bandit$config)) return(beliefs)
+model_state_at_choice <- function(bandit, ids) {
+  model_state <- cpp_frame(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
+  if (is.null(bandit$config$outputs) && !has_likelihood(bandit$config)) return(model_state)
   fits <- table_column(bandit$events, "id")[table_column(bandit$events, "kind") %in% believing]
   before <- findInterval(ids - 1, fits)
   for (k in unique(before)) {
     rows <- before == k
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
-    beliefs[rows, ] <- in_user_units(beliefs[rows, , drop = FALSE], config)
+    model_state[rows, ] <- in_user_units(model_state[rows, , drop = FALSE], config)
   }
-  beliefs
+  model_state
 }
 
 # What was told beside the rewards of some queries, of each outcome: noise variances, and of how many readings (or
 # trials) they are. A column for what any of them has.
 beside_rewards <- function(bandit, ids) {
-  told <- if (has_rule(bandit)) lapply(last_beside(bandit, ids), as.matrix)
-          else core(cpp_bandit_told(bandit$handle, as.integer(ids)))
+  reported <- if (has_rule(bandit)) lapply(last_beside(bandit, ids), as.matrix)
+          else core(cpp_bandit_reported(bandit$handle, as.integer(ids)))
   # (One reading is what a reward is anyway.)
-  if (all(told$size %in% c(NA, 1))) told$size[] <- NA
+  if (all(reported$size %in% c(NA, 1))) reported$size[] <- NA
   names <- outcome_names(bandit$config)
   said <- lapply(c("noise_var", "size", "spread"), function(column) {
-    out <- lapply(seq_along(names), function(k) told[[column]][, k])
+    out <- lapply(seq_along(names), function(k) reported[[column]][, k])
     stats::setNames(out, if (has_outcomes(bandit$config)) paste0(names, "_", column) else column)
   })
   Filter(function(column) !all(is.na(column)), unlist(said, recursive = FALSE))
@@ -59,7 +59,7 @@ beside_rewards <- function(bandit, ids) {
 
 # The history of some queries; columns of the log are picked, never the whole log converted.
 bandit_history <- function(bandit, ids = NULL) {
-  heal(bandit)
+  rebuild(bandit)
   if (is.null(ids)) {
     forgotten <- forgotten_of(bandit)
     ids <- seq_len(table_size(bandit$queries) - forgotten$sums) + forgotten$sums
@@ -68,7 +68,7 @@ bandit_history <- function(bandit, ids = NULL) {
   of <- function(name) get(name, envir = bandit$queries)[ids]
   extra <- c(constraint_names(bandit$config, "g"), constraint_names(bandit$config, "kappa"))
   values <- value_columns(bandit$config)
-  ours <- c(stats::setNames(lapply(values, of), outcome_names(bandit$config)), beliefs_at_choice(bandit, ids),
+  ours <- c(stats::setNames(lapply(values, of), outcome_names(bandit$config)), model_state_at_choice(bandit, ids),
             list(width = of("width"), action = action_names[of("action")], segment = of("segment"),
                  status = status_names[of("status")]),
             if (length(bandit$reasons)) list(reason = reasons_of(bandit, ids)),
@@ -83,18 +83,18 @@ bandit_history <- function(bandit, ids = NULL) {
 
 # What has become of each outcome of some queries: a matrix of status_names.
 outcome_cells <- function(bandit, id) {
-  heal(bandit)
+  rebuild(bandit)
   cells <- cpp_bandit_cells(bandit$handle, as.integer(id))
   matrix(status_names[cells], nrow(cells), ncol(cells))
 }
 
 # What was told last beside the rewards of some queries.
 last_beside <- function(bandit, ids) {
-  tells <- table_column(bandit$events, "kind") %in% event_kind[c("reward", "given", "amend")] &
+  records <- table_column(bandit$events, "kind") %in% event_kind[c("reward", "given", "amend")] &
     !is.na(table_column(bandit$events, "reward"))
-  events <- which(tells)
+  events <- which(records)
   last <- events[length(events) + 1L - match(ids, rev(table_column(bandit$events, "id")[events]))]
-  lapply(stats::setNames(told_columns, told_columns), function(name) table_column(bandit$events, name)[last])
+  lapply(stats::setNames(reported_columns, reported_columns), function(name) table_column(bandit$events, name)[last])
 }
 
 # Whom each of some queries met; NA where it has met nobody.
@@ -115,7 +115,7 @@ opponents <- function(bandit, ids) {
   stats::setNames(as.list(columns), paste0(names(columns), ".2"))
 }
 
-is_ranking <- function(bandit, told) identical(last_beside(bandit, told$id)$other, told$other)
+is_ranking <- function(bandit, reported) identical(last_beside(bandit, reported$id)$other, reported$other)
 
 # The least id of each query's ranking.
 rankings_of <- function(bandit, ids) {

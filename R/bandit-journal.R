@@ -254,7 +254,7 @@ replay_lines <- function(config, lines, seed, trust) {
                        table_of(events[names(event_columns())]), lapply(text[letter == "f"], value_from_text, trust),
                        reasons = text_as_reasons(text[letter == "w"]))
   if (any(letter == "m")) bandit$memory <- value_from_text(text[max(which(letter == "m"))])
-  heal(as.environment(bandit))
+  rebuild(as.environment(bandit))
   list(bandit = bandit, notes = notes, rng = rng)
 }
 

@@ -87,7 +87,7 @@
 #' @export
 as_json <- function(bandit) {
   bandit <- frame_of(check_bandit(bandit))
-  heal(bandit)
+  rebuild(bandit)
   config <- bandit$config
   check_plain_settings(config)
   members <- list(format = cpp_json_strings(json_format), version = as.character(json_version),
@@ -118,7 +118,7 @@ from_json <- function(text) {
   found <- as_ours(cpp_json_read(text, vectors = TRUE), refuse)
   check_json_head(found)
   bandit <- as_ours(bandit_from_json(found), refuse)
-  heal(as.environment(bandit))
+  rebuild(as.environment(bandit))
   bandit
 }
 
@@ -142,8 +142,8 @@ events_with_values <- function(bandit) {
   events <- table_columns(bandit$events)
   queries <- table_columns(bandit$queries)
   for (name in constraint_names(bandit$config, "g")) {
-    told <- events$kind %in% event_kind[c("reward", "given")]
-    events[[name]] <- ifelse(told, queries[[name]][pmax(events$id, 1L)], NA_real_)
+    reported <- events$kind %in% event_kind[c("reward", "given")]
+    events[[name]] <- ifelse(reported, queries[[name]][pmax(events$id, 1L)], NA_real_)
   }
   events
 }

@@ -43,12 +43,12 @@ event_columns <- function() {
 later_event_columns <- c("size", "spread", "other")
 
 # The places of some queries, and `contexts`, a row each (NULL where there are none).
-logged_places <- function(bandit, ids) {
+logged_points <- function(bandit, ids) {
   config <- bandit$config
   arm <- bandit$queries$arm[ids]
   if (is_tabulated_space(config)) {
     contexts <- if (!is.null(config$contexts)) config$contexts[bandit$queries$context[ids] + 1L, , drop = FALSE]
-    return(c(subset_places(all_places(config$domain), arm + 1L), list(contexts = contexts)))
+    return(c(subset_points(all_points(config$domain), arm + 1L), list(contexts = contexts)))
   }
   inputs <- cpp_logged_inputs(bandit$queries, ids)
   d <- length(model_names(config$domain))
@@ -56,11 +56,11 @@ logged_places <- function(bandit, ids) {
        contexts = if (ncol(inputs) > d) inputs[, -seq_len(d), drop = FALSE])
 }
 
-# Some places and their contexts as the log has them, and as the core takes them.
-places_in_log <- function(config, places, contexts) {
-  inputs <- if (is_tabulated_space(config)) matrix(0, place_total(places), 0)
-            else unname(cbind(places$inputs, contexts$values))
-  list(arm = places$arm, context = contexts$row, inputs = inputs)
+# Some points and their contexts as the log has them, and as the core takes them.
+points_in_log <- function(config, points, contexts) {
+  inputs <- if (is_tabulated_space(config)) matrix(0, point_total(points), 0)
+            else unname(cbind(points$inputs, contexts$values))
+  list(arm = points$arm, context = contexts$row, inputs = inputs)
 }
 
 # Contexts of the log's queries as the core takes them.
@@ -139,16 +139,16 @@ g_columns <- function(config, g) {
 # Values of outcomes and constraints of the events, beside the queries that they belong to. (What has become
 # of the queries only the core can say.)
 add_rewards <- function(queries, events, config) {
-  told <- events$kind %in% telling & !is.na(events$reward)
+  reported <- events$kind %in% recording & !is.na(events$reward)
   values <- value_columns(config)
   of <- ifelse(is.na(events$outcome), 1L, events$outcome)
-  if (any(told & (of < 1 | of > length(values)))) stop_fault("an event of an outcome that is not there")
+  if (any(reported & (of < 1 | of > length(values)))) stop_fault("an event of an outcome that is not there")
   for (k in seq_along(values)) {
-    which <- told & of == k
+    which <- reported & of == k
     queries[[values[k]]] <- rep(NA_real_, length(queries$arm))
     queries[[values[k]]][events$id[which]] <- events$reward[which]
   }
-  first <- told & events$kind != event_kind[["amend"]]
+  first <- reported & events$kind != event_kind[["amend"]]
   for (name in constraint_names(config, "g")) {
     queries[[name]] <- rep(NA_real_, length(queries$arm))
     queries[[name]][events$id[first]] <- events[[name]][first]
@@ -164,8 +164,8 @@ logged_values <- function(bandit, id) {
 
 # Inputs of some queries as the kernel sees them (a matrix counts arms from 1).
 known_inputs <- function(bandit, ids) {
-  places <- logged_places(bandit, ids)
-  inputs_of_kernel(bandit$config, cbind(places$inputs, places$contexts), places$arm)
+  points <- logged_points(bandit, ids)
+  inputs_of_kernel(bandit$config, cbind(points$inputs, points$contexts), points$arm)
 }
 
 inputs_of_kernel <- function(config, inputs, arm) {
@@ -176,7 +176,7 @@ inputs_of_kernel <- function(config, inputs, arm) {
 }
 
 # What may be told beside `count` rewards, as the log has it.
-told_beside <- function(count, noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
+observation_extras <- function(count, noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
                         outcome = NA_integer_) {
   if (nargs() == 1 && count == 1) return(nothing_beside)
   list(noise_var = rep_len(noise_var, count), size = rep_len(size, count), spread = rep_len(spread, count),

@@ -58,19 +58,19 @@ print_bandit <- function(bandit) {
       cat("  best       not known yet\n")
       return(invisible(bandit))
     }
-    ours <- belief_of_best(bandit, best)
-    belief <- if (has_outcomes(bandit$config)) outcomes_in_words(best, bandit$config)
+    ours <- model_state_of_best(bandit, best)
+    model_state <- if (has_outcomes(bandit$config)) outcomes_in_words(best, bandit$config)
               else if (has_posterior(bandit)) sprintf(": mean %.4g, sd %.2g", ours$mean, ours$sd)
-    cat("  best       ", describe_place(best, bandit), belief, "\n", sep = "")
+    cat("  best       ", point_label(best, bandit), model_state, "\n", sep = "")
   }
   invisible(bandit)
 }
 
-describe_place <- function(place, bandit) {
-  text <- point_words(place[c(bandit$config$domain$names, bandit$config$context_names)], 4)
-  if (is.null(place$arm)) return(text)
-  label <- arm_labels(bandit$config$domain)[place$arm]
-  sprintf("arm %d (%s)", place$arm, paste(c(label, text), collapse = "; "))
+point_label <- function(point, bandit) {
+  text <- point_words(point[c(bandit$config$domain$names, bandit$config$context_names)], 4)
+  if (is.null(point$arm)) return(text)
+  label <- arm_labels(bandit$config$domain)[point$arm]
+  sprintf("arm %d (%s)", point$arm, paste(c(label, text), collapse = "; "))
 }
 
 #' Print, summarise and convert bandits and runs

@@ -171,8 +171,8 @@ estimated_count <- function(frame) {
 regression_of <- function(frame, what) {
   config <- current_config(frame)
   check_plain_model(frame, what)
-  heal(frame)
-  known <- each_reading(core(cpp_bandit_known(frame$handle, 1L)))
+  rebuild(frame)
+  known <- each_measurement(core(cpp_bandit_known(frame$handle, 1L)))
   map <- output_map(config)
   scaled <- through_map(map, known, config$noise_var)
   own <- if (!all(is.na(scaled$noise_var))) scaled$noise_var
@@ -216,12 +216,12 @@ simulated_at <- function(frame, nsim, seed, newdata, context) {
   config <- current_config(frame)
   regression <- regression_of(frame, "simulate(newdata = )")$regression
   if (is.null(context) && is.data.frame(newdata)) context <- contexts_in_frame(config, newdata)
-  places <- if (is_own_frame(config, newdata)) places_in_frame(config, newdata, "newdata")
-            else asked_places(config$domain, newdata, NULL, "newdata")
-  seen <- contexts_of_places(frame, context, place_total(places))
-  at <- inputs_of_kernel(config, cbind(places$inputs, seen$values), places$arm)
+  points <- if (is_own_frame(config, newdata)) points_in_frame(config, newdata, "newdata")
+            else asked_points(config$domain, newdata, NULL, "newdata")
+  seen <- contexts_of_points(frame, context, point_total(points))
+  at <- inputs_of_kernel(config, cbind(points$inputs, seen$values), points$arm)
   drawn <- simulate.gp_regression(regression, nsim, seed, at)
-  prior <- if (length(unique(config$mean)) == 1) config$mean[[1]] else config$mean[places$arm + 1L]
+  prior <- if (length(unique(config$mean)) == 1) config$mean[[1]] else config$mean[points$arm + 1L]
   list(value = as_rewards(as.matrix(drawn) + prior, config), seed = attr(drawn, "seed"))
 }
 
@@ -268,7 +268,7 @@ update.GPBandit <- function(object, ...) {
     events <- lapply(events, function(column) column[!dropped])
   }
   out <- new_bandit(config, table_copy(frame$queries), table_of(events), refits, reasons = frame$reasons)
-  heal(as.environment(out))
+  rebuild(as.environment(out))
   # (Output transforms come with refits.)
   rescale_if_due(as.environment(out))
   out

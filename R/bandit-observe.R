@@ -14,12 +14,12 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
     reward <- NULL
   }
   if (is.null(size) && is.null(prefer) &&
-        tell_rewards(bandit, id, reward, constraints, time, noise_var, at_the_edge)) return(invisible(bandit))
+        record_rewards(bandit, id, reward, constraints, time, noise_var, at_the_edge)) return(invisible(bandit))
   if (compares_queries(bandit$config)) {
     check_no_noise(noise_var, constraints)
     check_no_size_here(size)
-    told <- if (ranks_queries(bandit$config)) observe_ranking else observe_duel
-    return(told(bandit, id, reward, prefer, time))
+    reported <- if (ranks_queries(bandit$config)) observe_ranking else observe_duel
+    return(reported(bandit, id, reward, prefer, time))
   }
   if (!is.null(prefer)) {
     stop_unused("prefer", "it is for comparisons (`rewards = rewards_preferences()`). Use `reward`")
@@ -37,26 +37,26 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
     check_absent(constraints, "constraints", "each outcome has its own column")
     return(observe_several(bandit, id, reward, time, noise_var))
   }
-  observe_readings(bandit, id, reward, constraints, time, noise_var)
+  observe_measurements(bandit, id, reward, constraints, time, noise_var)
 }
 
 # `id`: ids, or a data.frame.
-observe_readings <- function(bandit, id, reward, constraints, time, noise_var) {
-  told <- if (is.data.frame(id)) rewards_of_frame(bandit, id, reward, constraints, noise_var)
+observe_measurements <- function(bandit, id, reward, constraints, time, noise_var) {
+  reported <- if (is.data.frame(id)) rewards_of_frame(bandit, id, reward, constraints, noise_var)
           else list(id = id, reward = reward, constraints = constraints, noise_var = noise_var)
   frame <- if (is.data.frame(id)) id
-  id <- check_ids(bandit, told$id)
-  if (!is.null(frame)) check_conditions_told(bandit, id, frame)
-  readings <- check_readings(bandit, told$reward, length(id))
-  reward <- readings$reward
-  constraints <- check_constraint_values(told$constraints, bandit, length(id))
-  beside <- told_beside(length(id), check_noise_vars(told$noise_var, length(id)),
-                        or_else(readings$size, NA_real_), or_else(readings$spread, NA_real_))
-  new <- check_untold(bandit, id, reward, constraints, beside)
+  id <- check_ids(bandit, reported$id)
+  if (!is.null(frame)) check_conditions_reported(bandit, id, frame)
+  measurements <- check_measurements(bandit, reported$reward, length(id))
+  reward <- measurements$reward
+  constraints <- check_constraint_values(reported$constraints, bandit, length(id))
+  beside <- observation_extras(length(id), check_noise_vars(reported$noise_var, length(id)),
+                        or_else(measurements$size, NA_real_), or_else(measurements$spread, NA_real_))
+  new <- check_unreported(bandit, id, reward, constraints, beside)
   if (!any(new)) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
   warn_of_prior(bandit, reward[new], bandit$queries$arm[id[new]])
-  tell(bandit, "reward", id[new], reward[new], constraints[new, , drop = FALSE], time[new],
+  record(bandit, "reward", id[new], reward[new], constraints[new, , drop = FALSE], time[new],
        lapply(beside, `[`, new))
 }
 
@@ -79,11 +79,11 @@ observe_rounded <- function(bandit, data, constraints, time, noise_var, size) {
                   "a data.frame with all values in its columns")
   }
   for (name in inputs) {
-    told <- other & !is.na(data[[name]])
-    used[[name]][told] <- data[[name]][told]
+    reported <- other & !is.na(data[[name]])
+    used[[name]][reported] <- data[[name]][reported]
   }
   part <- function(frame, k) frame[k, , drop = FALSE]
-  for (k in which(again)) again[k] <- is_told_again(bandit, id[k], part(used, k), part(data, k))
+  for (k in which(again)) again[k] <- is_reported_again(bandit, id[k], part(used, k), part(data, k))
   if (nrow(data) > 1 && any(rounded) && !is_stored(bandit)) check_all_rows(bandit, data, time)
   for (k in which(rounded)) use_settings(bandit, id[k], part(used, k), part(data, k), time)
   data[!(rounded | again), , drop = FALSE]
@@ -100,7 +100,7 @@ check_all_rows <- function(bandit, data, time) {
 }
 
 # Is this what a query was withdrawn for, with the same values? (Other values are an error, none is FALSE.)
-is_told_again <- function(bandit, id, used, row) {
+is_reported_again <- function(bandit, id, used, row) {
   known <- bandit_history(bandit)
   known <- known[seq_len(nrow(known)) > id & known$status == "observed", , drop = FALSE]
   inputs <- intersect(names(used), setdiff(names(known), "id"))
@@ -122,7 +122,7 @@ is_told_again <- function(bandit, id, used, row) {
 use_settings <- function(bandit, id, used, row, time = NULL) {
   config <- bandit$config
   domain <- config$domain
-  find_places(domain, used[domain$names], arg = "id")  # (an error before anything has changed)
+  find_points(domain, used[domain$names], arg = "id")  # (an error before anything has changed)
   ours <- function(names) beside(names, given_names(config))
   wanted <- if (is.null(config$outcomes)) "reward" else outcome_names(config)
   if (!all(wanted %in% names(row))) {
@@ -160,16 +160,16 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
   check_no_size_here(size)
   if (!is.null(bandit$config$outcomes)) return(amend_several(bandit, id, reward))
   id <- check_ids(bandit, id)
-  readings <- check_readings(bandit, reward, length(id))
-  reward <- readings$reward
+  measurements <- check_measurements(bandit, reward, length(id))
+  reward <- measurements$reward
   check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
-  beside <- told_beside(length(id), size = or_else(readings$size, NA_real_),
-                        spread = or_else(readings$spread, NA_real_))
+  beside <- observation_extras(length(id), size = or_else(measurements$size, NA_real_),
+                        spread = or_else(measurements$spread, NA_real_))
   before <- last_beside(bandit, id)
   new <- bandit$queries$reward[id] != reward | !same_numbers(before$size, beside$size) |
     !same_numbers(before$spread, beside$spread)
   if (!any(new)) return(invisible(bandit))
-  tell(bandit, "amend", id[new], reward[new], beside = lapply(beside, `[`, new))
+  record(bandit, "amend", id[new], reward[new], beside = lapply(beside, `[`, new))
 }
 
 # `failed`: it was tried.
@@ -184,7 +184,7 @@ bandit_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, .
   check_status(bandit, id, c("pending", void), "a pending query")
   id <- id[status_of(bandit, id) == "pending"]
   if (length(id) == 0) return(invisible(bandit))
-  tell(bandit, if (failed) "fail" else "withdraw", id, reason = reason)
+  record(bandit, if (failed) "fail" else "withdraw", id, reason = reason)
 }
 
 # Without a reward the point is pending: somebody else is trying it.
@@ -193,21 +193,21 @@ bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise
   add_given(bandit, x, arm, reward, constraints, context, time, noise_var, size)
 }
 
-# `find`: which places there are; `readings`: the sizes and spreads of rewards that are means of readings.
+# `find`: which points there are; `measurements`: the sizes and spreads of rewards that are means of readings.
 add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL,
-                      size = NULL, readings = NULL, find = find_places) {
+                      size = NULL, measurements = NULL, find = find_points) {
   if (needs_transaction(bandit)) {
-    return(add_in(bandit, x, arm, reward, constraints, context, time, noise_var, size, readings, find))
+    return(add_in(bandit, x, arm, reward, constraints, context, time, noise_var, size, measurements, find))
   }
-  places <- find(bandit$config$domain, x, arm = arm)
-  count <- place_total(places)
+  points <- find(bandit$config$domain, x, arm = arm)
+  count <- point_total(points)
   contexts <- contexts_for(bandit, context, count)
   if (!is.null(bandit$config$outcomes)) {
     check_absent(constraints, "constraints", "each outcome has its own column")
     values <- if (!missing(reward) && !is.null(reward)) outcome_values(bandit$config, reward, count)
     own <- if (!is.null(values)) outcome_noise(bandit$config, noise_var, values)
     if (count == 0) return(invisible(bandit))
-    return(give_several(bandit, places, contexts, values, own,
+    return(give_several(bandit, points, contexts, values, own,
                          clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")))
   }
   if (missing(reward)) {
@@ -220,20 +220,20 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
       stop_unused("reward", "points are added without one, and `$observe()` compares them")
     }
     if (has_likelihood(bandit$config)) {
-      told <- check_told_outcomes(bandit, reward, size, count)
-      reward <- told$reward
-      size <- told$size
+      reported <- check_reported_outcomes(bandit, reward, size, count)
+      reward <- reported$reward
+      size <- reported$size
     } else {
       reward <- check_rewards(reward, count)
     }
   }
   if (has_likelihood(bandit$config)) check_no_noise(noise_var, NULL) else check_no_size_here(size)
-  beside <- told_beside(count, check_noise_vars(noise_var, count), or_else(or_else(size, readings$size), NA_real_),
-                        or_else(readings$spread, NA_real_))
+  beside <- observation_extras(count, check_noise_vars(noise_var, count), or_else(or_else(size, measurements$size), NA_real_),
+                        or_else(measurements$spread, NA_real_))
   if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
-  if (!anyNA(reward)) warn_of_prior(bandit, reward, places$arm)
-  kind_of(bandit)$give(bandit, places, contexts, reward, constraints, time, beside)
+  if (!anyNA(reward)) warn_of_prior(bandit, reward, points$arm)
+  kind_of(bandit)$give(bandit, points, contexts, reward, constraints, time, beside)
 }
 
 # $rank()

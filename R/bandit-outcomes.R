@@ -14,26 +14,26 @@ check_choices <- function(x, choices, arg) {
 # ---- answers -------------------------------------------------------------------------------
 
 # Means and sds of all outcomes in the model's units, a column each.
-scaled_outcomes_at <- function(bandit, places, context) {
+scaled_outcomes_at <- function(bandit, points, context) {
   config <- bandit$config
-  count <- place_total(places)
+  count <- point_total(points)
   none <- matrix(0, count, outcome_count(config))
   if (count == 0) return(list(mean = none, sd = none))
-  seen <- contexts_of_places(bandit, context, count)
+  seen <- contexts_of_points(bandit, context, count)
   if (is_tabulated_space(config) &&
-      !anyNA(places$arm)) return(core(cpp_bandit_arm_outcomes(bandit$handle, places$arm, seen$row)))
-  strangers <- has_numbers(config$domain) && anyNA(places$arm)
-  if (strangers && any(vapply(config$outcomes, function(one) has_matrix(one$kernel) || length(unique(one$mean)) > 1,
+      !anyNA(points$arm)) return(core(cpp_bandit_arm_outcomes(bandit$handle, points$arm, seen$row)))
+  untrusted <- has_numbers(config$domain) && anyNA(points$arm)
+  if (untrusted && any(vapply(config$outcomes, function(one) has_matrix(one$kernel) || length(unique(one$mean)) > 1,
                               NA))) {
     stop_argument("x", "a point that is not an arm",
                   "arms only, if a kernel is given as a matrix or a prior mean differs by arm")
   }
-  core(cpp_bandit_predict_outcomes(bandit$handle, kernel_points(config$domain, places, seen$values)))
+  core(cpp_bandit_predict_outcomes(bandit$handle, kernel_points(config$domain, points, seen$values)))
 }
 
 # A data.frame of `NAME_mean`, `NAME_sd` and `feasible`, in the user's units.
-outcomes_at <- function(bandit, places, context) {
-  scaled <- scaled_outcomes_at(bandit, places, context)
+outcomes_at <- function(bandit, points, context) {
+  scaled <- scaled_outcomes_at(bandit, points, context)
   config <- current_config(bandit)
   names <- outcome_names(config)
   columns <- list()
@@ -68,8 +68,8 @@ best_of_front <- function(bandit, context, feasible, weights) {
   wanted <- objectives(bandit$config)
   allowed <- paste("a number >= 0 for each objective:", paste(wanted, collapse = ", "))
   weights <- check_numbers(weights, "weights", lengths = length(wanted), lower = 0)
-  strange <- !is.null(names(weights)) && !setequal(names(weights), wanted)
-  if (strange || all(weights == 0)) stop_argument("weights", describe(weights), allowed)
+  invalid <- !is.null(names(weights)) && !setequal(names(weights), wanted)
+  if (invalid || all(weights == 0)) stop_argument("weights", describe(weights), allowed)
   if (!is.null(names(weights))) weights <- weights[wanted]
   front <- bandit_front(bandit, context, feasible)
   if (nrow(front) == 0) return(front)
@@ -86,19 +86,19 @@ objective_signs <- function(config) {
 front_candidates <- function(bandit, contexts) {
   config <- bandit$config
   domain <- config$domain
-  if (can_count(domain)) return(all_places(domain))
+  if (can_count(domain)) return(all_points(domain))
   played <- which(!status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("withdrawn", "failed"))
-  spread <- spread_places(domain, 2000)
+  spread <- spread_points(domain, 2000)
   if (length(played) == 0) return(spread)
-  own <- logged_places(bandit, played)
-  own <- subset_places(own, which(!lies_outside(domain, own)))
+  own <- logged_points(bandit, played)
+  own <- subset_points(own, which(!lies_outside(domain, own)))
   list(arm = c(spread$arm, own$arm), inputs = rbind(unname(spread$inputs), unname(own$inputs)))
 }
 
 # The candidates that no other beats in all objectives, by their posterior means.
 bandit_front <- function(bandit, context, feasible = 0.5, ...) {
   check_dots_empty(..., allowed = c("context", "feasible"))
-  heal(bandit)
+  rebuild(bandit)
   kept_answer(bandit, list("front", context, feasible), front_now(bandit, context, feasible))
 }
 
@@ -110,8 +110,8 @@ front_now <- function(bandit, context, feasible) {
     stop_state("`$front()` needs several objectives; this bandit has one. Use `$best()`.", argument = "outcomes")
   }
   contexts <- contexts_for(bandit, context, 1L)
-  places <- front_candidates(bandit, contexts)
-  frame <- cbind(place_frame_of(bandit, places, contexts), outcomes_at(bandit, places, context))
+  points <- front_candidates(bandit, contexts)
+  frame <- cbind(point_frame_of(bandit, points, contexts), outcomes_at(bandit, points, context))
   if (!all(vapply(match(wanted, outcome_names(config)),
                   function(k) is_level_known(outcome_config(current_config(bandit), k)), NA))) {
     return(frame[0, ])
@@ -124,11 +124,11 @@ front_now <- function(bandit, context, feasible) {
   frame
 }
 
-place_frame_of <- function(bandit, places, contexts) {
-  count <- place_total(places)
+point_frame_of <- function(bandit, points, contexts) {
+  count <- point_total(points)
   one <- list(row = rep_len(contexts$row, count), values = contexts$values[rep_len(1L, count), , drop = FALSE])
-  seen <- places_in_log(bandit$config, places, one)
-  place_frame(bandit, seen$arm, seen$context, seen$inputs)
+  seen <- points_in_log(bandit$config, points, one)
+  point_frame(bandit, seen$arm, seen$context, seen$inputs)
 }
 
 # Rows that no other row equals or exceeds everywhere (of equal rows the first).
@@ -154,13 +154,13 @@ outcomes_in_words <- function(best, config) {
          if (has_limits(config)) sprintf("; feasible with probability %.3g", best$feasible))
 }
 
-# Would a place that none of `best` (the recommended one, or the front) beats be allowed if only this limit were not?
+# Would a point that none of `best` (the recommended one, or the front) beats be allowed if only this limit were not?
 # (Of several objectives: beats but for a hundredth of their ranges, for a front is made of candidates.)
 limits_that_bind <- function(bandit, config, best, probability) {
-  places <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
-  scaled <- scaled_outcomes_at(bandit, places, NULL)
+  points <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
+  scaled <- scaled_outcomes_at(bandit, points, NULL)
   columns <- paste0(objectives(config), "_mean")
-  values <- as.matrix(outcomes_at(bandit, places, NULL)[columns])
+  values <- as.matrix(outcomes_at(bandit, points, NULL)[columns])
   signs <- objective_signs(config)
   slack <- if (length(signs) > 1) 0.01 * apply(values, 2, function(v) diff(range(v, na.rm = TRUE))) else 0
   better <- !is.na(rowSums(values))
@@ -178,14 +178,14 @@ limits_that_bind <- function(bandit, config, best, probability) {
 
 infeasible_words <- "no point is feasible by the policy's bounds: the limits cannot all hold"
 
-# Is the optimistic set of UCB under limits empty, among arms or the places that are looked at?
+# Is the optimistic set of UCB under limits empty, among arms or the points that are looked at?
 declares_infeasible <- function(bandit) {
   config <- current_config(bandit)
   if (!trait(config$policy, "declares") || !has_limits(config)) return(FALSE)
   w <- core(cpp_bandit_width(bandit$handle))
   if (!is.finite(w)) return(FALSE)
-  places <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
-  scaled <- scaled_outcomes_at(bandit, places, NULL)
+  points <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
+  scaled <- scaled_outcomes_at(bandit, points, NULL)
   roles <- outcome_roles(config)
   holds <- rep(TRUE, nrow(scaled$mean))
   for (k in which(vapply(roles, is_limited, NA))) {

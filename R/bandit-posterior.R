@@ -3,18 +3,18 @@
 # `x`: points by their inputs (of a product: of the box alone, where `arm` gives the rows); `arm`: by their numbers.
 bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level = 0.95, ..., arg = "x") {
   check_dots_empty(..., allowed = c("x", "context", "arm", "scale", "level"))
-  heal(bandit)
+  rebuild(bandit)
   config <- bandit$config
   scale <- check_choice(or_else(scale, c("reward", "latent")), c("reward", "latent"), "scale")
   level <- check_number(level, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
   if (is.null(arm) && is_own_frame(config, x)) {
     check_data_frame(x, arg)
     if (is.null(context)) context <- contexts_in_frame(config, x)
-    places <- places_in_frame(config, x, arg)
-  } else places <- asked_places(config$domain, x, arm, arg)
-  if (!has_likelihood(config)) return(posterior_at(bandit, places, context))
-  if (compares_queries(config) && scale == "reward") return(chances_against_best(bandit, places, context, level))
-  in_scale_of_rewards(scaled_posterior_at(bandit, places, context), current_config(bandit), scale, level)
+    points <- points_in_frame(config, x, arg)
+  } else points <- asked_points(config$domain, x, arm, arg)
+  if (!has_likelihood(config)) return(posterior_at(bandit, points, context))
+  if (compares_queries(config) && scale == "reward") return(chances_against_best(bandit, points, context, level))
+  in_scale_of_rewards(scaled_posterior_at(bandit, points, context), current_config(bandit), scale, level)
 }
 
 # Is this a data.frame that `$suggest()`, `$best()` or `$history()` gave? (It has more columns than the inputs.)
@@ -22,15 +22,15 @@ is_own_frame <- function(config, x) {
   is.data.frame(x) && any(c("id", "arm", "mean", "sd", "feasible") %in% setdiff(names(x), given_names(config)))
 }
 
-# Where a posterior is asked for: unlike places that are played these may lie outside the domain.
-asked_places <- function(domain, x, arm, arg = "x") {
-  if (!is.null(arm)) return(find_places(domain, x, arm, arg))
+# Where a posterior is asked for: unlike points that are played these may lie outside the domain.
+asked_points <- function(domain, x, arm, arg = "x") {
+  if (!is.null(arm)) return(find_points(domain, x, arm, arg))
   # Arms may share their inputs: all arms are asked for by number, not by what they look like.
   if (is.null(x)) {
     if (!can_count(domain)) {
       stop_missing(arg, paste("points to predict at, because the domain is", describe_domain(domain)))
     }
-    return(all_places(domain))
+    return(all_points(domain))
   }
   x <- read_inputs(domain, x, arg)
   list(arm = arms_at(domain, x), inputs = to_model_inputs(domain, x))
@@ -38,14 +38,14 @@ asked_places <- function(domain, x, arm, arg = "x") {
 
 # The places of a data.frame, which may have columns beside the inputs, as the frames of `$suggest()`, `$best()` and
 # `$history()` have. Their column `arm` says which one of several equal arms is meant.
-places_in_frame <- function(config, x, arg) {
+points_in_frame <- function(config, x, arg) {
   domain <- config$domain
   arm <- own_columns(x, given_names(config))$arm
   if (all(domain$names %in% names(x))) x <- x[domain$names]
-  places <- asked_places(domain, x, NULL, arg)
-  if (!can_count(domain) || !is_number(arm) || !all(arm %in% seq_len(place_count(domain)))) return(places)
-  named <- arm_places(domain, as.integer(arm) - 1L)
-  if (identical(unname(named$inputs), unname(places$inputs))) named else places
+  points <- asked_points(domain, x, NULL, arg)
+  if (!can_count(domain) || !is_number(arm) || !all(arm %in% seq_len(point_count(domain)))) return(points)
+  named <- arm_points(domain, as.integer(arm) - 1L)
+  if (identical(unname(named$inputs), unname(points$inputs))) named else points
 }
 
 contexts_in_frame <- function(config, x) {
@@ -53,19 +53,19 @@ contexts_in_frame <- function(config, x) {
   if (length(names) && all(names %in% names(x))) x[names]
 }
 
-posterior_of_core <- function(bandit, places, context) {
-  if (has_outcomes(bandit$config)) return(outcomes_at(bandit, places, context))
-  in_user_units(scaled_posterior_at(bandit, places, context), current_config(bandit))
+posterior_of_core <- function(bandit, points, context) {
+  if (has_outcomes(bandit$config)) return(outcomes_at(bandit, points, context))
+  in_user_units(scaled_posterior_at(bandit, points, context), current_config(bandit))
 }
 
 # The same in the model's units.
-scaled_posterior_at <- function(bandit, places, context) {
+scaled_posterior_at <- function(bandit, points, context) {
   config <- bandit$config
-  count <- place_total(places)
-  seen <- contexts_of_places(bandit, context, count)
+  count <- point_total(points)
+  seen <- contexts_of_points(bandit, context, count)
   if (count == 0) return(data.frame(mean = double(), sd = double()))
-  if (is_tabulated_space(config) && !anyNA(places$arm)) return(tabulated_posterior(bandit, places$arm, seen$row))
-  predicted_posterior(bandit, places, seen$values)
+  if (is_tabulated_space(config) && !anyNA(points$arm)) return(tabulated_posterior(bandit, points$arm, seen$row))
+  predicted_posterior(bandit, points, seen$values)
 }
 
 # Of arms in known contexts, both by their 0-based numbers.
@@ -75,14 +75,14 @@ tabulated_posterior <- function(bandit, arm, context) {
 
 # Points that no table holds. Where they are no arms, the kernel must be a function of the
 # inputs and the prior mean a constant.
-predicted_posterior <- function(bandit, places, contexts) {
+predicted_posterior <- function(bandit, points, contexts) {
   config <- current_config(bandit)
-  strangers <- has_numbers(config$domain) && anyNA(places$arm)
-  if (strangers && (has_matrix(config$kernel) || length(unique(config$mean)) > 1)) {
+  untrusted <- has_numbers(config$domain) && anyNA(points$arm)
+  if (untrusted && (has_matrix(config$kernel) || length(unique(config$mean)) > 1)) {
     stop_argument("x", "a point that is not an arm",
                   "arms only, if the kernel is given as a matrix or the prior mean differs by arm")
   }
-  cpp_frame(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, places, contexts))))
+  cpp_frame(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, points, contexts))))
 }
 
 bandit_draw <- function(bandit, n, context, ...) {
@@ -101,17 +101,17 @@ bandit_draw <- function(bandit, n, context, ...) {
 
 # Other engines over arms than weight space cannot draw over many of them: the log played again can.
 drawing_twin <- function(bandit) {
-  heal(bandit)
+  rebuild(bandit)
   if (!is_tabulated_space(bandit$config) || cpp_bandit_facts(bandit$handle)$engine == "weights") return(bandit)
   twin <- as.environment(bandit_copy(bandit))
   twin$config$policy <- policy_pims()
   twin$config$engine <- "weights"
-  heal(twin)
+  rebuild(twin)
 }
 
 bandit_best <- function(bandit, context, feasible = 0.95, weights = NULL, fixed = NULL, ...) {
   check_dots_empty(..., allowed = c("context", "feasible", "weights", "fixed"))
-  heal(bandit)
+  rebuild(bandit)
   kept_answer(bandit, list("best", context, feasible, weights, fixed),
               best_now(bandit, context, feasible, weights, fixed))
 }
@@ -126,19 +126,19 @@ best_now <- function(bandit, context, feasible, weights, fixed) {
   if (is_beside_failure(bandit, found, contexts, fixed)) {
     found <- best_that_succeeded(bandit, contexts, context)
   }
-  frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
+  frame <- point_frame(bandit, found$arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)
   # Before the first reward nothing can be said in its units.
   known <- is_level_known(current_config(bandit))
-  places <- places_found(config, found)
+  points <- points_found(config, found)
   context <- if (length(config$context_names)) frame[config$context_names]
-  belief <- if (!known) data.frame(mean = NA_real_, sd = NA_real_)[0, ]
-            else if (!has_likelihood(config)) posterior_at(bandit, places, context)
-            else in_scale_of_rewards(scaled_posterior_at(bandit, places, context), current_config(bandit), level = 0.95)
-  cbind(if (known) frame else frame[0, , drop = FALSE], columns_beside(belief, given_names(config)))
+  model_state <- if (!known) data.frame(mean = NA_real_, sd = NA_real_)[0, ]
+            else if (!has_likelihood(config)) posterior_at(bandit, points, context)
+            else in_scale_of_rewards(scaled_posterior_at(bandit, points, context), current_config(bandit), level = 0.95)
+  cbind(if (known) frame else frame[0, , drop = FALSE], columns_beside(model_state, given_names(config)))
 }
 
-# Is a place nearer, as the kernel correlates, to something that failed than to all that succeeded? Only where failures
+# Is a point nearer, as the kernel correlates, to something that failed than to all that succeeded? Only where failures
 # are doubted: their neighbours may have the best mean.
 is_beside_failure <- function(bandit, found, contexts, fixed) {
   config <- bandit$config
@@ -147,7 +147,7 @@ is_beside_failure <- function(bandit, found, contexts, fixed) {
   succeeded <- status %in% c("observed", "partial")
   if (!any(status == "failed") || !any(succeeded)) return(FALSE)
   tabulated <- if (is_tabulated_space(config)) {
-    cbind(subset_places(all_places(config$domain), found$arm + 1L)$inputs, config$contexts[contexts$row + 1L, ])
+    cbind(subset_points(all_points(config$domain), found$arm + 1L)$inputs, config$contexts[contexts$row + 1L, ])
   }
   at <- inputs_of_kernel(config, or_else(tabulated, found$inputs), found$arm)
   kernel <- current_config(bandit)$kernel
@@ -166,25 +166,25 @@ correlations_with <- function(kernel, x, one) {
 best_that_succeeded <- function(bandit, contexts, context, feasible) {
   config <- bandit$config
   ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("observed", "partial"))
-  places <- logged_places(bandit, ids)
-  places <- subset_places(places, which(!lies_outside(config$domain, places)))
-  belief <- posterior_at(bandit, places, context)
-  best <- if (!has_outcomes(config)) best_row(belief$mean, config) else {
-    allowed <- belief$feasible >= feasible
-    value <- belief[[paste0(objectives(config), "_mean")]] * objective_signs(config)
-    which.max(if (any(allowed)) ifelse(allowed, value, -Inf) else belief$feasible)
+  points <- logged_points(bandit, ids)
+  points <- subset_points(points, which(!lies_outside(config$domain, points)))
+  model_state <- posterior_at(bandit, points, context)
+  best <- if (!has_outcomes(config)) best_row(model_state$mean, config) else {
+    allowed <- model_state$feasible >= feasible
+    value <- model_state[[paste0(objectives(config), "_mean")]] * objective_signs(config)
+    which.max(if (any(allowed)) ifelse(allowed, value, -Inf) else model_state$feasible)
   }
-  found <- places_in_log(bandit$config, subset_places(places, best), contexts)
+  found <- points_in_log(bandit$config, subset_points(points, best), contexts)
   found[c("arm", "inputs")]
 }
 
-# What is believed of the recommended place, under our own names.
-belief_of_best <- function(bandit, best) own_columns(best, given_names(bandit$config))
+# What is believed of the recommended point, under our own names.
+model_state_of_best <- function(bandit, best) own_columns(best, given_names(bandit$config))
 
-# The intervals of all places, with their labels.
+# The intervals of all points, with their labels.
 labelled_intervals <- function(bandit, context) {
   check_keeps_intervals(bandit, "levels", "`$levels()`")
-  heal(bandit)
+  rebuild(bandit)
   policy <- bandit$config$policy
   found <- core(cpp_bandit_intervals(bandit$handle, contexts_for(bandit, context, 1L)))
   if (found$refutations > 0) warn_refuted(found$refutations)
@@ -214,21 +214,21 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed
   if (is_beside_failure(bandit, found, contexts, fixed)) {
     found <- best_that_succeeded(bandit, contexts, context, feasible)
   }
-  frame <- place_frame(bandit, found$arm, contexts$row, found$inputs)
-  out <- cbind(frame, outcomes_at(bandit, places_found(config, found),
+  frame <- point_frame(bandit, found$arm, contexts$row, found$inputs)
+  out <- cbind(frame, outcomes_at(bandit, points_found(config, found),
                                   if (length(config$context_names)) frame[config$context_names]))
   if (!is_level_known(current_config(bandit))) return(out[0, ])
   if (!trait(config$policy, "safe")) warn_infeasible(out$feasible, feasible)
   out
 }
 
-# What summaries show: the recommended place, or the front; who looks is not warned.
+# What summaries show: the recommended point, or the front; who looks is not warned.
 likely_best <- function(bandit) {
   if (length(objectives(bandit$config)) > 1) return(bandit_front(bandit, NULL))
   withCallingHandlers(bandit_best(bandit, NULL), gpbandits_infeasible = function(w) invokeRestart("muffleWarning"))
 }
 
-# Does each limit bind, and, at the recommended place, how far is it away; and whether nowhere any may hold. NULL where
+# Does each limit bind, and, at the recommended point, how far is it away; and whether nowhere any may hold. NULL where
 # nothing can be said.
 limits_in_words <- function(bandit) {
   config <- current_config(bandit)
@@ -250,19 +250,19 @@ limits_in_words <- function(bandit) {
 }
 
 # Chances of being preferred to what is recommended.
-chances_against_best <- function(bandit, places, context, level) {
+chances_against_best <- function(bandit, candidates, context, level) {
   config <- bandit$config
   contexts <- contexts_for(bandit, context, 1L)
   best <- core(cpp_bandit_best(bandit$handle, contexts, NA_real_))
   from <- list(arm = best$arm, context = contexts$row, inputs = best$inputs)
   points <- if (is_tabulated_space(config)) matrix(0, 0, 0)
-            else kernel_points(config$domain, places, contexts$values[rep(1, place_total(places)), , drop = FALSE])
+            else kernel_points(config$domain, candidates, contexts$values[rep(1, point_total(candidates)), , drop = FALSE])
   found <- core(cpp_bandit_differences(bandit$handle, from, contexts, points))
   frame <- data.frame(mean = found$mean, sd = found$sd)
   if (is_tabulated_space(config)) {
-    if (anyNA(places$arm)) stop_argument("x", "a point that is not an arm",
+    if (anyNA(candidates$arm)) stop_argument("x", "a point that is not an arm",
                                          "arms only, because comparisons give no predictions elsewhere")
-    frame <- frame[places$arm + 1L, , drop = FALSE]
+    frame <- frame[candidates$arm + 1L, , drop = FALSE]
     rownames(frame) <- NULL
   }
   on_response(frame, trait(current_config(bandit)$rewards, "response"), level)

@@ -85,7 +85,7 @@ fresh_choices <- function(handle, config, context, draws, width, eligible) {
     values <- core(cpp_bandit_draw(handle, draws, width, context))[eligible, , drop = FALSE]
     return(eligible[max.col(t(values), ties.method = "first")])
   }
-  n <- place_count(config$domain)
+  n <- point_count(config$domain)
   if (length(eligible) < n) context$eligible <- seq_len(n) %in% eligible
   core(cpp_bandit_proposals(handle, context, draws)) + 1L
 }

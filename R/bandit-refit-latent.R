@@ -13,7 +13,7 @@ fitted_latent <- function(bandit, current) {
     found <- preserve_rng(core(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean, asked$problem,
                                               asked$iterations)))
     if (!all(is.finite(c(found$parameters, found$objective)))) stop_fault("the likelihood is not finite")
-    latent_beliefs(config, current, asked$problem$start, found$parameters, fits_mean)
+    latent_model_state(config, current, asked$problem$start, found$parameters, fits_mean)
   }, function(e) {
     warn_refit(bandit, e)
     current
@@ -56,7 +56,7 @@ likelihood_ranges <- function(rewards, first) {
 }
 
 # Parameters as a refit has them; what has not moved keeps its bits.
-latent_beliefs <- function(config, current, start, found, fits_mean) {
+latent_model_state <- function(config, current, start, found, fits_mean) {
   old <- kernel_parameters(current$kernel)
   kernels <- seq_along(old)
   values <- exp(found[kernels])

@@ -1,10 +1,10 @@
 # Refits with heteroscedastic noise. Layer: bandit.
 
-# Refits with noise that differs from place to place (refit_every(noise = "varying")): hetGP's penalised likelihood, see
+# Refits with noise that differs from point to point (refit_every(noise = "varying")): hetGP's penalised likelihood, see
 # fitting/varying_noise.h.
 
-# Readings by places.
-place_readings <- function(x, y) {
+# Readings by points.
+point_measurements <- function(x, y) {
   points <- match_frames(as.data.frame(x), first <- unique(as.data.frame(x)))
   count <- tabulate(points, nrow(first))
   average <- as.vector(rowsum(y, points, reorder = TRUE)) / count
@@ -13,17 +13,17 @@ place_readings <- function(x, y) {
 }
 
 # Does the number of readings allow it?
-can_vary <- function(readings) sum(readings$count > 1) >= 10 || length(readings$count) >= 30
+can_vary <- function(measurements) sum(measurements$count > 1) >= 10 || length(measurements$count) >= 30
 
 # The parameters that a refit with constant noise has `found`, or, where that pays, with noise that varies:
 # `noise_field`.
 with_varying_noise <- function(found, x, y, own, fits_mean, settings) {
-  readings <- place_readings(x, y)
-  if (any(!is.na(own)) || !can_vary(readings)) return(found)
+  measurements <- point_measurements(x, y)
+  if (any(!is.na(own)) || !can_vary(measurements)) return(found)
   constant <- gp_regression(x, y, found$kernel, found$noise_var, if (fits_mean) found$mean else 0)
   asked <- do.call(fit_question, c(list(x, y, found$kernel, noise_var = found$noise_var,
                                         mean = if (fits_mean) "fit" else 0), settings), quote = TRUE)
-  best <- best_varying_noise(asked, readings, constant, fits_mean)
+  best <- best_varying_noise(asked, measurements, constant, fits_mean)
   gain <- best$likelihood - as.numeric(logLik.gp_regression(constant))
   if (!is.finite(gain) || gain < 2 + varying_parameters) return(found)
   kernels <- length(kernel_parameters(found$kernel))
@@ -34,9 +34,9 @@ with_varying_noise <- function(found, x, y, own, fits_mean, settings) {
   found$noise_var <- exp(best$level)
   if (fits_mean) found$mean <- asked$object$mean + best$mean
   range <- range(exp(best$log_noise))
-  found$noise_field <- list(kernel = kernel_with_parameters(found$kernel, longer), places = readings$x,
+  found$noise_field <- list(kernel = kernel_with_parameters(found$kernel, longer), points = measurements$x,
                             weights = best$weights, level = best$level, least = range[1], most = range[2],
-                            latent = theta[kernels + 2 + seq_along(readings$count)], nugget = exp(theta[kernels + 2]))
+                            latent = theta[kernels + 2 + seq_along(measurements$count)], nugget = exp(theta[kernels + 2]))
   found
 }
 
@@ -47,11 +47,11 @@ variance_of <- function(kernel) grep("variance$", names(kernel_parameters(kernel
 
 # Climbs from what the constant fit leaves over: the logarithm of a mean of a squares of normal numbers of variance 1 is
 # digamma(a / 2) - log(a / 2) on average.
-best_varying_noise <- function(asked, readings, constant, fits_mean) {
+best_varying_noise <- function(asked, measurements, constant, fits_mean) {
   problem <- asked$problem
-  off <- readings$average - predict(constant, readings$x, se.fit = FALSE)
-  a <- readings$count
-  left <- (readings$spread + a * off^2) / a
+  off <- measurements$average - predict(constant, measurements$x, se.fit = FALSE)
+  a <- measurements$count
+  left <- (measurements$spread + a * off^2) / a
   bounds <- problem[c("lower", "upper")]
   noise <- length(problem$start)
   latent <- log(pmax(left, 1e-4 * constant$noise_var)) - digamma(a / 2) + log(a / 2)
@@ -59,8 +59,8 @@ best_varying_noise <- function(asked, readings, constant, fits_mean) {
   starts <- list(c(log(1), log(0.5)), c(log(3), log(2)))
   kernel <- regression_kernel(asked$object)
   unit <- regression_kernel(with_unit_variance(asked$object))
-  readings$x <- regression_points(asked$object, readings$x, "x")
-  readings$average <- readings$average - asked$object$mean
+  measurements$x <- regression_points(asked$object, measurements$x, "x")
+  measurements$average <- measurements$average - asked$object$mean
   tries <- lapply(starts, function(start) {
     extras <- rbind(extra_range(start[1], 0, log(20), 0, log(5), 0, Inf),
                     extra_range(start[2], log(1e-3), log(100), log(0.1), log(10), 0, Inf),
@@ -71,7 +71,7 @@ best_varying_noise <- function(asked, readings, constant, fits_mean) {
     own$lower[end] <- own$upper[end] <- own$start[end]
     own$scale <- integer()
     own$starts <- 1L
-    core(cpp_fit_varying(kernel, unit, variance_of(asked$object$kernel), readings, fits_mean, own,
+    core(cpp_fit_varying(kernel, unit, variance_of(asked$object$kernel), measurements, fits_mean, own,
                          max(asked$iterations, 200L)))
   })
   tries[[which.max(vapply(tries, `[[`, 0, "value"))]]
@@ -86,12 +86,12 @@ with_unit_variance <- function(object) {
 
 # The noise variance at points as the kernel sees them.
 noise_at <- function(field, x) {
-  value <- exp(field$level + drop(kernel_gram(field$kernel, unname(x), field$places) %*% field$weights))
+  value <- exp(field$level + drop(kernel_gram(field$kernel, unname(x), field$points) %*% field$weights))
   pmin(pmax(value, field$least), field$most)
 }
 
 # Noise variances of what cpp_bandit_known() lists, in the model's units, as `own` are; `x`: their places, where noise
-# differs from place to place.
+# differs from point to point.
 noise_of <- function(known, config, own = known$noise_var, x = NULL) {
   usual <- if (is.null(config$noise_field) || is.null(x)) config$noise_var else noise_at(config$noise_field, x)
   ifelse(is.na(own), usual, own) / known$size

@@ -219,7 +219,7 @@ is_real_refit <- function(fit) !isTRUE(fit$rescaled) && !is_growth(fit)
 refit_if_due <- function(bandit) {
   rule <- bandit$config$refit
   if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(rescale_if_due(bandit))
-  heal(bandit)
+  rebuild(bandit)
   known <- lapply(seq_len(outcome_count(bandit$config)), function(k) core(cpp_bandit_known(bandit$handle, k)))
   sums <- forgotten_of(bandit)$sums
   rewards <- function(one) length(one$id) + sum(one$size[one$id <= sums] - 1)
@@ -255,7 +255,7 @@ fitted_parameters <- function(bandit, known, current, outcome = 1) {
   # (What stands for a reward that is not known has no say in what a reward is to the model.)
   maps <- maps_to_compare(outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
                           current$output_map, has_transfer(config))
-  known <- each_reading(known)
+  known <- each_measurement(known)
   x <- x[known$row, , drop = FALSE]
   prior_mean <- if (!identical(prior, "fit")) known_prior_mean(bandit, known$id, current$mean)
   seen <- lapply(maps, function(one) {
@@ -302,19 +302,19 @@ is_other_better <- function(seen, fit, fits_mean) {
 is_likelier <- function(other, data, fit, fits_mean) {
   question <- other$question
   question[c("kernel", "noise_var", "starts")] <- list(fit$kernel, fit$noise_var, 1)
-  climbed <- attempt(preserve_rng(do.call(gp_fit, question, quote = TRUE)))
-  if (is.null(climbed)) return(FALSE)
+  searched_from <- attempt(preserve_rng(do.call(gp_fit, question, quote = TRUE)))
+  if (is.null(searched_from)) return(FALSE)
   q <- data$question
   regression <- gp_regression(q$x, q$y, fit$kernel, fit$noise_var, if (fits_mean) fit$mean else 0,
                               if (!all(is.na(q$own_noise))) q$own_noise)
   bent <- function(data) data$map$lambda != 1
-  gained <- climbed$log_likelihood + other$log_slope - as.numeric(stats::logLik(regression)) - data$log_slope
+  gained <- searched_from$log_likelihood + other$log_slope - as.numeric(stats::logLik(regression)) - data$log_slope
   isTRUE(gained > if (bent(other)) bending_pays else -bending_pays)
 }
 
 # Each mean of several readings as so many values of the same mean and spread: to the likelihood they are the readings
 # themselves. `row`: whose they are.
-each_reading <- function(known) {
+each_measurement <- function(known) {
   row <- rep(seq_along(known$id), known$size)
   if (length(row) == length(known$id)) return(c(known, list(row = row)))
   number <- sequence(known$size)
@@ -376,9 +376,9 @@ is_unfitted <- function(bandit) {
   known >= config$refit$minimum && is_refit_due(bandit, 1)
 }
 
-# Of which outcomes is the map to be made again from the values that are known? `told`: they may be others, not only
+# Of which outcomes is the map to be made again from the values that are known? `reported`: they may be others, not only
 # more.
-rescales_due <- function(bandit, told = FALSE) {
+rescales_due <- function(bandit, reported = FALSE) {
   if (!may_rescale(bandit$config)) return(integer())
   current <- current_config(bandit)
   Filter(function(k) {
@@ -389,12 +389,12 @@ rescales_due <- function(bandit, told = FALSE) {
     known <- known_rewards(bandit, k)
     # (More equal ones tell no more.)
     if (map$count >= settled_outputs && length(unique(known)) < 2) return(FALSE)
-    if (told) length(known) > 0 && !identical(fitted_map(bandit, k), map)
+    if (reported) length(known) > 0 && !identical(fitted_transform(bandit, k), map)
     else length(known) > map$count
   }, seq_len(outcome_count(bandit$config)))
 }
 
-is_rescale_due <- function(bandit, told = FALSE) length(rescales_due(bandit, told)) > 0
+is_rescale_due <- function(bandit, reported = FALSE) length(rescales_due(bandit, reported)) > 0
 
 all_maps_settled <- function(bandit) {
   current <- current_config(bandit)
@@ -418,20 +418,20 @@ rewards_far_apart <- function(bandit, outcome) {
   if (length(ids) > bent_outputs) far_apart(known_inputs(bandit, ids))
 }
 
-fitted_map <- function(bandit, outcome) {
-  fit_output_map(outcome_config(bandit$config, outcome)$outputs, known_rewards(bandit, outcome),
+fitted_transform <- function(bandit, outcome) {
+  fit_outcome_transform(outcome_config(bandit$config, outcome)$outputs, known_rewards(bandit, outcome),
                  rewards_far_apart(bandit, outcome))
 }
 
-# After rewards were told (`told`), and before a query.
-rescale_if_due <- function(bandit, told = FALSE) {
-  due <- rescales_due(bandit, told)
+# After rewards were told (`reported`), and before a query.
+rescale_if_due <- function(bandit, reported = FALSE) {
+  due <- rescales_due(bandit, reported)
   if (length(due) == 0) return(invisible(FALSE))
-  heal(bandit)
+  rebuild(bandit)
   current <- refitted_parameters(bandit)
   fit <- current
   for (k in due) {
-    map <- fitted_map(bandit, k)
+    map <- fitted_transform(bandit, k)
     if (k == 1) fit$output_map <- map else fit$outcomes[[names(bandit$config$outcomes)[k]]]$output_map <- map
   }
   # No refit in the sense of refit_every().

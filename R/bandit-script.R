@@ -1,6 +1,6 @@
 # Bandits whose points are chosen by a script in R. Layer: bandit.
 
-# Bandits whose places are chosen by a rule in R instead of by a policy in the core: baselines under long-term
+# Bandits whose points are chosen by a rule in R instead of by a policy in the core: baselines under long-term
 # constraints, and
 # algorithms with several posteriors. All else is a GPBandit's: what is asked and told, the log, the journal, files,
 # copies, runs, pictures.
@@ -15,10 +15,10 @@
 #   settings          what it needs besides its models, declared as a part's settings are (registry.R);
 #   phases(count)     names of the phases of its queries, where there are `count` constraints;
 #   begin(config)     the first memory;
-#   propose(bandit, context)    a list: `place`, the new `memory`, `phase` and, where there are such, `kappa` (the
+#   propose(bandit, context)    a list: `point`, the new `memory`, `phase` and, where there are such, `kappa` (the
 #                     multipliers at the choice), `width` and `action`. It must change nothing itself;
 #                     `model` (whose mean and sd the history has, 1 if not given);
-#   recommend(bandit, context)  the place that it would recommend now, changing nothing;
+#   recommend(bandit, context)  the point that it would recommend now, changing nothing;
 #   takes(config, phase, j)  which queries teach model j (1: f, 1 + j: g_j)? By default all;
 #   teaches(j, config)  the column of the log that model j learns from; by default reward, g1, g2, ...;
 #   learns(j, values)  what model j learns instead of these values;
@@ -28,15 +28,15 @@
 #   random            FALSE where a choice draws no random numbers;
 #   amends            why a known reward cannot be corrected, where that is so.
 # Places are those of domain.R. `context` is one row, or NULL. Scores that are sums of the models' bounds are the
-# core's (place_of_sum()); others are functions of places, for maximise_over().
+# core's (point_of_sum()); others are functions of places, for maximise_over().
 
 # The largest mean of f where all means of the g_j are at most 0; where they nowhere are, the least excess.
 recommend_by_means <- function(bandit, context) {
   models <- models_of(bandit)
-  place_of_sum(bandit, models, context, weight = c(1, rep(-Inf, length(models) - 1)))
+  point_of_sum(bandit, models, context, weight = c(1, rep(-Inf, length(models) - 1)))
 }
 
-recommend_by_shown <- function(bandit, context) place_of_sum(bandit, list(shown_model(bandit)), context)
+recommend_by_shown <- function(bandit, context) point_of_sum(bandit, list(shown_model(bandit)), context)
 
 # Misspelt arguments, and two that rules do not take: `contexts` where `no_contexts` says why not, and refits.
 check_script_dots <- function(..., allowed, no_contexts = NULL) {
@@ -103,7 +103,7 @@ script_models <- function(config) {
 this_process <- new.env(parent = emptyenv())
 
 # A cache that another process made, or nobody, is made anew from a log that is checked as a whole.
-heal_script <- function(bandit) {
+rebuild_script <- function(bandit) {
   if (is.list(bandit$handle) && identical(bandit$handle$process, this_process)) return(feed_models(bandit))
   check_whole(bandit)
   bandit$handle <- NULL
@@ -143,7 +143,7 @@ feed_models <- function(bandit) {
 feed_model <- function(model, bandit, j, events) {
   events <- teaching(bandit, j, events)
   for (some in if (is.null(model$config$refit)) list(events) else as.list(events)) {
-    if (length(some)) tell_model(model, bandit, j, some)
+    if (length(some)) record_model(model, bandit, j, some)
     refit_if_due(model)
   }
 }
@@ -151,13 +151,13 @@ feed_model <- function(model, bandit, j, events) {
 # Which of some events teach model j.
 teaching <- function(bandit, j, events = seq_len(table_size(bandit$events))) {
   log <- bandit$events
-  told <- log$kind[events] %in% event_kind[c("reward", "given")] & !is.na(log$reward[events])
-  events <- events[told]
+  reported <- log$kind[events] %in% event_kind[c("reward", "given")] & !is.na(log$reward[events])
+  events <- events[reported]
   takes <- rule_of(bandit)$takes
   if (is.null(takes)) events else events[takes(bandit$config, phases_of(bandit, log$id[events]), j)]
 }
 
-tell_model <- function(model, bandit, j, events) {
+record_model <- function(model, bandit, j, events) {
   ids <- bandit$events$id[events]
   rule <- rule_of(bandit)
   column <- if (!is.null(rule$teaches)) rule$teaches(j, bandit$config) else if (j == 1) "reward" else paste0("g", j - 1)
@@ -170,21 +170,21 @@ tell_model <- function(model, bandit, j, events) {
 teach_model <- function(model, bandit, ids, values, noise_var) {
   inputs <- cpp_logged_inputs(bandit$queries, ids)
   contexts <- logged_contexts(bandit, list(inputs = inputs, context = bandit$queries$context[ids]))
-  places <- list(arm = bandit$queries$arm[ids], inputs = inputs, context = contexts$row)
+  points <- list(arm = bandit$queries$arm[ids], inputs = inputs, context = contexts$row)
   transact(as.environment(model), function(handle) {
-    cpp_bandit_give(handle, places, contexts, values, matrix(0, length(ids), 0), NA_real_,
-                    told_beside(length(ids), noise_var), NULL)
+    cpp_bandit_give(handle, points, contexts, values, matrix(0, length(ids), 0), NA_real_,
+                    observation_extras(length(ids), noise_var), NULL)
   })
 }
 
-# Mean and sd of one model at some places.
-model_posterior <- function(model, places, context) {
-  heal(model)
-  posterior_at(model, places, context)
+# Mean and sd of one model at some points.
+model_posterior <- function(model, points, context) {
+  rebuild(model)
+  posterior_at(model, points, context)
 }
 
 model_width <- function(model) {
-  heal(model)
+  rebuild(model)
   width <- core(cpp_bandit_width(model$handle))
   if (!is.finite(width)) {
     stop_gpbandits("evaluation", "The width is not a finite number in this round. Check its function.",
@@ -194,12 +194,12 @@ model_width <- function(model) {
 }
 
 # A data.frame of mean and sd of f and of each g_j.
-script_posteriors <- function(bandit, places, context) {
+script_posteriors <- function(bandit, points, context) {
   check_has_posterior(bandit)
-  heal(bandit)
-  out <- model_posterior(shown_model(bandit), places, context)
+  rebuild(bandit)
+  out <- model_posterior(shown_model(bandit), points, context)
   for (j in seq_len(constraint_count(bandit$config))) {
-    one <- model_posterior(models_of(bandit)[[1 + j]], places, context)
+    one <- model_posterior(models_of(bandit)[[1 + j]], points, context)
     out[[sprintf("g%d_mean", j)]] <- one$mean
     out[[sprintf("g%d_sd", j)]] <- one$sd
   }
@@ -216,27 +216,27 @@ script_facts <- function(bandit) {
   facts
 }
 
-# ---- choosing a place ---------------------------------------------------------
+# ---- choosing a point ---------------------------------------------------------
 
 # Where the sum over some models of weight * (mean + width * sd) is largest, as the core searches (BoundTerm in
-# src/core/scores/outcomes.h). `weight`: -Inf bars places where the bound is above 0; `floored`: a bound below 0 counts
+# src/core/scores/outcomes.h). `weight`: -Inf bars points where the bound is above 0; `floored`: a bound below 0 counts
 # as 0; `target`: the first model's term is the logarithm of its expected improvement above it. Each of them one for
 # all models, or one for each.
-place_of_sum <- function(bandit, models, context, weight = 1, width = 0, floored = FALSE, target = NaN) {
+point_of_sum <- function(bandit, models, context, weight = 1, width = 0, floored = FALSE, target = NaN) {
   size <- length(models)
-  for (model in models) heal(model)
+  for (model in models) rebuild(model)
   found <- core(cpp_bandits_largest_sum(lapply(models, function(model) model$handle),
                                         contexts_for(models[[1]], context, 1L), rep_len(as.double(weight), size),
                                         rep_len(as.double(width), size), rep_len(floored, size), target))
-  if (is_tabulated_space(bandit$config)) return(arm_places(bandit$config$domain, found$arm))
-  places_found(bandit$config, found)
+  if (is_tabulated_space(bandit$config)) return(arm_points(bandit$config$domain, found$arm))
+  points_found(bandit$config, found)
 }
 
-# Where `score(places)` is largest, see maximise_over(): all arms; of a box the last points played too. Ties
+# Where `score(points)` is largest, see maximise_over(): all arms; of a box the last points played too. Ties
 # (within 1e-9 of `scale`) go to the first.
-best_place <- function(bandit, score, limits = NULL, scale = bandit$config$scale) {
+best_candidate <- function(bandit, score, limits = NULL, scale = bandit$config$scale) {
   size <- table_size(bandit$queries)
-  recent <- logged_places(bandit, seq_len(size)[seq_len(size) > size - 50])
+  recent <- logged_points(bandit, seq_len(size)[seq_len(size) > size - 50])
   maximise_over(bandit$config$domain, score, limits, effort_of_round, from = recent, tie = 1e-9 * scale)
 }
 
@@ -257,14 +257,14 @@ script_ask <- function(bandit, contexts, time) {
 }
 
 script_change <- function(bandit, make) {
-  heal(bandit)
+  rebuild(bandit)
   as_one_change(bandit, "memory", list(handle = NULL), make,
                 durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
 }
 
 # One query: chosen, then noted together with what the rule remembers.
 script_query <- function(bandit, contexts, time) {
-  heal(bandit)
+  rebuild(bandit)
   choice <- by_rule(bandit, rule_of(bandit)$propose(bandit, context_row(bandit$config, contexts)))
   script_commit(bandit, by_rule(bandit, script_row(bandit, choice, contexts)),
                script_events(bandit, "query", table_size(bandit$queries) + 1L, time = time), choice$memory)
@@ -273,7 +273,7 @@ script_query <- function(bandit, contexts, time) {
 # `queries` (rows of the log, or NULL) and `events` go to the log. `stale`: the models must be made anew.
 script_commit <- function(bandit, queries, events, memory = bandit$memory, stale = FALSE, fields = list()) {
   commit(bandit,
-         list(table_change(bandit$queries, queries, cpp_told_cells(events)),
+         list(table_change(bandit$queries, queries, cpp_reported_cells(events)),
               table_change(bandit$events, events)),
          fields = c(list(memory = memory), fields, if (stale) list(handle = NULL)),
          durable = if (!is.null(bandit$journal)) function() {
@@ -283,7 +283,7 @@ script_commit <- function(bandit, queries, events, memory = bandit$memory, stale
 
 # Rows of the log's events, with what becomes of their queries.
 script_events <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
-                         beside = told_beside(length(id))) {
+                         beside = observation_extras(length(id))) {
   count <- length(id)
   if (is.null(constraints)) constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
   events <- c(list(kind = rep(event_kind[[kind]], count), id = as.integer(id),
@@ -304,24 +304,24 @@ status_after <- function(events) {
 # The status of all queries after some events.
 script_status <- function(count, events) {
   status <- rep(1L, count)
-  told <- events$kind %in% telling
-  status[events$id[told]] <- status_after(events)[told]
+  reported <- events$kind %in% recording
+  status[events$id[reported]] <- status_after(events)[reported]
   status
 }
 
 script_row <- function(bandit, choice, contexts) {
   config <- bandit$config
-  seen <- if (has_posterior(bandit)) model_posterior(models_of(bandit)[[or_else(choice$model, 1)]], choice$place,
+  seen <- if (has_posterior(bandit)) model_posterior(models_of(bandit)[[or_else(choice$model, 1)]], choice$point,
                                                     context_row(config, contexts))
           else list(mean = NA_real_, sd = NA_real_)
   kappa <- or_else(choice$kappa, rep(NA_real_, constraint_count(config)))
-  new_rows(config, c(places_in_log(config, choice$place, contexts),
+  new_rows(config, c(points_in_log(config, choice$point, contexts),
                      list(action = match(or_else(choice$action, "policy"), action_names), segment = 1L,
                           mean = seen$mean, sd = seen$sd, width = or_else(choice$width, NA_real_), status = 1L,
                           kappa = matrix(as.double(kappa), 1), phase = match(choice$phase, phase_names(config)))))
 }
 
-script_tell <- function(bandit, kind, id, reward, constraints, time, beside, reason = NULL) {
+script_record <- function(bandit, kind, id, reward, constraints, time, beside, reason = NULL) {
   amends <- rule_of(bandit)$amends
   if (kind == "amend" && !is.null(amends)) stop_state("Cannot correct a reward: ", amends, ".", argument = "id")
   events <- with_reason(script_events(bandit, kind, id, reward, constraints, time, beside), reason)
@@ -329,21 +329,21 @@ script_tell <- function(bandit, kind, id, reward, constraints, time, beside, rea
                fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))
 }
 
-# `places`: as find_places() gives them.
-script_give <- function(bandit, places, contexts, reward, constraints, time, beside) {
+# `points`: as find_points() gives them.
+script_give <- function(bandit, points, contexts, reward, constraints, time, beside) {
   script_change(bandit, function(draft) for (k in seq_along(reward)) {
-    heal(draft)
-    choice <- list(place = subset_places(places, k), action = "given", phase = "given")
+    rebuild(draft)
+    choice <- list(point = subset_points(points, k), action = "given", phase = "given")
     script_commit(draft, script_row(draft, choice, subset_contexts(contexts, k)),
                  script_events(draft, "given", table_size(draft$queries) + 1L, reward[k],
                                constraints[k, , drop = FALSE], time, lapply(beside, `[`, k)))
   })
 }
 
-# The recommended place as the log has places.
+# The recommended point as the log has points.
 script_best <- function(bandit, contexts) {
-  place <- by_rule(bandit, rule_of(bandit)$recommend(bandit, context_row(bandit$config, contexts)))
-  places_in_log(bandit$config, place, contexts)
+  point <- by_rule(bandit, rule_of(bandit)$recommend(bandit, context_row(bandit$config, contexts)))
+  points_in_log(bandit$config, point, contexts)
 }
 
 # What print() says besides.
@@ -364,14 +364,14 @@ check_script_log <- function(bandit) {
   events <- table_columns(bandit$events)
   n <- length(queries$arm)
   asks <- events$kind %in% event_kind[c("query", "given")]
-  if (!all(events$kind %in% event_kind[c("query", "given", names(telling))])) {
+  if (!all(events$kind %in% event_kind[c("query", "given", names(recording))])) {
     damaged("it has an event of an unknown kind")
   }
   if (!identical(events$id[asks], seq_len(n))) damaged("its queries are not in the order of their ids")
   if (anyNA(events$id) || any(events$id < 1 | events$id > cumsum(asks))) {
     damaged("it has an event about a query that is not there")
   }
-  check_log_places(config, queries)
+  check_log_points(config, queries)
   if (any(!queries$action %in% seq_along(action_names)) || any(!queries$phase %in% seq_along(phase_names(config)))) {
     damaged("it has a query of an unknown kind")
   }
@@ -428,13 +428,13 @@ register_script <- function(name, script) {
 
 register_bandit_kind(
   "script",
-  rebuild = function(bandit) heal_script(bandit),
+  rebuild = function(bandit) rebuild_script(bandit),
   begin = function(bandit, useless) as_ours(feed_models(bandit), useless),
   facts = function(bandit) script_facts(bandit),
   ask = function(bandit, contexts, time) script_ask(bandit, contexts, time),
-  tell = function(bandit, ...) script_tell(bandit, ...),
+  record = function(bandit, ...) script_record(bandit, ...),
   give = function(bandit, ...) script_give(bandit, ...),
-  posterior = function(bandit, places, context) script_posteriors(bandit, places, context),
+  posterior = function(bandit, points, context) script_posteriors(bandit, points, context),
   best = function(bandit, contexts) script_best(bandit, contexts),
   check_log = function(bandit) check_script_log(bandit)
 )

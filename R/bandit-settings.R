@@ -62,7 +62,7 @@ is_noise_negligible <- function(config) {
 # Settings that a space and a posterior are made from, with those of each of several models.
 with_models <- function(config, common) {
   # Rows of earlier campaigns that no model goes by are none: the bandit is as without them, bit by bit.
-  if (has_transfer(config) && share_told(config) == 0) config$transfer <- NULL
+  if (has_transfer(config) && share_reported(config) == 0) config$transfer <- NULL
   if (!is.null(config$models)) common$models <- lapply(configs_of_models(config), core_model, common)
   common
 }
@@ -227,8 +227,8 @@ point_words <- function(point, digits) {
   paste(names(point), "=", values, collapse = ", ")
 }
 
-# A context's number for each of `count` places, and its values where places are given by their inputs.
-contexts_of_places <- function(bandit, context, count) {
+# A context's number for each of `count` points, and its values where points are given by their inputs.
+contexts_of_points <- function(bandit, context, count) {
   config <- bandit$config
   one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
   contexts <- contexts_for(bandit, context, if (one_each) count else 1L)
@@ -239,7 +239,7 @@ contexts_of_places <- function(bandit, context, count) {
 }
 
 # Places as the core gives them, with the context's values behind their inputs.
-places_found <- function(config, found) {
+points_found <- function(config, found) {
   if (is_tabulated_space(config)) return(list(arm = found$arm))
   list(arm = found$arm, inputs = found$inputs[, seq_along(model_names(config$domain)), drop = FALSE])
 }
@@ -249,7 +249,7 @@ core_noise_field <- function(config) {
   field <- config$noise_field
   if (is.null(field)) return(NULL)
   kernel <- resolve_kernel(field$kernel, input_names(config), arms = arm_count(config$domain))
-  c(list(kernel = kernel), field[c("places", "weights", "level", "least", "most")])
+  c(list(kernel = kernel), field[c("points", "weights", "level", "least", "most")])
 }
 
 # The covariance of all campaigns, this one first.
@@ -274,9 +274,9 @@ core_role <- function(role, config) {
 # The value of f at which the expected outcome is at its limit.
 limit_seen <- function(limit, config) {
   map <- output_map(config)
-  if (is.null(map) || is_linear_map(map)) return(if (is.null(map)) limit else map_outputs(map, limit))
+  if (is.null(map) || is_linear_map(map)) return(if (is.null(map)) limit else transform_outputs(map, limit))
   expected <- function(f) expected_rewards(map, f, config$noise_var) - limit
-  ends <- map_outputs(map, limit) + c(-1, 1)
+  ends <- transform_outputs(map, limit) + c(-1, 1)
   for (k in 1:40) {
     at <- vapply(ends, expected, 0)
     if (!all(is.finite(at)) || at[1] * at[2] <= 0) break

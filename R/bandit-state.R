@@ -5,7 +5,7 @@
 
 # The core's object is a cache of the event log: when it is gone (after readRDS, in another
 # process, in a copy, after a failed change) the log is checked as a whole and played again.
-heal <- function(bandit) {
+rebuild <- function(bandit) {
   if (cpp_bandit_is_ready(bandit$handle)) return(invisible(bandit))
   if (!is.list(bandit$config)) damaged("its settings are no list")
   kind_of(bandit)$rebuild(bandit)
@@ -60,7 +60,7 @@ check_idle <- function(bandit) {
 # Before a change: the bandit.
 make_whole <- function(bandit) {
   check_idle(bandit)
-  heal(bandit)
+  rebuild(bandit)
 }
 
 # A change of the core's object, then of the log. Wherever it fails or is interrupted the log is as it was,
@@ -77,7 +77,7 @@ transact <- function(bandit, change, refit = NULL, reason = NULL, fields = list(
 }
 
 bandit_facts <- function(bandit) {
-  heal(bandit)
+  rebuild(bandit)
   kind_of(bandit)$facts(bandit)
 }
 
@@ -99,9 +99,9 @@ ask <- function(bandit, contexts, time) {
   kind_of(bandit)$ask(bandit, contexts, time)
 }
 
-# A data.frame of `mean` and `sd` at places, in one context or one each.
-posterior_at <- function(bandit, places, context) {
-  kind_of(bandit)$posterior(bandit, places, context)
+# A data.frame of `mean` and `sd` at points, in one context or one each.
+posterior_at <- function(bandit, points, context) {
+  kind_of(bandit)$posterior(bandit, points, context)
 }
 
 # Which tables these are, and how long: nothing has happened while this is the same. (A log that was reset, or written
@@ -111,7 +111,7 @@ log_state <- function(bandit, tables = c("queries", "events")) {
 }
 
 # An answer that takes a search, kept while nothing happens. `question`: all that it depends on besides the log. What it
-# warns of it warns of each time. Copies and saved bandits do not have it (see adopt()).
+# warns of it warns of each time. Copies and saved bandits do not have it (see sanitise()).
 kept_answer <- function(bandit, question, code) {
   bandit <- as.environment(bandit)
   state <- log_state(bandit)
@@ -130,10 +130,10 @@ kept_answer <- function(bandit, question, code) {
 }
 
 # An event of some queries: a reward, an amendment, a withdrawal or a failure (with a `reason`). `beside`: see
-# told_beside().
-tell <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
-                 beside = told_beside(length(id)), reason = NULL) {
-  kind_of(bandit)$tell(bandit, kind, id, reward, constraints, time, beside, reason)
+# observation_extras().
+record <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
+                 beside = observation_extras(length(id)), reason = NULL) {
+  kind_of(bandit)$record(bandit, kind, id, reward, constraints, time, beside, reason)
 }
 
 # Do the pending queries carry so much information that the next one must wait for a reward?

@@ -53,8 +53,8 @@ check_noise_field <- function(field, config) {
   if (!is.list(field) || !identical(config$refit$noise,
                                     "varying")) damaged("a refit has a noise that the bandit does not")
   resolve_kernel(check_made_here(field$kernel), input_names(config), arms = arm_count(config$domain))
-  places <- check_matrix(field$places, "places", columns = length(input_names(config)))
-  check_numbers(field$weights, "weights", lengths = nrow(places))
+  points <- check_matrix(field$points, "points", columns = length(input_names(config)))
+  check_numbers(field$weights, "weights", lengths = nrow(points))
   check_number(field$level, "level", lower = -700, upper = 700)
   check_positive(field$least, "least")
   check_number(field$most, "most", lower = field$least, upper = largest_number)
@@ -192,13 +192,13 @@ check_own_kernel_here <- function(config) {
   if (length(config$context_names) && is.null(config$contexts)) return(invisible())
   kernel <- resolve_kernel(config$kernel, input_names(config), arm_count(config$domain))
   contexts <- if (!is.null(config$contexts)) utils::head(config$contexts, 3)
-  check_own_kernel(kernel, points_in_contexts(config$domain, spread_places(config$domain, 20), contexts))
+  check_own_kernel(kernel, points_in_contexts(config$domain, spread_points(config$domain, 20), contexts))
 }
 
 check_linear_here <- function(config) {
   domain <- config$domain
   largest <- function(x) apply(abs(x), 2, max)
-  size <- c(if (can_count(domain)) largest(all_places(domain)$inputs) else rep(NA, length(model_names(domain))),
+  size <- c(if (can_count(domain)) largest(all_points(domain)$inputs) else rep(NA, length(model_names(domain))),
             if (is.null(config$contexts)) rep(NA, length(config$context_names)) else largest(config$contexts))
   check_linear_scale(config$kernel, size, input_names(config))
 }
@@ -322,7 +322,7 @@ check_likelihood <- function(config) {
   for (arg in c("constraints", "failures")) {
     if (!is.null(config[[arg]])) refuse(arg, "given", if (arg == "failures") "\"forget\"" else "NULL")
   }
-  if (!is.null(config$changes) && trait(config$changes, "of_readings")) {
+  if (!is.null(config$changes) && trait(config$changes, "of_measurements")) {
     refuse("changes", sprintf("change_%s()", config$changes$kind),
            "NULL, change_oracle(), change_never() or change_fade() with `window` or by = \"weights\"")
   }

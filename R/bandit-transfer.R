@@ -124,8 +124,8 @@ read_campaign <- function(data, domain, contexts, arg) {
   if (is.data.frame(data)) check_data_frame(data, arg)
   if (!is.data.frame(data) || !all(wanted %in% names(data))) stop_argument(arg, lacking_columns(data, wanted), allowed)
   ours <- own_columns(data, c(names_in_domain(domain), contexts))
-  strange <- setdiff(names(ours), c("reward", "status", if (is_history(ours)) columns_of_history(ours)))
-  if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
+  invalid <- setdiff(names(ours), c("reward", "status", if (is_history(ours)) columns_of_history(ours)))
+  if (length(invalid)) stop_argument(arg, sprintf("one with a column %s", dQuote(invalid[1], FALSE)), allowed)
   reward <- check_numbers(if (all(is.na(data$reward))) as.double(data$reward) else data$reward, arg, na = TRUE)
   known <- !is.na(reward)
   if (!any(known)) stop_argument(arg, "one without observed rewards", "a campaign with results")
@@ -163,8 +163,8 @@ prepared_campaigns <- function(campaigns, config) {
 }
 
 prepared_campaign <- function(campaign, config, most) {
-  map <- fit_output_map(config$outputs, campaign$reward)
-  merged <- merged_rows(campaign$inputs, map_outputs(map, campaign$reward))
+  map <- fit_outcome_transform(config$outputs, campaign$reward)
+  merged <- merged_rows(campaign$inputs, transform_outputs(map, campaign$reward))
   kernel <- config$kernel
   noise_var <- 0.1
   if (length(merged$values) >= 4 && stats::sd(merged$values) > 0) {
@@ -185,9 +185,9 @@ middle_slope <- function(map, reward) abs(cpp_output_slopes(map, stats::median(r
 # Rows at one place are one row, seen several times.
 merged_rows <- function(inputs, values) {
   at <- match_rows(inputs, inputs)
-  places <- unique(at)
-  list(inputs = inputs[places, , drop = FALSE], values = as.vector(tapply(values, factor(at, places), mean)),
-       times = as.vector(table(factor(at, places))))
+  points <- unique(at)
+  list(inputs = inputs[points, , drop = FALSE], values = as.vector(tapply(values, factor(at, points), mean)),
+       times = as.vector(table(factor(at, points))))
 }
 
 subset_rows <- function(merged, rows) {
@@ -276,7 +276,7 @@ given_campaigns <- function(transfer, kernel, known, x) {
 
 # This campaign's values `y` at `x` (noise variances `noise`): the logarithm of their density given the earlier rows,
 # the mean integrated out (`mean` NULL) or given, for correlations (a row of `rho` each) and scales; and the mean.
-foretold <- function(transfer, kernel, known, x, y, noise, rho, scale, mean) {
+predicted <- function(transfer, kernel, known, x, y, noise, rho, scale, mean) {
   n <- length(y)
   seen <- given_campaigns(transfer, kernel, known, x)
   out <- matrix(-Inf, length(scale), 2)
@@ -338,7 +338,7 @@ transfer_models <- function(transfer, parts, x, y, own_noise, mean, slope) {
     do.call(rbind, lapply(seq_along(parts), function(p) {
       part <- parts[[p]]
       noise <- filled_noise(own_noise, part$noise_var)
-      found <- if (n > 0) foretold(transfer, part$kernel, known[[p]], x, y, noise, rho[tried$rho, , drop = FALSE],
+      found <- if (n > 0) predicted(transfer, part$kernel, known[[p]], x, y, noise, rho[tried$rho, , drop = FALSE],
                                    scales$scale[tried$scale], mean)
                else cbind(0, rep(if (is.null(mean)) 0 else mean, nrow(tried)))
       data.frame(part = p, tried, score = found[, 1] + before, level = found[, 2])
@@ -397,10 +397,10 @@ mixed_kinds <- function(models, alone, evidence) {
 
 # By how much the logarithm of what models foretell of each of this campaign's values from all else that is known is
 # more, summed, than that of others.
-foretold_better <- function(transfer, models, others, x, y, own_noise) {
+predicted_better <- function(transfer, models, others, x, y, own_noise) {
   of <- function(models) {
     each <- vapply(models, function(model) {
-      log(model$weight) + each_foretold(transfer, model, x, y, own_noise)
+      log(model$weight) + each_predicted(transfer, model, x, y, own_noise)
     }, numeric(length(y)))
     top <- apply(each, 1, max)
     sum(top + log(rowSums(exp(each - top))))
@@ -412,7 +412,7 @@ likeliest <- function(models) models[[which.max(vapply(models, `[[`, 0, "weight"
 
 # Of each of this campaign's values, the logarithm of its density given all else that is known. (A model without a mean
 # is of values less theirs.)
-each_foretold <- function(transfer, model, x, y, own_noise) {
+each_predicted <- function(transfer, model, x, y, own_noise) {
   known <- known_campaigns(transfer, model$kernel)
   seen <- given_campaigns(transfer, model$kernel, known, x)
   s <- model$campaigns$scale
@@ -441,7 +441,7 @@ transfer_parts <- function(config, current, x, y, own_noise, mean) {
   C <- campaigns_covariance(transfer, now)
   known <- known_campaigns(transfer, current$kernel)
   level <- if (!is.null(mean)) mean else if (!length(y)) 0
-           else foretold(transfer, current$kernel, known, x, y, filled_noise(own_noise, current$noise_var),
+           else predicted(transfer, current$kernel, known, x, y, filled_noise(own_noise, current$noise_var),
                          matrix(now$correlation, 1),
                          now$scale, NULL)[1, 2]
   all_x <- cbind(rbind(unname(x), unname(transfer$inputs)), c(rep(1, length(y)), transfer$campaign + 1))
@@ -498,7 +498,7 @@ renamed_settings <- function(settings, kernel, product) {
 transfer_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = NULL) {
   transfer <- config$transfer
   without <- function() preserve_rng(fit_without(config, current, x, y, own_noise, mean))
-  if (tells_nothing(transfer)) return(without())
+  if (lacks_rewards(transfer)) return(without())
   parts <- preserve_rng(transfer_parts(config, current, x, y, own_noise, mean))
   found <- transfer_models(transfer, parts, x, y, own_noise, mean, slope)
   models <- found$models
@@ -508,7 +508,7 @@ transfer_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = 
     alone <- without()
     # (What few rewards foretell of each other says more of the fits than of the campaigns.)
     if (length(y) >= 2 * (length(kernel_parameters(current$kernel)) + 2)) {
-      better <- foretold_better(transfer, models, alone$models, x, y, own_noise)
+      better <- predicted_better(transfer, models, alone$models, x, y, own_noise)
       evidence <- min(evidence, better)
     }
     if (evidence < 0) return(alone)
@@ -521,7 +521,7 @@ transfer_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = 
 }
 
 # Of rewards that are all equal nothing is learnt.
-tells_nothing <- function(transfer) {
+lacks_rewards <- function(transfer) {
   all(vapply(split(transfer$values, transfer$campaign), function(values) all(values == values[1]), NA))
 }
 
@@ -557,8 +557,8 @@ start_transfer <- function(bandit, campaigns) {
   config <- bandit$config
   check_can_transfer(config)
   config$transfer <- prepared_campaigns(campaigns, config)
-  told <- if (tells_nothing(config$transfer)) config else config$transfer
-  start <- list(kernel = told$kernel, noise_var = or_else(told$noise, config$noise_var), mean = config$mean)
+  reported <- if (lacks_rewards(config$transfer)) config else config$transfer
+  start <- list(kernel = reported$kernel, noise_var = or_else(reported$noise, config$noise_var), mean = config$mean)
   none <- matrix(0, 0, length(input_names(config)))
   fits <- identical(config$refit$mean, "fit")
   fit <- transfer_fit(config, start, none, numeric(), numeric(), if (!fits) 0)
@@ -567,13 +567,13 @@ start_transfer <- function(bandit, campaigns) {
   invisible(bandit)
 }
 
-# The place where most is expected before the first reward; NULL in contexts, where there is none for all of them.
+# The point where most is expected before the first reward; NULL in contexts, where there is none for all of them.
 transfer_first <- function(bandit) {
   config <- bandit$config
-  if (!has_transfer(config) || tells_nothing(config$transfer) || length(config$context_names)) return(NULL)
-  heal(bandit)
+  if (!has_transfer(config) || lacks_rewards(config$transfer) || length(config$context_names)) return(NULL)
+  rebuild(bandit)
   found <- core(cpp_bandit_best(bandit$handle, contexts_for(bandit, NULL, 1L), NaN))
-  if (is_tabulated_space(config)) subset_places(all_places(config$domain), found$arm + 1L) else places_found(config,
+  if (is_tabulated_space(config)) subset_points(all_points(config$domain), found$arm + 1L) else points_found(config,
                                                                                                              found)
 }
 
@@ -585,18 +585,18 @@ transfer_first <- function(bandit) {
 # with several hills stayed on a lesser one; bench/results/transfer.md.)
 transfer_design_size <- 3
 
-# Of `left` places: how many are to be played before the policy is asked. `certain`: whatever is believed.
+# Of `left` points: how many are to be played before the policy is asked. `certain`: whatever is believed.
 transfer_design_left <- function(bandit, left, certain) {
   config <- bandit$config
   optional <- or_else(config$transfer$optional, 0L)
   if (left > optional) return(left - optional)
-  if (tells_nothing(config$transfer)) return(left)
+  if (lacks_rewards(config$transfer)) return(left)
   if (certain) return(0)
-  told <- share_told(current_config(bandit))
+  reported <- share_reported(current_config(bandit))
   played <- optional - left
   asked <- sum(table_column(bandit$queries, "action") == match("policy", action_names))
   if (played + asked >= optional) return(0)
-  as.numeric(played + 0.5 <= (1 - told) * (played + asked + 1))
+  as.numeric(played + 0.5 <= (1 - reported) * (played + asked + 1))
 }
 
 # ---- in words -----------------------------------------------------------------------------------------
@@ -617,9 +617,9 @@ transfer_table <- function(config) {
              positive = drop((rho > 0) %*% weight), zero = drop((rho == 0) %*% weight))
 }
 
-transfer_words <- function(beliefs) {
+transfer_words <- function(model_state) {
   sprintf(paste("transfer   %s (%d rows): correlation %.2f, from %.2f to %.2f, positive with probability %.2f,",
                 "none with %.2f"),
-          beliefs$campaign, as.integer(beliefs$rows), beliefs$correlation, beliefs$lower, beliefs$upper,
-          beliefs$positive, beliefs$zero)
+          model_state$campaign, as.integer(model_state$rows), model_state$correlation, model_state$lower, model_state$upper,
+          model_state$positive, model_state$zero)
 }

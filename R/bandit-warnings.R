@@ -32,7 +32,7 @@ warn_of_prior <- function(bandit, reward, arm) {
   if (has_rule(bandit) || !is.null(config$refit) || !is.null(config$outputs) || "far" %in% bandit$.said) {
     return(invisible())
   }
-  heal(bandit)
+  rebuild(bandit)
   unit <- sqrt(cpp_bandit_prior_scale(bandit$handle)^2 + config$noise_var)
   z <- abs(reward - prior_mean_at(config, arm)) / unit
   if (max(z) <= at_the_edge) return(invisible())

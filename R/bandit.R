@@ -138,7 +138,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config$context_names <- contexts$names
   config$domain <- labels_beside(config$domain, contexts$names)
   config$mean <- check_prior_mean(mean, config$domain)
-  config$design <- start_places(initial_design, config)
+  config$design <- start_points(initial_design, config)
   config <- with_outcomes(config, outcomes)
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
     stop_argument("engine", dQuote(config$engine, FALSE),
@@ -492,15 +492,15 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
   bandit
 }
 
-# The points to begin with, as places. Rounds at random are counted as the design's are: a rule that plays some has
+# The points to begin with, as points. Rounds at random are counted as the design's are: a rule that plays some has
 # none.
-start_places <- function(initial_design, config) {
+start_points <- function(initial_design, config) {
   if (is.null(initial_design)) return(NULL)
   if (!is.null(config$changes)) {
     stop_unused("initial_design", "`changes` plays rounds at random")
   }
-  places <- find_places(config$domain, initial_design, NULL, "initial_design")
-  if (place_total(places)) places
+  points <- find_points(config$domain, initial_design, NULL, "initial_design")
+  if (point_total(points)) points
 }
 
 # (For scripts, whose models are bandits: their file comes before this one.)

@@ -88,7 +88,7 @@
 #' @examples
 #' set.seed(1)
 #' found <- minimize_bandit(function(p) rnorm(1, 0.25, 0.02), list(a = c(0, 1), b = c(0, 1)), 12)
-#' c(truth = 0.25, value = found$value, sd = found$sd, best_reading = found$best_seen$reward)
+#' c(truth = 0.25, value = found$value, sd = found$sd, best_measurement = found$best_seen$reward)
 #' input_importance(found)
 #' summary(found$bandit)$check
 #' @name calibration

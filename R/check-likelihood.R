@@ -1,7 +1,7 @@
 # Model checks for responses that are not Gaussian. Layer: bandit.
 
 # check_model() where rewards are no readings with Gaussian noise. What is left out is taken out of the posterior as its
-# site put it in: with f's mean and sd at a place, and l' and w the sums of the slopes and of the weights of what is
+# site put it in: with f's mean and sd at a point, and l' and w the sums of the slopes and of the weights of what is
 # left out there,
 #   1 / sd_^2 = 1 / sd^2 - w,   mean_ = mean - sd_^2 l'
 # (the cavity: without another fit), and z by the distribution function, at random within the steps of a discrete one.
@@ -27,23 +27,23 @@ likelihood_checked <- function(bandit, config) {
   known <- core(cpp_bandit_known(bandit$handle, 1L))
   lasting <- trait(or_else(config$changes, change_never()), "lasting")
   if (is.finite(lasting)) known <- lapply(known, utils::tail, lasting)
-  check_enough(sum(is_told(bandit, known$id, 1L)))
+  check_enough(sum(is_reported(bandit, known$id, 1L)))
   at <- in_scale_of_rewards(posterior_where_played(bandit, known$id), config, scale = "latent")
   sampling <- sampling_of(config)
   uniform <- uniforms_of(known$id)
   x <- known_inputs(bandit, known$id)
-  place <- query_frame(bandit, known$id)[-1]
+  point <- query_frame(bandit, known$id)[-1]
   response <- trait(config$rewards, "response")
   prior <- known_prior_mean(bandit, known$id, config$mean)
-  as_readings <- function(target, weight) list(y = target - prior, noise = 1 / weight, x = x,
+  as_measurements <- function(target, weight) list(y = target - prior, noise = 1 / weight, x = x,
                                                gram_at = grams(config$kernel, x))
   left_out <- function(by) {
-    left <- without_sites(sites_of(sampling, known, at, is_variational(config$rewards)), at, by, as_readings, prior)
+    left <- without_sites(sites_of(sampling, known, at, is_variational(config$rewards)), at, by, as_measurements, prior)
     left_out_predicted(left, sampling, known, uniform)
   }
   none <- rep(0, length(known$id))
-  list(id = known$id, place = place, reward = known$value, rate = known$value / known$size, noise = none + 1,
-       prior = none, x = x, counts = is_told(bandit, known$id, 1L), left_out = left_out,
+  list(id = known$id, point = point, reward = known$value, rate = known$value / known$size, noise = none + 1,
+       prior = none, x = x, counts = is_reported(bandit, known$id, 1L), left_out = left_out,
        said = said_of_sites(bandit, known, uniform), fitted = is_fitted(bandit),
        user = function(mean, sd) on_response(data.frame(mean = mean, sd = sd), response))
 }
@@ -66,18 +66,18 @@ sites_of <- function(sampling, known, at, variational) {
   list(mean = at$mean, slope = over(slope_of_reward), weight = over(weight_of_reward))
 }
 
-# f without what is left out, and (`about`) with the one reward again. `as_readings(target, weight)`: rewards as
+# f without what is left out, and (`about`) with the one reward again. `as_measurements(target, weight)`: rewards as
 # readings of f, see left_out_dense(), by which rows are solved whose digits are lost.
-without_sites <- function(sites, at, by, as_readings, prior) {
-  readings <- as_readings(sites$mean + sites$slope / pmax(sites$weight, 1e-12), pmax(sites$weight, 1e-12))
-  group <- if (by == "place") place_groups(readings) else seq_along(sites$mean)
+without_sites <- function(sites, at, by, as_measurements, prior) {
+  measurements <- as_measurements(sites$mean + sites$slope / pmax(sites$weight, 1e-12), pmax(sites$weight, 1e-12))
+  group <- if (by == "place") point_groups(measurements) else seq_along(sites$mean)
   together <- function(part) drop(rowsum(part, group))[group]
   rest <- 1 - at$sd^2 * together(sites$weight)
   variance <- at$sd^2 / rest
   mean <- at$mean - variance * together(sites$slope)
   doubtful <- which(rest < 1e-6)
   if (length(doubtful)) {
-    exact <- left_out_dense(readings, by, group[doubtful])
+    exact <- left_out_dense(measurements, by, group[doubtful])
     mean[doubtful] <- exact$mean + prior[doubtful]
     variance[doubtful] <- exact$variance
   }
@@ -123,15 +123,15 @@ quantile_of_reward <- function(sampling, known, mean, sd, uniform) {
 # z of rewards by what was known of f when their queries were made: independent and standard normal under the model, but
 # for the likelihood's approximation.
 said_of_sites <- function(bandit, known, uniform) {
-  told <- rows_said_of(bandit, known)
-  z <- rep(NA_real_, length(told$rows))
-  for (k in unique(told$before)) {
-    here <- told$before == k
-    at <- told$rows[here]
+  reported <- rows_said_of(bandit, known)
+  z <- rep(NA_real_, length(reported$rows))
+  for (k in unique(reported$before)) {
+    here <- reported$before == k
+    at <- reported$rows[here]
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
-    belief <- data.frame(mean = bandit$queries$mean[known$id[at]], sd = bandit$queries$sd[known$id[at]])
-    belief <- in_scale_of_rewards(belief, config, scale = "latent")
-    z[here] <- quantile_of_reward(sampling_of(config), lapply(known, `[`, at), belief$mean, belief$sd, uniform[at])
+    model_state <- data.frame(mean = bandit$queries$mean[known$id[at]], sd = bandit$queries$sd[known$id[at]])
+    model_state <- in_scale_of_rewards(model_state, config, scale = "latent")
+    z[here] <- quantile_of_reward(sampling_of(config), lapply(known, `[`, at), model_state$mean, model_state$sd, uniform[at])
   }
   z[is.finite(z)]
 }

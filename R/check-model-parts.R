@@ -1,16 +1,16 @@
 # Leave-one-out predictions and other parts of model checks. Layer: bandit.
 
 # Is the value one that was told (and not what stands for a failure)?
-is_told <- function(bandit, ids, k) {
+is_reported <- function(bandit, ids, k) {
   (if (has_outcomes(bandit$config)) outcome_cells(bandit, ids)[, k] else status_of(bandit, ids)) == "observed"
 }
 
 posterior_where_played <- function(bandit, ids, k = 1L) {
-  places <- logged_places(bandit, ids)
-  context <- places$contexts
+  points <- logged_points(bandit, ids)
+  context <- points$contexts
   if (!is.null(context)) colnames(context) <- bandit$config$context_names
-  if (!has_outcomes(bandit$config)) return(scaled_posterior_at(bandit, places[c("arm", "inputs")], context))
-  at <- scaled_outcomes_at(bandit, places[c("arm", "inputs")], context)
+  if (!has_outcomes(bandit$config)) return(scaled_posterior_at(bandit, points[c("arm", "inputs")], context))
+  at <- scaled_outcomes_at(bandit, points[c("arm", "inputs")], context)
   data.frame(mean = at$mean[, k], sd = at$sd[, k])
 }
 
@@ -55,13 +55,13 @@ log_sum <- function(x, weight) {
 }
 
 # Groups of rewards at one place (numbers in the order of their first), or each on its own.
-place_groups <- function(data) {
+point_groups <- function(data) {
   keys <- row_keys(data$x + 0)
   match(keys, unique(keys))
 }
 
 # What the readings of each group are together: their weight and their weighed mean; and the number of the first.
-pooled_readings <- function(data, group_of) {
+pooled_measurements <- function(data, group_of) {
   weight <- drop(rowsum(1 / data$noise, group_of))
   list(weight = weight, value = drop(rowsum(data$y / data$noise, group_of)) / weight,
        first = match(seq_along(weight), group_of))
@@ -71,8 +71,8 @@ pooled_readings <- function(data, group_of) {
 # / P_ii given all others, where `pooled` readings count as one.
 left_out_dense <- function(data, by, groups = NULL) {
   n <- length(data$y)
-  group_of <- if (by == "reward") seq_len(n) else place_groups(data)
-  pooled <- pooled_readings(data, group_of)
+  group_of <- if (by == "reward") seq_len(n) else point_groups(data)
+  pooled <- pooled_measurements(data, group_of)
   weight <- pooled$weight
   value <- pooled$value
   first <- pooled$first

@@ -142,7 +142,7 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 NULL
 
 # ---- the rewards and what the model says ------------------------------------------
-# A list: `id`, `place` (a data.frame, NULL for regressions), `reward` in user's units, and in the model's: `y` with
+# A list: `id`, `point` (a data.frame, NULL for regressions), `reward` in user's units, and in the model's: `y` with
 # the prior mean taken off, `prior` (that mean), `noise`, `mean` and `sd` of f there (less the prior mean), `x`
 # (inputs as the kernel sees them), `context` (numbers of groups, or NULL), `counts` (FALSE for what only stands in
 # for a reward), `gram_at()` of the places of some, `dense`: only that gives what is left out, `accuracy` of mean and
@@ -164,7 +164,7 @@ checked_data <- function(object, outcome = NULL) {
 regression_checked <- function(object) {
   n <- length(object$y)
   at <- predict(object)
-  list(id = seq_len(n), place = as.data.frame(object$x), reward = object$y, y = object$y - object$mean,
+  list(id = seq_len(n), point = as.data.frame(object$x), reward = object$y, y = object$y - object$mean,
        prior = rep(object$mean, n),
        noise = noise_scales(object) * object$noise_var, mean = at$mean - object$mean, sd = at$sd, x = object$x,
        counts = rep(TRUE, n), gram_at = grams(object$kernel, object$x), accuracy = 0,
@@ -176,7 +176,7 @@ regression_checked <- function(object) {
 bandit_checked <- function(bandit, k = 1L) {
   if (has_rule(bandit)) return(rule_checked(bandit))
   check_remembers(bandit, "object", "`check_model()`")
-  heal(bandit)
+  rebuild(bandit)
   config <- outcome_config(current_config(bandit), k)
   changes <- or_else(config$changes, change_never())
   if (trait(changes, "reweighs")) {
@@ -185,9 +185,9 @@ bandit_checked <- function(bandit, k = 1L) {
   }
   if (has_likelihood(config)) return(likelihood_checked(bandit, config))
   known <- core(cpp_bandit_known(bandit$handle, k))
-  check_enough(sum(is_told(bandit, known$id, k)))
+  check_enough(sum(is_reported(bandit, known$id, k)))
   if (is.finite(trait(changes, "lasting"))) known <- lapply(known, utils::tail, trait(changes, "lasting"))
-  counts <- is_told(bandit, known$id, k)
+  counts <- is_reported(bandit, known$id, k)
   scaled <- through_map(output_map(config), known, config$noise_var)
   x <- known_inputs(bandit, known$id)
   noise_under <- function(config) noise_of(known, config, scaled$noise_var, x)
@@ -195,11 +195,11 @@ bandit_checked <- function(bandit, k = 1L) {
   prior <- known_prior_mean(bandit, known$id, config$mean)
   decay <- trait(changes, "decay")
   at <- if (is.null(decay)) posterior_where_played(bandit, known$id, k)
-  place <- query_frame(bandit, known$id)[-1]
+  point <- query_frame(bandit, known$id)[-1]
   contexts <- config$context_names
-  list(id = known$id, place = place, reward = known$value, y = scaled$value - prior, noise = noise, prior = prior,
+  list(id = known$id, point = point, reward = known$value, y = scaled$value - prior, noise = noise, prior = prior,
        mean = at$mean - prior, sd = at$sd, x = x,
-       context = if (length(contexts)) match_frames(place[contexts], unique(place[contexts])),
+       context = if (length(contexts)) match_frames(point[contexts], unique(point[contexts])),
        counts = counts,
        gram_at = grams(config$kernel, x, known$id, decay), dense = !is.null(decay),
        models = if (k == 1 && !is.null(config$models)) models_checked(bandit, known$id, config, scaled$value, x,
@@ -228,7 +228,7 @@ rule_checked <- function(bandit) {
     stop_state("`check_model()` needs a bandit with a posterior; ", describe_policy(bandit$config$policy),
                " has none.", argument = "object")
   }
-  heal(bandit)
+  rebuild(bandit)
   bandit_checked(as.environment(models_of(bandit)[[1]]))
 }
 
@@ -248,20 +248,20 @@ check_bandit_outcome <- function(outcome, config) {
 order_of_arrival <- function(bandit, ids, k = 1L) {
   kind <- table_column(bandit$events, "kind")
   # (A point may be given whose reward comes later.)
-  told <- kind %in% event_kind[c("reward", "given")] & !is.na(table_column(bandit$events, "reward"))
-  if (has_outcomes(bandit$config)) told <- told & table_column(bandit$events, "outcome") %in% k
-  order(match(ids, table_column(bandit$events, "id")[told]))
+  reported <- kind %in% event_kind[c("reward", "given")] & !is.na(table_column(bandit$events, "reward"))
+  if (has_outcomes(bandit$config)) reported <- reported & table_column(bandit$events, "outcome") %in% k
+  order(match(ids, table_column(bandit$events, "id")[reported]))
 }
 
 # z of rewards by the mean and sd that stand in the log, each with the parameters of its choice: after the first refit
 # (where there are refits), and only where every earlier reward had come. `known`: ids, rewards and their own noise.
 said_at_choice <- function(bandit, known) {
-  told <- rows_said_of(bandit, known)
-  before <- told$before
+  reported <- rows_said_of(bandit, known)
+  before <- reported$before
   queries <- bandit$queries
   z <- rep(NA_real_, length(before))
   for (k in unique(before)) {
-    at <- told$rows[before == k]
+    at <- reported$rows[before == k]
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
     here <- lapply(known, `[`, at)
     scaled <- through_map(output_map(config), here, config$noise_var)
@@ -284,18 +284,18 @@ model_check <- function(data, by) {
   }
   left <- if (!is.null(data$left_out)) data$left_out(by) else left_out_by(data, by)
   frame <- left_out_frame(data, left)
-  ours <- own_columns(frame, names(data$place))
+  ours <- own_columns(frame, names(data$point))
   if (!is.null(data$rate)) ours$reward <- data$rate[data$counts]
   out <- list(rewards = count, by = by, fitted = or_else(data$fitted, !is.null(data$said)), groups = nrow(frame),
               held = sum(abs(ours$z) <= stats::qnorm(0.975), na.rm = TRUE),
               largest = max(abs(ours$z), na.rm = TRUE), tests = model_tests(data, ours), data = frame,
-              inputs = as.character(names(data$place)))
+              inputs = as.character(names(data$point)))
   scores <- log_scores(data, left)
   structure(c(out, scores, judge_model(out, data)), class = "bandit_check")
 }
 
 left_out_by <- function(data, by) {
-  if (is.null(data$models)) return(if (by == "context") left_out_blocks(data) else left_out_places(data, by))
+  if (is.null(data$models)) return(if (by == "context") left_out_blocks(data) else left_out_points(data, by))
   left_out_of_models(data, by)
 }
 
@@ -321,7 +321,7 @@ left_out_of_models <- function(data, by) {
   out
 }
 
-# The normal quantile of sum w Phi(z), by the smaller tail; a row per place.
+# The normal quantile of sum w Phi(z), by the smaller tail; a row per point.
 mixture_quantile <- function(z, weight) {
   lower <- log_sum(stats::pnorm(z, log.p = TRUE), weight)
   upper <- log_sum(stats::pnorm(z, lower.tail = FALSE, log.p = TRUE), weight)
@@ -329,10 +329,10 @@ mixture_quantile <- function(z, weight) {
 }
 
 # For each group: value, its weight's inverse, mean and variance of f without it.
-left_out_places <- function(data, by) {
+left_out_points <- function(data, by) {
   if (isTRUE(data$dense)) return(left_out_dense(data, by))
-  group_of <- if (by == "reward") seq_along(data$y) else place_groups(data)
-  pooled <- pooled_readings(data, group_of)
+  group_of <- if (by == "reward") seq_along(data$y) else point_groups(data)
+  pooled <- pooled_measurements(data, group_of)
   weight <- pooled$weight
   value <- pooled$value
   first <- pooled$first
@@ -369,14 +369,14 @@ left_out_blocks <- function(data) {
 
 left_out_frame <- function(data, left) {
   at <- left$first
-  belief <- data$user(left$mean + data$prior[at], sqrt(left$variance))
+  model_state <- data$user(left$mean + data$prior[at], sqrt(left$variance))
   z <- or_else(left$z, (left$value - left$mean) / sqrt(left$variance + left$noise))
   # (Of several readings the one that counts as they do together.)
   reward <- drop(rowsum(data$reward / data$noise, left$group)) / drop(rowsum(1 / data$noise, left$group))
-  ours <- list(id = data$id[at], reward = unname(reward), mean = unname(belief$mean), sd = unname(belief$sd),
+  ours <- list(id = data$id[at], reward = unname(reward), mean = unname(model_state$mean), sd = unname(model_state$sd),
                z = unname(z), pit = stats::pnorm(unname(z)))
-  ours <- columns_beside(ours, names(data$place))
-  frame <- cpp_frame(c(ours[1], as.list(data$place[at, , drop = FALSE]), ours[-1]))
+  ours <- columns_beside(ours, names(data$point))
+  frame <- cpp_frame(c(ours[1], as.list(data$point[at, , drop = FALSE]), ours[-1]))
   frame[drop(rowsum(as.integer(data$counts), left$group)) > 0, , drop = FALSE]
 }
 
@@ -406,7 +406,7 @@ innovations <- function(data) {
   if (!is.null(data$said)) return(data$said)
   rows <- data$arrival[data$counts[data$arrival]]
   n <- length(rows)
-  groups <- if (isTRUE(data$dense)) rows else place_groups(data)[rows]
+  groups <- if (isTRUE(data$dense)) rows else point_groups(data)[rows]
   y <- data$y[rows]
   noise <- data$noise[rows]
   # Those whose last reward comes late are first: the others need not be followed for as long.
@@ -513,23 +513,23 @@ outlying <- function(data) {
 }
 
 # Of the precision P of the rewards `weighted`: P y, `own`: its diagonal, and `column(i)`. Readings of one place have
-# the same covariance with all others, so that only a matrix of the places is inverted: M = K + 1 / w, w the places'
-# weights, and with shares f_i = 1 / (noise_i w) of its place P_ij = f_i f_j [M^-1]_places
-# + ([i = j] - [same place] f_j) / noise_i.
+# the same covariance with all others, so that only a matrix of the points is inverted: M = K + 1 / w, w the points'
+# weights, and with shares f_i = 1 / (noise_i w) of its place P_ij = f_i f_j [M^-1]_points
+# + ([i = j] - [same point] f_j) / noise_i.
 precision_of_rewards <- function(data) {
-  place <- if (isTRUE(data$dense)) seq_along(data$y) else place_groups(data)
-  pooled <- pooled_readings(data, place)
+  point <- if (isTRUE(data$dense)) seq_along(data$y) else point_groups(data)
+  pooled <- pooled_measurements(data, point)
   weight <- pooled$weight
   value <- pooled$value
-  share <- unname(1 / (data$noise * weight[place]))
+  share <- unname(1 / (data$noise * weight[point]))
   inverse <- chol2inv(chol(data$gram_at(pooled$first) + diag(1 / weight, length(weight))))
   column <- function(i) {
-    within <- ifelse(place == place[i], -share * share[i] * weight[[place[i]]], 0)
+    within <- ifelse(point == point[i], -share * share[i] * weight[[point[i]]], 0)
     within[i] <- within[i] + 1 / data$noise[i]
-    share * inverse[place, place[i]] * share[i] + within
+    share * inverse[point, point[i]] * share[i] + within
   }
-  list(weighted = share * drop(inverse %*% value)[place] + unname(data$y - value[place]) / data$noise,
-       own = share^2 * diag(inverse)[place] + (1 - share) / data$noise, column = column)
+  list(weighted = share * drop(inverse %*% value)[point] + unname(data$y - value[point]) / data$noise,
+       own = share^2 * diag(inverse)[point] + (1 - share) / data$noise, column = column)
 }
 
 # Do the residuals of the second half fail alone?
@@ -552,7 +552,7 @@ short_number <- function(x) {
 describe_check <- function(check) {
   largest <- check$tests[check$tests$test == "largest", ]
   order <- check$tests$statistic[check$tests$test == "order"]
-  # (Of two places each is one alone without the other: no spread, so no constant to hold against.)
+  # (Of two points each is one alone without the other: no spread, so no constant to hold against.)
   constant <- if (is.na(check$constant_score)) "" else sprintf(" (constant %s)", short_number(check$constant_score))
   sprintf("check: %d rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
           check$rewards, check$held, if (check$groups == check$rewards) "" else sprintf(" of %d points", check$groups),

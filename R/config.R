@@ -78,7 +78,7 @@ has_posterior <- function(bandit) !has_rule(bandit) || length(bandit$config$mode
 # What the kernel calls its inputs.
 input_names <- function(config) c(model_names(config$domain), config$context_names)
 
-# Does the core keep a table of every place in every context? Then a number says it all.
+# Does the core keep a table of every point in every context? Then a number says it all.
 is_tabulated_space <- function(config) core_space_kind(config$domain, config) == "table"
 
 status_of <- function(bandit, id) status_names[bandit$queries$status[id]]
@@ -93,7 +93,7 @@ share_of <- function(transfer, rho) {
 }
 
 # share_of(), averaged over the models.
-share_told <- function(config) {
+share_reported <- function(config) {
   each <- vapply(config$models, function(model) share_of(config$transfer, model$campaigns$correlation), 0)
   sum(model_weights(config) * each)
 }

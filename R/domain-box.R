@@ -76,7 +76,7 @@ box_of_pairs <- function(pairs, arg) {
 }
 
 #' @export
-place_count.box_domain <- function(domain) Inf
+point_count.box_domain <- function(domain) Inf
 
 #' @export
 arm_count.box_domain <- function(domain) NULL
@@ -85,7 +85,7 @@ arm_count.box_domain <- function(domain) NULL
 arm_labels.box_domain <- function(domain) NULL
 
 #' @export
-all_places.box_domain <- function(domain) NULL
+all_points.box_domain <- function(domain) NULL
 
 # Points of a box have no numbers.
 unnumbered <- function(inputs) list(arm = rep(NA_integer_, nrow(inputs)), inputs = inputs)
@@ -94,13 +94,13 @@ unnumbered <- function(inputs) list(arm = rep(NA_integer_, nrow(inputs)), inputs
 input_ranges.box_domain <- function(domain) to_model_inputs(domain, rbind(domain$lower, domain$upper))
 
 #' @export
-find_places.box_domain <- function(domain, x, arm = NULL, arg = "x") {
+find_points.box_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm", "a box has no arms. If it is a reward, use `reward = `")
   unnumbered(to_model_inputs(domain, points_in_box(domain, x, arg)))
 }
 
 #' @export
-places_anywhere.box_domain <- function(domain, x, arm = NULL, arg = "x") {
+points_anywhere.box_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm", "a box has no arms. If it is a reward, use `reward = `")
   x <- check_points(x, domain$names, arg)
   inside <- !is_beyond_box(domain, x)
@@ -121,7 +121,7 @@ is_beyond_box <- function(box, x, slack = 0) {
 }
 
 #' @export
-lies_outside.box_domain <- function(domain, places) beyond_ranges(domain, places)
+lies_outside.box_domain <- function(domain, points) beyond_ranges(domain, points)
 
 points_in_box <- function(domain, x, arg) {
   whole_where_due(domain, within_bounds(domain, check_points(x, domain$names, arg), arg), arg)
@@ -171,7 +171,7 @@ slice_of.box_domain <- function(domain, values) {
 arms_at.box_domain <- function(domain, x) rep(NA_integer_, nrow(x))
 
 #' @export
-nearest_places.box_domain <- function(domain, inputs) {
+nearest_points.box_domain <- function(domain, inputs) {
   dimnames(inputs) <- NULL
   bounds <- unname(input_ranges(domain))
   inside <- pmin(pmax(inputs, rep(bounds[1, ], each = nrow(inputs))), rep(bounds[2, ], each = nrow(inputs)))
@@ -180,7 +180,7 @@ nearest_places.box_domain <- function(domain, inputs) {
 }
 
 # Points of the unit cube as places of the box.
-scale_to_box <- function(domain, u) nearest_places(domain, cube_inputs(domain, u))
+scale_to_box <- function(domain, u) nearest_points(domain, cube_inputs(domain, u))
 
 # ... as model inputs. Whole numbers have equal parts of the cube; on a logarithmic scale k has those of [k, k + 1).
 cube_inputs <- function(box, u) {
@@ -200,7 +200,7 @@ whole_quantiles <- function(box, j, u) {
 }
 
 #' @export
-sample_places.box_domain <- function(domain, count) {
+sample_points.box_domain <- function(domain, count) {
   d <- length(domain$names)
   scale_to_box(domain, matrix(stats::runif(count * d), count, d, byrow = TRUE))
 }
@@ -208,11 +208,11 @@ sample_places.box_domain <- function(domain, count) {
 # A Latin hypercube: one point in each of `count` slices of every input. Of whole numbers no point comes twice while
 # another is left.
 #' @export
-design_places.box_domain <- function(domain, count) {
+design_points.box_domain <- function(domain, count) {
   inputs <- scale_to_box(domain, latin_hypercube(domain$names, count))$inputs
   if (!all(domain$integer)) return(unnumbered(inputs))
   if (prod(domain$upper - domain$lower + 1) > kMostWhole) {
-    return(unnumbered(distinct_inputs(inputs, function(wanted) sample_places(domain, wanted)$inputs)))
+    return(unnumbered(distinct_inputs(inputs, function(wanted) sample_points(domain, wanted)$inputs)))
   }
   values <- lapply(seq_along(domain$names), function(j) seq(domain$lower[[j]], domain$upper[[j]]))
   all <- unname(as.matrix(expand.grid(values, KEEP.OUT.ATTRS = FALSE)))
@@ -253,14 +253,14 @@ distinct_inputs <- function(inputs, draw) {
 }
 
 #' @export
-spread_places.box_domain <- function(domain, count) {
+spread_points.box_domain <- function(domain, count) {
   scale_to_box(domain, golden_points(count, length(domain$names)))
 }
 
 #' @export
 maximise_over.box_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
-  rows <- list(count = 1L, box = domain, settle = function(row, inputs) nearest_places(domain, inputs),
-               find = function(places) list(row = rep(1L, place_total(places)), inputs = places$inputs))
+  rows <- list(count = 1L, box = domain, settle = function(row, inputs) nearest_points(domain, inputs),
+               find = function(points) list(row = rep(1L, point_total(points)), inputs = points$inputs))
   maximise_in_rows(rows, value, limits, effort, from)
 }
 
@@ -320,7 +320,7 @@ box_sides <- function(domain) {
 }
 
 #' @export
-place_labels.box_domain <- function(domain, arm, inputs) {
+point_labels.box_domain <- function(domain, arm, inputs) {
   x <- from_model_inputs(domain, inputs)
   stats::setNames(lapply(seq_along(domain$names), function(j) unname(x[, j])), domain$names)
 }
@@ -333,8 +333,8 @@ picture_types.box_domain <- function(domain, smooth) {
 
 # On a box of more than two inputs the points played take the place of arms.
 #' @export
-picture_places.box_domain <- function(domain, type, played, resolution) {
-  if (type == "arms") return(played_places(domain, played))
+picture_points.box_domain <- function(domain, type, played, resolution) {
+  if (type == "arms") return(evaluated_points(domain, played))
   unnumbered(to_model_inputs(domain, box_grid(domain, if (type == "curve") 301 else 61, resolution)))
 }
 
@@ -346,7 +346,7 @@ check_something_played <- function(domain, played) {
   }
 }
 
-played_places <- function(domain, played) {
+evaluated_points <- function(domain, played) {
   check_something_played(domain, played)
   first <- !duplicated(played[intersect(c("arm", domain$names), names(played))])
   x <- as.matrix(played[first, domain$names, drop = FALSE])
@@ -388,7 +388,7 @@ input_quantiles.box_domain <- function(domain, i, u) {
 log_inputs.box_domain <- function(domain) domain$log
 
 #' @export
-same_places.box_domain <- function(domain, other) identical(other$type, "box") && same_box(domain, other)
+same_points.box_domain <- function(domain, other) identical(other$type, "box") && same_box(domain, other)
 
 # Names and scales may differ.
 same_box <- function(box, other) {

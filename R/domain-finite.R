@@ -105,7 +105,7 @@ labels_of_rows <- function(x, arg) {
 }
 
 #' @export
-place_count.finite_domain <- function(domain) nrow(domain$x)
+point_count.finite_domain <- function(domain) nrow(domain$x)
 
 #' @export
 arm_count.finite_domain <- function(domain) nrow(domain$x)
@@ -114,32 +114,32 @@ arm_count.finite_domain <- function(domain) nrow(domain$x)
 arm_labels.finite_domain <- function(domain) domain$labels
 
 #' @export
-all_places.finite_domain <- function(domain) arm_places(domain, seq_len(nrow(domain$x)) - 1L)
+all_points.finite_domain <- function(domain) arm_points(domain, seq_len(nrow(domain$x)) - 1L)
 
 # Arms by their 0-based numbers.
-arm_places <- function(domain, arm) list(arm = arm, inputs = domain$x[arm + 1L, , drop = FALSE])
+arm_points <- function(domain, arm) list(arm = arm, inputs = domain$x[arm + 1L, , drop = FALSE])
 
 #' @export
 input_ranges.finite_domain <- function(domain) apply(domain$x, 2, range)
 
 #' @export
-find_places.finite_domain <- function(domain, x, arm = NULL, arg = "x") {
+find_points.finite_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (is.null(x) == is.null(arm)) {
     if (is.null(x)) stop_missing("arm", "numbers of arms, or points as `x`")
     else stop_unused("arm", "`x` is given too, and one of the two is enough")
   }
-  if (!is.null(arm)) return(arm_places(domain, check_arms(arm, domain)))
+  if (!is.null(arm)) return(arm_points(domain, check_arms(arm, domain)))
   x <- check_points(x, domain$names, arg)
   arm <- arms_at(domain, x)
-  if (anyNA(arm)) stop_stranger(x[which(is.na(arm))[1], ], arg, "arm", "points among the arms of the domain")
-  arm_places(domain, arm)
+  if (anyNA(arm)) stop_untrusted(x[which(is.na(arm))[1], ], arg, "arm", "points among the arms of the domain")
+  arm_points(domain, arm)
 }
 
 #' @export
 arms_at.finite_domain <- function(domain, x) match_rows(x, domain$x) - 1L
 
 #' @export
-nearest_places.finite_domain <- function(domain, inputs) arm_places(domain, nearest_rows(domain$x, inputs))
+nearest_points.finite_domain <- function(domain, inputs) arm_points(domain, nearest_rows(domain$x, inputs))
 
 # For each row of `inputs` the 0-based number of the nearest row of `x`, the first of several.
 nearest_rows <- function(x, inputs) {
@@ -170,32 +170,32 @@ arms_with <- function(domain, name, value) {
 }
 
 #' @export
-sample_places.finite_domain <- function(domain, count) {
-  arm_places(domain, sample.int(nrow(domain$x), count, replace = TRUE) - 1L)
+sample_points.finite_domain <- function(domain, count) {
+  arm_points(domain, sample.int(nrow(domain$x), count, replace = TRUE) - 1L)
 }
 
 # Without replacement while there are enough.
 #' @export
-design_places.finite_domain <- function(domain, count) {
-  arm_places(domain, sample.int(nrow(domain$x), count, replace = count > nrow(domain$x)) - 1L)
+design_points.finite_domain <- function(domain, count) {
+  arm_points(domain, sample.int(nrow(domain$x), count, replace = count > nrow(domain$x)) - 1L)
 }
 
 #' @export
-spread_places.finite_domain <- function(domain, count) {
+spread_points.finite_domain <- function(domain, count) {
   n <- nrow(domain$x)
-  if (count >= n) return(all_places(domain))
-  arm_places(domain, as.integer(round(seq(1, n, length.out = count))) - 1L)
+  if (count >= n) return(all_points(domain))
+  arm_points(domain, as.integer(round(seq(1, n, length.out = count))) - 1L)
 }
 
 #' @export
 maximise_over.finite_domain <- function(domain, value, limits = NULL, effort = NULL, from = NULL, tie = 0) {
-  places <- all_places(domain)
-  values <- value(places)
-  excess <- if (is.null(limits)) numeric(length(values)) else total_excess(limits(places))
+  points <- all_points(domain)
+  values <- value(points)
+  excess <- if (is.null(limits)) numeric(length(values)) else total_excess(limits(points))
   feasible <- excess <= 0
   score <- if (any(feasible)) ifelse(feasible, values, -Inf) else -excess
   best <- which(score >= max(score) - tie)[1]
-  list(places = subset_places(places, best), value = values[best], feasible = feasible[best])
+  list(points = subset_points(points, best), value = values[best], feasible = feasible[best])
 }
 
 #' @export
@@ -222,7 +222,7 @@ core_space.finite_domain <- function(domain, setting) {
                 contexts = length(setting$context_names)))
   }
   blocks <- if (is.null(setting$contexts)) 1L else nrow(setting$contexts)
-  list(kind = "table", points = points_in_contexts(domain, all_places(domain), setting$contexts),
+  list(kind = "table", points = points_in_contexts(domain, all_points(domain), setting$contexts),
        prior_mean = rep(mean, blocks), arms = n)
 }
 
@@ -241,7 +241,7 @@ domain_story.finite_domain <- function(domain) {
 }
 
 #' @export
-place_labels.finite_domain <- function(domain, arm, inputs) {
+point_labels.finite_domain <- function(domain, arm, inputs) {
   at <- arm + 1L
   columns <- list(arm = at)
   domain <- unclass(domain)                           # `$` of a classed list is ten times as slow
@@ -265,7 +265,7 @@ is_full_grid <- function(x) {
 }
 
 #' @export
-picture_places.finite_domain <- function(domain, type, played, resolution) all_places(domain)
+picture_points.finite_domain <- function(domain, type, played, resolution) all_points(domain)
 
 #' @export
 input_axis.finite_domain <- function(domain, i, count) {
@@ -282,7 +282,7 @@ input_quantiles.finite_domain <- function(domain, i, u) {
 log_inputs.finite_domain <- function(domain) rep(FALSE, length(domain$names))
 
 #' @export
-same_places.finite_domain <- function(domain, other) {
+same_points.finite_domain <- function(domain, other) {
   identical(other$type, "finite") && identical(unname(domain$x), unname(other$x))
 }
 

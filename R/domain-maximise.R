@@ -7,7 +7,7 @@
 # closer looks around the best point. Climbs are the core's (src/core/base/climb_by_values.h).
 #
 # It stands beside the searches of bandits (src/core/spaces) because it has to do what they need not. Their scores cost
-# microseconds and have slopes, and a place that is nearly the best will do; here a call costs what R takes, so that
+# microseconds and have slopes, and a point that is nearly the best will do; here a call costs what R takes, so that
 # many points are asked about at once, and what is found is the truth that regret is measured against. Whole numbers are
 # tried one by one, where a bandit relaxes them: a function of the user's may not know 2.5. Limits are met to 1e-10 by
 # multipliers, which asks for them at every step, where a bandit takes them as linear to ask R seldom, and ends 1e-4 to
@@ -23,9 +23,9 @@ kMostSlices <- 64
 kMostWhole <- 20000
 
 # `rows`: what is searched, a list of `count`, how many rows there are (one for a box); `box`, the inputs that move in
-# each; `settle(row, inputs)`, the places next to inputs of the box in these rows (1, 2, ...), with `excess` where
-# something is excluded beforehand; `find(places)`, the `row` (NA: none) and `inputs` of places; perhaps
-# `beside(place)`, inputs to try beside a place, in its row.
+# each; `settle(row, inputs)`, the points next to inputs of the box in these rows (1, 2, ...), with `excess` where
+# something is excluded beforehand; `find(points)`, the `row` (NA: none) and `inputs` of places; perhaps
+# `beside(point)`, inputs to try beside a point, in its row.
 maximise_in_rows <- function(rows, value, limits, effort, from) {
   search <- new_search_of_rows(rows, value, limits, effort)
   found <- assess(search, first_points(search, from))
@@ -33,11 +33,11 @@ maximise_in_rows <- function(rows, value, limits, effort, from) {
   search$inside <- pick(found, which(is_feasible(search, found)))
   best <- best_point(search, found)
   for (start in linkage_starts(found, search_score(search, found), effort$starts)) {
-    best <- better_of(search, best, climb(search, pick(found, start)))
+    best <- better_of(search, best, local_search(search, pick(found, start)))
   }
   if (!best$feasible) best <- look_closer(search, best)
   best <- look_closer(search, best)
-  list(places = settled_points(search, best)$places, value = best$value, feasible = best$feasible)
+  list(points = settled_points(search, best)$points, value = best$value, feasible = best$feasible)
 }
 
 # ---- slices and points --------------------------------------------------------
@@ -70,14 +70,14 @@ whole_slices <- function(box, rows) {
   as.matrix(expand.grid(stats::setNames(values, at), KEEP.OUT.ATTRS = FALSE))
 }
 
-# The nearest places, and what they exceed that is known beforehand, a column each.
+# The nearest points, and what they exceed that is known beforehand, a column each.
 settled_points <- function(search, points) {
   n <- length(points$slice)
   inputs <- matrix(0, n, length(search$rows$box$names))
   inputs[, search$fixed] <- search$whole[points$slice, ]
   inputs[, search$free] <- rep(search$lower, each = n) + points$u * rep(search$side, each = n)
   found <- search$rows$settle(search$row[points$slice], inputs)
-  list(places = found[c("arm", "inputs")], excess = or_else(found$excess, matrix(0, n, 0)))
+  list(points = found[c("arm", "inputs")], excess = or_else(found$excess, matrix(0, n, 0)))
 }
 
 # The free inputs' unit cube, from inputs of the box.
@@ -87,7 +87,7 @@ cube_of <- function(search, inputs) {
   pmin(pmax(u, 0), 1)
 }
 
-# Candidates over all slices, and the places `from`.
+# Candidates over all slices, and the points `from`.
 first_points <- function(search, from) {
   effort <- search$effort
   slices <- length(search$row)
@@ -99,9 +99,9 @@ first_points <- function(search, from) {
   bind_points(points_of(search, from), spread)
 }
 
-points_of <- function(search, places) {
-  if (is.null(places) || place_total(places) == 0) return(NULL)
-  found <- search$rows$find(places)
+points_of <- function(search, points) {
+  if (is.null(points) || point_total(points) == 0) return(NULL)
+  found <- search$rows$find(points)
   # (Rows may share their inputs: their numbers tell them apart.)
   slice <- match_rows(cbind(found$row, found$inputs[, search$fixed]), cbind(search$row, search$whole))
   pick(list(slice = slice, u = cube_of(search, found$inputs)), which(!is.na(slice)))
@@ -121,12 +121,12 @@ pick <- function(points, rows) {
 
 assess <- function(search, points) {
   settled <- settled_points(search, points)
-  points$value <- search$value(settled$places)
+  points$value <- search$value(settled$points)
   with_limits(search, points, settled)
 }
 
 with_limits <- function(search, points, settled = settled_points(search, points)) {
-  points$g <- cbind(settled$excess, if (!is.null(search$limits)) search$limits(settled$places))
+  points$g <- cbind(settled$excess, if (!is.null(search$limits)) search$limits(settled$points))
   points
 }
 
@@ -195,12 +195,12 @@ linkage_starts <- function(points, score, count) {
 }
 
 # One point moved uphill over the inputs that are not whole numbers; it never gets worse.
-climb <- function(search, point) {
+local_search <- function(search, point) {
   start <- best_point(search, point)
   smooth <- search$smooth
   if (length(smooth) == 0) return(start)
   end <- pick(point, 1)
-  end$u[, smooth] <- core(cpp_climb(point$u[, smooth], function(v) {
+  end$u[, smooth] <- core(cpp_local_search(point$u[, smooth], function(v) {
     u <- point$u[rep(1, nrow(v)), , drop = FALSE]
     u[, smooth] <- v
     found <- assess(search, list(slice = rep(point$slice, nrow(v)), u = u))
@@ -259,7 +259,7 @@ look_within <- function(search, best, cloud) {
     before <- best
     near <- assess(search, neighbours(search, best, cloud))
     found <- if (effort$starts == 0) best_point(search, near)
-             else climb(search, pick(near, which.max(search_score(search, near))))
+             else local_search(search, pick(near, which.max(search_score(search, near))))
     best <- better_of(search, best, found)
     if (!gains(best, before)) break
   }
@@ -272,7 +272,7 @@ gains <- function(best, before) best$value - before$value > 1e-9 * abs(before$va
 neighbours <- function(search, point, cloud) {
   u <- pmin(pmax(cloud + rep(point$u, each = nrow(cloud)), 0), 1)
   beside <- search$rows$beside
-  if (!is.null(beside)) u <- rbind(u, cube_of(search, beside(settled_points(search, point)$places)))
+  if (!is.null(beside)) u <- rbind(u, cube_of(search, beside(settled_points(search, point)$points)))
   for (j in setdiff(seq_along(search$free), search$smooth)) u <- rbind(u, whole_steps(search, point$u, j))
   others <- setdiff(seq_along(search$row), point$slice)
   list(slice = c(rep(point$slice, nrow(u)), others), u = rbind(u, point$u[rep(1, length(others)), , drop = FALSE]))

@@ -52,12 +52,12 @@ row_part <- function(domain, inputs) inputs[, seq_along(domain$rows$names), drop
 box_part <- function(domain, inputs) inputs[, length(domain$rows$names) + seq_along(domain$box$names), drop = FALSE]
 
 # Places from the rows' 0-based numbers and model inputs of the box.
-row_places <- function(domain, arm, inputs) {
+row_points <- function(domain, arm, inputs) {
   list(arm = arm, inputs = unname(cbind(domain$rows$x[arm + 1L, , drop = FALSE], inputs)))
 }
 
 #' @export
-place_count.product_domain <- function(domain) Inf
+point_count.product_domain <- function(domain) Inf
 
 #' @export
 arm_count.product_domain <- function(domain) arm_count(domain$rows)
@@ -66,24 +66,24 @@ arm_count.product_domain <- function(domain) arm_count(domain$rows)
 arm_labels.product_domain <- function(domain) arm_labels(domain$rows)
 
 #' @export
-all_places.product_domain <- function(domain) NULL
+all_points.product_domain <- function(domain) NULL
 
 #' @export
 input_ranges.product_domain <- function(domain) cbind(input_ranges(domain$rows), input_ranges(domain$box))
 
 # All inputs; or the number of the row and the box's inputs.
 #' @export
-find_places.product_domain <- function(domain, x, arm = NULL, arg = "x") {
+find_points.product_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
   x <- check_points(x, domain$names, arg)
-  row_places(domain, rows_found(domain, x, arg), find_places(domain$box, box_part(domain, x), arg = arg)$inputs)
+  row_points(domain, rows_found(domain, x, arg), find_points(domain$box, box_part(domain, x), arg = arg)$inputs)
 }
 
 # Numbers of the rows that points have (from 0).
 rows_found <- function(domain, x, arg) {
   arm <- arms_at(domain, x)
   if (anyNA(arm)) {
-    stop_stranger(row_part(domain, x)[which(is.na(arm))[1], ], arg, "row of the product",
+    stop_untrusted(row_part(domain, x)[which(is.na(arm))[1], ], arg, "row of the product",
                   "points whose first inputs are among its rows")
   }
   arm
@@ -91,28 +91,28 @@ rows_found <- function(domain, x, arg) {
 
 # Rows are the product's; what is added to them may lie outside of the box.
 #' @export
-places_anywhere.product_domain <- function(domain, x, arm = NULL, arg = "x") {
+points_anywhere.product_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
   x <- check_points(x, domain$names, arg)
-  row_places(domain, rows_found(domain, x, arg), places_anywhere(domain$box, box_part(domain, x), arg = arg)$inputs)
+  row_points(domain, rows_found(domain, x, arg), points_anywhere(domain$box, box_part(domain, x), arg = arg)$inputs)
 }
 
 #' @export
 data_ranges.product_domain <- function(domain) cbind(data_ranges(domain$rows), unname(data_ranges(domain$box)))
 
 #' @export
-lies_outside.product_domain <- function(domain, places) {
-  lies_outside(domain$box, unnumbered(box_part(domain, places$inputs)))
+lies_outside.product_domain <- function(domain, points) {
+  lies_outside(domain$box, unnumbered(box_part(domain, points$inputs)))
 }
 
 find_by_row <- function(domain, x, arm, arg) {
   arm <- check_arms(arm, domain)
   if (is.null(x)) stop_missing(arg, "the box's inputs, because `arm` gives the row of a product")
-  inputs <- find_places(domain$box, x, arg = arg)$inputs
+  inputs <- find_points(domain$box, x, arg = arg)$inputs
   if (!length(arm) %in% c(1L, nrow(inputs))) {
     stop_argument("arm", describe(arm), sprintf("one number, or one for each of %d point(s)", nrow(inputs)))
   }
-  row_places(domain, rep_len(arm, nrow(inputs)), inputs)
+  row_points(domain, rep_len(arm, nrow(inputs)), inputs)
 }
 
 #' @export
@@ -130,45 +130,45 @@ slice_of.product_domain <- function(domain, values) {
 arms_at.product_domain <- function(domain, x) arms_at(domain$rows, row_part(domain, x))
 
 #' @export
-nearest_places.product_domain <- function(domain, inputs) {
-  row_places(domain, nearest_places(domain$rows, row_part(domain, inputs))$arm,
-             nearest_places(domain$box, box_part(domain, inputs))$inputs)
+nearest_points.product_domain <- function(domain, inputs) {
+  row_points(domain, nearest_points(domain$rows, row_part(domain, inputs))$arm,
+             nearest_points(domain$box, box_part(domain, inputs))$inputs)
 }
 
 #' @export
-sample_places.product_domain <- function(domain, count) {
-  row_places(domain, sample_places(domain$rows, count)$arm, sample_places(domain$box, count)$inputs)
+sample_points.product_domain <- function(domain, count) {
+  row_points(domain, sample_points(domain$rows, count)$arm, sample_points(domain$box, count)$inputs)
 }
 
 # A Latin hypercube of the box, each row as often as any other. (Repeats of whole numbers are drawn again.)
 #' @export
-design_places.product_domain <- function(domain, count) {
+design_points.product_domain <- function(domain, count) {
   n <- arm_count(domain)
   turns <- unlist(lapply(seq_len(ceiling(count / n)), function(turn) sample.int(n)))
-  found <- cbind(utils::head(turns, count) - 1L, design_places(domain$box, count)$inputs)
+  found <- cbind(utils::head(turns, count) - 1L, design_points(domain$box, count)$inputs)
   if (all(domain$box$integer)) {
     found <- distinct_inputs(found, function(wanted) {
-      drawn <- sample_places(domain, wanted)
+      drawn <- sample_points(domain, wanted)
       cbind(drawn$arm, box_part(domain, drawn$inputs))
     })
   }
-  row_places(domain, as.integer(found[, 1]), found[, -1, drop = FALSE])
+  row_points(domain, as.integer(found[, 1]), found[, -1, drop = FALSE])
 }
 
 # The same number in every row.
 #' @export
-spread_places.product_domain <- function(domain, count) {
+spread_points.product_domain <- function(domain, count) {
   n <- arm_count(domain)
-  inputs <- spread_places(domain$box, max(1, ceiling(count / n)))$inputs
+  inputs <- spread_points(domain$box, max(1, ceiling(count / n)))$inputs
   each <- nrow(inputs)
-  row_places(domain, rep(seq_len(n) - 1L, each = each), inputs[rep(seq_len(each), n), , drop = FALSE])
+  row_points(domain, rep(seq_len(n) - 1L, each = each), inputs[rep(seq_len(each), n), , drop = FALSE])
 }
 
 #' @export
 maximise_over.product_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
   rows <- list(count = arm_count(domain), box = domain$box,
-               settle = function(row, inputs) row_places(domain, row - 1L, nearest_places(domain$box, inputs)$inputs),
-               find = function(places) list(row = places$arm + 1L, inputs = box_part(domain, places$inputs)))
+               settle = function(row, inputs) row_points(domain, row - 1L, nearest_points(domain$box, inputs)$inputs),
+               find = function(points) list(row = points$arm + 1L, inputs = box_part(domain, points$inputs)))
   maximise_in_rows(rows, value, limits, effort, from)
 }
 
@@ -204,8 +204,8 @@ domain_story.product_domain <- function(domain) {
 }
 
 #' @export
-place_labels.product_domain <- function(domain, arm, inputs) {
-  c(place_labels(domain$rows, arm), place_labels(domain$box, NULL, box_part(domain, inputs)))
+point_labels.product_domain <- function(domain, arm, inputs) {
+  c(point_labels(domain$rows, arm), point_labels(domain$box, NULL, box_part(domain, inputs)))
 }
 
 # A map needs two inputs, of which the rows' has distinct values.
@@ -217,11 +217,11 @@ picture_types.product_domain <- function(domain, smooth) {
 }
 
 #' @export
-picture_places.product_domain <- function(domain, type, played, resolution) {
-  if (type == "arms") return(played_places(domain, played))
+picture_points.product_domain <- function(domain, type, played, resolution) {
+  if (type == "arms") return(evaluated_points(domain, played))
   inputs <- to_model_inputs(domain$box, box_grid(domain$box, 61, resolution))
   n <- arm_count(domain)
-  row_places(domain, rep(seq_len(n) - 1L, nrow(inputs)), inputs[rep(seq_len(nrow(inputs)), each = n), , drop = FALSE])
+  row_points(domain, rep(seq_len(n) - 1L, nrow(inputs)), inputs[rep(seq_len(nrow(inputs)), each = n), , drop = FALSE])
 }
 
 #' @export
@@ -240,8 +240,8 @@ input_quantiles.product_domain <- function(domain, i, u) {
 log_inputs.product_domain <- function(domain) c(log_inputs(domain$rows), log_inputs(domain$box))
 
 #' @export
-same_places.product_domain <- function(domain, other) {
-  identical(other$type, "product") && same_places(domain$rows, other$rows) && same_places(domain$box, other$box)
+same_points.product_domain <- function(domain, other) {
+  identical(other$type, "product") && same_points(domain$rows, other$rows) && same_points(domain$box, other$box)
 }
 
 # What a user may write in place of a domain.

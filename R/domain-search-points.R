@@ -124,7 +124,7 @@ only_corners <- function(domain, inputs) {
 }
 
 playable <- function(rules, u) {
-  found <- settled_places(rules, u)
+  found <- resolved_points(rules, u)
   for (column in rules$required) found$feasible <- found$feasible & found$inputs[, column] > 0.5
   inputs <- found$inputs[found$feasible, , drop = FALSE]
   if (!has_rules(rules$domain) && !rules$stepped && !any(rules$domain$box$integer)) return(inputs)
@@ -134,7 +134,7 @@ playable <- function(rules, u) {
 # Uniformly over the box of all inputs, until there are enough that may be played; where linear constraints leave little
 # of it, uniformly over their region.
 #' @export
-sample_places.search_domain <- function(domain, count) {
+sample_points.search_domain <- function(domain, count) {
   rules <- search_rules(domain)
   linear <- linear_rules(domain)
   kept <- matrix(0, 0, length(model_names(domain)))
@@ -156,7 +156,7 @@ uniform_model <- function(domain, count) {
 }
 
 playable_rows <- function(rules, u) {
-  found <- settled_places(rules, u)
+  found <- resolved_points(rules, u)
   found$inputs[found$feasible, , drop = FALSE]
 }
 
@@ -178,21 +178,21 @@ linear_sample <- function(rules, linear, count) {
 
 # A Latin hypercube; points of it that may not be played, or are there already, are replaced by uniform ones.
 #' @export
-design_places.search_domain <- function(domain, count) {
+design_points.search_domain <- function(domain, count) {
   rules <- search_rules(domain)
-  found <- settled_places(rules, cube_model(domain, latin_hypercube(domain$names, count)))
+  found <- resolved_points(rules, cube_model(domain, latin_hypercube(domain$names, count)))
   inputs <- found$inputs
   bad <- which(!found$feasible)
-  if (length(bad)) inputs[bad, ] <- sample_places(domain, length(bad))$inputs
+  if (length(bad)) inputs[bad, ] <- sample_points(domain, length(bad))$inputs
   if (is_listed(domain)) return(unnumbered(distinct_of(inputs, search_candidates(rules))))
-  unnumbered(distinct_inputs(inputs, function(wanted) sample_places(domain, wanted)$inputs))
+  unnumbered(distinct_inputs(inputs, function(wanted) sample_points(domain, wanted)$inputs))
 }
 
-# Can all places be listed?
+# Can all points be listed?
 is_listed <- function(domain) all(domain$box$integer) && prod(domain$box$upper - domain$box$lower + 1) <= kMostWhole
 
 #' @export
-spread_places.search_domain <- function(domain, count) {
+spread_points.search_domain <- function(domain, count) {
   rules <- search_rules(domain)
   inputs <- playable(rules, cube_model(domain, golden_points(count, length(domain$names))))
   if (nrow(inputs) < count) inputs <- rbind(inputs, search_candidates(rules))
@@ -200,10 +200,10 @@ spread_places.search_domain <- function(domain, count) {
 }
 
 #' @export
-nearest_places.search_domain <- function(domain, inputs) {
+nearest_points.search_domain <- function(domain, inputs) {
   rules <- search_rules(domain)
   u <- matrix(inputs[, seq_along(domain$names)], nrow(inputs))
-  found <- settled_places(rules, u)
+  found <- resolved_points(rules, u)
   bad <- which(!found$feasible)
   if (length(bad)) {
     candidates <- search_candidates(rules)
@@ -231,14 +231,14 @@ maximise_over.search_domain <- function(domain, value, limits = NULL, effort = e
     # So little can be played that the search has not met it.
     return(look(levels, unnumbered(rbind(from$inputs, search_candidates(rules)))))
   }
-  places <- unnumbered(rbind(from$inputs, search_candidates(rules)))
-  values <- value(places)
-  excess <- if (is.null(limits)) numeric(length(values)) else total_excess(limits(places))
+  points <- unnumbered(rbind(from$inputs, search_candidates(rules)))
+  values <- value(points)
+  excess <- if (is.null(limits)) numeric(length(values)) else total_excess(limits(points))
   top <- utils::head(order(excess > 0, excess, -values), kMostLevelRows / 2)
-  levels <- places$inputs[top, which(domain$categorical), drop = FALSE]
-  best <- look(levels[!duplicated(levels), , drop = FALSE], subset_places(places, top))
+  levels <- points$inputs[top, which(domain$categorical), drop = FALSE]
+  best <- look(levels[!duplicated(levels), , drop = FALSE], subset_points(points, top))
   repeat {
-    found <- look(neighbouring_rows(domain, best$places$inputs[1, which(domain$categorical)]), best$places)
+    found <- look(neighbouring_rows(domain, best$points$inputs[1, which(domain$categorical)]), best$points)
     if (!is_better(found, best)) return(best)
     best <- found
   }
@@ -271,13 +271,13 @@ neighbouring_rows <- function(domain, levels) {
 }
 
 # For maximise_in_rows(): a row of `levels` (codes) each, with the numbers' box. Inputs that do not exist and
-# constraints come in where places are settled.
+# constraints come in where points are settled.
 rows_of_levels <- function(rules, levels) {
   domain <- rules$domain
   coded <- which(domain$categorical)
   numbers <- which(!domain$categorical)
   box <- domain$box
-  rows_at <- function(places) match_rows(places$inputs[, coded, drop = FALSE], levels)
+  rows_at <- function(points) match_rows(points$inputs[, coded, drop = FALSE], levels)
   list(count = nrow(levels),
        box = new_box(box$names[numbers], box$lower[numbers], box$upper[numbers], box$integer[numbers],
                      box$log[numbers]),
@@ -288,22 +288,22 @@ rows_of_levels <- function(rules, levels) {
          found <- settle_points(rules, u)
          c(unnumbered(found$inputs), list(excess = found$excess))
        },
-       find = function(places) {
-         list(row = if (length(coded)) rows_at(places) else rep(1L, place_total(places)),
-              inputs = places$inputs[, numbers, drop = FALSE])
+       find = function(points) {
+         list(row = if (length(coded)) rows_at(points) else rep(1L, point_total(points)),
+              inputs = points$inputs[, numbers, drop = FALSE])
        },
        beside = exchanges_beside(domain, numbers))
 }
 
-# A function of a place that gives inputs (the columns `numbers`) with other shares, or with whole numbers whose sum is
+# A function of a point that gives inputs (the columns `numbers`) with other shares, or with whole numbers whose sum is
 # the same; NULL where there is neither.
 exchanges_beside <- function(domain, numbers) {
   linear <- linear_rules(domain)
   moves <- if (!is.null(linear)) core(cpp_lattice_moves(linear, coded_sides(domain$box)))
   if (!has_shares(domain) && NROW(moves) == 0) return(NULL)
-  function(place) {
-    shares <- if (has_shares(domain)) share_exchanges(domain, place$inputs)
-    whole <- if (NROW(moves)) lattice_exchanges(domain, linear$at + 1, moves, place$inputs)
+  function(point) {
+    shares <- if (has_shares(domain)) share_exchanges(domain, point$inputs)
+    whole <- if (NROW(moves)) lattice_exchanges(domain, linear$at + 1, moves, point$inputs)
     rbind(shares, whole)[, numbers, drop = FALSE]
   }
 }
@@ -337,7 +337,7 @@ search_rules <- function(domain) {
   rules
 }
 
-# Model inputs without indicators, wherever they lie, as places: see Settled in the core.
+# Model inputs without indicators, wherever they lie, as points: see Settled in the core.
 settle_points <- function(rules, u) {
   domain <- rules$domain
   dimnames(u) <- NULL
@@ -350,7 +350,7 @@ settle_points <- function(rules, u) {
   list(inputs = model_of_codes(domain, codes), excess = constraint_excess(rules, codes, found$columns))
 }
 
-settled_places <- function(rules, u) {
+resolved_points <- function(rules, u) {
   found <- settle_points(rules, u)
   c(unnumbered(found$inputs), list(feasible = rowSums(found$excess > 0) == 0))
 }

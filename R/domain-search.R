@@ -452,7 +452,7 @@ model_names.search_domain <- function(domain) {
 }
 
 #' @export
-place_count.search_domain <- function(domain) Inf
+point_count.search_domain <- function(domain) Inf
 
 #' @export
 arm_count.search_domain <- function(domain) NULL
@@ -461,7 +461,7 @@ arm_count.search_domain <- function(domain) NULL
 arm_labels.search_domain <- function(domain) NULL
 
 #' @export
-all_places.search_domain <- function(domain) NULL
+all_points.search_domain <- function(domain) NULL
 
 #' @export
 input_ranges.search_domain <- function(domain) {
@@ -492,13 +492,13 @@ inputs_anywhere.search_domain <- function(domain, x, arg) {
 # Levels are those of the space, inputs exist where they do there, shares add up; `where` is for what lies within the
 # bounds.
 #' @export
-places_anywhere.search_domain <- function(domain, x, arm = NULL, arg = "x") {
+points_anywhere.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm", "a search space has no arms. If it is a reward, use `reward = `")
   x <- read_inputs(domain, x, arg)
   codes <- read_codes(domain, x, arg)
   outside <- is_beyond_box(domain$box, codes, share_slack(domain))
   inputs <- matrix(0, nrow(codes), length(model_names(domain)))
-  if (any(!outside)) inputs[!outside, ] <- find_places(domain, x[!outside, , drop = FALSE], arg = arg)$inputs
+  if (any(!outside)) inputs[!outside, ] <- find_points(domain, x[!outside, , drop = FALSE], arg = arg)$inputs
   if (any(outside)) {
     check_share_sums(domain, codes[outside, , drop = FALSE], arg, bounded = FALSE)
     inputs[outside, ] <- inputs_anywhere(domain, x[outside, , drop = FALSE], arg)
@@ -521,10 +521,10 @@ data_ranges.search_domain <- function(domain) {
 }
 
 #' @export
-lies_outside.search_domain <- function(domain, places) beyond_ranges(domain, places)
+lies_outside.search_domain <- function(domain, points) beyond_ranges(domain, points)
 
 #' @export
-find_places.search_domain <- function(domain, x, arm = NULL, arg = "x") {
+find_points.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm", "a search space has no arms. If it is a reward, use `reward = `")
   codes <- within_bounds(domain$box, check_share_sums(domain, read_codes(domain, x, arg), arg), arg)
   rules <- search_rules(domain)
@@ -625,7 +625,7 @@ from_model_inputs.search_domain <- function(domain, u) {
 
 # Levels that there are, and whole numbers that R has.
 #' @export
-can_be_told.search_domain <- function(domain, inputs) {
+can_be_reported.search_domain <- function(domain, inputs) {
   if (!all(is.finite(inputs))) return(FALSE)
   named <- which(vapply(domain$params, `[[`, "", "type") %in% c("factor", "logical"))
   levels <- inputs[, named, drop = FALSE]
@@ -636,10 +636,10 @@ can_be_told.search_domain <- function(domain, inputs) {
 }
 
 #' @export
-place_labels.search_domain <- function(domain, arm, inputs) typed_columns(domain, from_model_inputs(domain, inputs))
+point_labels.search_domain <- function(domain, arm, inputs) typed_columns(domain, from_model_inputs(domain, inputs))
 
 #' @export
-user_inputs.search_domain <- function(domain, places) cpp_frame(place_labels(domain, NULL, places$inputs))
+user_inputs.search_domain <- function(domain, points) cpp_frame(point_labels(domain, NULL, points$inputs))
 
 #' @export
 one_point.search_domain <- function(domain, row) as.list(row)[domain$names]
@@ -706,8 +706,8 @@ picture_types.search_domain <- function(domain, smooth) {
 }
 
 #' @export
-picture_places.search_domain <- function(domain, type, played, resolution) {
-  if (type != "arms") return(picture_places(domain$box, type, played, resolution))
+picture_points.search_domain <- function(domain, type, played, resolution) {
+  if (type != "arms") return(picture_points(domain$box, type, played, resolution))
   check_something_played(domain, played)
   codes <- read_codes(domain, played[domain$names], "x")
   unnumbered(model_of_codes(domain, codes[!duplicated(codes), , drop = FALSE]))
@@ -749,7 +749,7 @@ completed_points.search_domain <- function(domain, frame) {
 log_inputs.search_domain <- function(domain) domain$box$log
 
 #' @export
-same_places.search_domain <- function(domain, other) {
+same_points.search_domain <- function(domain, other) {
   identical(other$type, "search") && identical(unname(domain$params), unname(other$params)) &&
     identical(unname(domain$shares), unname(other$shares)) &&
     identical(comparable(domain$where), comparable(other$where))

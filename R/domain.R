@@ -9,20 +9,20 @@
 
 # ---- how much there is --------------------------------------------------------
 
-# How many places there are, Inf where they cannot be counted.
-place_count <- function(domain) UseMethod("place_count")
+# How many points there are, Inf where they cannot be counted.
+point_count <- function(domain) UseMethod("point_count")
 
-# How many arms, or rows, places are numbered by; NULL where they have no numbers.
+# How many arms, or rows, points are numbered by; NULL where they have no numbers.
 arm_count <- function(domain) UseMethod("arm_count")
 
-# Have places numbers?
+# Have points numbers?
 has_numbers <- function(domain) !is.null(arm_count(domain))
 
 # What the arms, or rows, are called; NULL where they have no names.
 arm_labels <- function(domain) UseMethod("arm_labels")
 
-# Every place, in order; NULL where they cannot be counted.
-all_places <- function(domain) UseMethod("all_places")
+# Every point, in order; NULL where they cannot be counted.
+all_points <- function(domain) UseMethod("all_points")
 
 # What the model inputs are called: as the inputs, unless a domain has more of them.
 model_names <- function(domain) UseMethod("model_names")
@@ -33,10 +33,10 @@ model_names.default <- function(domain) domain$names
 # A 2 x d matrix of the least and the largest model inputs.
 input_ranges <- function(domain) UseMethod("input_ranges")
 
-# ---- which places -------------------------------------------------------------
+# ---- which points -------------------------------------------------------------
 
-# The places that a user names by `x` (inputs), by `arm` (1-based), or by both, or an error about `arg`.
-find_places <- function(domain, x, arm = NULL, arg = "x") UseMethod("find_places")
+# The points that a user names by `x` (inputs), by `arm` (1-based), or by both, or an error about `arg`.
+find_points <- function(domain, x, arm = NULL, arg = "x") UseMethod("find_points")
 
 # Inputs as users write them (a matrix, or what the domain has for it), checked for their form and types, but not
 # for where they lie.
@@ -60,11 +60,11 @@ inputs_anywhere.default <- function(domain, x, arg) {
   u
 }
 
-# As find_places(), but numbers may lie outside of the bounds where the domain's places have no numbers of their own.
-places_anywhere <- function(domain, x, arm = NULL, arg = "x") UseMethod("places_anywhere")
+# As find_points(), but numbers may lie outside of the bounds where the domain's points have no numbers of their own.
+points_anywhere <- function(domain, x, arm = NULL, arg = "x") UseMethod("points_anywhere")
 
 #' @export
-places_anywhere.default <- function(domain, x, arm = NULL, arg = "x") find_places(domain, x, arm, arg)
+points_anywhere.default <- function(domain, x, arm = NULL, arg = "x") find_points(domain, x, arm, arg)
 
 # Where data may lie, as input_ranges() says it of places that are chosen.
 data_ranges <- function(domain) UseMethod("data_ranges")
@@ -72,16 +72,16 @@ data_ranges <- function(domain) UseMethod("data_ranges")
 #' @export
 data_ranges.default <- function(domain) input_ranges(domain)
 
-# A flag for each place that places_anywhere() found: does it lie outside?
-lies_outside <- function(domain, places) UseMethod("lies_outside")
+# A flag for each point that points_anywhere() found: does it lie outside?
+lies_outside <- function(domain, points) UseMethod("lies_outside")
 
 #' @export
-lies_outside.default <- function(domain, places) rep(FALSE, place_total(places))
+lies_outside.default <- function(domain, points) rep(FALSE, point_total(points))
 
 # As the core has it: Box::holds().
-beyond_ranges <- function(domain, places) {
+beyond_ranges <- function(domain, points) {
   bounds <- unname(input_ranges(domain))
-  is_beyond(places$inputs, bounds[1, ], bounds[2, ], 1e-9 * (bounds[2, ] - bounds[1, ]))
+  is_beyond(points$inputs, bounds[1, ], bounds[2, ], 1e-9 * (bounds[2, ] - bounds[1, ]))
 }
 
 # For each row of `x`: is one of its numbers further outside than its slack?
@@ -96,21 +96,21 @@ bound_rounding <- 1e-14
 # Numbers (0-based) of the arms or rows at some inputs, NA where there is none.
 arms_at <- function(domain, x) UseMethod("arms_at")
 
-# The places next to some model inputs, wherever these lie.
-nearest_places <- function(domain, inputs) UseMethod("nearest_places")
+# The points next to some model inputs, wherever these lie.
+nearest_points <- function(domain, inputs) UseMethod("nearest_points")
 
-# `count` places drawn uniformly from R's generator.
-sample_places <- function(domain, count) UseMethod("sample_places")
+# `count` points drawn uniformly from R's generator.
+sample_points <- function(domain, count) UseMethod("sample_points")
 
-# `count` places to begin a search with, spread at random.
-design_places <- function(domain, count) UseMethod("design_places")
+# `count` points to begin a search with, spread at random.
+design_points <- function(domain, count) UseMethod("design_points")
 
-# About `count` places spread evenly, without random numbers.
-spread_places <- function(domain, count) UseMethod("spread_places")
+# About `count` points spread evenly, without random numbers.
+spread_points <- function(domain, count) UseMethod("spread_points")
 
-# The place where value(places) is largest among those where no column of limits(places) is above 0. A list:
-# `places` (one), `value`, `feasible`; where no place is feasible the one of the least excess. `tie`: so much
-# below the best still counts as best where places can be counted; the first of them is taken. `from`: places
+# The point where value(points) is largest among those where no column of limits(points) is above 0. A list:
+# `points` (one), `value`, `feasible`; where no point is feasible the one of the least excess. `tie`: so much
+# below the best still counts as best where points can be counted; the first of them is taken. `from`: points
 # to look at besides; `effort`: see effort_of_run and effort_of_round.
 maximise_over <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
   UseMethod("maximise_over")
@@ -134,11 +134,11 @@ to_model_inputs <- function(domain, x) UseMethod("to_model_inputs")
 from_model_inputs <- function(domain, u) UseMethod("from_model_inputs")
 
 # Places as vectorised functions of the user get them: a matrix with a column per input; with types a data.frame.
-user_inputs <- function(domain, places) UseMethod("user_inputs")
+user_inputs <- function(domain, points) UseMethod("user_inputs")
 
 #' @export
-user_inputs.default <- function(domain, places) {
-  x <- from_model_inputs(domain, places$inputs)
+user_inputs.default <- function(domain, points) {
+  x <- from_model_inputs(domain, points$inputs)
   matrix(x, nrow(x), length(domain$names), dimnames = list(NULL, domain$names))
 }
 
@@ -187,7 +187,7 @@ compare_proxy.bandit_point <- function(x, path) list(object = unclass(x), path =
 # `context_names`, `mean`.
 core_space <- function(domain, setting) UseMethod("core_space")
 
-# core_space()'s `kind` alone: "table" (every place, in every context), "open" (arms in contexts that are not
+# core_space()'s `kind` alone: "table" (every point, in every context), "open" (arms in contexts that are not
 # known beforehand, or too many), "box" or "mixed".
 core_space_kind <- function(domain, setting) UseMethod("core_space_kind")
 
@@ -213,21 +213,21 @@ describe_domain <- function(domain) UseMethod("describe_domain")
 domain_story <- function(domain) UseMethod("domain_story")
 
 # Can these model inputs (a row each) have been told of? Numbers may lie outside of their bounds: rows of another space.
-can_be_told <- function(domain, inputs) UseMethod("can_be_told")
+can_be_reported <- function(domain, inputs) UseMethod("can_be_reported")
 
 #' @export
-can_be_told.bandit_domain <- function(domain, inputs) all(is.finite(inputs))
+can_be_reported.bandit_domain <- function(domain, inputs) all(is.finite(inputs))
 
-# Columns that say which places these are: `arm` (1-based) where there are such, and inputs.
-place_labels <- function(domain, arm, inputs) UseMethod("place_labels")
+# Columns that say which points these are: `arm` (1-based) where there are such, and inputs.
+point_labels <- function(domain, arm, inputs) UseMethod("point_labels")
 
 # Which pictures can be drawn of it: a list of `can`, among "curve", "map", "arms", and `auto`, which of them
 # to prefer. `smooth`: is the covariance a function of the inputs?
 picture_types <- function(domain, smooth) UseMethod("picture_types")
 
-# The places drawn in a picture of this type: `played`, those of the history (with their columns for people);
+# The points drawn in a picture of this type: `played`, those of the history (with their columns for people);
 # `resolution`: how many values of a continuous input, or NULL.
-picture_places <- function(domain, type, played, resolution) UseMethod("picture_places")
+picture_points <- function(domain, type, played, resolution) UseMethod("picture_points")
 
 # Values of input `i` along its axis, about `count` of them.
 input_axis <- function(domain, i, count) UseMethod("input_axis")
@@ -256,40 +256,40 @@ completed_points.default <- function(domain, frame) frame
 # Which inputs are logarithmic.
 log_inputs <- function(domain) UseMethod("log_inputs")
 
-# Do two domains have the same places, in the same order?
-same_places <- function(domain, other) UseMethod("same_places")
+# Do two domains have the same points, in the same order?
+same_points <- function(domain, other) UseMethod("same_points")
 
 # ---- for all kinds ------------------------------------------------------------
 
-can_count <- function(domain) is.finite(place_count(domain))
+can_count <- function(domain) is.finite(point_count(domain))
 
-subset_places <- function(places, rows) {
-  list(arm = places$arm[rows], inputs = places$inputs[rows, , drop = FALSE])
+subset_points <- function(points, rows) {
+  list(arm = points$arm[rows], inputs = points$inputs[rows, , drop = FALSE])
 }
 
-place_total <- function(places) length(places$arm)
+point_total <- function(points) length(points$arm)
 
-no_places <- function(domain) list(arm = integer(), inputs = matrix(0, 0, length(model_names(domain))))
+no_points <- function(domain) list(arm = integer(), inputs = matrix(0, 0, length(model_names(domain))))
 
 # Places as the kernel sees them: inputs, contexts (a row each), and the number of the arm where arms have
 # numbers (-1 for a point that is none).
-kernel_points <- function(domain, places, contexts = NULL) {
-  number <- if (has_numbers(domain)) ifelse(is.na(places$arm), -1, places$arm)
-  unname(cbind(places$inputs, contexts, number))
+kernel_points <- function(domain, points, contexts = NULL) {
+  number <- if (has_numbers(domain)) ifelse(is.na(points$arm), -1, points$arm)
+  unname(cbind(points$inputs, contexts, number))
 }
 
-# And back: the places (without their contexts) at points of the kernel.
-places_of_points <- function(domain, points) {
+# And back: the points (without their contexts) at points of the kernel.
+candidates_of <- function(domain, points) {
   arm <- if (has_numbers(domain)) points[, ncol(points)]
   if (is.null(arm)) arm <- rep(NA_integer_, nrow(points))
   list(arm = replace(arm, which(arm < 0), NA), inputs = points[, seq_along(model_names(domain)), drop = FALSE])
 }
 
-# Every one of some places in every context (rows; or NULL), the places fastest, as the kernel sees them.
-points_in_contexts <- function(domain, places, contexts) {
-  n <- place_total(places)
+# Every one of some points in every context (rows; or NULL), the points fastest, as the kernel sees them.
+points_in_contexts <- function(domain, points, contexts) {
+  n <- point_total(points)
   blocks <- if (is.null(contexts)) 1L else nrow(contexts)
-  kernel_points(domain, subset_places(places, rep(seq_len(n), blocks)),
+  kernel_points(domain, subset_points(points, rep(seq_len(n), blocks)),
                 contexts[rep(seq_len(blocks), each = n), , drop = FALSE])
 }
 
@@ -379,14 +379,14 @@ same_names <- function(names, other) {
   length(names) == length(other) && (identical(names, other) || unnamed(names) || unnamed(other))
 }
 
-stop_stranger <- function(x, arg, what, where) {
-  stranger <- paste(exact_words(unname(x)), collapse = ", ")
-  stop_argument(arg, sprintf("a point (%s) that is no %s", stranger, what), where)
+stop_untrusted <- function(x, arg, what, where) {
+  untrusted <- paste(exact_words(unname(x)), collapse = ", ")
+  stop_argument(arg, sprintf("a point (%s) that is no %s", untrusted, what), where)
 }
 
 # What takes time or memory of the order of their number squared.
-check_few_places <- function(domain, most) {
-  if (can_count(domain) && place_count(domain) > most) {
+check_few_points <- function(domain, most) {
+  if (can_count(domain) && point_count(domain) > most) {
     stop_argument("domain", describe_domain(domain), sprintf("at most %g arms", most))
   }
 }

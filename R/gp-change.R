@@ -5,9 +5,9 @@
 domain_average <- function(domain, kernel, contexts = NULL) {
   exact <- if (is.null(contexts)) closed_form_average(domain, kernel)
   if (!is.null(exact)) return(exact)
-  places <- all_places(domain)
-  if (is.null(places)) places <- spread_places(domain, max(64, ceiling(1024 / max(1L, nrow(contexts)))))
-  list(kind = "points", points = points_in_contexts(domain, places, contexts))
+  points <- all_points(domain)
+  if (is.null(points)) points <- spread_points(domain, max(64, ceiling(1024 / max(1L, nrow(contexts)))))
+  list(kind = "points", points = points_in_contexts(domain, points, contexts))
 }
 
 #' Change-point detection for regression data

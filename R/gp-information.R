@@ -136,12 +136,12 @@ row_numbers <- function(x) {
 # All points that a kernel over a finite domain can be given: numbered in the last column (from 1) where it
 # has a matrix.
 points_of_domain <- function(domain, kernel, arg = "x") {
-  places <- all_places(domain)
-  if (is.null(places)) stop_argument(arg, describe_domain(domain), "points or a finite domain")
-  points <- from_model_inputs(domain, places$inputs)
+  candidates <- all_points(domain)
+  if (is.null(candidates)) stop_argument(arg, describe_domain(domain), "points or a finite domain")
+  points <- from_model_inputs(domain, candidates$inputs)
   if (!has_matrix(kernel)) return(points)
-  resolve_kernel(kernel, domain$names, place_total(places))
-  cbind(points, places$arm + 1)
+  resolve_kernel(kernel, domain$names, point_total(candidates))
+  cbind(points, candidates$arm + 1)
 }
 
 # Bounds and gains are a number for each round.

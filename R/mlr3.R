@@ -155,7 +155,7 @@ optimize_instance <- function(inst, settings, keep) {
   bandit <- instance_bandit(domain, settings, inst)
   keep(bandit)
   # bbotk ends it by a condition, wherever it is.
-  on.exit(tell_rest(bandit, domain, inst))
+  on.exit(record_rest(bandit, domain, inst))
   known <- earlier_evaluations(inst, domain)
   missing <- max(0, instance_design(inst, domain, settings) - nrow(known$values))
   design <- if (missing > 0) instance_points(bandit, missing, settings$fixed)
@@ -163,18 +163,18 @@ optimize_instance <- function(inst, settings, keep) {
   for (rows in split(seq_len(missing), (seq_len(missing) - 1) %/% settings$batch_size)) {
     values <- rbind(values, evaluate_batch(inst, design[rows, , drop = FALSE]))
   }
-  add_batch(bandit, rbind(known$x, design), rewards_told(values, inst, bandit))
+  add_batch(bandit, rbind(known$x, design), rewards_reported(values, inst, bandit))
   repeat {
     asked <- bandit$suggest(settings$batch_size, fixed = settings$fixed)
     found <- evaluate_batch(inst, asked[domain$names])
-    tell_batch(bandit, asked$id, rewards_told(found, inst, bandit))
+    record_batch(bandit, asked$id, rewards_reported(found, inst, bandit))
   }
 }
 
 # What is no number has failed.
-tell_batch <- function(bandit, id, rewards) {
+record_batch <- function(bandit, id, rewards) {
   if (!is.matrix(rewards)) return(observe_evaluated(bandit, id, rewards))
-  for (k in seq_along(id)) tell_values(as.environment(bandit), id[k], rewards[k, ])
+  for (k in seq_along(id)) record_values(as.environment(bandit), id[k], rewards[k, ])
 }
 
 add_batch <- function(bandit, x, rewards) {
@@ -186,14 +186,14 @@ add_batch <- function(bandit, x, rewards) {
 }
 
 # What was evaluated and not told, because bbotk ended it before; and what was asked and not evaluated.
-tell_rest <- function(bandit, domain, inst) {
+record_rest <- function(bandit, domain, inst) {
   status <- own_history(as.environment(bandit))$status
   open <- which(status == "pending")
   if (length(open)) bandit$withdraw(open)
   done <- earlier_evaluations(inst, domain)
-  told <- seq_len(nrow(done$values)) <= sum(status %in% c("observed", "partial", "failed"))
-  if (any(!told)) {
-    add_batch(bandit, done$x[!told, , drop = FALSE], rewards_told(done$values[!told, , drop = FALSE], inst, bandit))
+  reported <- seq_len(nrow(done$values)) <= sum(status %in% c("observed", "partial", "failed"))
+  if (any(!reported)) {
+    add_batch(bandit, done$x[!reported, , drop = FALSE], rewards_reported(done$values[!reported, , drop = FALSE], inst, bandit))
   }
   if (nrow(done$values) && !any(is.finite(done$values))) {
     warn_of_failures(failure_words(paste("returned", done$values[, 1])))
@@ -226,7 +226,7 @@ instance_points <- function(bandit, count, fixed) {
   inside <- as.environment(bandit)
   domain <- inside$config$domain
   contexts <- with_fixed(contexts_for(inside, NULL, 1L), inside, fixed)
-  user_inputs(domain, moved_places(inside, design_places(domain, count), contexts))
+  user_inputs(domain, moved_points(inside, design_points(domain, count), contexts))
 }
 
 evaluate_batch <- function(inst, x) target_values(inst, inst$eval_batch(data.table::as.data.table(x)))
@@ -239,7 +239,7 @@ target_values <- function(inst, data) {
 
 # What the bandit is told of `values`: costs, by bbotk's own sign; of several targets a matrix of them as they are. NA
 # has failed.
-rewards_told <- function(values, inst, bandit) {
+rewards_reported <- function(values, inst, bandit) {
   values[!is.finite(values)] <- NA
   if (ncol(values) == 1) return(inst$objective_multiplicator[[inst$archive$cols_y]] * values[, 1])
   colnames(values) <- outcome_names(bandit$config)
@@ -278,11 +278,11 @@ async_optimizer <- function() {
       optimize = function(inst) {
         domain <- search_space(inst$search_space, transformed = FALSE)
         missing <- max(0, instance_design(inst, domain, self$param_set$values) - inst$archive$n_evals)
-        told <- archive_reader(domain, self$param_set$values, inst)
-        design <- if (missing > 0) instance_points(told$bandit, missing, self$param_set$values$fixed)
+        reported <- archive_reader(domain, self$param_set$values, inst)
+        design <- if (missing > 0) instance_points(reported$bandit, missing, self$param_set$values$fixed)
         found <- bbotk::optimize_async_default(inst, self, if (!is.null(design)) data.table::as.data.table(design))
-        tell_archive(told, as.data.frame(inst$archive$data), domain, inst)
-        self$bandit <- told$bandit
+        record_archive(reported, as.data.frame(inst$archive$data), domain, inst)
+        self$bandit <- reported$bandit
         found
       }
     ),
@@ -307,12 +307,12 @@ work_on_instance <- function(inst, settings) {
   instance <- inst$.__enclos_env__$private
   instance$.eval_queue()
   domain <- search_space(inst$search_space, transformed = FALSE)
-  told <- archive_reader(domain, settings, inst)
+  reported <- archive_reader(domain, settings, inst)
   while (!inst$is_terminated) {
-    tell_archive(told, as.data.frame(inst$archive$data), domain, inst)
-    asked <- told$bandit$suggest(fixed = settings$fixed)
+    record_archive(reported, as.data.frame(inst$archive$data), domain, inst)
+    asked <- reported$bandit$suggest(fixed = settings$fixed)
     # It comes back as a point of the archive, as those of the other workers do.
-    told$bandit$withdraw(asked$id)
+    reported$bandit$withdraw(asked$id)
     instance$.eval_point(as.list(asked[domain$names]))
   }
 }
@@ -322,20 +322,20 @@ archive_reader <- function(domain, settings, inst) {
            parent = emptyenv())
 }
 
-# `told`: a bandit, its ids by the keys of the archive's points, and which of these are open.
-tell_archive <- function(told, data, domain, inst) {
+# `reported`: a bandit, its ids by the keys of the archive's points, and which of these are open.
+record_archive <- function(reported, data, domain, inst) {
   data <- data[data$state %in% c("running", "finished", "failed"), ]
-  new <- !data$keys %in% names(told$ids)
+  new <- !data$keys %in% names(reported$ids)
   if (any(new)) {
-    first <- nrow(told$bandit$history())
-    told$bandit$add(x = read_inputs(domain, data[new, domain$names, drop = FALSE], "instance"))
-    told$ids <- c(told$ids, stats::setNames(first + seq_len(sum(new)), data$keys[new]))
-    told$open <- c(told$open, data$keys[new])
+    first <- nrow(reported$bandit$history())
+    reported$bandit$add(x = read_inputs(domain, data[new, domain$names, drop = FALSE], "instance"))
+    reported$ids <- c(reported$ids, stats::setNames(first + seq_len(sum(new)), data$keys[new]))
+    reported$open <- c(reported$open, data$keys[new])
   }
-  ended <- data[data$keys %in% told$open & data$state != "running", ]
+  ended <- data[data$keys %in% reported$open & data$state != "running", ]
   if (nrow(ended) == 0) return(invisible())
   values <- target_values(inst, ended)
   values[ended$state == "failed", ] <- NA
-  tell_batch(told$bandit, unname(told$ids[ended$keys]), rewards_told(values, inst, told$bandit))
-  told$open <- setdiff(told$open, ended$keys)
+  record_batch(reported$bandit, unname(reported$ids[ended$keys]), rewards_reported(values, inst, reported$bandit))
+  reported$open <- setdiff(reported$open, ended$keys)
 }

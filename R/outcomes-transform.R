@@ -160,15 +160,15 @@ kWorseRoom <- 6
 mean_range <- c(1.128379167095513, 1.692568750643269)
 
 # What the map does before any reward is known.
-first_output_map <- function(outputs) {
+first_outcome_transform <- function(outputs) {
   sign <- if (outputs$direction == "minimize") -1 else 1
-  if (is_fixed(outputs)) new_output_map(outputs$centre, sign * outputs$scale, count = Inf, distinct = 2)
-  else new_output_map(0, sign, distinct = 0)
+  if (is_fixed(outputs)) new_outcome_transform(outputs$centre, sign * outputs$scale, count = Inf, distinct = 2)
+  else new_outcome_transform(0, sign, distinct = 0)
 }
 
 # `distinct`: how many different rewards it was made from, 2 for more: with 0 nothing is known in the user's units, with
 # 1 no scale.
-new_output_map <- function(centre, scale, lambda = 1, bulk = 1, tail = Inf, shift = 0, spread = 1, worst = NaN,
+new_outcome_transform <- function(centre, scale, lambda = 1, bulk = 1, tail = Inf, shift = 0, spread = 1, worst = NaN,
                            count = 0, distinct = 2) {
   list(centre = centre, scale = scale, lambda = lambda, bulk = bulk, tail = tail, shift = shift, spread = spread,
        worst = worst, count = count, distinct = distinct)
@@ -177,7 +177,7 @@ new_output_map <- function(centre, scale, lambda = 1, bulk = 1, tail = Inf, shif
 # NULL where rewards are seen as they are.
 output_map <- function(config) {
   if (is.null(config$outputs) || !is.null(config$output_map)) return(config$output_map)
-  first_output_map(config$outputs)
+  first_outcome_transform(config$outputs)
 }
 
 # Can what the model says be put into the user's units?
@@ -192,28 +192,28 @@ has_fitted_map <- function(config) !is.null(config$outputs) && !is_fixed(config$
 
 # `apart`: which of the rewards are of points far apart (see far_apart()). Where most others are of points near each
 # other, at the optimum say, it is these that have the range of the function.
-fit_output_map <- function(outputs, reward, apart = NULL) {
-  if (is_fixed(outputs) || length(reward) == 0) return(first_output_map(outputs))
+fit_outcome_transform <- function(outputs, reward, apart = NULL) {
+  if (is_fixed(outputs) || length(reward) == 0) return(first_outcome_transform(outputs))
   sign <- if (outputs$direction == "minimize") -1 else 1
   count <- length(reward)
   distinct <- min(2, length(unique(reward)))
   if (count < settled_outputs && distinct > 1) {
-    return(new_output_map(mean(reward), sign * diff(range(reward)) / mean_range[count - 1], count = count,
+    return(new_outcome_transform(mean(reward), sign * diff(range(reward)) / mean_range[count - 1], count = count,
                           distinct = distinct))
   }
   rows <- rows_to_scale_by(reward, apart)
   spread_of <- if (length(rows) < count) covering_spread else robust_spread
   usual <- reward[rows]
-  map <- new_output_map(stats::median(usual), sign * spread_of(usual), count = count, distinct = distinct)
+  map <- new_outcome_transform(stats::median(usual), sign * spread_of(usual), count = count, distinct = distinct)
   if (distinct < 2) return(map)
-  z <- map_outputs(map, reward)
+  z <- transform_outputs(map, reward)
   if (outputs$transform != "none") map$lambda <- power_for(z, always = outputs$transform == "power")
-  if (map$lambda != 1) map$bulk <- spread_of(map_outputs(map, usual), usual)
+  if (map$lambda != 1) map$bulk <- spread_of(transform_outputs(map, usual), usual)
   if (count >= bent_outputs) {
     map$tail <- kTail
     map$worst <- (if (sign < 0) max(reward) else min(reward)) - kWorseRoom * map$scale
   }
-  v <- map_outputs(map, usual)
+  v <- transform_outputs(map, usual)
   spread <- stats::sd(v)
   if (is.finite(spread) && spread > 0) {
     map$shift <- mean(v)
@@ -275,11 +275,11 @@ are_mostly_unlike <- function(reward) {
 # other is not. The first is of the kind in force; `is_usual`: is it the one that the rewards' distribution would have?
 maps_to_compare <- function(outputs, reward, apart, current, has_transfer) {
   if (is.null(outputs)) return(list(list(map = NULL)))
-  usual <- list(map = fit_output_map(outputs, reward, apart), is_usual = TRUE)
+  usual <- list(map = fit_outcome_transform(outputs, reward, apart), is_usual = TRUE)
   map <- usual$map
   # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
   if (outputs$transform != "auto" || is.infinite(map$tail) || has_transfer) return(list(usual))
-  other <- list(map = fit_output_map(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward,
+  other <- list(map = fit_outcome_transform(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward,
                                      apart),
                 is_usual = FALSE)
   if (other$map$lambda == map$lambda) return(list(usual))
@@ -305,7 +305,7 @@ power_for <- function(z, always) {
 }
 
 power_likelihood <- function(z, lambda) {
-  w <- map_outputs(new_output_map(0, 1, lambda), z)
+  w <- transform_outputs(new_outcome_transform(0, 1, lambda), z)
   value <- -length(z) / 2 * log(mean((w - mean(w))^2)) + (lambda - 1) * sum(sign(z) * log1p(abs(z)))
   # (A power under which a penalty of 1e140 overflows is the worst.)
   if (is.finite(value)) value else -.Machine$double.xmax
@@ -313,14 +313,14 @@ power_likelihood <- function(z, lambda) {
 
 # ---- there and back ---------------------------------------------------------------
 
-map_outputs <- function(map, reward) cpp_map_outputs(map, as.double(reward), FALSE)
+transform_outputs <- function(map, reward) cpp_map_outputs(map, as.double(reward), FALSE)
 
 unmap_outputs <- function(map, value) cpp_map_outputs(map, as.double(value), TRUE)
 
 # What is known of rewards as the model has it: their values under a map (NULL: as they are), its slopes there, by which
 # noise is told in the model's units, and their own noise variances in these; NA for the bandit's, which is `usual`.
 through_map <- function(map, known, usual) {
-  value <- function(reward) if (is.null(map)) reward else map_outputs(map, reward)
+  value <- function(reward) if (is.null(map)) reward else transform_outputs(map, reward)
   slope <- if (is.null(map)) rep(1, length(known$value)) else cpp_output_slopes(map, known$value)
   out <- list(value = value(known$value), slope = slope, noise_var = known$noise_var * slope^2)
   doubted <- which(!is.na(known$doubted_to))
@@ -335,7 +335,7 @@ whole_slopes <- function(map, scaled, known) {
   wide <- which(!is.na(known$doubted_to) & known$doubted_to != known$value)
   if (is.null(map) || length(wide) == 0) return(slope)
   to <- known$doubted_to[wide]
-  slope[wide] <- (map_outputs(map, to) - scaled$value[wide]) / (to - known$value[wide])
+  slope[wide] <- (transform_outputs(map, to) - scaled$value[wide]) / (to - known$value[wide])
   slope
 }
 
@@ -346,7 +346,7 @@ expected_rewards <- function(map, value, noise_var) output_moments(map, value, n
 
 # Its inverse; where no value makes a reward expected, the value of the reward itself.
 values_of_expected <- function(map, reward, noise_var) {
-  value <- map_outputs(map, reward)
+  value <- transform_outputs(map, reward)
   if (is_linear_map(map)) return(value)
   vapply(seq_along(reward), function(k) {
     short <- function(at) expected_rewards(map, at, noise_var) - reward[k]

@@ -39,15 +39,15 @@ autoplot.GPBandit <- function(object, type = c("auto", "curve", "map", "arms", "
   object <- looked_at(object)
   if (type %in% c("front", "feasible")) {
     found <- found_by_bandit(object, type, width, resolution)
-    picture <- ggplot_outcomes(found, view_of_outcomes(found, type, NULL, or_else(width, 2), resolution), type)
+    picture <- ggplot_outcomes(found, plot_data_of_outcomes(found, type, NULL, or_else(width, 2), resolution), type)
     return(picture + ggplot_look("top"))
   }
   if (goes_through_best(type, object$config)) {
-    return(ggplot_through_best(object, type, view_context(object, context), width, resolution))
+    return(ggplot_through_best(object, type, plot_data_context(object, context), width, resolution))
   }
-  view <- bandit_view(object, context, truth, type, width, next_choice, resolution)
-  picture <- if (view$type == "map") ggplot_map(object, view) else ggplot_profile(object, view)
-  picture + ggplot_log(view$log) + ggplot2::labs(title = view$title) + ggplot_look("right")
+  plot_data <- bandit_plot_data(object, context, truth, type, width, next_choice, resolution)
+  picture <- if (plot_data$type == "map") ggplot_map(object, plot_data) else ggplot_profile(object, plot_data)
+  picture + ggplot_log(plot_data$log) + ggplot2::labs(title = plot_data$title) + ggplot_look("right")
 }
 
 #' @rdname bandit-autoplot
@@ -60,17 +60,17 @@ autoplot.bandit_run <- function(object, type = c("cumulative", "average", "simpl
   need_ggplot2()
   log <- check_choice(log, c("", "x", "y", "xy"))
   col <- or_else(check_colours(col), okabe_ito)[[1]]
-  view <- run_view(object, type, bound)
-  curve <- gsub("_", " ", view$column)
+  plot_data <- run_plot_data(object, type, bound)
+  curve <- gsub("_", " ", plot_data$column)
   lines <- rbind(
-    ggplot_series(curve, view$frame$round, shown_on(view$frame[[view$column]], log)),
-    if (!is.null(view$frame$bound)) ggplot_series("bound", view$frame$round, shown_on(view$frame$bound, log))
+    ggplot_series(curve, plot_data$frame$round, shown_on(plot_data$frame[[plot_data$column]], log)),
+    if (!is.null(plot_data$frame$bound)) ggplot_series("bound", plot_data$frame$round, shown_on(plot_data$frame$bound, log))
   )
-  verticals <- rbind(if (length(view$changes)) ggplot_series("change point", view$changes, NA),
-                     if (length(view$restarts)) ggplot_series("restart", view$restarts, NA))
+  verticals <- rbind(if (length(plot_data$changes)) ggplot_series("change point", plot_data$changes, NA),
+                     if (length(plot_data$restarts)) ggplot_series("restart", plot_data$restarts, NA))
   shown <- c(curve, "bound", "change point", "restart")
   aesthetics <- aes_of(x = "x", y = "y", colour = "series", linetype = "series")
-  picture <- ggplot2::ggplot(view$frame)
+  picture <- ggplot2::ggplot(plot_data$frame)
   if (!is.null(verticals)) {
     lying <- aes_of(xintercept = "x", colour = "series", linetype = "series")
     picture <- picture + ggplot2::geom_vline(data = verticals, mapping = lying, key_glyph = "path", linewidth = 0.5)
@@ -80,7 +80,7 @@ autoplot.bandit_run <- function(object, type = c("cumulative", "average", "simpl
   picture + ggplot2::geom_line(data = lines, mapping = aesthetics, linewidth = 0.8, na.rm = TRUE) +
     ggplot2::scale_colour_manual(NULL, values = colours, breaks = shown) +
     ggplot2::scale_linetype_manual(NULL, values = types, breaks = shown) +
-    ggplot_log(log) + ggplot2::labs(x = "round", y = view$label, title = view$title) + ggplot_look()
+    ggplot_log(log) + ggplot2::labs(x = "round", y = plot_data$label, title = plot_data$title) + ggplot_look()
 }
 
 #' @rdname bandit-autoplot
@@ -91,15 +91,15 @@ autoplot.bandit_comparison <- function(object, type = "average_regret", bound = 
   check_class(object, "bandit_comparison")
   check_dots_empty(..., allowed = names(formals(autoplot.bandit_comparison)))
   need_ggplot2()
-  view <- comparison_view(object, type, bands, log, bound)
-  style <- series_style(nlevels(view$frame$bandit), check_colours(col))
-  ylog <- grepl("y", view$log)
-  curves <- view$frame
-  curves$mean <- shown_on(curves$mean, view$log)
+  plot_data <- comparison_plot_data(object, type, bands, log, bound)
+  style <- series_style(nlevels(plot_data$frame$bandit), check_colours(col))
+  ylog <- grepl("y", plot_data$log)
+  curves <- plot_data$frame
+  curves$mean <- shown_on(curves$mean, plot_data$log)
   banded <- curves[!is.na(curves$se) & !is.na(curves$mean), ]
   # A band that reaches zero ends at the lowest mean of a logarithmic axis.
   if (ylog && nrow(banded)) banded$lower <- pmax(banded$lower, min(curves$mean, na.rm = TRUE))
-  ggplot2::ggplot(view$frame, aes_of(x = "round", y = "mean", colour = "bandit")) +
+  ggplot2::ggplot(plot_data$frame, aes_of(x = "round", y = "mean", colour = "bandit")) +
     ggplot2::geom_ribbon(data = banded, mapping = aes_of(ymin = "lower", ymax = "upper", fill = "bandit"),
                          alpha = 0.18, colour = NA) +
     ggplot2::geom_line(data = curves, mapping = aes_of(linetype = "bandit"), linewidth = 0.8, na.rm = TRUE) +
@@ -108,7 +108,7 @@ autoplot.bandit_comparison <- function(object, type = "average_regret", bound = 
     ggplot2::scale_linetype_manual(NULL, values = style$lty) +
     (if (!is.null(curves$bound)) ggplot2::geom_line(data = curves, mapping = aes_of(y = "bound"), colour = "black",
                                                     linetype = "dashed", na.rm = TRUE)) +
-    ggplot_log(view$log) + ggplot2::labs(x = "round", y = view$label, subtitle = view$note) + ggplot_look()
+    ggplot_log(plot_data$log) + ggplot2::labs(x = "round", y = plot_data$label, subtitle = plot_data$note) + ggplot_look()
 }
 
 need_ggplot2 <- function() {
@@ -120,7 +120,7 @@ need_ggplot2 <- function() {
 
 ggplot_series <- function(series, x, y) data.frame(series = series, x = x, y = y)
 
-# A logarithmic axis has no place for zero.
+# A logarithmic axis has no point for zero.
 shown_on <- function(values, log) if (grepl("y", log)) ifelse(values > 0, values, NA) else values
 
 ggplot_look <- function(legend = "top") {
@@ -135,13 +135,13 @@ ggplot_look <- function(legend = "top") {
 # --- a bandit of many inputs -----------------------------------------------------------------------
 
 ggplot_through_best <- function(bandit, type, context, width, resolution) {
-  view <- through_best_view(bandit, type, context, width, resolution)
-  picture <- if (type == "sd") ggplot_sd_map(bandit, view) else ggplot_slices(view)
-  picture + ggplot2::labs(title = view$title) + ggplot_look("right")
+  plot_data <- through_best_plot_data(bandit, type, context, width, resolution)
+  picture <- if (type == "sd") ggplot_sd_map(bandit, plot_data) else ggplot_slices(plot_data)
+  picture + ggplot2::labs(title = plot_data$title) + ggplot_look("right")
 }
 
-ggplot_sd_map <- function(bandit, view) {
-  ggplot_plane(view, bandit_history(bandit), bandit$config$domain, "sd", "mean")
+ggplot_sd_map <- function(bandit, plot_data) {
+  ggplot_plane(plot_data, bandit_history(bandit), bandit$config$domain, "sd", "mean")
 }
 
 # --- a search ------------------------------------------------------------------------------------
@@ -175,10 +175,10 @@ autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map"
   type <- check_choice(type, c("progress", "slices", "map", "importance", "dependence", "front", "feasible"))
   check_picture(object, type, inputs, width, resolution, "object")
   if (has_outcomes(object$bandit$config)) {
-    picture <- ggplot_outcomes(object, maximum_view(object, type, inputs, width, resolution), type)
+    picture <- ggplot_outcomes(object, maximum_plot_data(object, type, inputs, width, resolution), type)
     return(picture + ggplot_look(if (type == "map") "right" else "top"))
   }
-  data <- maximum_view(object, type, inputs, width, resolution)[[type]]
+  data <- maximum_plot_data(object, type, inputs, width, resolution)[[type]]
   shown <- worthwhile_range(object$history$reward, object$direction)
   picture <- switch(type, progress = ggplot_progress(data, object$direction, shown),
                     importance = ggplot_importance(data), ggplot_searched(object, data, type, shown))
@@ -188,19 +188,19 @@ autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map"
 # Slices or a map through the recommended point.
 ggplot_searched <- function(found, data, type, shown) {
   domain <- found$bandit$config$domain
-  view <- list(data = data, through = recommended_point(found$bandit, context_of(found)), pair = names(data)[1:2],
+  plot_data <- list(data = data, through = recommended_point(found$bandit, context_of(found)), pair = names(data)[1:2],
                log = stats::setNames(log_inputs(domain), domain$names), levels = levels_of_inputs(domain))
   if (type == "dependence") {
-    view$through <- NULL
-    return(ggplot_slices(view) + ggplot2::labs(y = dependence_label) +
+    plot_data$through <- NULL
+    return(ggplot_slices(plot_data) + ggplot2::labs(y = dependence_label) +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
   if (type == "slices") {
-    return(ggplot_slices(view) + ggplot2::labs(y = "expected reward") +
+    return(ggplot_slices(plot_data) + ggplot2::labs(y = "expected reward") +
              ggplot2::coord_cartesian(ylim = slices_range(data, shown)))
   }
-  contours <- is.null(unlist(view$levels[view$pair])) && !is_flat(own_columns(data, view$pair)$sd)
-  ggplot_plane(view, found$history, domain, "mean", "sd", shown) +
+  contours <- is.null(unlist(plot_data$levels[plot_data$pair])) && !is_flat(own_columns(data, plot_data$pair)$sd)
+  ggplot_plane(plot_data, found$history, domain, "mean", "sd", shown) +
     ggplot2::labs(subtitle = if (contours) "contours: posterior sd")
 }
 
@@ -238,16 +238,16 @@ ggplot_importance <- function(data) {
 # --- a bandit ------------------------------------------------------------------------------------
 
 # All points of the picture as one table: kind, position, height.
-ggplot_marks <- function(bandit, view) {
-  seen <- view$queries
+ggplot_marks <- function(bandit, plot_data) {
+  seen <- plot_data$queries
   known <- !is.na(seen$reward)
   rows <- function(kind, x, y) if (length(x)) data.frame(kind = kind, at = x, height = y)
   rbind(
-    if (!is_line(view)) rows("truth", if (!is.null(view$frame$truth)) view$x, view$frame$truth),
+    if (!is_line(plot_data)) rows("truth", if (!is.null(plot_data$frame$truth)) plot_data$x, plot_data$frame$truth),
     rows("observed reward", seen$at[known & seen$current], seen$reward[known & seen$current]),
     rows("before the restart", seen$at[known & !seen$current], seen$reward[known & !seen$current]),
-    rows("pending query", seen$at[!known], mean_at(view, seen$at[!known])),
-    if (!is.null(view$next_choice)) rows("next choice", view$next_choice$at, next_height(bandit, view))
+    rows("pending query", seen$at[!known], mean_at(plot_data, seen$at[!known])),
+    if (!is.null(plot_data$next_choice)) rows("next choice", plot_data$next_choice$at, next_height(bandit, plot_data))
   )
 }
 
@@ -259,16 +259,16 @@ ggplot_mark_style <- function(observed) {
        shape = named(c(4, 16, 1, 2, 18)), size = named(c(2, 2 * point_size(observed), 1.6, 2, 4)))
 }
 
-ggplot_profile <- function(bandit, view) {
-  places <- data.frame(at = view$x, view$frame[c("mean", "lower", "upper")])
-  places$band <- view$band$label
-  places$what <- "posterior mean"
-  curve <- is_line(view)
-  known <- places[is.finite(places$mean), ]
-  picture <- ggplot2::ggplot(view$shown) + ggplot2::geom_blank(data = places, mapping = aes_of(x = "at")) +
-    (if (curve) ggplot_curve(known, view) else ggplot_bars(known))
-  if (curve && !is.null(view$frame$truth)) picture <- picture + ggplot_truth(places$at, view)
-  marks <- ggplot_marks(bandit, view)
+ggplot_profile <- function(bandit, plot_data) {
+  points <- data.frame(at = plot_data$x, plot_data$frame[c("mean", "lower", "upper")])
+  points$band <- plot_data$band$label
+  points$what <- "posterior mean"
+  curve <- is_line(plot_data)
+  known <- points[is.finite(points$mean), ]
+  picture <- ggplot2::ggplot(plot_data$shown) + ggplot2::geom_blank(data = points, mapping = aes_of(x = "at")) +
+    (if (curve) ggplot_curve(known, plot_data) else ggplot_bars(known))
+  if (curve && !is.null(plot_data$frame$truth)) picture <- picture + ggplot_truth(points$at, plot_data)
+  marks <- ggplot_marks(bandit, plot_data)
   if (!is.null(marks)) {
     style <- ggplot_mark_style(sum(marks$kind == "observed reward"))
     marks$kind <- factor(marks$kind, levels = style$kinds)
@@ -278,52 +278,52 @@ ggplot_profile <- function(bandit, view) {
       ggplot2::scale_shape_manual(NULL, values = style$shape) +
       ggplot2::scale_size_manual(NULL, values = style$size)
   }
-  picture + ggplot_some_height(c(places$mean, marks$height)) + ggplot2::labs(x = view$x_label, y = "reward") +
+  picture + ggplot_some_height(c(points$mean, marks$height)) + ggplot2::labs(x = plot_data$x_label, y = "reward") +
     ggplot2::guides(fill = ggplot2::guide_legend(order = 2))
 }
 
-ggplot_curve <- function(places, view) {
-  key_colours <- c(mark$mean, if (!is.null(view$frame$truth)) mark$truth)
+ggplot_curve <- function(points, plot_data) {
+  key_colours <- c(mark$mean, if (!is.null(plot_data$frame$truth)) mark$truth)
   guide <- ggplot2::guide_legend(order = 1, override.aes = list(colour = key_colours))
   list(
-    ggplot2::geom_ribbon(data = with_known_band(places), alpha = 0.18,
+    ggplot2::geom_ribbon(data = with_known_band(points), alpha = 0.18,
                          mapping = aes_of(x = "at", ymin = "lower", ymax = "upper", fill = "band")),
-    ggplot2::geom_line(data = places, colour = mark$mean, linewidth = 0.8,
+    ggplot2::geom_line(data = points, colour = mark$mean, linewidth = 0.8,
                        mapping = aes_of(x = "at", y = "mean", linetype = "what")),
     ggplot2::scale_fill_manual(NULL, values = mark$mean),
     ggplot2::scale_linetype_manual(NULL, values = c("posterior mean" = "solid", truth = "dashed"), guide = guide)
   )
 }
 
-ggplot_bars <- function(places) {
-  places$what <- paste0("posterior ", places$band)
-  crowded <- nrow(places) > 100
+ggplot_bars <- function(points) {
+  points$what <- paste0("posterior ", points$band)
+  crowded <- nrow(points) > 100
   list(
-    ggplot2::geom_linerange(data = with_known_band(places), mapping = aes_of(x = "at", ymin = "lower", ymax = "upper"),
+    ggplot2::geom_linerange(data = with_known_band(points), mapping = aes_of(x = "at", ymin = "lower", ymax = "upper"),
                             colour = mark$mean, linewidth = if (crowded) 0.3 else 0.6,
                             alpha = if (crowded) 0.35 else 1),
-    ggplot2::geom_point(data = places, mapping = aes_of(x = "at", y = "mean", fill = "what"),
+    ggplot2::geom_point(data = points, mapping = aes_of(x = "at", y = "mean", fill = "what"),
                         colour = mark$mean, shape = 22, size = if (crowded) 0.6 else 2),
     ggplot2::scale_fill_manual(NULL, values = mark$mean)
   )
 }
 
-ggplot_truth <- function(at, view) {
-  truth <- data.frame(at = at, truth = view$frame$truth, what = "truth")
+ggplot_truth <- function(at, plot_data) {
+  truth <- data.frame(at = at, truth = plot_data$frame$truth, what = "truth")
   ggplot2::geom_line(data = truth, mapping = aes_of(x = "at", y = "truth", linetype = "what"),
                      colour = mark$truth, linewidth = 0.6)
 }
 
-ggplot_map <- function(bandit, view) {
-  if (view$scattered) return(ggplot_scatter(view))
-  surface <- data.frame(at = view$x, at_y = view$y, mean = view$frame$mean)
-  size <- c(tile_size(view$x, grepl("x", view$log)), tile_size(view$y, grepl("y", view$log)))
-  picture <- ggplot2::ggplot(view$shown) +
+ggplot_map <- function(bandit, plot_data) {
+  if (plot_data$scattered) return(ggplot_scatter(plot_data))
+  surface <- data.frame(at = plot_data$x, at_y = plot_data$y, mean = plot_data$frame$mean)
+  size <- c(tile_size(plot_data$x, grepl("x", plot_data$log)), tile_size(plot_data$y, grepl("y", plot_data$log)))
+  picture <- ggplot2::ggplot(plot_data$shown) +
     ggplot2::geom_tile(data = surface, mapping = aes_of(x = "at", y = "at_y", fill = "mean"),
                        width = size[1], height = size[2]) +
     ggplot2::scale_fill_gradientn("posterior mean", colours = surface_colours(100)) +
     ggplot_contours(surface, "mean")
-  played <- played_points(view$queries)
+  played <- played_points(plot_data$queries)
   if (nrow(played)) {
     picture <- picture +
       ggplot2::geom_point(data = played, mapping = aes_of(x = "x", y = "y", size = "plays"),
@@ -331,14 +331,14 @@ ggplot_map <- function(bandit, view) {
                           fill = ifelse(played$pending, mark$pending, "white")) +
       ggplot_play_sizes(played$plays)
   }
-  picture + ggplot_map_marks(view) + ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
-    ggplot2::labs(x = view$names[1], y = view$names[2])
+  picture + ggplot_map_marks(plot_data) + ggplot2::coord_cartesian(expand = FALSE, clip = "off") +
+    ggplot2::labs(x = plot_data$names[1], y = plot_data$names[2])
 }
 
 # Two panels of points: colours of the one are fills, so that each has a colour key.
-ggplot_scatter <- function(view) {
+ggplot_scatter <- function(plot_data) {
   panels <- factor(paste("posterior", c("mean", "sd")))
-  arms <- scatter_view(view)
+  arms <- scatter_plot_data(plot_data)
   both <- rbind(cbind(panel = panels[1], arms), cbind(panel = panels[2], arms))
   mean <- both[both$panel == panels[1], ]
   sd <- both[both$panel == panels[2], ]
@@ -347,7 +347,7 @@ ggplot_scatter <- function(view) {
     bar <- ggplot2::guide_colourbar(order = order, barheight = ggplot2::unit(3.5, "lines"))
     list(colours = surface_colours(100), na.value = "grey85", guide = bar)
   }
-  picture <- ggplot2::ggplot(view$shown) +
+  picture <- ggplot2::ggplot(plot_data$shown) +
     ggplot2::geom_point(data = mean, mapping = aes_of(x = "x", y = "y", fill = "mean"), shape = 21, size = size,
                         colour = "grey55", stroke = 0.3) +
     ggplot2::geom_point(data = sd, mapping = aes_of(x = "x", y = "y"), size = size + 0.4, colour = "grey55") +
@@ -364,7 +364,7 @@ ggplot_scatter <- function(view) {
     picture <- picture + ring(played & !both$pending, "black") + ring(both$pending, mark$pending) +
       ggplot_play_sizes(arms$plays)
   }
-  picture + ggplot_map_marks(view) + ggplot2::labs(x = view$names[1], y = view$names[2])
+  picture + ggplot_map_marks(plot_data) + ggplot2::labs(x = plot_data$names[1], y = plot_data$names[2])
 }
 
 ggplot_play_sizes <- function(plays) {
@@ -379,15 +379,15 @@ tile_size <- function(values, log) {
 
 play_breaks <- function(plays) unique(round(exp(seq(0, log(max(plays)), length.out = 3))))
 
-ggplot_map_marks <- function(view) {
-  names <- map_mark_names(view)
+ggplot_map_marks <- function(plot_data) {
+  names <- map_mark_names(plot_data)
   row <- function(kind, at, at_y) data.frame(kind = names[[kind]], at = at, at_y = at_y)
-  best <- which.max(view$sign * view$frame$mean)
-  top <- which.max(view$sign * view$frame$truth)
+  best <- which.max(plot_data$sign * plot_data$frame$mean)
+  top <- which.max(plot_data$sign * plot_data$frame$truth)
   marks <- rbind(
-    if (!is_flat(view$frame$mean)) row("best", view$x[best], view$y[best]),
-    if (length(top)) row("truth", view$x[top], view$y[top]),
-    if (!is.null(view$next_choice)) row("next_choice", view$next_choice$at, view$next_choice$at_y)
+    if (!is_flat(plot_data$frame$mean)) row("best", plot_data$x[best], plot_data$y[best]),
+    if (length(top)) row("truth", plot_data$x[top], plot_data$y[top]),
+    if (!is.null(plot_data$next_choice)) row("next_choice", plot_data$next_choice$at, plot_data$next_choice$at_y)
   )
   if (is.null(marks)) return(NULL)
   shapes <- stats::setNames(c(3, 2, 18), names)

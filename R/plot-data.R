@@ -8,11 +8,11 @@ okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purp
 
 # --- a bandit -------------------------------------------------------------------------
 
-# A list: `type`; a row per place drawn: `places`, inputs, `frame`, what is believed of them, and `shown`, both together
-# as users see them; `x` (and `y` on a map), the places' positions; `queries`, the history in this context with
+# A list: `type`; a row per point drawn: `points`, inputs, `frame`, what is believed of them, and `shown`, both together
+# as users see them; `x` (and `y` on a map), the points' positions; `queries`, the history in this context with
 # positions
 # `at` (and `at_y`), without its inputs, and `played`, these; `band`; `next_choice`, and `ahead`, its inputs.
-bandit_view <- function(bandit, context, truth, type, width, next_choice, resolution) {
+bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
   if (has_outcomes(bandit$config)) {
     stop_argument("type", dQuote(type, FALSE), "\"slices\" (of the objective) for a bandit with several outcomes",
@@ -21,28 +21,28 @@ bandit_view <- function(bandit, context, truth, type, width, next_choice, resolu
   if (!is.null(width)) check_number(width, lower = 0)
   check_flag(next_choice)
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
-  context <- view_context(bandit, context)
-  view <- list(type = view_type(bandit$config, type), context = context,
+  context <- plot_data_context(bandit, context)
+  plot_data <- list(type = plot_data_type(bandit$config, type), context = context,
                names = bandit$config$domain$names, sign = output_sign(bandit$config))
-  view$log <- view_log(bandit$config$domain, view$type)
-  view$scattered <- view$type == "map" && is_scattered(bandit$config$domain)
-  view[c("queries", "played")] <- view_queries(bandit, context)
-  places <- picture_places(bandit$config$domain, view$type, view$played, resolution)
+  plot_data$log <- plot_data_log(bandit$config$domain, plot_data$type)
+  plot_data$scattered <- plot_data$type == "map" && is_scattered(bandit$config$domain)
+  plot_data[c("queries", "played")] <- plot_data_queries(bandit, context)
+  points <- picture_points(bandit$config$domain, plot_data$type, plot_data$played, resolution)
   coming <- if (next_choice || is.null(width)) look_ahead(bandit, context)
   ahead <- if (!is.null(coming)) own_columns(coming, given_names(bandit$config))
-  view$band <- view_band(bandit, width, ahead)
-  view <- view_frame(bandit, view, places, truth)
+  plot_data$band <- plot_data_band(bandit, width, ahead)
+  plot_data <- plot_data_frame(bandit, plot_data, points, truth)
   if (next_choice && is_predictable(bandit, ahead)) {
-    view$next_choice <- ahead
-    view$ahead <- coming
+    plot_data$next_choice <- ahead
+    plot_data$ahead <- coming
   }
-  view <- view_positions(view, bandit$config$domain)
-  view$title <- view_title(bandit, view)
-  view
+  plot_data <- plot_data_positions(plot_data, bandit$config$domain)
+  plot_data$title <- plot_data_title(bandit, plot_data)
+  plot_data
 }
 
 # One row, or NULL where the bandit has no contexts; by default the context of the last query.
-view_context <- function(bandit, context) {
+plot_data_context <- function(bandit, context) {
   names <- bandit$config$context_names
   if (!length(names)) {
     if (!is.null(context)) stop_unused("context", "this bandit has no contexts")
@@ -61,7 +61,7 @@ view_context <- function(bandit, context) {
   context
 }
 
-view_type <- function(config, type) {
+plot_data_type <- function(config, type) {
   type <- check_choice(type, c("auto", "curve", "map", "arms"))
   types <- picture_types(config$domain, smooth = !has_matrix(config$kernel))
   if (type == "auto") return(types$auto)
@@ -76,7 +76,7 @@ view_type <- function(config, type) {
 
 # The history in this context: our columns, with `current` (does the model still know of it, no restart since?), and
 # the inputs and arms.
-view_queries <- function(bandit, context) {
+plot_data_queries <- function(bandit, context) {
   history <- bandit$history()
   own <- own_columns(history, given_names(bandit$config))
   own$current <- own$segment == bandit_facts(bandit)$segment
@@ -86,7 +86,7 @@ view_queries <- function(bandit, context) {
 }
 
 # Which axes of the picture are logarithmic, as plot() writes it.
-view_log <- function(domain, type) {
+plot_data_log <- function(domain, type) {
   if (type == "arms") return("")
   paste(c("x", "y")[seq_along(domain$names)][log_inputs(domain)], collapse = "")
 }
@@ -105,7 +105,7 @@ is_predictable <- function(bandit, ahead) {
   !is.null(ahead) && !trait(bandit$config$policy, "random") && ahead$action == "policy"
 }
 
-view_band <- function(bandit, width, ahead) {
+plot_data_band <- function(bandit, width, ahead) {
   if (!is.null(width)) return(list(width = width, label = band_label(width, "")))
   policy <- bandit$config$policy
   has_width <- !is.null(policy$width) && trait(policy$width,
@@ -117,31 +117,31 @@ view_band <- function(bandit, width, ahead) {
 band_label <- function(width, source) sprintf("mean %s %.3g sd%s", plus_minus(), width, source)
 
 # In the scale of the rewards that are drawn beside it.
-drawn_posterior <- function(bandit, places, context, width) {
+drawn_posterior <- function(bandit, points, context, width) {
   config <- bandit$config
-  if (!has_likelihood(config) || compares_queries(config)) return(posterior_at(bandit, places, context))
-  in_scale_of_rewards(scaled_posterior_at(bandit, places, context), config, "reward", band_level(width))
+  if (!has_likelihood(config) || compares_queries(config)) return(posterior_at(bandit, points, context))
+  in_scale_of_rewards(scaled_posterior_at(bandit, points, context), config, "reward", band_level(width))
 }
 
-view_frame <- function(bandit, view, places, truth) {
+plot_data_frame <- function(bandit, plot_data, points, truth) {
   domain <- bandit$config$domain
-  posterior <- with_band(drawn_posterior(bandit, places, view$context, view$band$width), view$band$width)
-  view$places <- cpp_frame(place_labels(domain, places$arm, places$inputs))
-  if (!is.null(truth)) truth <- truth_values(truth, user_inputs(domain, places), view$context, can_count(domain))
+  posterior <- with_band(drawn_posterior(bandit, points, plot_data$context, plot_data$band$width), plot_data$band$width)
+  plot_data$points <- cpp_frame(point_labels(domain, points$arm, points$inputs))
+  if (!is.null(truth)) truth <- truth_values(truth, user_inputs(domain, points), plot_data$context, can_count(domain))
   ours <- as.list(posterior[c("mean", "sd", "lower", "upper")])
-  if (can_count(domain)) ours$plays <- tabulate(view$queries$arm, place_total(places))
+  if (can_count(domain)) ours$plays <- tabulate(plot_data$queries$arm, point_total(points))
   ours$truth <- truth
-  view$frame <- cpp_frame(ours)
-  view$shown <- cpp_frame(c(as.list(view$places), columns_beside(ours, names(view$places))))
-  view
+  plot_data$frame <- cpp_frame(ours)
+  plot_data$shown <- cpp_frame(c(as.list(plot_data$points), columns_beside(ours, names(plot_data$points))))
+  plot_data
 }
 
-truth_values <- function(truth, places, context, finite) {
-  n <- nrow(places)
+truth_values <- function(truth, points, context, finite) {
+  n <- nrow(points)
   allowed <- paste0("a function of the input matrix that returns one finite number per row",
                     if (finite) sprintf(", or %d numbers, one per arm", n))
   if (is.function(truth)) {
-    inputs <- if (is.null(context)) places else cbind(places, context[rep(1, n), , drop = FALSE])
+    inputs <- if (is.null(context)) points else cbind(points, context[rep(1, n), , drop = FALSE])
     values <- truth(inputs)
     if (!is_number(values) || length(values) != n || any(!is.finite(values))) {
       stop_returned("truth", values, allowed)
@@ -154,52 +154,52 @@ truth_values <- function(truth, places, context, finite) {
   as.double(truth)
 }
 
-# Positions on the picture of the places, the queries and the next choice.
-view_positions <- function(view, domain) {
-  which_place <- intersect(c("arm", view$names), names(view$places))
+# Positions on the picture of the points, the queries and the next choice.
+plot_data_positions <- function(plot_data, domain) {
+  which_point <- intersect(c("arm", plot_data$names), names(plot_data$points))
   position <- function(rows) {
-    if (view$type != "arms") return(rows[[view$names[1]]])
-    match_frames(rows[which_place], view$places[which_place])
+    if (plot_data$type != "arms") return(rows[[plot_data$names[1]]])
+    match_frames(rows[which_point], plot_data$points[which_point])
   }
-  view$x <- if (view$type == "arms") seq_len(nrow(view$places)) else view$places[[view$names[1]]]
-  view$queries$at <- position(view$played)
-  if (!is.null(view$next_choice)) view$next_choice$at <- position(view$ahead)
-  if (view$type == "map") {
-    view$y <- view$places[[view$names[2]]]
-    view$queries$at_y <- view$played[[view$names[2]]]
-    if (!is.null(view$next_choice)) view$next_choice$at_y <- view$ahead[[view$names[2]]]
+  plot_data$x <- if (plot_data$type == "arms") seq_len(nrow(plot_data$points)) else plot_data$points[[plot_data$names[1]]]
+  plot_data$queries$at <- position(plot_data$played)
+  if (!is.null(plot_data$next_choice)) plot_data$next_choice$at <- position(plot_data$ahead)
+  if (plot_data$type == "map") {
+    plot_data$y <- plot_data$points[[plot_data$names[2]]]
+    plot_data$queries$at_y <- plot_data$played[[plot_data$names[2]]]
+    if (!is.null(plot_data$next_choice)) plot_data$next_choice$at_y <- plot_data$ahead[[plot_data$names[2]]]
   }
-  view$x_label <- if (view$type != "arms") view$names[1] else if (can_count(domain)) "arm" else "distinct point played"
-  # In more than two dimensions a box has no place for a point that was never played.
-  if (anyNA(view$next_choice$at)) view[c("next_choice", "ahead")] <- NULL
-  view
+  plot_data$x_label <- if (plot_data$type != "arms") plot_data$names[1] else if (can_count(domain)) "arm" else "distinct point played"
+  # In more than two dimensions a box has no point for a point that was never played.
+  if (anyNA(plot_data$next_choice$at)) plot_data[c("next_choice", "ahead")] <- NULL
+  plot_data
 }
 
-view_title <- function(bandit, view) {
+plot_data_title <- function(bandit, plot_data) {
   rounds <- all_rounds(bandit)
   title <- sprintf("%s after %d %s", trait(bandit$config$policy, "short"), rounds,
                    if (rounds == 1) "query" else "queries")
-  if (is.null(view$context)) return(title)
-  values <- paste(colnames(view$context), "=", format(c(view$context), digits = 4, trim = TRUE))
+  if (is.null(plot_data$context)) return(title)
+  values <- paste(colnames(plot_data$context), "=", format(c(plot_data$context), digits = 4, trim = TRUE))
   paste0(title, ", in the context ", paste(values, collapse = ", "))
 }
 
 # A curve of one place is a bar.
-is_line <- function(view) view$type == "curve" && length(view$x) > 1
+is_line <- function(plot_data) plot_data$type == "curve" && length(plot_data$x) > 1
 
 # Arms of two inputs without every combination of their values.
 is_scattered <- function(domain) is_plain_set_of_arms(domain) && ncol(domain$x) == 2 && !is_full_grid(domain$x)
 
 # A map of scattered arms: a row each.
-scatter_view <- function(view) {
-  data.frame(x = view$x, y = view$y, view$frame[c("mean", "sd", "plays")],
-             pending = seq_along(view$x) %in% view$queries$arm[is.na(view$queries$reward)])
+scatter_plot_data <- function(plot_data) {
+  data.frame(x = plot_data$x, y = plot_data$y, plot_data$frame[c("mean", "sd", "plays")],
+             pending = seq_along(plot_data$x) %in% plot_data$queries$arm[is.na(plot_data$queries$reward)])
 }
 
 # What a map marks.
-map_mark_names <- function(view) {
-  c(best = if (view$sign < 0) "smallest mean" else "largest mean",
-    truth = if (view$sign < 0) "true minimum" else "true maximum", next_choice = "next choice")
+map_mark_names <- function(plot_data) {
+  c(best = if (plot_data$sign < 0) "smallest mean" else "largest mean",
+    truth = if (plot_data$sign < 0) "true minimum" else "true maximum", next_choice = "next choice")
 }
 
 # Played points of a map: a row per distinct point with its count, and whether a reward is awaited.
@@ -212,9 +212,9 @@ played_points <- function(queries) {
 }
 
 # Where the next choice is marked: on the upper bound for UCB, which maximises it, else on the mean.
-next_height <- function(bandit, view) {
-  ahead <- view$next_choice
-  ahead$mean + if (trait(bandit$config$policy, "bound")) output_sign(bandit$config) * view$band$width * ahead$sd else 0
+next_height <- function(bandit, plot_data) {
+  ahead <- plot_data$next_choice
+  ahead$mean + if (trait(bandit$config$policy, "bound")) output_sign(bandit$config) * plot_data$band$width * ahead$sd else 0
 }
 
 # --- runs and comparisons ---------------------------------------------------------------
@@ -232,7 +232,7 @@ quantity_label <- function(column) {
 }
 
 # A list: `frame` (round, the curve's column, bound), `column`, `changes`, `restarts`.
-run_view <- function(run, type, bound) {
+run_plot_data <- function(run, type, bound) {
   type <- check_choice(type, c("cumulative", "average", "simple", "violation"))
   data <- ledger_of(run)
   rounds <- seq_len(nrow(data))
@@ -265,7 +265,7 @@ run_bound <- function(bound, type, rounds) {
 }
 
 # A data.frame `bandit`, `round`, `mean`, `se`, `lower`, `upper` and, where there is one, `bound`.
-comparison_view <- function(comparison, type, bands, log, bound = NULL, points = 1000) {
+comparison_plot_data <- function(comparison, type, bands, log, bound = NULL, points = 1000) {
   first <- comparison$results[[1]]
   numeric <- unique(unlist(lapply(first, function(columns) names(Filter(is.numeric, columns)))))
   column <- check_choice(type, c("average_regret", setdiff(numeric, "arm")))

@@ -3,62 +3,62 @@
 # --- a bandit's pictures -------------------------------------------------------------------------
 
 # Curves and arms: posterior, data and next choice over one axis.
-draw_profile <- function(bandit, view, frame) {
-  frame$xlab <- or_else(frame$xlab, view$x_label)
+draw_profile <- function(bandit, plot_data, frame) {
+  frame$xlab <- or_else(frame$xlab, plot_data$x_label)
   frame$ylab <- or_else(frame$ylab, "reward")
-  if (view$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[view$places$arm], length(view$x))
-  shown <- c(view$frame$lower, view$frame$upper, view$frame$truth, view$queries$reward)
-  open_picture(frame, view$x, shown, profile_key(view))
-  if (is_line(view)) draw_band_of(view) else draw_bars(view)
-  draw_rewards(view$queries)
-  if (is_line(view)) draw_curve(view)
-  draw_pending(view)
-  draw_next(bandit, view)
+  if (plot_data$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[plot_data$points$arm], length(plot_data$x))
+  shown <- c(plot_data$frame$lower, plot_data$frame$upper, plot_data$frame$truth, plot_data$queries$reward)
+  open_picture(frame, plot_data$x, shown, profile_key(plot_data))
+  if (is_line(plot_data)) draw_band_of(plot_data) else draw_bars(plot_data)
+  draw_rewards(plot_data$queries)
+  if (is_line(plot_data)) draw_curve(plot_data)
+  draw_pending(plot_data)
+  draw_next(bandit, plot_data)
 }
 
-profile_key <- function(view) {
-  curve <- is_line(view)
-  seen <- view$queries
+profile_key <- function(plot_data) {
+  curve <- is_line(plot_data)
+  seen <- plot_data$queries
   known <- !is.na(seen$reward)
   rbind(
     if (curve) key_entry("posterior mean", mark$mean, lty = 1, lwd = 2)
     else key_entry("posterior mean", mark$mean, pch = 15, size = 0.9),
-    if (curve) key_entry(view$band$label, mark$band, pch = 15, size = 2.2)
-    else key_entry(view$band$label, mark$mean, lty = 1, lwd = 1.3),
-    if (!is.null(view$frame$truth) && curve) key_entry("truth", mark$truth, lty = 2, lwd = 1.5),
-    if (!is.null(view$frame$truth) && !curve) key_entry("truth", mark$truth, pch = 4),
+    if (curve) key_entry(plot_data$band$label, mark$band, pch = 15, size = 2.2)
+    else key_entry(plot_data$band$label, mark$mean, lty = 1, lwd = 1.3),
+    if (!is.null(plot_data$frame$truth) && curve) key_entry("truth", mark$truth, lty = 2, lwd = 1.5),
+    if (!is.null(plot_data$frame$truth) && !curve) key_entry("truth", mark$truth, pch = 4),
     if (any(known & seen$current)) key_entry("observed reward", mark$seen, pch = 16, size = 0.8),
     if (any(known & !seen$current)) key_entry("before the restart", mark$old, pch = 1, size = 0.8),
     if (any(!known)) key_entry("pending query", mark$pending, pch = 24, bg = "white", size = 0.9),
-    if (!is.null(view$next_choice)) {
+    if (!is.null(plot_data$next_choice)) {
       key_entry("next choice", mark$next_choice, lty = 3, lwd = 1.5, pch = 18, size = 1.5)
     }
   )
 }
 
-draw_band_of <- function(view) {
-  order <- order(view$x)
-  x <- view$x[order]
-  graphics::polygon(c(x, rev(x)), c(view$frame$lower[order], rev(view$frame$upper[order])),
+draw_band_of <- function(plot_data) {
+  order <- order(plot_data$x)
+  x <- plot_data$x[order]
+  graphics::polygon(c(x, rev(x)), c(plot_data$frame$lower[order], rev(plot_data$frame$upper[order])),
                     col = mark$band, border = NA)
 }
 
-draw_curve <- function(view) {
-  order <- order(view$x)
-  x <- view$x[order]
-  at <- view$frame[order, ]
+draw_curve <- function(plot_data) {
+  order <- order(plot_data$x)
+  x <- plot_data$x[order]
+  at <- plot_data$frame[order, ]
   if (!is.null(at$truth)) graphics::lines(x, at$truth, col = mark$truth, lty = 2, lwd = 1.5)
   graphics::lines(x, at$mean, col = mark$mean, lwd = 2)
 }
 
-draw_bars <- function(view) {
-  at <- view$frame
+draw_bars <- function(plot_data) {
+  at <- plot_data$frame
   crowded <- nrow(at) > 100
-  graphics::segments(view$x, at$lower, view$x, at$upper, lwd = if (crowded) 0.7 else 1.3, lend = 1,
+  graphics::segments(plot_data$x, at$lower, plot_data$x, at$upper, lwd = if (crowded) 0.7 else 1.3, lend = 1,
                      col = if (crowded) grDevices::adjustcolor(mark$mean, 0.35) else mark$mean)
-  graphics::points(view$x, at$mean, pch = 15, cex = if (crowded) 0.4 else 0.9, col = mark$mean)
+  graphics::points(plot_data$x, at$mean, pch = 15, cex = if (crowded) 0.4 else 0.9, col = mark$mean)
   if (!is.null(at$truth)) {
-    graphics::points(view$x, at$truth, pch = 4, cex = if (crowded) 0.5 else 1, lwd = 1.3, col = mark$truth)
+    graphics::points(plot_data$x, at$truth, pch = 4, cex = if (crowded) 0.5 else 1, lwd = 1.3, col = mark$truth)
   }
 }
 
@@ -71,9 +71,9 @@ draw_rewards <- function(seen) {
                    col = grDevices::adjustcolor(mark$seen, point_alpha(nrow(new))))
 }
 
-draw_pending <- function(view) {
-  waiting <- view$queries[is.na(view$queries$reward), ]
-  heights <- mean_at(view, waiting$at)
+draw_pending <- function(plot_data) {
+  waiting <- plot_data$queries[is.na(plot_data$queries$reward), ]
+  heights <- mean_at(plot_data, waiting$at)
   graphics::points(waiting$at, heights, pch = 24, cex = 0.9, lwd = 1.3, col = mark$pending, bg = "white")
 }
 
@@ -81,85 +81,85 @@ point_size <- function(n) if (n > 300) 0.5 else 0.8
 
 point_alpha <- function(n) if (n > 300) 0.15 else if (n > 60) 0.35 else 0.8
 
-# The posterior mean at positions of the axis, between the places drawn by interpolation.
-mean_at <- function(view, at) {
+# The posterior mean at positions of the axis, between the points drawn by interpolation.
+mean_at <- function(plot_data, at) {
   if (!length(at)) return(numeric())
-  if (length(view$x) < 2) return(rep(view$frame$mean, length(at)))
+  if (length(plot_data$x) < 2) return(rep(plot_data$frame$mean, length(at)))
   # (Before the first rewards of a bandit that scales them nothing is known.)
-  if (sum(!is.na(view$frame$mean)) < 2) return(rep(NA_real_, length(at)))
-  stats::approx(view$x, view$frame$mean, at, rule = 2, ties = "ordered")$y
+  if (sum(!is.na(plot_data$frame$mean)) < 2) return(rep(NA_real_, length(at)))
+  stats::approx(plot_data$x, plot_data$frame$mean, at, rule = 2, ties = "ordered")$y
 }
 
-draw_next <- function(bandit, view) {
-  if (is.null(view$next_choice)) return(invisible())
-  at <- view$next_choice$at
+draw_next <- function(bandit, plot_data) {
+  if (is.null(plot_data$next_choice)) return(invisible())
+  at <- plot_data$next_choice$at
   usr <- graphics::par("usr")
-  height <- next_height(bandit, view)
+  height <- next_height(bandit, plot_data)
   graphics::segments(at, usr[3], at, height, col = mark$next_choice, lty = 3, lwd = 1.5)
   graphics::points(at, height, pch = 18, cex = 1.7, col = mark$next_choice)
 }
 
 # --- maps ------------------------------------------------------------------------------------------
 
-draw_map <- function(bandit, view, frame) {
-  if (view$scattered) return(draw_scatter(view, frame))
+draw_map <- function(bandit, plot_data, frame) {
+  if (plot_data$scattered) return(draw_scatter(plot_data, frame))
   old <- room_for_key()
   on.exit(graphics::par(old))
-  frame$xlab <- or_else(frame$xlab, view$names[1])
-  frame$ylab <- or_else(frame$ylab, view$names[2])
-  xs <- sort(unique(view$x))
-  ys <- sort(unique(view$y))
+  frame$xlab <- or_else(frame$xlab, plot_data$names[1])
+  frame$ylab <- or_else(frame$ylab, plot_data$names[2])
+  xs <- sort(unique(plot_data$x))
+  ys <- sort(unique(plot_data$y))
   z <- matrix(NA_real_, length(xs), length(ys))
-  z[cbind(match(view$x, xs), match(view$y, ys))] <- view$frame$mean
-  played <- played_points(view$queries)
-  edges <- list(x = cell_edges(xs, grepl("x", view$log)), y = cell_edges(ys, grepl("y", view$log)))
+  z[cbind(match(plot_data$x, xs), match(plot_data$y, ys))] <- plot_data$frame$mean
+  played <- played_points(plot_data$queries)
+  edges <- list(x = cell_edges(xs, grepl("x", plot_data$log)), y = cell_edges(ys, grepl("y", plot_data$log)))
   surface <- key_entry("posterior mean", surface_colours(100)[70], pch = 15, size = 2.2)
-  open_picture(frame, edges$x, edges$y, map_key(view, played, surface), grid = FALSE)
+  open_picture(frame, edges$x, edges$y, map_key(plot_data, played, surface), grid = FALSE)
   draw_surface(xs, ys, z, edges)
   graphics::points(played$x, played$y, pch = 21, cex = play_size(played$plays, played$plays), lwd = 1,
                    col = "black", bg = ifelse(played$pending, mark$pending, grDevices::adjustcolor("white", 0.75)))
   draw_colour_key(range(z), edges$y)
-  draw_map_marks(view)
+  draw_map_marks(plot_data)
 }
 
-draw_map_marks <- function(view) {
-  if (!is_flat(view$frame$mean)) {
-    best <- which.max(view$sign * view$frame$mean)
-    graphics::points(view$x[best], view$y[best], pch = 3, cex = 1.6, lwd = 2.5, col = "black")
+draw_map_marks <- function(plot_data) {
+  if (!is_flat(plot_data$frame$mean)) {
+    best <- which.max(plot_data$sign * plot_data$frame$mean)
+    graphics::points(plot_data$x[best], plot_data$y[best], pch = 3, cex = 1.6, lwd = 2.5, col = "black")
   }
-  if (!is.null(view$frame$truth)) {
-    top <- which.max(view$sign * view$frame$truth)
-    graphics::points(view$x[top], view$y[top], pch = 2, cex = 1.7, lwd = 2.2, col = "black")
+  if (!is.null(plot_data$frame$truth)) {
+    top <- which.max(plot_data$sign * plot_data$frame$truth)
+    graphics::points(plot_data$x[top], plot_data$y[top], pch = 2, cex = 1.7, lwd = 2.2, col = "black")
   }
-  if (!is.null(view$next_choice)) {
-    graphics::points(view$next_choice$at, view$next_choice$at_y, pch = 23, cex = 1.6, lwd = 1.2,
+  if (!is.null(plot_data$next_choice)) {
+    graphics::points(plot_data$next_choice$at, plot_data$next_choice$at_y, pch = 23, cex = 1.6, lwd = 1.2,
                      col = "black", bg = mark$next_choice)
   }
 }
 
 # Arms that are no grid: a point each. Nothing is drawn between them.
-draw_scatter <- function(view, frame) {
+draw_scatter <- function(plot_data, frame) {
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
   title <- frame$main
   graphics::par(mfrow = panel_layout(2), oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
-  frame$xlab <- or_else(frame$xlab, view$names[1])
-  frame$ylab <- or_else(frame$ylab, view$names[2])
-  arms <- scatter_view(view)
+  frame$xlab <- or_else(frame$xlab, plot_data$names[1])
+  frame$ylab <- or_else(frame$ylab, plot_data$names[2])
+  arms <- scatter_plot_data(plot_data)
   for (what in c("mean", "sd")) {
     frame$main <- paste("posterior", what)
-    draw_scatter_panel(arms, arms[[what]], view, frame)
+    draw_scatter_panel(arms, arms[[what]], plot_data, frame)
   }
   graphics::mtext(title, outer = TRUE, line = 0.2, font = 2)
 }
 
-draw_scatter_panel <- function(arms, values, view, frame) {
+draw_scatter_panel <- function(arms, values, plot_data, frame) {
   old <- room_for_key()
   on.exit(graphics::par(old))
   played <- arms$plays > 0
   size <- scatter_size(nrow(arms))
   unplayed <- key_entry("arm not played", "grey55", pch = 21, bg = surface_colours(100)[50], size = size)
-  key <- map_key(view, arms[played, ], if (!all(played)) unplayed)
+  key <- map_key(plot_data, arms[played, ], if (!all(played)) unplayed)
   top <- open_picture(frame, arms$x, arms$y, key)
   colours <- colours_of_values(values)
   graphics::points(arms$x[!played], arms$y[!played], pch = 21, cex = size, lwd = 0.6, col = "grey55",
@@ -167,7 +167,7 @@ draw_scatter_panel <- function(arms, values, view, frame) {
   graphics::points(arms$x[played], arms$y[played], pch = 21, lwd = 1.6, bg = colours[played],
                    cex = 0.4 + play_size(arms$plays[played], arms$plays[played]),
                    col = ifelse(arms$pending[played], mark$pending, "black"))
-  draw_map_marks(view)
+  draw_map_marks(plot_data)
   draw_colour_key(range(values), c(graphics::par("usr")[3], top))
 }
 
@@ -206,9 +206,9 @@ is_even <- function(values) length(values) < 3 || diff(range(diff(values))) <= 1
 play_size <- function(plays, all) if (length(plays)) 0.7 + 1.9 * sqrt((plays - 1) / max(all - 1, 4)) else numeric()
 
 # `first`: what the colours are of. A pending query is a disc on a surface, a ring around a point.
-map_key <- function(view, played, first) {
+map_key <- function(plot_data, played, first) {
   counts <- if (nrow(played)) unique(range(played$plays))
-  ring <- view$scattered
+  ring <- plot_data$scattered
   rbind(
     first,
     if (length(counts)) {
@@ -219,28 +219,28 @@ map_key <- function(view, played, first) {
       key_entry("pending query", if (ring) mark$pending else "black", pch = 21,
                 bg = if (ring) "white" else mark$pending)
     },
-    if (!is_flat(view$frame$mean)) key_entry(map_mark_names(view)[["best"]], "black", pch = 3, size = 1.2),
-    if (!is.null(view$frame$truth)) key_entry(map_mark_names(view)[["truth"]], "black", pch = 2, size = 1.2),
-    if (!is.null(view$next_choice)) key_entry("next choice", "black", pch = 23, bg = mark$next_choice, size = 1.2)
+    if (!is_flat(plot_data$frame$mean)) key_entry(map_mark_names(plot_data)[["best"]], "black", pch = 3, size = 1.2),
+    if (!is.null(plot_data$frame$truth)) key_entry(map_mark_names(plot_data)[["truth"]], "black", pch = 2, size = 1.2),
+    if (!is.null(plot_data$next_choice)) key_entry("next choice", "black", pch = 23, bg = mark$next_choice, size = 1.2)
   )
 }
 
 # --- runs and comparisons ----------------------------------------------------------------------------
 
-draw_run <- function(view, frame, col) {
-  data <- view$frame
-  value <- data[[view$column]]
+draw_run <- function(plot_data, frame, col) {
+  data <- plot_data$frame
+  value <- data[[plot_data$column]]
   key <- rbind(
-    key_entry(gsub("_", " ", view$column), col, lty = 1, lwd = 2),
+    key_entry(gsub("_", " ", plot_data$column), col, lty = 1, lwd = 2),
     if (!is.null(data$bound)) key_entry("bound", "black", lty = 2, lwd = 1.5),
-    if (length(view$changes)) key_entry("change point", "grey45", lty = 1, lwd = 1),
-    if (length(view$restarts)) key_entry("restart", okabe_ito[["vermillion"]], lty = 3, lwd = 1.5)
+    if (length(plot_data$changes)) key_entry("change point", "grey45", lty = 1, lwd = 1),
+    if (length(plot_data$restarts)) key_entry("restart", okabe_ito[["vermillion"]], lty = 3, lwd = 1.5)
   )
   frame$legend <- frame$legend && nrow(key) > 1
   zero <- if (!grepl("y", frame$log)) 0
   top <- open_picture(frame, data$round, c(zero, value, data$bound), key)
-  draw_verticals(view$changes, top, "grey45", 1, 1)
-  draw_verticals(view$restarts, top, okabe_ito[["vermillion"]], 3, 1.5)
+  draw_verticals(plot_data$changes, top, "grey45", 1, 1)
+  draw_verticals(plot_data$restarts, top, okabe_ito[["vermillion"]], 3, 1.5)
   if (!is.null(data$bound)) graphics::lines(data$round, on_axis(data$bound), lty = 2, lwd = 1.5)
   graphics::lines(data$round, on_axis(value), col = col, lwd = 2)
 }
@@ -258,15 +258,15 @@ on_axis <- function(values) {
   pmax(values, 10^(graphics::par("usr")[3] - 1))
 }
 
-draw_comparison <- function(view, frame, col) {
-  parts <- split(view$frame, view$frame$bandit)
+draw_comparison <- function(plot_data, frame, col) {
+  parts <- split(plot_data$frame, plot_data$frame$bandit)
   style <- series_style(length(parts), col)
   key <- key_entry(names(parts), style$col, lty = style$lty, lwd = 2)
-  bound <- unique(view$frame[intersect(c("round", "bound"), names(view$frame))])
+  bound <- unique(plot_data$frame[intersect(c("round", "bound"), names(plot_data$frame))])
   if (!is.null(bound$bound)) key <- rbind(key, key_entry("bound", "black", lty = 2, lwd = 1.5))
   # A band that reaches zero must not stretch a logarithmic axis.
-  shown <- view$frame[intersect(c("mean", "upper", if (!grepl("y", frame$log)) "lower", "bound"), names(view$frame))]
-  open_picture(frame, view$frame$round, unlist(shown), key)
+  shown <- plot_data$frame[intersect(c("mean", "upper", if (!grepl("y", frame$log)) "lower", "bound"), names(plot_data$frame))]
+  open_picture(frame, plot_data$frame$round, unlist(shown), key)
   for (i in seq_along(parts)) draw_band(parts[[i]], style$col[i])
   for (i in seq_along(parts)) {
     graphics::lines(parts[[i]]$round, on_axis(parts[[i]]$mean), col = style$col[i], lty = style$lty[i], lwd = 2)

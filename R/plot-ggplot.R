@@ -5,16 +5,16 @@ ggplot_log <- function(log) {
 }
 
 # A panel per input; a panel has no axis of its own kind, so that its title says what its numbers are.
-ggplot_slices <- function(view) {
-  names <- unique(view$data$input)
+ggplot_slices <- function(plot_data) {
+  names <- unique(plot_data$data$input)
   parts <- lapply(names, function(name) {
-    part <- view$data[view$data$input == name, ]
-    part$counted <- !is.null(view$levels[[name]])
+    part <- plot_data$data[plot_data$data$input == name, ]
+    part$counted <- !is.null(plot_data$levels[[name]])
     part$bars <- part$counted | nrow(part) == 1
-    part$panel <- if (view$log[[name]]) sprintf("log10(%s)", name) else name
-    through <- or_else(view$through[[name]], NA)
+    part$panel <- if (plot_data$log[[name]]) sprintf("log10(%s)", name) else name
+    through <- or_else(plot_data$through[[name]], NA)
     part$at <- if (part$counted[1]) match(as.character(through), part$label) else as.double(through)
-    if (view$log[[name]]) part[c("value", "at")] <- log10(part[c("value", "at")])
+    if (plot_data$log[[name]]) part[c("value", "at")] <- log10(part[c("value", "at")])
     part
   })
   shown <- do.call(rbind, parts)
@@ -25,7 +25,7 @@ ggplot_slices <- function(view) {
   known <- shown[is.finite(shown$mean), ]
   curves <- known[!known$bars, ]
   bars <- known[known$bars, ]
-  ggplot2::ggplot(view$data) + ggplot2::geom_blank(data = shown, mapping = aes_of(x = "value")) +
+  ggplot2::ggplot(plot_data$data) + ggplot2::geom_blank(data = shown, mapping = aes_of(x = "value")) +
     ggplot2::geom_ribbon(data = with_known_band(curves), fill = mark$mean, alpha = 0.18,
                          mapping = aes_of(x = "value", ymin = "lower", ymax = "upper")) +
     ggplot2::geom_line(data = curves, mapping = aes_of(x = "value", y = "mean"), colour = mark$mean, linewidth = 0.8) +
@@ -67,32 +67,32 @@ axis_of_panels <- function(data) {
 
 # Colours of one column, contours of the other; colours of what lies outside `shown` are those of its ends. Two of
 # three shares are a triangle.
-ggplot_plane <- function(view, played, domain, colours, contours, shown = NULL) {
-  ternary <- ternary_set(domain, view$pair)
-  if (!is.null(ternary)) return(ggplot_ternary(view, ternary, played, colours, contours, shown))
-  belief <- own_columns(view$data, view$pair)
-  shown <- or_else(shown, known_range(belief[[colours]]))
+ggplot_plane <- function(plot_data, played, domain, colours, contours, shown = NULL) {
+  ternary <- ternary_set(domain, plot_data$pair)
+  if (!is.null(ternary)) return(ggplot_ternary(plot_data, ternary, played, colours, contours, shown))
+  model_state <- own_columns(plot_data$data, plot_data$pair)
+  shown <- or_else(shown, known_range(model_state[[colours]]))
   as_axis <- function(columns) {
-    for (name in view$pair) {
-      levels <- view$levels[[name]]
+    for (name in plot_data$pair) {
+      levels <- plot_data$levels[[name]]
       if (!is.null(levels)) columns[[name]] <- factor(as.character(columns[[name]]), levels)
     }
-    stats::setNames(columns[view$pair], c("at", "at_y"))
+    stats::setNames(columns[plot_data$pair], c("at", "at_y"))
   }
-  axes <- as_axis(view$data)
-  surface <- cbind(axes, belief[c("mean", "sd")])
+  axes <- as_axis(plot_data$data)
+  surface <- cbind(axes, model_state[c("mean", "sd")])
   surface <- surface[!is.na(surface$mean), ]           # shares that do not go together
   surface[[colours]] <- clamped(surface[[colours]], shown[1], shown[2])
   lying <- aes_of(x = "at", y = "at_y", fill = colours)
-  picture <- ggplot2::ggplot(view$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
+  picture <- ggplot2::ggplot(plot_data$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
     ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours(100))
   if (all(vapply(axes, is.numeric, NA))) picture <- picture + ggplot_contours(surface, contours)
   played <- as_axis(played)
-  best <- as_axis(view$through)
+  best <- as_axis(plot_data$through)
   picture + ggplot2::geom_point(data = played, mapping = aes_of(x = "at", y = "at_y"), shape = 21, fill = "white") +
     ggplot2::geom_point(data = best, mapping = aes_of(x = "at", y = "at_y"), shape = 3, size = 3.5, stroke = 1.2) +
-    ggplot_log(paste(c("x", "y")[view$log[view$pair]], collapse = "")) +
-    ggplot2::labs(x = view$pair[1], y = view$pair[2])
+    ggplot_log(paste(c("x", "y")[plot_data$log[plot_data$pair]], collapse = "")) +
+    ggplot2::labs(x = plot_data$pair[1], y = plot_data$pair[2])
 }
 
 # What is believed of `total`, where there are draws.

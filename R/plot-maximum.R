@@ -67,13 +67,13 @@ plot.bandit_maximum <- function(x, type = c("all", "progress", "slices", "map", 
   check_dots_empty(..., allowed = names(formals(plot.bandit_maximum)))
   type <- check_choice(type, c("all", "progress", "slices", "map", "importance", "dependence", "front", "feasible"))
   check_picture(x, type, inputs, width, resolution, "x")
-  view <- maximum_view(x, type, inputs, width, resolution)
+  plot_data <- maximum_plot_data(x, type, inputs, width, resolution)
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
-  if (type == "all") graphics::par(mfrow = panel_layout(panel_count(view)), mar = c(3.6, 3.8, 2.2, 2.6))
-  else if (panel_count(view) > 1) graphics::par(mfrow = panel_layout(panel_count(view)))
-  draw_maximum(x, view)
-  invisible(view)
+  if (type == "all") graphics::par(mfrow = panel_layout(panel_count(plot_data)), mar = c(3.6, 3.8, 2.2, 2.6))
+  else if (panel_count(plot_data) > 1) graphics::par(mfrow = panel_layout(panel_count(plot_data)))
+  draw_maximum(x, plot_data)
+  invisible(plot_data)
 }
 
 # `arg`: what the caller calls the result of the search.
@@ -115,63 +115,63 @@ check_kind_of_picture <- function(found, type) {
   }
 }
 
-maximum_view <- function(found, type, inputs, width, resolution) {
-  if (has_outcomes(found$bandit$config)) return(view_of_outcomes(found, type, inputs, width, resolution))
+maximum_plot_data <- function(found, type, inputs, width, resolution) {
+  if (has_outcomes(found$bandit$config)) return(plot_data_of_outcomes(found, type, inputs, width, resolution))
   wants <- function(name) type %in% c("all", name)
   names <- found$bandit$config$domain$names
   through <- recommended_point(found$bandit, context_of(found))
   ranked <- names
-  view <- list()
+  plot_data <- list()
   if (wants("progress")) {
     frame <- as.data.frame(found)
-    view$progress <- data.frame(evaluation = seq_len(nrow(frame)),
+    plot_data$progress <- data.frame(evaluation = seq_len(nrow(frame)),
                                 own_columns(frame, names)[c("reward", "best", "status")])
   }
-  if (has_matrix(found$bandit$config$kernel)) return(view)
+  if (has_matrix(found$bandit$config$kernel)) return(plot_data)
   if (length(names) > 1) {
     importance <- input_importance(found, draws = if (wants("importance")) 40 else 0)
     ranked <- names[order(importance$total, decreasing = TRUE)]
-    if (wants("importance")) view$importance <- importance
+    if (wants("importance")) plot_data$importance <- importance
   }
   if (wants("slices")) {
     shown <- if (!is.null(inputs)) inputs else if (type == "all") utils::head(ranked, 4) else names
-    view$slices <- slices_view(found$bandit, context_of(found), through, shown, width, resolution)
+    plot_data$slices <- slices_plot_data(found$bandit, context_of(found), through, shown, width, resolution)
   }
   if (type == "dependence") {
-    view$dependence <- dependence_view(found$bandit, context_of(found), or_else(inputs, names), width, resolution)
+    plot_data$dependence <- dependence_plot_data(found$bandit, context_of(found), or_else(inputs, names), width, resolution)
   }
   if (wants("map") && length(names) > 1) {
     pair <- if (length(inputs) == 2) inputs else utils::head(ranked, 2)
-    view$map <- plane_view(found$bandit, context_of(found), through, pair, resolution)
+    plot_data$map <- plane_plot_data(found$bandit, context_of(found), through, pair, resolution)
   }
-  view
+  plot_data
 }
 
-panel_count <- function(view) {
-  of_outcomes <- any(c("front", "feasible") %in% names(view)) || !is.null(view$importance$outcome)
-  if (of_outcomes) return(panels_of_outcomes(view))
-  length(unique(c(view$slices$input, view$dependence$input))) + sum(2 * ("map" %in% names(view)),
-                                                                    c("progress", "importance") %in% names(view))
+panel_count <- function(plot_data) {
+  of_outcomes <- any(c("front", "feasible") %in% names(plot_data)) || !is.null(plot_data$importance$outcome)
+  if (of_outcomes) return(panels_of_outcomes(plot_data))
+  length(unique(c(plot_data$slices$input, plot_data$dependence$input))) + sum(2 * ("map" %in% names(plot_data)),
+                                                                    c("progress", "importance") %in% names(plot_data))
 }
 
-draw_maximum <- function(found, view) {
-  if (has_outcomes(found$bandit$config)) return(draw_outcomes(found, view))
+draw_maximum <- function(found, plot_data) {
+  if (has_outcomes(found$bandit$config)) return(draw_outcomes(found, plot_data))
   domain <- found$bandit$config$domain
   through <- recommended_point(found$bandit, context_of(found))
   shown <- worthwhile_range(found$history$reward, found$direction)
-  if (!is.null(view$progress)) draw_progress(view$progress, found$direction, shown)
-  if (!is.null(view$importance)) draw_importance(view$importance)
-  if (!is.null(view$slices)) {
-    draw_slices(view$slices, through, domain, "expected reward", slices_range(view$slices, shown))
+  if (!is.null(plot_data$progress)) draw_progress(plot_data$progress, found$direction, shown)
+  if (!is.null(plot_data$importance)) draw_importance(plot_data$importance)
+  if (!is.null(plot_data$slices)) {
+    draw_slices(plot_data$slices, through, domain, "expected reward", slices_range(plot_data$slices, shown))
   }
-  if (!is.null(view$dependence)) {
-    draw_slices(view$dependence, NULL, domain, dependence_label, slices_range(view$dependence, shown))
+  if (!is.null(plot_data$dependence)) {
+    draw_slices(plot_data$dependence, NULL, domain, dependence_label, slices_range(plot_data$dependence, shown))
   }
-  if (!is.null(view$map)) {
-    pair <- names(view$map)[1:2]
-    belief <- own_columns(view$map, pair)
-    draw_plane(view$map, pair, belief$mean, domain, "posterior mean", found$history, through, shown)
-    draw_plane(view$map, pair, belief$sd, domain, "posterior sd", found$history, through)
+  if (!is.null(plot_data$map)) {
+    pair <- names(plot_data$map)[1:2]
+    model_state <- own_columns(plot_data$map, pair)
+    draw_plane(plot_data$map, pair, model_state$mean, domain, "posterior mean", found$history, through, shown)
+    draw_plane(plot_data$map, pair, model_state$sd, domain, "posterior sd", found$history, through)
   }
 }
 

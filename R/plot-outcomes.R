@@ -2,36 +2,36 @@
 
 # Pictures of searches over several outcomes: the front, where limits hold, and progress.
 
-# As maximum_view(). Slices and maps are of the objective, where there is one.
-view_of_outcomes <- function(found, type, inputs, width, resolution) {
+# As maximum_plot_data(). Slices and maps are of the objective, where there is one.
+plot_data_of_outcomes <- function(found, type, inputs, width, resolution) {
   config <- found$bandit$config
   names <- config$domain$names
   wants <- function(name) type %in% c("all", name)
   several <- length(objectives(config)) > 1
-  view <- list()
-  if (wants("progress")) view$progress <- progress_view(found)
-  if (wants("front") && several) view$front <- front_view(found, width)
+  plot_data <- list()
+  if (wants("progress")) plot_data$progress <- progress_plot_data(found)
+  if (wants("front") && several) plot_data$front <- front_plot_data(found, width)
   functional <- !any(vapply(config$outcomes, function(one) has_matrix(one$kernel), NA))
   ranked <- names
   if (length(names) > 1 && functional && type %in% c("all", "map", "importance")) {
     importance <- input_importance(found, draws = if (wants("importance")) 40 else 0)
     totals <- tapply(importance$total, factor(importance$input, names), sum)
     ranked <- names[order(totals, decreasing = TRUE)]
-    if (wants("importance")) view$importance <- importance
+    if (wants("importance")) plot_data$importance <- importance
   }
   through <- likely_best(frame_of(found$bandit))
   through <- through[which.max(through$feasible), names, drop = FALSE]
   shown <- if (!is.null(inputs)) inputs else if (type == "all") utils::head(ranked, 2) else names
   if (wants("feasible") && has_limits(config) && functional) {
-    view$feasible <- slices_view(found$bandit, NULL, through, shown, width, resolution, of = "feasible")
+    plot_data$feasible <- slices_plot_data(found$bandit, NULL, through, shown, width, resolution, of = "feasible")
   }
-  if (type == "slices") view$slices <- slices_view(found$bandit, NULL, through, shown, width, resolution)
-  if (type == "dependence") view$dependence <- dependence_view(found$bandit, NULL, shown, width, resolution)
+  if (type == "slices") plot_data$slices <- slices_plot_data(found$bandit, NULL, through, shown, width, resolution)
+  if (type == "dependence") plot_data$dependence <- dependence_plot_data(found$bandit, NULL, shown, width, resolution)
   if (type == "map") {
-    view$map <- plane_view(found$bandit, NULL, through, if (length(inputs) == 2) inputs else utils::head(ranked, 2),
+    plot_data$map <- plane_plot_data(found$bandit, NULL, through, if (length(inputs) == 2) inputs else utils::head(ranked, 2),
                            resolution)
   }
-  view
+  plot_data
 }
 
 # What these pictures need of a bandit that was asked and told, as of a search.
@@ -57,17 +57,17 @@ found_by_bandit <- function(bandit, type, width, resolution) {
 
 plot_outcomes_of_bandit <- function(bandit, type, width, resolution) {
   found <- found_by_bandit(bandit, type, width, resolution)
-  view <- view_of_outcomes(found, type, NULL, or_else(width, 2), resolution)
+  plot_data <- plot_data_of_outcomes(found, type, NULL, or_else(width, 2), resolution)
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
-  if (panels_of_outcomes(view) > 1) graphics::par(mfrow = panel_layout(panels_of_outcomes(view)))
-  draw_outcomes(found, view)
-  view[[type]]
+  if (panels_of_outcomes(plot_data) > 1) graphics::par(mfrow = panel_layout(panels_of_outcomes(plot_data)))
+  draw_outcomes(found, plot_data)
+  plot_data[[type]]
 }
 
 # `kept`: did the evaluation keep all limits, by its own numbers? With one objective its values and the best so far,
 # with several the hypervolume so far.
-progress_view <- function(found) {
+progress_plot_data <- function(found) {
   config <- found$bandit$config
   wanted <- objectives(config)
   frame <- as.data.frame(found)
@@ -80,7 +80,7 @@ progress_view <- function(found) {
 
 # The first two objectives: what evaluations gave (`kind` "kept" or "infeasible"), the front with bars of `width` sd,
 # and the reference point.
-front_view <- function(found, width) {
+front_plot_data <- function(found, width) {
   config <- found$bandit$config
   pair <- objectives(config)[1:2]
   rows <- function(x, y, kind, sd_x = 0, sd_y = 0) {
@@ -92,54 +92,54 @@ front_view <- function(found, width) {
   front <- found$front
   reference <- reference_seen(found)[1:2] * objective_signs(config)[1:2]
   kept <- kept_limits(history, config) %in% TRUE
-  view <- rbind(rows(history[[pair[1]]], history[[pair[2]]], ifelse(kept, "kept", "infeasible")),
+  plot_data <- rbind(rows(history[[pair[1]]], history[[pair[2]]], ifelse(kept, "kept", "infeasible")),
                 rows(front[[paste0(pair[1], "_mean")]], front[[paste0(pair[2], "_mean")]], "front",
                      front[[paste0(pair[1], "_sd")]], front[[paste0(pair[2], "_sd")]]),
                 rows(reference[1], reference[2], "reference"))
-  row.names(view) <- NULL
-  structure(view, objectives = pair)
+  row.names(plot_data) <- NULL
+  structure(plot_data, objectives = pair)
 }
 
-# Of a long front some places only have bars.
+# Of a long front some points only have bars.
 with_bars <- function(front, most = 25) front[unique(round(seq(1, nrow(front), length.out = min(most, nrow(front))))), ]
 
 pale <- "grey70"
 
-draw_outcomes <- function(found, view) {
+draw_outcomes <- function(found, plot_data) {
   config <- found$bandit$config
   domain <- config$domain
-  if (!is.null(view$progress)) draw_progress_of_outcomes(view$progress, objectives(config))
-  if (!is.null(view$front)) draw_front(view$front, has_limits(config))
+  if (!is.null(plot_data$progress)) draw_progress_of_outcomes(plot_data$progress, objectives(config))
+  if (!is.null(plot_data$front)) draw_front(plot_data$front, has_limits(config))
   through <- likely_best(frame_of(found$bandit))
   through <- through[which.max(through$feasible), domain$names, drop = FALSE]
-  if (!is.null(view$feasible)) draw_slices(drawn_feasible(view$feasible), through, domain,
+  if (!is.null(plot_data$feasible)) draw_slices(drawn_feasible(plot_data$feasible), through, domain,
                                            "probability that limits hold", c(0, 1))
-  if (!is.null(view$slices)) draw_slices(view$slices, through, domain, paste("expected", objectives(config)))
-  if (!is.null(view$dependence)) {
-    draw_slices(view$dependence, NULL, domain, paste0("expected ", objectives(config), ", on average"))
+  if (!is.null(plot_data$slices)) draw_slices(plot_data$slices, through, domain, paste("expected", objectives(config)))
+  if (!is.null(plot_data$dependence)) {
+    draw_slices(plot_data$dependence, NULL, domain, paste0("expected ", objectives(config), ", on average"))
   }
-  if (!is.null(view$map)) {
-    pair <- names(view$map)[1:2]
-    belief <- own_columns(view$map, pair)
+  if (!is.null(plot_data$map)) {
+    pair <- names(plot_data$map)[1:2]
+    model_state <- own_columns(plot_data$map, pair)
     for (what in c("mean", "sd")) {
-      draw_plane(view$map, pair, belief[[what]], domain, paste(objectives(config), what), found$history, through)
+      draw_plane(plot_data$map, pair, model_state[[what]], domain, paste(objectives(config), what), found$history, through)
     }
   }
-  if (!is.null(view$importance)) for (name in unique(view$importance$outcome)) {
-    draw_importance(view$importance[view$importance$outcome == name, ], attr(view$importance, "explained")[[name]])
+  if (!is.null(plot_data$importance)) for (name in unique(plot_data$importance$outcome)) {
+    draw_importance(plot_data$importance[plot_data$importance$outcome == name, ], attr(plot_data$importance, "explained")[[name]])
     graphics::title(main = name, cex.main = 1.1)
   }
 }
 
-drawn_feasible <- function(view) {
-  view[c("mean", "lower", "upper")] <- view$feasible
-  view
+drawn_feasible <- function(plot_data) {
+  plot_data[c("mean", "lower", "upper")] <- plot_data$feasible
+  plot_data
 }
 
-panels_of_outcomes <- function(view) {
-  length(unique(c(view$slices$input, view$dependence$input))) + length(unique(view$feasible$input)) +
-    2 * ("map" %in% names(view)) +
-    sum(c("progress", "front") %in% names(view)) + length(unique(view$importance$outcome))
+panels_of_outcomes <- function(plot_data) {
+  length(unique(c(plot_data$slices$input, plot_data$dependence$input))) + length(unique(plot_data$feasible$input)) +
+    2 * ("map" %in% names(plot_data)) +
+    sum(c("progress", "front") %in% names(plot_data)) + length(unique(plot_data$importance$outcome))
 }
 
 draw_progress_of_outcomes <- function(data, wanted) {
@@ -178,9 +178,9 @@ draw_front <- function(data, limited) {
 
 # ---- the same with ggplot2 -----------------------------------------------------------------
 
-ggplot_outcomes <- function(found, view, type) {
+ggplot_outcomes <- function(found, plot_data, type) {
   config <- found$bandit$config
-  data <- view[[type]]
+  data <- plot_data[[type]]
   if (type == "front") return(ggplot_front(data))
   if (type == "progress") return(ggplot_progress_of_outcomes(data, objectives(config)))
   if (type == "importance") return(ggplot_importance_of_outcomes(data))

@@ -5,7 +5,7 @@
 # A data.frame `input`, `value` (numbers; positions where an input has levels), `label`, `mean`, `sd`, `lower`,
 # `upper`: each of `inputs` along its axis, the others as in `through` (one row).
 # `of` "feasible": the probability that limits hold instead of mean, sd and band.
-slices_view <- function(bandit, context, through, inputs, width, resolution = NULL, of = "objective") {
+slices_plot_data <- function(bandit, context, through, inputs, width, resolution = NULL, of = "objective") {
   domain <- bandit$config$domain
   parts <- lapply(inputs, function(name) {
     axis <- slice_axis(bandit$config, name, or_else(resolution, 101))
@@ -14,7 +14,7 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
     balanced <- balanced_shares(domain, points, name)
     axis <- axis[balanced$fits]
     if (length(axis) == 0) return(NULL)
-    posterior <- belief_along(bandit, balanced$points[balanced$fits, , drop = FALSE], context, width)
+    posterior <- model_state_along(bandit, balanced$points[balanced$fits, , drop = FALSE], context, width)
     counted <- !is.null(input_levels(domain, match(name, domain$names)))
     at <- data.frame(input = name, value = if (counted) seq_along(axis) else axis, label = as.character(axis))
     if (of == "feasible") return(cbind(at, posterior["feasible"]))
@@ -26,7 +26,7 @@ slices_view <- function(bandit, context, through, inputs, width, resolution = NU
 # Comparisons over arms say nothing of places between them.
 slice_axis <- function(config, name, count) {
   at <- match(name, config$domain$names)
-  if (says_nothing_between_arms(config)) return(sort(unique(all_places(config$domain)$inputs[, at])))
+  if (says_nothing_between_arms(config)) return(sort(unique(all_points(config$domain)$inputs[, at])))
   input_axis(config$domain, at, count)
 }
 
@@ -34,10 +34,10 @@ says_nothing_between_arms <- function(config) compares_queries(config) && is_tab
 
 dependence_label <- "expected reward, on average"
 
-# As slices_view(), the others anywhere: averages over `others` points of a low-discrepancy sequence. Their sd is that
+# As slices_plot_data(), the others anywhere: averages over `others` points of a low-discrepancy sequence. Their sd is that
 # of
 # the average, by the joint distribution of the model; a bent map of outputs scales it as it scales single points' sds.
-dependence_view <- function(bandit, context, inputs, width, resolution = NULL, others = 64) {
+dependence_plot_data <- function(bandit, context, inputs, width, resolution = NULL, others = 64) {
   config <- bandit$config
   domain <- config$domain
   outcome <- if (has_outcomes(config)) match(objectives(config)[1], outcome_names(config)) else 1L
@@ -52,7 +52,7 @@ dependence_view <- function(bandit, context, inputs, width, resolution = NULL, o
     rows <- fitting_rows(balanced$fits, others)
     axis <- axis[rows$blocks]
     points <- balanced$points[rows$at, , drop = FALSE]
-    single <- belief_along(bandit, points, context)
+    single <- model_state_along(bandit, points, context)
     at <- as_kernel_points(bandit, points, context)
     joint <- core(cpp_bandit_block_averages(bandit$handle, outcome - 1L, at$points, others))
     mean <- colMeans(matrix(single$mean, others))
@@ -72,29 +72,29 @@ fitting_rows <- function(fits, each) {
 }
 
 # The objective's mean and sd (with several outcomes `feasible` besides).
-belief_along <- function(bandit, points, context, width = 2) {
-  objective_belief(posterior_of(bandit, points, context, level = band_level(width)), bandit$config)
+model_state_along <- function(bandit, points, context, width = 2) {
+  objective_model_state(posterior_of(bandit, points, context, level = band_level(width)), bandit$config)
 }
 
-objective_belief <- function(belief, config) {
-  if (!has_outcomes(config)) return(belief)
+objective_model_state <- function(model_state, config) {
+  if (!has_outcomes(config)) return(model_state)
   own <- paste0(objectives(config)[1], c("_mean", "_sd"))
-  data.frame(mean = belief[[own[1]]], sd = belief[[own[2]]], feasible = belief$feasible)
+  data.frame(mean = model_state[[own[1]]], sd = model_state[[own[2]]], feasible = model_state$feasible)
 }
 
 # The same of two inputs together: columns named like them, then mean and sd (`NA` where the two shares leave too little
 # or too much for the others).
-plane_view <- function(bandit, context, through, pair, resolution = NULL) {
+plane_plot_data <- function(bandit, context, through, pair, resolution = NULL) {
   domain <- bandit$config$domain
   axes <- lapply(pair, function(name) input_axis(domain, match(name, domain$names), or_else(resolution, 45)))
   grid <- expand.grid(stats::setNames(axes, pair), KEEP.OUT.ATTRS = FALSE, stringsAsFactors = FALSE)
   points <- through[rep(1, nrow(grid)), domain$names, drop = FALSE]
   points[pair] <- grid
   balanced <- balanced_shares(domain, points, pair)
-  belief <- data.frame(mean = rep(NA_real_, nrow(grid)), sd = NA_real_)
+  model_state <- data.frame(mean = rep(NA_real_, nrow(grid)), sd = NA_real_)
   there <- balanced$points[balanced$fits, , drop = FALSE]
-  belief[balanced$fits, ] <- belief_along(bandit, there, context)[c("mean", "sd")]
-  cbind(grid, columns_beside(belief, pair))
+  model_state[balanced$fits, ] <- model_state_along(bandit, there, context)[c("mean", "sd")]
+  cbind(grid, columns_beside(model_state, pair))
 }
 
 # Where slices go through: the recommended point.
@@ -107,13 +107,13 @@ recommended_point <- function(bandit, context) {
   best[bandit$config$domain$names]
 }
 
-# `view`: of slices_view(); one panel each, all of one height. `through`: where the slices are (NULL: nowhere).
-draw_slices <- function(view, through, domain, label, ylim = NULL) {
-  ylim <- or_else(ylim, shown_range(c(view$lower, view$mean, view$upper), FALSE))
+# `plot_data`: of slices_plot_data(); one panel each, all of one height. `through`: where the slices are (NULL: nowhere).
+draw_slices <- function(plot_data, through, domain, label, ylim = NULL) {
+  ylim <- or_else(ylim, shown_range(c(plot_data$lower, plot_data$mean, plot_data$upper), FALSE))
   log <- stats::setNames(log_inputs(domain), domain$names)
   levels <- levels_of_inputs(domain)
-  for (name in unique(view$input)) {
-    draw_slice(view[view$input == name, ], through[[name]], log[[name]], levels[[name]], label, ylim)
+  for (name in unique(plot_data$input)) {
+    draw_slice(plot_data[plot_data$input == name, ], through[[name]], log[[name]], levels[[name]], label, ylim)
   }
 }
 
@@ -159,15 +159,15 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
   open_picture(frame, edges$x, edges$y, NULL, grid = FALSE)
   # Nothing lies between two levels.
   draw_surface(xs$at, ys$at, z, edges, contours = is.null(unlist(levels)))
-  place <- function(rows, axis, name) {
+  point <- function(rows, axis, name) {
     if (is.null(axis$levels)) rows[[name]] else match(as.character(rows[[name]]), axis$levels)
   }
   if (!is.null(points)) {
-    graphics::points(place(points, xs, pair[1]), place(points, ys, pair[2]), pch = 21, cex = 0.7, col = "black",
+    graphics::points(point(points, xs, pair[1]), point(points, ys, pair[2]), pch = 21, cex = 0.7, col = "black",
                      bg = grDevices::adjustcolor("white", 0.75))
   }
   if (!is.null(through)) {
-    graphics::points(place(through, xs, pair[1]), place(through, ys, pair[2]), pch = 23, cex = 1.5, col = "black",
+    graphics::points(point(through, xs, pair[1]), point(through, ys, pair[2]), pch = 23, cex = 1.5, col = "black",
                      bg = mark$next_choice)
   }
   draw_colour_key(known_range(z), edges$y, beyond = beyond_colours(values, z))

@@ -4,7 +4,7 @@
 
 # Where a mixture lies: `a`, `b` of a total of 1, the third share is what is left; the corners are (0, 0), (1, 0) and
 # the top.
-ternary_places <- function(a, b) list(x = a + b / 2, y = b * sqrt(3) / 2)
+ternary_points <- function(a, b) list(x = a + b / 2, y = b * sqrt(3) / 2)
 
 # As draw_plane(). `set`: of param_shares(); `pair`: the shares of the right and of the upper corner.
 draw_ternary <- function(plane, set, pair, values, title, points, through, shown) {
@@ -20,11 +20,11 @@ draw_ternary <- function(plane, set, pair, values, title, points, through, shown
   z <- matrix(pmin(pmax(values, shown[1]), shown[2]), length(a), length(b))
   draw_mixtures(a, b, z)
   draw_triangle(pair, third, set$total)
-  place <- function(rows) ternary_places(rows[[pair[1]]] / set$total, rows[[pair[2]]] / set$total)
+  point <- function(rows) ternary_points(rows[[pair[1]]] / set$total, rows[[pair[2]]] / set$total)
   if (!is.null(points)) {
-    graphics::points(place(points), pch = 21, cex = 0.7, col = "black", bg = grDevices::adjustcolor("white", 0.75))
+    graphics::points(point(points), pch = 21, cex = 0.7, col = "black", bg = grDevices::adjustcolor("white", 0.75))
   }
-  if (!is.null(through)) graphics::points(place(through), pch = 23, cex = 1.5, col = "black", bg = mark$next_choice)
+  if (!is.null(through)) graphics::points(point(through), pch = 23, cex = 1.5, col = "black", bg = mark$next_choice)
   draw_colour_key(known_range(z), c(0, top), beyond = beyond_colours(values, z))
 }
 
@@ -40,7 +40,7 @@ draw_mixtures <- function(a, b, z) {
                     lwd = 0.5)
   if (is_flat(z)) return(invisible())
   for (line in grDevices::contourLines(a, b, z, nlevels = 8)) {
-    graphics::lines(ternary_places(line$x, line$y), col = "grey25", lwd = 0.7)
+    graphics::lines(ternary_points(line$x, line$y), col = "grey25", lwd = 0.7)
   }
 }
 
@@ -54,7 +54,7 @@ corners_of_mixtures <- function(a, b, known) {
   x <- pmax(rbind(at[i], at[i + 1], at[i + 1], at[i]), 0)
   y <- pmax(rbind(bt[j], bt[j], bt[j + 1], bt[j + 1]), 0)
   sum <- pmax(x + y, 1)
-  ternary_places(x / sum, y / sum)
+  ternary_points(x / sum, y / sum)
 }
 
 # The edges of cells centred at evenly spaced values.
@@ -69,15 +69,15 @@ draw_triangle <- function(pair, third, total) {
   for (share in seq(0.2, 0.8, 0.2)) {
     ends <- list(list(c(share, share), c(0, 1 - share)), list(c(0, 1 - share), c(share, share)),
                  list(c(0, 1 - share), c(1 - share, 0)))
-    for (end in ends) graphics::lines(ternary_places(end[[1]], end[[2]]), col = grDevices::adjustcolor("black", 0.15))
+    for (end in ends) graphics::lines(ternary_points(end[[1]], end[[2]]), col = grDevices::adjustcolor("black", 0.15))
     said <- format(signif(share * total, 3))
     # A share's lines are named where they end: below, at the right and at the left edge.
-    marks <- ternary_places(c(share, 1 - share, 0), c(0, share, 1 - share))
+    marks <- ternary_points(c(share, 1 - share, 0), c(0, share, 1 - share))
     graphics::text(marks$x[1], marks$y[1], said, pos = 1, offset = 0.3, cex = 0.7, col = "grey40")
     graphics::text(marks$x[2], marks$y[2], said, pos = 4, offset = 0.3, cex = 0.7, col = "grey40")
     graphics::text(marks$x[3], marks$y[3], said, pos = 2, offset = 0.3, cex = 0.7, col = "grey40")
   }
-  graphics::polygon(ternary_places(c(0, 1, 0), c(0, 0, 1)), border = "grey40")
+  graphics::polygon(ternary_points(c(0, 1, 0), c(0, 0, 1)), border = "grey40")
   graphics::text(-0.02, -0.03, third, pos = 1, xpd = NA)
   graphics::text(1.02, -0.03, pair[1], pos = 1, xpd = NA)
   graphics::text(0.5, sqrt(3) / 2, pair[2], pos = 3, xpd = NA)
@@ -86,34 +86,34 @@ draw_triangle <- function(pair, third, total) {
 # ---- with ggplot2 ------------------------------------------------------------------------------------
 
 # As ggplot_plane(), of three shares.
-ggplot_ternary <- function(view, set, played, colours, contours, shown) {
-  belief <- own_columns(view$data, view$pair)
-  shown <- or_else(shown, known_range(belief[[colours]]))
-  a <- unique(view$data[[view$pair[1]]]) / set$total
-  b <- unique(view$data[[view$pair[2]]]) / set$total
-  of <- function(column) matrix(belief[[column]], length(a), length(b))
+ggplot_ternary <- function(plot_data, set, played, colours, contours, shown) {
+  model_state <- own_columns(plot_data$data, plot_data$pair)
+  shown <- or_else(shown, known_range(model_state[[colours]]))
+  a <- unique(plot_data$data[[plot_data$pair[1]]]) / set$total
+  b <- unique(plot_data$data[[plot_data$pair[2]]]) / set$total
+  of <- function(column) matrix(model_state[[column]], length(a), length(b))
   known <- which(is.finite(of(colours)), arr.ind = TRUE)
   corners <- corners_of_mixtures(a, b, known)
   cells <- data.frame(x = as.vector(corners$x), y = as.vector(corners$y), cell = rep(seq_len(nrow(known)), each = 4))
   cells[[colours]] <- rep(clamped(of(colours)[known], shown[1], shown[2]), each = 4)
-  place <- function(rows) {
-    as.data.frame(ternary_places(rows[[view$pair[1]]] / set$total, rows[[view$pair[2]]] / set$total))
+  point <- function(rows) {
+    as.data.frame(ternary_points(rows[[plot_data$pair[1]]] / set$total, rows[[plot_data$pair[2]]] / set$total))
   }
   xy <- aes_of(x = "x", y = "y")
-  ggplot2::ggplot(view$data) +
+  ggplot2::ggplot(plot_data$data) +
     ggplot2::geom_polygon(data = cells, mapping = aes_of(x = "x", y = "y", group = "cell", fill = colours)) +
     ggplot2::scale_fill_gradientn(paste("posterior", colours), colours = surface_colours(100)) +
     ggplot_contours_of_shares(a, b, of(contours)) +
-    ggplot_triangle(view$pair, setdiff(set$names, view$pair), set$total) +
-    ggplot2::geom_point(data = place(played), mapping = xy, shape = 21, fill = "white") +
-    ggplot2::geom_point(data = place(view$through), mapping = xy, shape = 3, size = 3.5, stroke = 1.2) +
+    ggplot_triangle(plot_data$pair, setdiff(set$names, plot_data$pair), set$total) +
+    ggplot2::geom_point(data = point(played), mapping = xy, shape = 21, fill = "white") +
+    ggplot2::geom_point(data = point(plot_data$through), mapping = xy, shape = 3, size = 3.5, stroke = 1.2) +
     ggplot2::coord_fixed(clip = "off") + ggplot2::labs(x = NULL, y = NULL)
 }
 
 ggplot_contours_of_shares <- function(a, b, z) {
   if (is_flat(z)) return(NULL)
   lines <- grDevices::contourLines(a, b, z, nlevels = 8)
-  paths <- Map(function(line, k) data.frame(ternary_places(line$x, line$y), line = k), lines, seq_along(lines))
+  paths <- Map(function(line, k) data.frame(ternary_points(line$x, line$y), line = k), lines, seq_along(lines))
   if (!length(paths)) return(NULL)
   ggplot2::geom_path(data = do.call(rbind, paths), mapping = aes_of(x = "x", y = "y", group = "line"),
                      colour = "grey25", linewidth = 0.25)
@@ -122,7 +122,7 @@ ggplot_contours_of_shares <- function(a, b, z) {
 # Edges, lines of 20, 40, 60 and 80 percent, names of the corners; no axes.
 ggplot_triangle <- function(pair, third, total) {
   share <- seq(0.2, 0.8, 0.2)
-  ends <- function(a, b) as.data.frame(ternary_places(a, b))
+  ends <- function(a, b) as.data.frame(ternary_points(a, b))
   from <- rbind(ends(share, 0), ends(0, share), ends(0, 1 - share))
   to <- rbind(ends(share, 1 - share), ends(1 - share, share), ends(1 - share, 0))
   grid <- data.frame(x = from$x, y = from$y, xend = to$x, yend = to$y)

@@ -119,13 +119,13 @@ plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", 
   x <- looked_at(x)
   if (type %in% c("front", "feasible")) return(invisible(plot_outcomes_of_bandit(x, type, width, resolution)))
   if (goes_through_best(type, x$config)) {
-    return(invisible(plot_through_best(x, type, view_context(x, context), width, resolution, frame)))
+    return(invisible(plot_through_best(x, type, plot_data_context(x, context), width, resolution, frame)))
   }
-  view <- bandit_view(x, context, truth, type, width, next_choice, resolution)
-  frame$main <- or_else(main, view$title)
-  frame$log <- view$log
-  if (view$type == "map") draw_map(x, view, frame) else draw_profile(x, view, frame)
-  invisible(drawn_frame(view))
+  plot_data <- bandit_plot_data(x, context, truth, type, width, next_choice, resolution)
+  frame$main <- or_else(main, plot_data$title)
+  frame$log <- plot_data$log
+  if (plot_data$type == "map") draw_map(x, plot_data, frame) else draw_profile(x, plot_data, frame)
+  invisible(drawn_frame(plot_data))
 }
 
 goes_through_best <- function(type, config) type %in% c("slices", "sd") || (type == "auto" && prefers_slices(config))
@@ -136,28 +136,28 @@ prefers_slices <- function(config) {
 }
 
 plot_through_best <- function(bandit, type, context, width, resolution, frame) {
-  view <- through_best_view(bandit, type, context, width, resolution)
+  plot_data <- through_best_plot_data(bandit, type, context, width, resolution)
   domain <- bandit$config$domain
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
-  panels <- panel_layout(if (type == "sd") 2 else length(view$log))
+  panels <- panel_layout(if (type == "sd") 2 else length(plot_data$log))
   graphics::par(mfrow = panels, oma = c(0, 0, 1.6, 0), mar = c(3.6, 3.8, 2, 2.6))
   if (type == "sd") {
     played <- bandit_history(bandit)
     for (what in c("mean", "sd")) {
-      draw_plane(view$data, view$pair, own_columns(view$data, view$pair)[[what]], domain, paste("posterior", what),
+      draw_plane(plot_data$data, plot_data$pair, own_columns(plot_data$data, plot_data$pair)[[what]], domain, paste("posterior", what),
                  played,
-                 view$through)
+                 plot_data$through)
     }
   } else {
-    draw_slices(view$data, view$through, domain, or_else(frame$ylab, "reward"), frame$ylim)
+    draw_slices(plot_data$data, plot_data$through, domain, or_else(frame$ylab, "reward"), frame$ylim)
   }
-  graphics::mtext(or_else(frame$main, view$title), outer = TRUE, line = 0.2, font = 2)
-  view$data
+  graphics::mtext(or_else(frame$main, plot_data$title), outer = TRUE, line = 0.2, font = 2)
+  plot_data$data
 }
 
 # What slices (or, for type "sd", the map of the two inputs that matter most) through the recommended point show.
-through_best_view <- function(bandit, type, context, width, resolution) {
+through_best_plot_data <- function(bandit, type, context, width, resolution) {
   check_has_posterior(bandit)
   width <- if (is.null(width)) 2 else check_number(width, lower = 0)
   if (!is.null(resolution)) check_count(resolution, lower = 2, upper = 1000)
@@ -172,20 +172,20 @@ through_best_view <- function(bandit, type, context, width, resolution) {
                   "\"arms\" or \"auto\", because comparisons of arms give no predictions between the arms")
   }
   through <- recommended_point(bandit, context)
-  view <- list(through = through, log = stats::setNames(log_inputs(config$domain), names),
+  plot_data <- list(through = through, log = stats::setNames(log_inputs(config$domain), names),
                levels = levels_of_inputs(config$domain),
-               title = view_title(bandit, list(context = context)))
+               title = plot_data_title(bandit, list(context = context)))
   if (type == "sd") {
-    view$pair <- names[order(input_importance(bandit, 512, context, draws = 0)$total, decreasing = TRUE)][1:2]
-    view$data <- plane_view(bandit, context, through, view$pair, resolution)
+    plot_data$pair <- names[order(input_importance(bandit, 512, context, draws = 0)$total, decreasing = TRUE)][1:2]
+    plot_data$data <- plane_plot_data(bandit, context, through, plot_data$pair, resolution)
   } else {
-    view$data <- slices_view(bandit, context, through, names, width, resolution)
+    plot_data$data <- slices_plot_data(bandit, context, through, names, width, resolution)
   }
-  view
+  plot_data
 }
 
-drawn_frame <- function(view) {
-  structure(view$shown, width = view$band$width, next_choice = view$ahead)
+drawn_frame <- function(plot_data) {
+  structure(plot_data$shown, width = plot_data$band$width, next_choice = plot_data$ahead)
 }
 
 #' @rdname bandit-plots
@@ -197,13 +197,13 @@ plot.bandit_run <- function(x, type = c("cumulative", "average", "simple", "viol
   check_dots_empty(..., allowed = names(formals(plot.bandit_run)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   col <- check_colours(col)
-  view <- run_view(x, type, bound)
+  plot_data <- run_plot_data(x, type, bound)
   frame$log <- check_choice(log, c("", "x", "y", "xy"))
-  frame$main <- or_else(main, view$title)
+  frame$main <- or_else(main, plot_data$title)
   frame$xlab <- or_else(xlab, "round")
-  frame$ylab <- or_else(ylab, view$label)
-  draw_run(view, frame, or_else(col, okabe_ito)[[1]])
-  invisible(view$frame)
+  frame$ylab <- or_else(ylab, plot_data$label)
+  draw_run(plot_data, frame, or_else(col, okabe_ito)[[1]])
+  invisible(plot_data$frame)
 }
 
 #' @rdname bandit-plots
@@ -215,11 +215,11 @@ plot.bandit_comparison <- function(x, type = "average_regret", bound = NULL, ban
   check_dots_empty(..., allowed = names(formals(plot.bandit_comparison)))
   frame <- check_frame(legend, xlim, ylim, xlab, ylab, main)
   col <- check_colours(col)
-  view <- comparison_view(x, type, bands, log, bound)
-  frame$log <- view$log
+  plot_data <- comparison_plot_data(x, type, bands, log, bound)
+  frame$log <- plot_data$log
   frame$xlab <- or_else(xlab, "round")
-  frame$ylab <- or_else(ylab, view$label)
-  frame$note <- view$note
-  draw_comparison(view, frame, col)
-  invisible(view$frame)
+  frame$ylab <- or_else(ylab, plot_data$label)
+  frame$note <- plot_data$note
+  draw_comparison(plot_data, frame, col)
+  invisible(plot_data$frame)
 }

@@ -108,9 +108,9 @@ as_prior_optimum <- function(prior, arg = "prior_optimum") {
 # A function of places: logarithms of the density, up to a constant.
 log_prior_optimum <- function(prior, domain) {
   if (is.null(prior$parts)) {
-    return(function(places) {
-      x <- user_inputs(domain, places)
-      n <- place_total(places)
+    return(function(points) {
+      x <- user_inputs(domain, points)
+      n <- point_total(points)
       found <- call_user(prior$f(x), "prior_optimum", sprintf("for %d points", n))
       if (!is.numeric(found) || length(found) != n || anyNA(found) || any(found == Inf)) {
         stop_returned("prior_optimum", found, sprintf("a logarithm of a density for each of %d points", n))
@@ -120,9 +120,9 @@ log_prior_optimum <- function(prior, domain) {
   }
   one <- lapply(stats::setNames(names(prior$parts), names(prior$parts)),
                 function(name) prior_of_input(prior, domain, name))
-  function(places) {
-    x <- user_inputs(domain, places)
-    out <- numeric(place_total(places))
+  function(points) {
+    x <- user_inputs(domain, points)
+    out <- numeric(point_total(points))
     for (name in names(one)) out <- out + one[[name]](x[, name])
     out
   }
@@ -143,9 +143,9 @@ prior_of_input <- function(prior, domain, name) {
     }
     return(function(x) ifelse(is.na(x), 0, -((x - part[[1]]) / part[[2]])^2 / 2))
   }
-  strange <- setdiff(names(part), levels)
-  if (length(strange)) {
-    stop_argument("prior_optimum", sprintf("a weight for %s = %s", name, strange[1]),
+  invalid <- setdiff(names(part), levels)
+  if (length(invalid)) {
+    stop_argument("prior_optimum", sprintf("a weight for %s = %s", name, invalid[1]),
                   if (is.null(levels)) "c(mean, sd): it is a number" else paste("weights of its levels:",
                                                                                 quoted(levels)))
   }
@@ -168,13 +168,13 @@ prepared_prior_optimum <- function(prior, domain) {
   if (is.null(prior)) return(NULL)
   prior <- as_prior_optimum(prior)
   density <- log_prior_optimum(prior, domain)
-  spread <- density(spread_places(domain, 512))
+  spread <- density(spread_points(domain, 512))
   if (!any(is.finite(spread))) stop_argument("prior_optimum", "one that is 0 at all of 512 points",
                                              "a density over the space")
   if (all(spread == spread[1])) return(NULL)
-  floored <- function(places) pmax(density(places), max(spread) - 1e6)
+  floored <- function(points) pmax(density(points), max(spread) - 1e6)
   mode <- maximise_over(domain, floored)
-  list(prior = prior, top = max(mode$value, spread), mode = mode$places, density = density)
+  list(prior = prior, top = max(mode$value, spread), mode = mode$points, density = density)
 }
 
 check_prior_optimum_alone <- function(prior, outcomes) {
@@ -214,45 +214,45 @@ resolve_prior_optimum <- function(prior, config) {
        actions = d, strength = prior$strength)
 }
 
-# `count` places to begin with, half of them drawn from the prior, its mode first. `first`, if there is one, comes
+# `count` points to begin with, half of them drawn from the prior, its mode first. `first`, if there is one, comes
 # before them, in the stead of the one that is nearest.
 design_from_prior <- function(domain, count, found, first = NULL) {
   if (!is.null(first) && count > 0) {
     all <- design_from_prior(domain, count, found)
-    rest <- subset_places(all, -nearest_of_design(domain, all, first))
+    rest <- subset_points(all, -nearest_of_design(domain, all, first))
     return(list(arm = c(first$arm, rest$arm), inputs = rbind(unname(first$inputs), unname(rest$inputs))))
   }
-  if (is.null(found) || count < 2) return(design_places(domain, count))
+  if (is.null(found) || count < 2) return(design_points(domain, count))
   half <- count %/% 2
-  drawn <- if (half > 1) draws_from_prior(domain, half - 1, found) else no_places(domain)
-  rest <- design_places(domain, count - half)
+  drawn <- if (half > 1) draws_from_prior(domain, half - 1, found) else no_points(domain)
+  rest <- design_points(domain, count - half)
   parts <- list(found$mode, drawn, rest)
   list(arm = unlist(lapply(parts, `[[`, "arm")),
        inputs = do.call(rbind, lapply(parts, function(part) unname(part$inputs))))
 }
 
-nearest_of_design <- function(domain, places, one) {
-  away <- t(unname(places$inputs)) - drop(unname(one$inputs))
+nearest_of_design <- function(domain, points, one) {
+  away <- t(unname(points$inputs)) - drop(unname(one$inputs))
   which.min(colSums((away / input_sides(domain))^2))
 }
 
-# Resampled by weights: uniform places; those that a normal prior draws by itself have weight 1 where they can be
+# Resampled by weights: uniform points; those that a normal prior draws by itself have weight 1 where they can be
 # played.
 draws_from_prior <- function(domain, count, found) {
-  places <- sample_places(domain, 4096)
+  points <- sample_points(domain, 4096)
   parts <- found$prior$parts
   if (!is.null(parts) && !can_count(domain)) {
-    places <- moved_by_prior(domain, places, parts)
-    return(subset_places(places, seq_len(count)))
+    points <- moved_by_prior(domain, points, parts)
+    return(subset_points(points, seq_len(count)))
   }
-  weight <- exp(found$density(places) - found$top)
+  weight <- exp(found$density(points) - found$top)
   if (sum(weight > 0) < count) weight <- weight + 1e-12
-  subset_places(places, sample.int(length(weight), count, replace = TRUE, prob = weight))
+  subset_points(points, sample.int(length(weight), count, replace = TRUE, prob = weight))
 }
 
-# Inputs that the prior names are drawn again, each within its bounds; what cannot be played goes to the nearest place.
-moved_by_prior <- function(domain, places, parts) {
-  inputs <- places$inputs
+# Inputs that the prior names are drawn again, each within its bounds; what cannot be played goes to the nearest point.
+moved_by_prior <- function(domain, points, parts) {
+  inputs <- points$inputs
   ranges <- unname(input_ranges(domain))
   log <- log_inputs(domain)
   n <- nrow(inputs)
@@ -269,7 +269,7 @@ moved_by_prior <- function(domain, places, parts) {
       inputs[, at] <- sample(codes, n, replace = TRUE, prob = prior_level_weights(parts[[name]], levels))
     }
   }
-  nearest_places(domain, utils::head(inputs, 256))
+  nearest_points(domain, utils::head(inputs, 256))
 }
 
 # Normal numbers within bounds, however far from the mean these are: by logarithms of the lower tail, turned round where

@@ -91,7 +91,7 @@
 #' @name policies
 NULL
 
-# EIMS's bound. Given the past f and the draw are alike, so are their largest values f* and g*: with x the place played
+# EIMS's bound. Given the past f and the draw are alike, so are their largest values f* and g*: with x the point played
 # and u = (g* - mu(x)) / sd(x), the round's regret is E(f* - f(x)) = E(u sd(x)) <= E(u+ sd(x)). Let x' be the draw's
 # maximiser, v = (g* - mu(x')) / sd(x'), and tau(z) = phi(z) + z Phi(z): x was chosen, so sd(x) tau(-u) >=
 # sd(x') tau(-v+). With tau(-u) <= phi(u) for u >= 0 and tau(-v) >= phi(v) / (v^2 + 3) there follows
@@ -105,22 +105,22 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 # What a policy states of itself:
 #   title, short    for people;
 #   random          can the next choice not be foretold (but for ties)?
-#   uniform         is every place as probable as any other?
+#   uniform         is every point as probable as any other?
 #   takes_prior     can a prior over the optimum be added to its score, which is a logarithm or in units of the reward?
 #   draws           does it need exact joint draws over arms (and functions drawn from the prior where these cannot be
 #                   counted)?
 #   draws_choice    is its choice the maximiser of one draw, whose spread is the width times the posterior's?
-#   bound           is the score at a place mean + width * sd?
+#   bound           is the score at a point mean + width * sd?
 #   rises           does its score never fall where mean or sd rises?
 #   blind           does it choose without regard to rewards?
-#   intervals       does it keep the intersection of all rounds' intervals, by which places are labelled?
+#   intervals       does it keep the intersection of all rounds' intervals, by which points are labelled?
 #   of_noise        does it go by the noise variance?
 #   curved          does it take bounds whose sd is that of sites (width_glm())?
 #   pairs           does it ask for pairs, to be compared?
-#   of_arms         must it be able to list all places?
-#   safe            does it know which places are safe, and play no others?
-#   first           places (of a box) that are candidates before all others
-#   phases          why places are played, by the numbers that the log has for it (the first is "given")
+#   of_arms         must it be able to list all points?
+#   safe            does it know which points are safe, and play no others?
+#   first           points (of a box) that are candidates before all others
+#   phases          why points are played, by the numbers that the log has for it (the first is "given")
 #   declares        does it play nowhere where its own bounds say that a limit is violated?
 #   rule            the rule in R that chooses instead (bandit-script.R); NULL: the core does
 #   resolved        a function that completes its settings for the core.
@@ -184,8 +184,8 @@ policy_entries <- list(
     settings = alist(name = check_string(name), f = check_function(f)),
     traits = list(title = function(policy) policy$name, short = function(policy) policy$name, takes_all = TRUE,
                   resolved = function(policy) function(settings, config) {
-                    settings$placed <- takes_points(policy$f)
-                    at <- if (settings$placed) points_for_users(config)
+                    settings$located <- takes_points(policy$f)
+                    at <- if (settings$located) points_for_users(config)
                     seen <- if (has_outcomes(config)) outcomes_for_users(config) else function(mean, sd) list(mean, sd)
                     settings$f <- function(mean, sd, round, inputs) {
                       seen <- seen(mean, sd)
@@ -245,7 +245,7 @@ policy_entries <- list(
   ),
   safe = list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE), stages = check_flag(stages),
-                     threshold = if (!is.null(threshold)) check_number(threshold), seed = check_seed_places(seed),
+                     threshold = if (!is.null(threshold)) check_number(threshold), seed = check_seed_points(seed),
                      lipschitz = if (!is.null(lipschitz)) check_numbers(lipschitz, lower = 0),
                      accuracy = if (!is.null(accuracy)) check_tolerance_of_stage(accuracy)),
     traits = list(title = function(policy) if (policy$stages) "StageOpt" else "SafeOpt", limits = TRUE, safe = TRUE,
@@ -554,7 +554,7 @@ resolve_reference <- function(settings, config) {
     one <- outcome_config(config, match(name, outcome_names(config)))
     if (!is_level_known(one)) return(NA_real_)
     map <- output_map(one)
-    if (is.null(map)) given[[name]] else map_outputs(map, given[[name]])
+    if (is.null(map)) given[[name]] else transform_outputs(map, given[[name]])
   }, 0)
   settings["reference"] <- list(if (!anyNA(seen)) unname(seen))
   settings
@@ -644,7 +644,7 @@ outcomes_for_users <- function(config) {
 resolve_cost <- function(cost, config) {
   domain <- config$domain
   d <- length(domain$names)
-  arms <- if (is_tabulated_space(config)) all_places(domain)$inputs
+  arms <- if (is_tabulated_space(config)) all_points(domain)$inputs
   at <- function(inputs) {
     if (!is.null(arms)) inputs <- arms
     points <- from_model_inputs(domain, inputs[, seq_len(d), drop = FALSE])
@@ -657,7 +657,7 @@ resolve_cost <- function(cost, config) {
 # A cost that is none is refused when the bandit is made, not in its first round.
 check_cost_here <- function(config) {
   if (!is.null(config$policy$cost)) {
-    resolve_cost(config$policy$cost, config)$cost(spread_places(config$domain, 20)$inputs)
+    resolve_cost(config$policy$cost, config)$cost(spread_points(config$domain, 20)$inputs)
   }
 }
 
@@ -680,7 +680,7 @@ penalty_now <- function(penalty, t) {
 # Seeds as the numbers of candidates: of arms those of these, of a box they are the first.
 resolve_safe <- function(settings, config) {
   seed <- settings$seed
-  settings$seed <- if (can_count(config$domain)) as.double(seed$arm) else seq_len(place_total(seed)) - 1
+  settings$seed <- if (can_count(config$domain)) as.double(seed$arm) else seq_len(point_total(seed)) - 1
   settings$actions <- length(model_names(config$domain))
   settings
 }

@@ -31,8 +31,8 @@ best_values_in_contexts <- function(problem, k, contexts) {
 # `context`: one row, or NULL.
 best_value <- function(problem, k, context) {
   last_round <- c(problem$change_points, Inf)[k]
-  f <- function(places) problem_truth(problem, places, last_round, context)
-  g <- if (problem$constraint_count > 0) function(places) problem_constraints(problem, places, context)
+  f <- function(points) problem_truth(problem, points, last_round, context)
+  g <- if (problem$constraint_count > 0) function(points) problem_constraints(problem, points, context)
   best <- maximise_over(problem$domain, f, g)
   if (!best$feasible) stop_infeasible(problem, context)
   best$value

@@ -68,8 +68,8 @@ column_of <- function(values, name, allowed) {
 
 check_truth <- function(problem, truth, arg) {
   if (is_tabulated(problem)) {
-    if (is.function(truth)) return(evaluate_reward(truth, problem_inputs(problem, all_places(problem$domain)), arg))
-    return(check_numbers(truth, arg, lengths = place_count(problem$domain)))
+    if (is.function(truth)) return(evaluate_reward(truth, problem_inputs(problem, all_points(problem$domain)), arg))
+    return(check_numbers(truth, arg, lengths = point_count(problem$domain)))
   }
   check_function(truth, arg)
   evaluate_reward(truth, probe_inputs(problem), arg)
@@ -91,10 +91,10 @@ excess_of <- function(values, outcomes) {
   unname(do.call(cbind, excess))
 }
 
-# The true outcomes at places, a row each.
-problem_outcomes <- function(problem, places, contexts = NULL) {
-  if (is_tabulated(problem)) return(do.call(cbind, problem$truths)[places$arm + 1L, , drop = FALSE])
-  truths_at(problem$truths, problem_inputs(problem, places, contexts))
+# The true outcomes at points, a row each.
+problem_outcomes <- function(problem, points, contexts = NULL) {
+  if (is_tabulated(problem)) return(do.call(cbind, problem$truths)[points$arm + 1L, , drop = FALSE])
+  truths_at(problem$truths, problem_inputs(problem, points, contexts))
 }
 
 # ---- several objectives --------------------------------------------------------------------
@@ -104,8 +104,8 @@ problem_outcomes <- function(problem, places, contexts = NULL) {
 set_hypervolume <- function(problem, optimum, reference, wanted) {
   if (has_contexts(problem)) stop_unused("contexts", "problems with several objectives have none")
   signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")
-  places <- if (can_count(problem$domain)) all_places(problem$domain) else spread_places(problem$domain, 5000)
-  values <- problem_outcomes(problem, places)
+  points <- if (can_count(problem$domain)) all_points(problem$domain) else spread_points(problem$domain, 5000)
+  values <- problem_outcomes(problem, points)
   feasible <- rowSums(excess_or_none(values, problem$outcomes) > 0) == 0
   if (!any(feasible)) stop_infeasible(problem)
   front <- values[feasible, wanted, drop = FALSE] * rep(signs, each = sum(feasible))

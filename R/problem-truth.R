@@ -15,7 +15,7 @@ set_reward <- function(problem, reward) {
                             K, K - 1))
     }
     if (is_tabulated(problem)) {
-      inputs <- problem_inputs(problem, all_places(problem$domain))
+      inputs <- problem_inputs(problem, all_points(problem$domain))
       problem$reward_values <- vapply(functions, evaluate_reward, numeric(nrow(inputs)), inputs = inputs)
       dim(problem$reward_values) <- c(nrow(inputs), K)
     } else {
@@ -29,7 +29,7 @@ set_reward <- function(problem, reward) {
                   sprintf("a vectorised function of the input matrix on %s%s", describe_domain(problem$domain),
                           if (has_contexts(problem)) " with contexts" else ""))
   }
-  problem$reward_values <- check_reward_values(by_arm(reward, problem$domain, "reward"), place_count(problem$domain), K)
+  problem$reward_values <- check_reward_values(by_arm(reward, problem$domain, "reward"), point_count(problem$domain), K)
   problem
 }
 
@@ -47,11 +47,11 @@ check_reward_values <- function(reward, n, K) {
 }
 
 set_constraints <- function(problem, constraints, constraint_noise) {
-  n <- place_count(problem$domain)
+  n <- point_count(problem$domain)
   if (is.null(constraints)) {
     m <- 0
   } else if (is.function(constraints)) {
-    inputs <- if (is_tabulated(problem)) problem_inputs(problem, all_places(problem$domain)) else probe_inputs(problem)
+    inputs <- if (is_tabulated(problem)) problem_inputs(problem, all_points(problem$domain)) else probe_inputs(problem)
     values <- evaluate_constraints(constraints, inputs)
     m <- ncol(values)
     if (is_tabulated(problem)) problem$constraint_values <- values
@@ -86,9 +86,9 @@ check_constraint_noise <- function(noise, m) {
   unname(lapply(noise, as_noise, "constraint_noise"))
 }
 
-# The named matrix that reward and constraint functions get. `contexts`: one row, or one for each place.
-problem_inputs <- function(problem, places, contexts = NULL) {
-  x <- user_inputs(problem$domain, places)
+# The named matrix that reward and constraint functions get. `contexts`: one row, or one for each point.
+problem_inputs <- function(problem, points, contexts = NULL) {
+  x <- user_inputs(problem$domain, points)
   if (!has_contexts(problem)) return(x)
   inputs <- cbind(x, contexts[rep_len(seq_len(NROW(contexts)), nrow(x)), , drop = FALSE])
   colnames(inputs) <- c(problem$domain$names, problem$context_names)
@@ -98,8 +98,8 @@ problem_inputs <- function(problem, places, contexts = NULL) {
 # Two points (so that a function that is not vectorised shows) in the domain.
 probe_inputs <- function(problem) {
   contexts <- if (has_contexts(problem)) preserve_rng(draw_contexts(problem, 2))
-  places <- spread_places(problem$domain, 2)
-  problem_inputs(problem, subset_places(places, rep_len(seq_len(place_total(places)), 2)), contexts)
+  points <- spread_points(problem$domain, 2)
+  problem_inputs(problem, subset_points(points, rep_len(seq_len(point_total(points)), 2)), contexts)
 }
 
 evaluate_reward <- function(f, inputs, arg = "reward") {
@@ -150,12 +150,12 @@ period_of <- function(problem, round) {
 
 problem_period <- function(problem, rounds) period_of(problem, seq_len(rounds))
 
-# True means at places: place i in round i and its row of `contexts`.
-problem_truth <- function(problem, places, round = 1, contexts = NULL) {
-  count <- place_total(places)
+# True means at points: point i in round i and its row of `contexts`.
+problem_truth <- function(problem, points, round = 1, contexts = NULL) {
+  count <- point_total(points)
   period <- rep_len(period_of(problem, round), count)
-  if (!is.null(problem$reward_values)) return(problem$reward_values[cbind(places$arm + 1L, period)])
-  inputs <- problem_inputs(problem, places, contexts)
+  if (!is.null(problem$reward_values)) return(problem$reward_values[cbind(points$arm + 1L, period)])
+  inputs <- problem_inputs(problem, points, contexts)
   if (count == 1) return(evaluate_reward(problem$reward_functions[[period]], inputs))
   truth <- numeric(count)
   for (k in unique(period)) {
@@ -165,10 +165,10 @@ problem_truth <- function(problem, places, round = 1, contexts = NULL) {
   truth
 }
 
-# True constraint values at places, a matrix with m columns.
-problem_constraints <- function(problem, places, contexts = NULL) {
-  if (problem$constraint_count == 0) return(matrix(0, place_total(places), 0))
-  if (!is.null(problem$constraint_values)) return(problem$constraint_values[places$arm + 1L, , drop = FALSE])
-  evaluate_constraints(problem$constraint_function, problem_inputs(problem, places, contexts),
+# True constraint values at points, a matrix with m columns.
+problem_constraints <- function(problem, points, contexts = NULL) {
+  if (problem$constraint_count == 0) return(matrix(0, point_total(points), 0))
+  if (!is.null(problem$constraint_values)) return(problem$constraint_values[points$arm + 1L, , drop = FALSE])
+  evaluate_constraints(problem$constraint_function, problem_inputs(problem, points, contexts),
                        problem$constraint_count)
 }

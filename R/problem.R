@@ -108,9 +108,9 @@ problem_entry <- list(settings = alist(
 
 # Where a problem has them, its tables and best values go with its places and periods.
 problem_tables <- alist(
-  reward_values = if (!is.null(reward_values)) check_reward_values(reward_values, place_count(domain), periods),
+  reward_values = if (!is.null(reward_values)) check_reward_values(reward_values, point_count(domain), periods),
   constraint_values = if (!is.null(constraint_values)) {
-    check_matrix(constraint_values, "constraint_values", rows = place_count(domain), columns = constraint_count)
+    check_matrix(constraint_values, "constraint_values", rows = point_count(domain), columns = constraint_count)
   },
   optimum = if (!is.null(optimum) && !is.list(optimum)) check_numbers(optimum, "optimum", lengths = periods)
 )

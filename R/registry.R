@@ -131,8 +131,8 @@ check_part_fields <- function(fields, family) {
   }
   entry <- entry_of(family, kind)
   entry$settings <- c(entry$settings, family$optional[intersect(names(family$optional), names(fields))])
-  strange <- setdiff(names(fields), c(names(entry$settings), family$tag, family$words))
-  if (length(strange) && !isTRUE(family$open)) stop_fault("it has ", quoted(strange))
+  invalid <- setdiff(names(fields), c(names(entry$settings), family$tag, family$words))
+  if (length(invalid) && !isTRUE(family$open)) stop_fault("it has ", quoted(invalid))
   check_entry(fields, entry, exact = !isTRUE(family$open))
 }
 

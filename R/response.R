@@ -231,7 +231,7 @@ rewards_entries <- list(
                                                        length(rewards$levels)),
                   sampling = function(rewards) sampling_of_levels,
                   parameters = function(rewards) list(names = "cuts", ranges = ranges_of_cuts, set = set_cuts),
-                  outcome = function(rewards) function(reward, size) check_level_told(reward, size, rewards$levels))
+                  outcome = function(rewards) function(reward, size) check_level_reported(reward, size, rewards$levels))
   ),
   pairs = list(
     settings = alist(ties = check_flag(ties), tau = check_number(tau, lower = 0, open_lower = TRUE, upper = 500),
@@ -257,7 +257,7 @@ rewards_entries <- list(
                   likelihood = function(rewards) list(kind = "robust", df = rewards$df),
                   response = function(rewards) identity, latent = function(rewards) identity,
                   sampling = function(rewards) sampling_of_outliers,
-                  outcome = function(rewards) check_reading, concave = FALSE, refits = FALSE)
+                  outcome = function(rewards) check_measurement, concave = FALSE, refits = FALSE)
   )
 )
 
@@ -330,7 +330,7 @@ check_event_counts <- function(reward, size) {
   reward
 }
 
-check_level_told <- function(reward, size, levels) {
+check_level_reported <- function(reward, size, levels) {
   check_no_size(size)
   if (is.factor(reward)) reward <- factor_text(reward, "reward")
   if (is.character(reward)) {
@@ -347,7 +347,7 @@ check_level_told <- function(reward, size, levels) {
   as.double(reward)
 }
 
-check_reading <- function(reward, size) {
+check_measurement <- function(reward, size) {
   check_no_size(size)
   check_rewards(reward, length(size))
 }
@@ -463,7 +463,7 @@ set_cuts <- function(rewards, values) {
   rewards
 }
 
-# How far apart two places must be that are no tie, in logarithms.
+# How far apart two points must be that are no tie, in logarithms.
 ranges_of_tau <- function(rewards, first) {
   extra_range(log(rewards$tau), log(1e-3), log(20), log(0.1), log(3), log(first$tau), 1)
 }

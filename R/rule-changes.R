@@ -117,12 +117,12 @@ new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
 
 # What a change rule states of itself: `resolved`: a function that completes its settings for the core; `of_domain`: it
 # keeps the domain that it began with.
-#   of_readings  does it go by rewards, or by a drift, as Gaussian noise has them?
+#   of_measurements  does it go by rewards, or by a drift, as Gaussian noise has them?
 #   lasting      how many of the last queries count (a window)
 #   reweighs     do old rewards count less?
 #   decay        the rate at which f itself changes; NULL: it does not
 #   title        for people
-change_traits <- list(title = NULL, of_domain = FALSE, of_readings = FALSE, lasting = Inf, reweighs = FALSE,
+change_traits <- list(title = NULL, of_domain = FALSE, of_measurements = FALSE, lasting = Inf, reweighs = FALSE,
                       decay = NULL, resolved = function(changes) function(settings, config) settings)
 
 change_entries <- list(
@@ -131,7 +131,7 @@ change_entries <- list(
                      explore = check_explore(explore),
                      kernel = if (!is.null(kernel)) as_kernel(kernel),
                      dyadic = check_flag(dyadic)),
-    traits = list(title = "restart when a detector finds a change", of_domain = TRUE, of_readings = TRUE,
+    traits = list(title = "restart when a detector finds a change", of_domain = TRUE, of_measurements = TRUE,
                   resolved = function(changes) function(settings, config) {
       kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
       settings$kernel <- resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
@@ -146,10 +146,10 @@ change_entries <- list(
   every = list(settings = alist(rounds = check_count(rounds), explore = check_explore(explore)),
                traits = list(title = "restart at regular intervals")),
   event = list(settings = alist(delta = check_delta(delta), explore = check_explore(explore)),
-               traits = list(title = "restart after an unexpected reward", of_readings = TRUE)),
+               traits = list(title = "restart after an unexpected reward", of_measurements = TRUE)),
   "function" = list(
     settings = alist(f = check_function(f), explore = check_explore(explore)),
-    traits = list(title = "restart decided by a function", of_domain = TRUE, of_readings = TRUE,
+    traits = list(title = "restart decided by a function", of_domain = TRUE, of_measurements = TRUE,
                   resolved = function(changes) function(settings, config) {
       settings$f <- checked_restart(changes$f, config)
       settings
@@ -166,7 +166,7 @@ change_entries <- list(
                    settings
                  })),
   fade = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
-              traits = list(title = "the function drifts", of_readings = TRUE, decay = function(changes) changes$rate))
+              traits = list(title = "the function drifts", of_measurements = TRUE, decay = function(changes) changes$rate))
 )
 
 check_times <- function(times) {

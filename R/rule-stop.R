@@ -139,7 +139,7 @@ NULL
 new_stop <- function(kind) new_part("bandit_stop", kind, parent.frame())
 
 # What a stop rule states of itself: `certify`: the function that asks it; `of_intervals`: it goes by labels;
-# `by_rewards`: it goes by rewards alone, whatever chooses the places; `in_units`: it speaks of a gap in units of the
+# `by_rewards`: it goes by rewards alone, whatever chooses the points; `in_units`: it speaks of a gap in units of the
 # reward; `by_looks`: intervals that hold at fixed looks do for it, where it is told them.
 stop_traits <- list(title = NULL, certify = NULL, of_intervals = FALSE, by_rewards = FALSE, in_units = TRUE,
                     by_looks = FALSE)
@@ -242,7 +242,7 @@ check_stop_in_run <- function(rule, config) {
   }
 }
 
-# Rules in R go by several posteriors: no one interval is theirs. Where nothing unsafe may be played the place with the
+# Rules in R go by several posteriors: no one interval is theirs. Where nothing unsafe may be played the point with the
 # largest lower bound may be unsafe.
 check_stop_of_policy <- function(rule, config, arg, allowed) {
   of_rule <- !is.null(config$rule)
@@ -275,7 +275,7 @@ time_to_stop <- function(rule, bandit, subject = bandit) {
 bandit_certificate <- function(bandit, rule, context, ...) {
   check_dots_empty(..., allowed = c("rule", "context"))
   if (!is.null(rule)) rule <- as_part(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
-  heal(bandit)
+  rebuild(bandit)
   check_one_outcome(bandit$config, "A certificate")
   check_stop_of_policy(rule, bandit$config, "rule", "stop_stalled()")
   checked_certificate(asked_certificate(rule, bandit, context), check_line(bandit))
@@ -340,7 +340,7 @@ certify_gap <- function(rule, bandit, context) {
     claim$assumptions <- c(claim$assumptions, "the search has found the largest upper bound")
   }
   new_certificate(gap, claim$probability, claim$assumptions, gap <= rule$tolerance,
-                  place_frame(bandit, lower$arm, contexts$row, lower$inputs), width = w)
+                  point_frame(bandit, lower$arm, contexts$row, lower$inputs), width = w)
 }
 
 stop_width <- function(bandit, width) {
@@ -381,7 +381,7 @@ shortfalls <- function(bandit, contexts, draws, maxima = drawn_maxima(bandit, co
 # A function that draws so many maxima of f, with f at the recommended point: a row each. Over not too many arms from
 # their joint covariance, factorised once; elsewhere draw by draw.
 drawn_maxima <- function(bandit, contexts) {
-  heal(bandit)
+  rebuild(bandit)
   joint <- core(cpp_bandit_joint_maxima(bandit$handle, contexts))
   if (!is.null(joint)) return(function(draws) core(cpp_joint_maxima(joint, draws)))
   twin <- drawing_twin(bandit)
@@ -464,20 +464,20 @@ certify_emsr <- function(rule, bandit, context) {
   if (has_likelihood(bandit$config)) {
     stop_argument("rule", "stop_emsr()", "another rule, because it needs measurements with Gaussian noise")
   }
-  heal(bandit)
+  rebuild(bandit)
   known <- core(cpp_bandit_known(bandit$handle, 1L))
-  last <- match(last_told(bandit), known$id)
+  last <- match(last_reported(bandit), known$id)
   change <- if (is.na(last)) Inf else emsr_change(rule, bandit, known, last, context)
   new_certificate(NA_real_, NA_real_, "none: a change of the expected regret that is small bounds no regret",
                   change <= rule$tolerance, bandit_best(bandit, context), change = change)
 }
 
 # The query whose reward came last.
-last_told <- function(bandit) {
+last_reported <- function(bandit) {
   size <- table_size(bandit$events)
-  told <- which(bandit$events$kind[seq_len(size)] %in% event_kind[c("reward", "given")] &
+  reported <- which(bandit$events$kind[seq_len(size)] %in% event_kind[c("reward", "given")] &
                 !is.na(bandit$events$reward[seq_len(size)]))
-  if (length(told)) bandit$events$id[max(told)] else NA_integer_
+  if (length(reported)) bandit$events$id[max(reported)] else NA_integer_
 }
 
 emsr_change <- function(rule, bandit, known, last, context) {
@@ -489,11 +489,11 @@ emsr_change <- function(rule, bandit, known, last, context) {
   }
   config <- current_config(bandit)
   known <- in_model_units(known, config)
-  before <- told_twin(bandit, width, known, -last)
-  after <- told_twin(bandit, width, known, seq_along(known$id))
+  before <- reported_twin(bandit, width, known, -last)
+  after <- reported_twin(bandit, width, known, seq_along(known$id))
   old <- bandit_best(before, context)
   new <- bandit_best(after, context)
-  means <- lapply(list(new, old), function(best) belief_of_best(bandit, best)$mean)
+  means <- lapply(list(new, old), function(best) model_state_of_best(bandit, best)$mean)
   gap <- certify_gap(list(tolerance = 0), before, context)$gap
   # Of several models: what an average gains is the average of what each gains, and their divergence is at most the
   # average of theirs (it is convex, and the weights stay).
@@ -511,15 +511,15 @@ in_model_units <- function(known, config) {
   scaled <- through_map(map, known, config$noise_var)
   if (!is.null(map)) {
     sd <- sqrt(known$noise_var)
-    told <- ((map_outputs(map, known$value + sd) - map_outputs(map, known$value - sd)) / 2)^2
-    scaled$noise_var <- ifelse(is.na(sd), scaled$noise_var, told)
+    reported <- ((transform_outputs(map, known$value + sd) - transform_outputs(map, known$value - sd)) / 2)^2
+    scaled$noise_var <- ifelse(is.na(sd), scaled$noise_var, reported)
   }
   known[c("value", "noise_var")] <- scaled[c("value", "noise_var")]
   known
 }
 
 # A bandit that has been told some of what this one knows.
-told_twin <- function(bandit, width, known, which) {
+reported_twin <- function(bandit, width, known, which) {
   config <- current_config(bandit)
   twin <- as.environment(gp_bandit(config$domain, config$kernel, config$noise_var, policy_ucb(width),
                                    mean = config$mean,
@@ -538,7 +538,7 @@ told_twin <- function(bandit, width, known, which) {
 
 # Kullback-Leibler divergence that the last reward made, under one model.
 last_divergence <- function(bandit, config, known, last) {
-  at <- told_belief(bandit, config, known, -last, places_as_seen(bandit, known$id[last]))
+  at <- reported_model_state(bandit, config, known, -last, points_as_seen(bandit, known$id[last]))
   v <- at$covariance[1, 1]
   lambda <- noise_of(known, config)[last]
   (log1p(v / lambda) - v / (v + lambda) + v * (known$value[last] - at$mean)^2 / (v + lambda)^2) / 2
@@ -546,11 +546,11 @@ last_divergence <- function(bandit, config, known, last) {
 
 # E max(f(new) - f(old), 0), jointly normal given what is known, under one model.
 improvement_between <- function(bandit, config, known, new, old) {
-  two <- places_of_frames(bandit, new, old)
+  two <- points_of_frames(bandit, new, old)
   row <- if (length(config$context_names)) matrix(unlist(new[config$context_names]), 2, length(config$context_names),
                                                   byrow = TRUE)
   x <- cbind(two$inputs, row, if (has_matrix(config$kernel)) two$arm + 1L)
-  at <- told_belief(bandit, config, known, seq_along(known$id), list(x = x, prior = mean_at_arms(config$mean, two$arm)))
+  at <- reported_model_state(bandit, config, known, seq_along(known$id), list(x = x, prior = mean_at_arms(config$mean, two$arm)))
   sd <- sqrt(max(0, at$covariance[1, 1] + at$covariance[2, 2] - 2 * at$covariance[1, 2]))
   gap <- at$mean[1] - at$mean[2]
   if (sd > 0) gap * stats::pnorm(gap / sd) + sd * stats::dnorm(gap / sd) else max(gap, 0)
@@ -559,12 +559,12 @@ improvement_between <- function(bandit, config, known, new, old) {
 mean_at_arms <- function(mean, arm) if (length(mean) == 1) rep(mean, length(arm)) else mean[arm + 1L]
 
 # Where queries were made: what the kernel and the prior mean are asked about.
-places_as_seen <- function(bandit, ids) {
+points_as_seen <- function(bandit, ids) {
   list(x = known_inputs(bandit, ids), arm = bandit$queries$arm[ids])
 }
 
 # Mean and covariance, under one model, given the rewards of some rows of `known`, in the model's units.
-told_belief <- function(bandit, config, known, rows, at) {
+reported_model_state <- function(bandit, config, known, rows, at) {
   ids <- known$id[rows]
   prior <- if (is.null(at$prior)) mean_at_arms(config$mean, at$arm) else at$prior
   covariance <- kernel_gram(config$kernel, at$x)
@@ -578,11 +578,11 @@ told_belief <- function(bandit, config, known, rows, at) {
        covariance = covariance - cross %*% weights)
 }
 
-places_of_frames <- function(bandit, ...) {
+points_of_frames <- function(bandit, ...) {
   frames <- rbind(...)
   domain <- bandit$config$domain
-  if (can_count(domain) && !is.null(frames$arm)) return(subset_places(all_places(domain), frames$arm))
-  find_places(domain, if (is.null(frames$arm)) as.matrix(frames[domain$names]) else as.matrix(frames[domain$box$names]),
+  if (can_count(domain) && !is.null(frames$arm)) return(subset_points(all_points(domain), frames$arm))
+  find_points(domain, if (is.null(frames$arm)) as.matrix(frames[domain$names]) else as.matrix(frames[domain$box$names]),
               frames$arm)
 }
 
@@ -621,7 +621,7 @@ certify_duel <- function(rule, bandit, context) {
     claim$assumptions <- c(claim$assumptions, "the search has found the largest upper bound")
   }
   new_certificate(gap, claim$probability, claim$assumptions, gap <= rule$tolerance,
-                  place_frame(bandit, best$arm, contexts$row, best$inputs), width = w)
+                  point_frame(bandit, best$arm, contexts$row, best$inputs), width = w)
 }
 
 register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title", prefix = "stop_")

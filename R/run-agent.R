@@ -16,12 +16,12 @@ play_agent <- function(agent, problem, rounds, draws, name) {
   ask <- function(t) {
     context <- if (has_contexts(problem)) draws$contexts[t, , drop = FALSE]
     query <- call_user(if (is.null(context)) agent$suggest() else agent$suggest(context = context), "suggest", where(t))
-    place <- agent_place(query, problem$domain, where(t))
+    point <- agent_point(query, problem$domain, where(t))
     ids[[t]] <<- if (is.null(query[["id"]])) t else query[["id"]]
-    arm[t] <<- place$arm + 1L
-    c(place, list(contexts = context))
+    arm[t] <<- point$arm + 1L
+    c(point, list(contexts = context))
   }
-  tell <- function(which, values, g) for (k in seq_along(which)) {
+  record <- function(which, values, g) for (k in seq_along(which)) {
     if (!is.null(problem$outcomes)) {
       call_user(agent$observe(ids[[which[k]]], values[k, ]), "observe", where(which[k]))
       next
@@ -30,7 +30,7 @@ play_agent <- function(agent, problem, rounds, draws, name) {
     call_user(if (ncol(g)) agent$observe(ids[[which[k]]], values[k], constraints = g[k, ])
               else agent$observe(ids[[which[k]]], values[k]), "observe", where(which[k]))
   }
-  outcome <- play_in_rounds(problem, rounds, draws, ask, tell)
+  outcome <- play_in_rounds(problem, rounds, draws, ask, record)
   optimum <- problem_optimum(problem, rounds, draws$contexts)
   ledger <- if (is.null(problem$outcomes)) run_ledger(outcome, optimum) else ledger_of_outcomes(outcome, problem,
                                                                                                 optimum)
@@ -43,8 +43,8 @@ play_agent <- function(agent, problem, rounds, draws, name) {
   columns
 }
 
-# What an agent suggested, as a place: by `arm`, by `x`, or by the names of the inputs.
-agent_place <- function(query, domain, where) {
+# What an agent suggested, as a point: by `arm`, by `x`, or by the names of the inputs.
+agent_point <- function(query, domain, where) {
   allowed <- paste("a list or data.frame with", if (can_count(domain)) "`arm` (its number) or",
                    "`x` (the point), or the inputs",
                    paste(domain$names, collapse = ", "))
@@ -54,10 +54,10 @@ agent_place <- function(query, domain, where) {
   }
   arm <- if (is.list(query) && can_count(domain)) query[["arm"]]
   if (is.null(given) && is.null(arm)) stop_argument("suggest", paste(describe(query), where), allowed)
-  place <- if (!is.null(arm)) find_places(domain, NULL, arm, "suggest")
-           else find_places(domain, matrix(as.double(given), nrow = 1), arg = "suggest")
-  if (place_total(place) != 1) {
-    stop_argument("suggest", sprintf("%d points %s", place_total(place), where), "one point a round")
+  point <- if (!is.null(arm)) find_points(domain, NULL, arm, "suggest")
+           else find_points(domain, matrix(as.double(given), nrow = 1), arg = "suggest")
+  if (point_total(point) != 1) {
+    stop_argument("suggest", sprintf("%d points %s", point_total(point), where), "one point a round")
   }
-  place
+  point
 }

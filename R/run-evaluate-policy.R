@@ -232,10 +232,10 @@ within_range <- function(x, range) pmin(pmax(x, range[1]), range[2])
 logged_choices <- function(log, bandit, draws) {
   config <- bandit$config
   log <- checked_log(log, config, draws)
-  places <- if ("arm" %in% names(log)) find_places(config$domain, NULL, log$arm, "log")
-            else find_places(config$domain, as.matrix(log[config$domain$names]), arg = "log")
+  points <- if ("arm" %in% names(log)) find_points(config$domain, NULL, log$arm, "log")
+            else find_points(config$domain, as.matrix(log[config$domain$names]), arg = "log")
   context <- if (length(config$context_names)) as.matrix(log[config$context_names])
-  list(arm = places$arm, contexts = contexts_for(as.environment(bandit), context, nrow(log)),
+  list(arm = points$arm, contexts = contexts_for(as.environment(bandit), context, nrow(log)),
        given = context, reward = as.double(log$reward), propensity = own_columns(log, given_names(config))$propensity)
 }
 
@@ -308,8 +308,8 @@ same_rows <- function(x) {
 
 # Row: a context, column: an arm; how often it would be chosen.
 chosen_shares <- function(bandit, contexts, draws) {
-  heal(bandit)
-  n <- place_count(bandit$config$domain)
+  rebuild(bandit)
+  n <- point_count(bandit$config$domain)
   if (!is_randomised(bandit$config)) draws <- 1
   t(vapply(seq_along(contexts$row), function(k) {
     arms <- core(cpp_bandit_proposals(bandit$handle, subset_contexts(contexts, k), draws))
@@ -319,7 +319,7 @@ chosen_shares <- function(bandit, contexts, draws) {
 
 # (A model's mean may lie outside of a range that all rewards are in; the nearest value in it is nearer to the truth.)
 direct_method <- function(bandit, rows, group, first, policy, range) {
-  expected <- foretold_rewards(bandit, rows, seq_along(rows$arm), first)
+  expected <- predicted_rewards(bandit, rows, seq_along(rows$arm), first)
   if (!is.null(range)) expected$mean[] <- within_range(expected$mean, range)
   values <- rowSums(policy * expected$mean)[group]
   # Posterior sds, added up as if all errors had one sign; and the contexts, which are a sample too.
@@ -333,7 +333,7 @@ doubly_robust <- function(bandit, rows, group, first, policy, weights, largest, 
   values <- numeric(length(rows$arm))
   for (side in 1:2) {
     here <- half == side
-    expected <- foretold_rewards(bandit, rows, which(!here), first)$mean
+    expected <- predicted_rewards(bandit, rows, which(!here), first)$mean
     own <- expected[cbind(group, rows$arm + 1L)]
     values[here] <- (rowSums(policy * expected)[group] + weights * (rows$reward - own))[here]
     range <- base::range(range, expected)
@@ -344,12 +344,12 @@ doubly_robust <- function(bandit, rows, group, first, policy, weights, largest, 
 
 # Matrices like chosen_shares(): mean and sd of the reward of every arm in every context, learnt from some rows under
 # the bandit's hyperparameters: under each of its models, where it averages over several.
-foretold_rewards <- function(bandit, rows, learn, first) {
+predicted_rewards <- function(bandit, rows, learn, first) {
   config <- current_config(bandit)
   if (length(learn) > 1000) learn <- learn[round(seq(1, length(learn), length.out = 1000))]
-  if (!is_scale_known(config)) config$output_map <- fit_output_map(config$outputs, rows$reward[learn])
+  if (!is_scale_known(config)) config$output_map <- fit_outcome_transform(config$outputs, rows$reward[learn])
   reward <- in_model_units(list(value = rows$reward[learn], noise_var = rep(NA_real_, length(learn))), config)$value
-  found <- lapply(configs_of_models(config), foretold_by_model, rows, learn, reward, first)
+  found <- lapply(configs_of_models(config), predicted_by_model, rows, learn, reward, first)
   weight <- model_weights(config)
   over <- function(part) Reduce(`+`, Map(function(one, w) w * part(one), found, weight))
   mean <- over(function(one) one$mean)
@@ -360,18 +360,18 @@ foretold_rewards <- function(bandit, rows, learn, first) {
 }
 
 # `reward`: of the rows `learn`, to the model.
-foretold_by_model <- function(config, rows, learn, reward, first) {
+predicted_by_model <- function(config, rows, learn, reward, first) {
   domain <- config$domain
   inputs <- function(arm, at) {
-    x <- cbind(arm_places(domain, arm)$inputs, if (!is.null(rows$given)) rows$given[at, , drop = FALSE],
+    x <- cbind(arm_points(domain, arm)$inputs, if (!is.null(rows$given)) rows$given[at, , drop = FALSE],
                if (has_matrix(config$kernel)) arm + 1)
     colnames(x) <- c(input_names(config), if (has_matrix(config$kernel)) "arm")
     x
   }
-  prior <- rep_len(config$mean, place_count(domain))
+  prior <- rep_len(config$mean, point_count(domain))
   fit <- gp_regression(inputs(rows$arm[learn], learn), reward - prior[rows$arm[learn] + 1L], config$kernel,
                        config$noise_var)
-  arms <- seq_len(place_count(domain)) - 1L
+  arms <- seq_len(point_count(domain)) - 1L
   found <- lapply(first, function(k) stats::predict(fit, inputs(arms, rep(k, length(arms)))))
   by_row <- function(part) matrix(unlist(lapply(found, part)), length(first), length(arms), byrow = TRUE)
   list(mean = by_row(function(one) prior + one$mean), sd = by_row(function(one) one$sd))

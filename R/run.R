@@ -86,7 +86,7 @@ run_bandit <- function(bandit, problem, rounds, progress = FALSE, stop_when = NU
 check_same_domain <- function(config, problem) {
   ours <- config$domain
   theirs <- problem$domain
-  if (!same_places(ours, theirs)) {
+  if (!same_points(ours, theirs)) {
     stop_argument("problem", paste("a problem over", describe_domain(theirs)),
                   paste("a problem over the bandit's own domain,", describe_domain(ours)))
   }
@@ -137,7 +137,7 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
 # By round: the true mean `f`, the true constraint values `violation` (a column each), and the round of the run from
 # which the reward is `known` (NaN: never). `stops`: asked after each round, unless it is null.
 play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops) {
-  heal(bandit)
+  rebuild(bandit)
   truth <- problem_as_truth(bandit, problem, rounds)
   core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts,
                      constraint_noise = draws$constraint_noise,
@@ -203,7 +203,7 @@ problem_contexts <- function(bandit, contexts, rounds) {
   })
 }
 
-# The truth as the core takes it: a table where all places are known, else functions of a place's number and its
+# The truth as the core takes it: a table where all points are known, else functions of a point's number and its
 # inputs with the context.
 problem_as_truth <- function(bandit, problem, rounds) {
   if (is_tabulated_space(bandit$config)) {
@@ -211,41 +211,41 @@ problem_as_truth <- function(bandit, problem, rounds) {
   }
   domain <- problem$domain
   d <- length(model_names(domain))
-  place <- function(arm, x) list(arm = arm, inputs = matrix(x[seq_len(d)], 1))
+  point <- function(arm, x) list(arm = arm, inputs = matrix(x[seq_len(d)], 1))
   context <- function(x) if (has_contexts(problem)) matrix(x[d + seq_along(problem$context_names)], 1)
   list(
-    f = function(arm, x, round) problem_truth(problem, place(arm, x), round, context(x)),
+    f = function(arm, x, round) problem_truth(problem, point(arm, x), round, context(x)),
     g = if (problem$constraint_count > 0) function(arm, x) {
-      as.double(problem_constraints(problem, place(arm, x), context(x)))
+      as.double(problem_constraints(problem, point(arm, x), context(x)))
     }
   )
 }
 
-# What the core asks for the delay of a query (a place's number, contexts counted through, or its inputs), where delays
+# What the core asks for the delay of a query (a point's number, contexts counted through, or its inputs), where delays
 # depend on the input.
 delays_at_queries <- function(config, problem, draws) {
   if (!depends_on_input(problem$delay)) return(NULL)
-  known <- if (is_tabulated_space(config)) all_places(problem$domain)
+  known <- if (is_tabulated_space(config)) all_points(problem$domain)
   d <- length(model_names(problem$domain))
   function(arm, x, round) {
-    place <- if (is.null(known)) list(arm = arm, inputs = matrix(x[seq_len(d)], 1))
-             else subset_places(known, arm %% place_total(known) + 1L)
-    inputs <- problem_inputs(problem, place, draws$contexts[round, , drop = FALSE])
+    point <- if (is.null(known)) list(arm = arm, inputs = matrix(x[seq_len(d)], 1))
+             else subset_points(known, arm %% point_total(known) + 1L)
+    inputs <- problem_inputs(problem, point, draws$contexts[round, , drop = FALSE])
     delay_of_query(problem$delay, inputs, draws$delay_seeds[round])
   }
 }
 
-# Every place's true mean, a column per period, and its true constraint values.
+# Every point's true mean, a column per period, and its true constraint values.
 truth_tables <- function(bandit, problem) {
   contexts <- bandit$config$contexts
-  places <- all_places(problem$domain)
-  n <- place_total(places)
+  points <- all_points(problem$domain)
+  n <- point_total(points)
   each <- rep(seq_len(n), max(1L, nrow(contexts)))
-  places <- subset_places(places, each)
+  points <- subset_points(points, each)
   contexts <- if (!is.null(contexts)) contexts[rep(seq_len(nrow(contexts)), each = n), , drop = FALSE]
   last_rounds <- c(problem$change_points, Inf)
-  values <- vapply(last_rounds, function(round) problem_truth(problem, places, round, contexts), numeric(length(each)))
-  list(table = matrix(values, length(each)), constraints = problem_constraints(problem, places, contexts))
+  values <- vapply(last_rounds, function(round) problem_truth(problem, points, round, contexts), numeric(length(each)))
+  list(table = matrix(values, length(each)), constraints = problem_constraints(problem, points, contexts))
 }
 
 # Calls f(report), where report(done) moves a progressr bar, or f(NULL).
@@ -311,16 +311,16 @@ play_by_rule <- function(bandit, problem, rounds, draws, contexts, report, stops
   first <- table_size(bandit$queries)
   play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
     ask(bandit, subset_contexts(contexts, t), NA_real_)
-    logged_places(bandit, first + t)
-  }, tell = function(which, reward, g) {
-    tell(bandit, "reward", first + which, reward, g[, seq_len(constraint_count(bandit$config)), drop = FALSE])
+    logged_points(bandit, first + t)
+  }, record = function(which, reward, g) {
+    record(bandit, "reward", first + which, reward, g[, seq_len(constraint_count(bandit$config)), drop = FALSE])
   })
 }
 
-# ask(t) returns a place with its `contexts`, or NULL to end; tell(which, reward, g) hands over rewards of earlier
+# ask(t) returns a point with its `contexts`, or NULL to end; tell(which, reward, g) hands over rewards of earlier
 # rounds when they arrive (of a problem with several outcomes a matrix, a column each); `stops` is asked after each
 # round, unless it is null.
-play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, stops = NULL) {
+play_in_rounds <- function(problem, rounds, draws, ask, record, report = NULL, stops = NULL) {
   due <- vector("list", rounds)
   f <- known <- rep(NaN, rounds)
   g <- matrix(0, rounds, problem$constraint_count)
@@ -328,22 +328,22 @@ play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, sto
                                                    dimnames = list(NULL, names(problem$outcomes)))
   arrive <- function(which, now) {
     if (length(which) == 0) return()
-    told <- if (is.null(values)) f[which] + draws$noise[which]
+    reported <- if (is.null(values)) f[which] + draws$noise[which]
             else values[which, , drop = FALSE] + draws$outcome_noise[which, , drop = FALSE]
-    tell(which, told, g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE])
+    record(which, reported, g[which, , drop = FALSE] + draws$constraint_noise[which, , drop = FALSE])
     known[which] <<- now
   }
   for (t in seq_len(rounds)) {
     arrive(due[[t]], t)
-    place <- ask(t)
-    if (is.null(place)) {
+    point <- ask(t)
+    if (is.null(point)) {
       t <- t - 1
       break
     }
-    f[t] <- problem_truth(problem, place, t, place$contexts)
-    if (ncol(g)) g[t, ] <- problem_constraints(problem, place, place$contexts)
-    if (!is.null(values)) values[t, ] <- problem_outcomes(problem, place, place$contexts)
-    arrival <- ceiling(t + delay_at_place(problem, place, draws, t))
+    f[t] <- problem_truth(problem, point, t, point$contexts)
+    if (ncol(g)) g[t, ] <- problem_constraints(problem, point, point$contexts)
+    if (!is.null(values)) values[t, ] <- problem_outcomes(problem, point, point$contexts)
+    arrival <- ceiling(t + delay_at_point(problem, point, draws, t))
     if (arrival == t) arrive(t, t)
     else if (arrival <= rounds) due[[arrival]] <- c(due[[arrival]], t)
     if (!is.null(report)) report(t)
@@ -354,9 +354,9 @@ play_in_rounds <- function(problem, rounds, draws, ask, tell, report = NULL, sto
        values = if (!is.null(values)) values[played, , drop = FALSE])
 }
 
-delay_at_place <- function(problem, place, draws, t) {
+delay_at_point <- function(problem, point, draws, t) {
   if (!depends_on_input(problem$delay)) return(draws$delay[t])
-  delay_of_query(problem$delay, problem_inputs(problem, place, place$contexts), draws$delay_seeds[t])
+  delay_of_query(problem$delay, problem_inputs(problem, point, point$contexts), draws$delay_seeds[t])
 }
 
 # Round by round: the loop of compiled code knows rewards and constraints only.
@@ -365,8 +365,8 @@ play_outcomes <- function(bandit, problem, rounds, draws, contexts, report, stop
   play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
     query <- bandit_suggest(bandit, 1, if (!is.null(draws$contexts)) draws$contexts[t, , drop = FALSE], NULL, NULL)
     ids[t] <<- query$id
-    logged_places(bandit, query$id)
-  }, tell = function(which, values, g) {
+    logged_points(bandit, query$id)
+  }, record = function(which, values, g) {
     bandit_observe(bandit, data.frame(id = ids[which], values, check.names = FALSE), constraints = NULL, time = NULL,
                    noise_var = NULL)
   })

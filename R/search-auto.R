@@ -85,7 +85,7 @@ auto_bandit <- function(domain, data = NULL, direction = c("maximize", "minimize
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
   known <- check_experiments(data, domain, unknown = TRUE, contexts = given$names, outcomes = outcomes,
-                         find = places_anywhere)
+                         find = points_anywhere)
   prior <- prepared_prior_optimum(prior_optimum, domain)
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, 10)
@@ -180,7 +180,7 @@ NULL
 #' @name recommended-point
 NULL
 
-# (Rules, and what compares queries, choose among the places that were played.)
+# (Rules, and what compares queries, choose among the points that were played.)
 check_outside_is_data <- function(bandit, outside) {
   if (!any(outside)) return(invisible())
   if (has_rule(bandit) || compares_queries(bandit$config)) {

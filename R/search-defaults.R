@@ -121,15 +121,15 @@ given_design <- function(initial_design, n_initial, domain, most = Inf) {
   if (!is.null(n_initial)) {
     stop_unused("n_initial", "the points of `initial_design` are the initial design")
   }
-  places <- find_places(domain, initial_design, NULL, "initial_design")
-  count <- place_total(places)
+  points <- find_points(domain, initial_design, NULL, "initial_design")
+  count <- point_total(points)
   if (count > most) {
     stop_argument("initial_design", sprintf("one of %d points", as.integer(count)),
                   sprintf("at most the number of evaluations (%s)", exact_words(most)))
   }
   if (count == 0) stop_argument("initial_design", "one without points", "at least one point",
                                 try = "`n_initial = 0` for no initial design")
-  places
+  points
 }
 
 #' @export

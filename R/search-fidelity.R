@@ -162,7 +162,7 @@ maximize_over_fidelities <- function(objective, bandit, fidelity, rules) {
 }
 
 fidelity_history <- function(domain) {
-  frame <- known_history(list(x = user_inputs(domain, no_places(domain)), reward = numeric()), domain)
+  frame <- known_history(list(x = user_inputs(domain, no_points(domain)), reward = numeric()), domain)
   frame[beside(c("fidelity", "cost"), domain$names)] <- list(numeric(), numeric())
   frame
 }
@@ -277,12 +277,12 @@ worthwhile_fidelity <- function(search, x) {
   fidelity <- search$fidelity
   z <- user_fidelity(fidelity, seq(0, 0.99, by = 0.01))
   bandit <- as.environment(search$bandit)
-  heal(bandit)
+  rebuild(bandit)
   config <- current_config(bandit)
-  places <- asked_places(config$domain, x[rep(1, length(z)), , drop = FALSE], NULL)
+  candidates <- asked_points(config$domain, x[rep(1, length(z)), , drop = FALSE], NULL)
   s <- model_fidelity(fidelity, z)
-  sd <- scaled_posterior_at(bandit, places, matrix(s))$sd
-  here <- asked_places(config$domain, x[rep(1, length(z) + 1), , drop = FALSE], NULL)
+  sd <- scaled_posterior_at(bandit, candidates, matrix(s))$sd
+  here <- asked_points(config$domain, x[rep(1, length(z) + 1), , drop = FALSE], NULL)
   points <- kernel_points(config$domain, here, matrix(c(s, 1)))
   colnames(points) <- c(model_names(config$domain), config$context_names)
   # (Of several models the covariance is that of their average.)
@@ -302,10 +302,10 @@ maximum_over_fidelities <- function(search) {
   config <- bandit$config
   history[[beside("cost", config$domain$names)]] <- cost <- costs_in_target(search)
   best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = 1)
-  belief <- if (!is.null(best)) belief_of_best(bandit, best)
+  model_state <- if (!is.null(best)) model_state_of_best(bandit, best)
   at_target <- best_row(ifelse(looks_of(search)$status == "cheap", NA, history$reward), config)
-  structure(list(par = if (!is.null(best)) user_point(config$domain, best[config$domain$names]), value = belief$mean,
-                 sd = belief$sd, best_seen = if (length(at_target)) history[at_target, ], history = history,
+  structure(list(par = if (!is.null(best)) user_point(config$domain, best[config$domain$names]), value = model_state$mean,
+                 sd = model_state$sd, best_seen = if (length(at_target)) history[at_target, ], history = history,
                  bandit = bandit, centre = 0, scale = 1, direction = config$outputs$direction,
                  interrupted = search$interrupted,
                  stopped = search$stopped, out_of_time = search$out_of_time, certificate = NULL,

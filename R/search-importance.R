@@ -131,7 +131,7 @@ drawn_functions <- function(bandit, frame, context, k, draws) {
   config <- current_config(bandit)
   one <- if (has_outcomes(config)) outcome_config(config, k) else config
   if (has_rule(bandit) || compares_queries(config) || !is_scale_known(one)) return(NULL)
-  heal(bandit)
+  rebuild(bandit)
   at <- as_kernel_points(bandit, frame, context)
   counted <- is_tabulated_space(config)
   if (counted && (anyNA(at$arm) || has_outcomes(config) || arm_count(config$domain) > 2000)) return(NULL)
@@ -146,9 +146,9 @@ drawn_functions <- function(bandit, frame, context, k, draws) {
 # Points of a data.frame as the kernel sees them, beside their arms' numbers (0-based; NA: no arm).
 as_kernel_points <- function(bandit, frame, context) {
   domain <- bandit$config$domain
-  places <- asked_places(domain, completed_points(domain, frame[domain$names]), NULL)
-  seen <- contexts_of_places(bandit, context, place_total(places))
-  list(arm = places$arm, points = kernel_points(domain, places, seen$values))
+  points <- asked_points(domain, completed_points(domain, frame[domain$names]), NULL)
+  seen <- contexts_of_points(bandit, context, point_total(points))
+  list(arm = points$arm, points = kernel_points(domain, points, seen$values))
 }
 
 #' @rdname input_importance

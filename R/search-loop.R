@@ -47,7 +47,7 @@ new_search <- function(bandit, known, points, race) {
                           history = history, origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE,
                           out_of_time = FALSE, verbose = FALSE,
                           # Not before the design has ended: what is bad, and failures count as, is known only then.
-                          telling = table_size(bandit$queries) > 0,
+                          recording = table_size(bandit$queries) > 0,
                           begun = Sys.time(), resumed = nrow(history)), parent = emptyenv())
   if (!is.null(race)) begin_race(search, race)
   search
@@ -116,7 +116,7 @@ next_point <- function(search, busy) {
   }
   # With no reward known, wait for those under way.
   if (busy > 0 && nrow(search$history) == 0) return(NULL)
-  search$telling <- TRUE
+  search$recording <- TRUE
   settle(search)
   if (search_stops(search)) return(NULL)
   if (busy > 0 && must_wait(as.environment(search$bandit))) return(NULL)
@@ -180,21 +180,21 @@ take_outcome <- function(search, task, outcome, bar) {
 settle <- function(search) {
   if (has_outcomes(search$bandit$config)) return(settle_outcomes(search))
   reward <- search$history$reward
-  if (!search$telling || all(is.na(reward))) return(invisible())
+  if (!search$recording || all(is.na(reward))) return(invisible())
   bandit <- search$bandit
   added <- setdiff(seq_len(table_size(bandit$queries)), asked_queries(bandit))
   given <- which(search$origin <= 0)
   new <- given[seq_along(given) > length(added)]
   if (length(new)) {
     add_evaluated(bandit, search$history[new, bandit$config$domain$names, drop = FALSE], reward[new],
-                  told_noise(search, new))
+                  reported_noise(search, new))
   }
   # (A search may have been ended between its point and that it failed.)
   open <- added[status_of(as.environment(bandit), added) == "pending"]
   if (length(open)) bandit$fail(open)
   asked <- which(search$origin > 0)
   asked <- asked[status_of(as.environment(bandit), search$origin[asked]) == "pending"]
-  observe_evaluated(bandit, search$origin[asked], reward[asked], told_noise(search, asked))
+  observe_evaluated(bandit, search$origin[asked], reward[asked], reported_noise(search, asked))
   amend_settings(search)
 }
 
@@ -204,7 +204,7 @@ close_search <- function(search, pool, bar) {
     pool$look()
     take_outcomes(search, pool, bar)
   }
-  search$telling <- TRUE
+  search$recording <- TRUE
   if (is_kept(search$bandit)) {
     settle(search)
     end_race(search)
@@ -225,14 +225,14 @@ close_search <- function(search, pool, bar) {
 
 # Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns
 # `contexts`,
-# NULL without), `outside` (a logical each). `unknown`: may experiments be under way? `find`: which places there are.
+# NULL without), `outside` (a logical each). `unknown`: may experiments be under way? `find`: which points there are.
 check_experiments <- function(data, domain, arg = "data", unknown = FALSE, contexts = character(), outcomes = NULL,
-                              find = find_places) {
+                              find = find_points) {
   if (length(outcomes) > 1) {
     return(check_experiments_of_several(data, domain, arg, unknown, contexts, names(outcomes), find))
   }
   if (is.null(data)) {
-    return(list(x = user_inputs(domain, no_places(domain)), reward = numeric(), failed = logical()))
+    return(list(x = user_inputs(domain, no_points(domain)), reward = numeric(), failed = logical()))
   }
   if (is.data.frame(data)) check_data_frame(data, arg)
   if (length(outcomes) == 1 && is.data.frame(data)) names(data)[names(data) == names(outcomes)] <- "reward"
@@ -246,10 +246,10 @@ check_experiments <- function(data, domain, arg = "data", unknown = FALSE, conte
   kept <- says_something(ours, unknown)
   data <- data[kept, , drop = FALSE]
   ours <- ours[kept, , drop = FALSE]
-  strange <- setdiff(names(ours), c("reward", "status", "noise_var", if (is_history(ours)) columns_of_history(ours)))
-  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, wanted), names(data)))
-  if (length(strange)) {
-    stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)),
+  invalid <- setdiff(names(ours), c("reward", "status", "noise_var", if (is_history(ours)) columns_of_history(ours)))
+  invalid <- c(invalid, if (!is_history(ours)) intersect(setdiff(given, wanted), names(data)))
+  if (length(invalid)) {
+    stop_argument(arg, sprintf("one with a column %s", dQuote(invalid[1], FALSE)),
                   paste("a data.frame with columns", paste(wanted, collapse = ", ")))
   }
   if (nrow(data) == 0) return(check_experiments(NULL, domain))
@@ -260,7 +260,7 @@ check_experiments <- function(data, domain, arg = "data", unknown = FALSE, conte
   failed <- is.na(reward) & has_failed(ours)
   reward[!failed] <- check_numbers(reward[!failed], arg, na = unknown)
   out <- list(x = x, reward = as.double(reward), failed = failed, outside = outside)
-  out <- c(out, noise_of_data(ours, arg), if (is_history(ours)) readings_of_data(ours, arg))
+  out <- c(out, noise_of_data(ours, arg), if (is_history(ours)) measurements_of_data(ours, arg))
   if (length(contexts)) out$contexts <- check_points(data[contexts], contexts, arg)
   out
 }
@@ -272,7 +272,7 @@ noise_of_data <- function(data, arg) {
 }
 
 # Rewards that are the means of several readings.
-readings_of_data <- function(data, arg) {
+measurements_of_data <- function(data, arg) {
   if (is.null(data[["spread"]])) return(NULL)
   of <- function(name, lower) {
     check_numbers(data[[name]], paste0(arg, "$", name), lengths = nrow(data), lower = lower, upper = largest_number,

@@ -143,7 +143,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   first <- given_design(initial_design, n_initial, domain, settings_within_budget(evaluations, race))
   design <- if (!is.null(first)) user_inputs(domain, first)
             else design_size(n_initial, domain, settings_within_budget(evaluations, race), workers)
-  known <- check_experiments(data, domain, outcomes = outcomes, find = places_anywhere)
+  known <- check_experiments(data, domain, outcomes = outcomes, find = points_anywhere)
   prior <- prepared_prior_optimum(prior_optimum, domain)
   check_prior_optimum_alone(prior_optimum, outcomes)
   if (!is.null(prior)) policy <- with_prior_optimum(policy, prior, if (is.finite(evaluations)) evaluations / 10 else 10)

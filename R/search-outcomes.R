@@ -40,10 +40,10 @@ check_all_minimised <- function(outcomes) {
 
 # As check_experiments(), with `values` (a matrix, a column per outcome) instead of `reward`, and which of them are
 # `under_way` or `broken` (failed, while others of their experiment did not): logical matrices like it.
-check_experiments_of_several <- function(data, domain, arg, unknown, contexts, names, find = find_places) {
+check_experiments_of_several <- function(data, domain, arg, unknown, contexts, names, find = find_points) {
   if (is.null(data)) {
     none <- matrix(0, 0, length(names), dimnames = list(NULL, names))
-    return(list(x = user_inputs(domain, no_places(domain)), values = none, under_way = none > 0, broken = none > 0,
+    return(list(x = user_inputs(domain, no_points(domain)), values = none, under_way = none > 0, broken = none > 0,
                 failed = logical()))
   }
   needs <- c(domain$names, contexts)
@@ -57,10 +57,10 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, n
   nothing <- rowSums(!is.na(values)) == 0
   given <- c(names_in_domain(domain), contexts)
   ours <- own_columns(data, given)
-  strange <- setdiff(names(ours), c(names, "status", if (unknown) paste0(names, "_noise_var"),
+  invalid <- setdiff(names(ours), c(names, "status", if (unknown) paste0(names, "_noise_var"),
                                     if (is_history(ours)) columns_of_history(ours)))
-  strange <- c(strange, if (!is_history(ours)) intersect(setdiff(given, needs), names(data)))
-  if (length(strange)) stop_argument(arg, sprintf("one with a column %s", dQuote(strange[1], FALSE)), allowed)
+  invalid <- c(invalid, if (!is_history(ours)) intersect(setdiff(given, needs), names(data)))
+  if (length(invalid)) stop_argument(arg, sprintf("one with a column %s", dQuote(invalid[1], FALSE)), allowed)
   status <- status_column(ours)
   kept <- !(nothing & status %in% c("withdrawn", "lost", if (!unknown) c("pending", "partial")))
   data <- data[kept, , drop = FALSE]
@@ -101,7 +101,7 @@ add_outcomes_in_order <- function(bandit, known) {
   if (count == 0) return(invisible())
   inside <- as.environment(bandit)
   add_given(inside, known$x, reward = as.data.frame(known$values), context = known$contexts,
-            noise_var = known$noise_var, find = places_anywhere)
+            noise_var = known$noise_var, find = points_anywhere)
   first <- table_size(inside$queries) - count
   if (any(known$failed)) bandit$fail(first + which(known$failed))
   over <- is.na(known$values) & !known$under_way & !known$failed
@@ -170,7 +170,7 @@ named_values <- function(value, names) {
 # ---- what the bandit is told ---------------------------------------------------------------
 
 # What a query still awaits: each value where it belongs, and what is NA as failed.
-tell_values <- function(bandit, id, values, time = NULL, reason = NULL) {
+record_values <- function(bandit, id, values, time = NULL, reason = NULL) {
   awaited <- values[outcome_cells(bandit, id)[1, ] == "pending"]
   known <- !is.na(awaited)
   if (any(known)) bandit_observe(bandit, id, awaited[known], NULL, time, NULL)

@@ -81,7 +81,7 @@ setting_to_go_on <- function(search) {
   if (length(search$todo) || length(settings_that(search, "waiting")) == 0) return(NULL)
   left <- search$evaluations - folds_begun(search)
   waiting <- Filter(function(one) sum(one$taken) == sum(!is.na(one$reward)), settings_that(search, "waiting"))
-  search$telling <- TRUE
+  search$recording <- TRUE
   settle(search)
   refit_if_due(as.environment(search$bandit))
   chance <- expected_of(search, waiting, sds = 1)
@@ -95,8 +95,8 @@ setting_to_go_on <- function(search) {
 expected_of <- function(search, settings, sds = 0) {
   if (length(settings) == 0) return(numeric())
   rows <- vapply(settings, `[[`, 0L, "row")
-  belief <- search$bandit$posterior(search$history[rows, search$bandit$config$domain$names, drop = FALSE])
-  output_sign(search$bandit$config) * belief$mean + sds * belief$sd
+  model_state <- search$bandit$posterior(search$history[rows, search$bandit$config$domain$names, drop = FALSE])
+  output_sign(search$bandit$config) * model_state$mean + sds * model_state$sd
 }
 
 # What came of a fold: `note` has `origin`, `fold`, `reward`, `status`.
@@ -216,7 +216,7 @@ amend_settings <- function(search) {
   if (length(rows) == 0) return(invisible())
   noise <- beside_own_noise(bandit, reward, extra)[rows]
   noise[is.na(noise)] <- 0
-  tell(bandit, "amend", as.double(ids[rows]), reward[rows], beside = told_beside(length(rows), noise_var = noise))
+  record(bandit, "amend", as.double(ids[rows]), reward[rows], beside = observation_extras(length(rows), noise_var = noise))
 }
 
 # The history's queries, NA for what the bandit was not told of.
@@ -228,7 +228,7 @@ queries_of <- function(search) {
 
 # Noise variances with which rows of the history are told, in the user's units; NA: the bandit's own. NULL where none
 # has one.
-told_noise <- function(search, rows) {
+reported_noise <- function(search, rows) {
   given <- own_columns(search$history, search$bandit$config$domain$names)$noise_var
   if (!is_race(search)) return(given[rows])
   noise <- beside_own_noise(as.environment(search$bandit), search$history$reward, fold_variance(search))
@@ -249,7 +249,7 @@ beside_own_noise <- function(bandit, reward, extra) {
 noise_in_user_units <- function(config, reward) {
   if (is.null(config$outputs)) return(rep(expected_noise(config), length(reward)))
   map <- output_map(config)
-  if (map$distinct < 2) map <- fit_output_map(config$outputs, reward)
+  if (map$distinct < 2) map <- fit_outcome_transform(config$outputs, reward)
   if (map$distinct < 2) return(rep(0, length(reward)))
   expected_noise(config) / cpp_output_slopes(map, reward)^2
 }
@@ -276,7 +276,7 @@ race_report <- function(search) {
 
 # Rewards that count as readings of their points: those over all folds, or at the target fidelity, where there are such.
 # `history`: a search's, without inputs.
-full_readings <- function(history) {
+full_measurements <- function(history) {
   part <- history$status %in% c("stopped", "waiting", "unfinished", "cheap")
   if (all(part | is.na(history$reward))) return(history$reward)
   ifelse(part, NA_real_, history$reward)
@@ -284,7 +284,7 @@ full_readings <- function(history) {
 
 # The same of a whole history, NA where a given experiment lies outside of the space: such a point is never recommended.
 rewards_inside <- function(history, domain) {
-  ifelse(rows_outside(history, domain), NA_real_, full_readings(own_columns(history, domain$names)))
+  ifelse(rows_outside(history, domain), NA_real_, full_measurements(own_columns(history, domain$names)))
 }
 
 rows_outside <- function(history, domain) {
@@ -292,7 +292,7 @@ rows_outside <- function(history, domain) {
   outside <- rep(FALSE, nrow(history))
   if (length(given) == 0) return(outside)
   x <- read_inputs(domain, history[given, domain$names, drop = FALSE], "data")
-  outside[given] <- lies_outside(domain, places_anywhere(domain, x, arg = "data"))
+  outside[given] <- lies_outside(domain, points_anywhere(domain, x, arg = "data"))
   outside
 }
 

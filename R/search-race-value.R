@@ -93,9 +93,9 @@ predict_folds <- function(fit, table) {
 setting_correlation <- function(bandit, points) {
   config <- current_config(bandit)
   domain <- config$domain
-  places <- find_places(domain, points)
+  candidates <- find_points(domain, points)
   kernel <- resolve_kernel(config$kernel, input_names(config), arm_count(domain))
-  covariance <- core(cpp_kernel_gram_symmetric(kernel, kernel_points(domain, places)))
+  covariance <- core(cpp_kernel_gram_symmetric(kernel, kernel_points(domain, candidates)))
   sd <- sqrt(diag(covariance))
   sd[sd == 0] <- Inf
   correlation <- covariance / outer(sd, sd)

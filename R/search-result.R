@@ -19,9 +19,9 @@ new_maximum <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
   seen <- best_row(rewards_inside(history, bandit$config$domain), bandit$config)
   best <- if (length(seen)) recommended(bandit, history, ...)
-  belief <- if (!is.null(best)) belief_of_best(bandit, best)
-  structure(list(par = if (!is.null(best)) user_point(bandit$config$domain, best[names]), value = belief$mean,
-                 sd = belief$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
+  model_state <- if (!is.null(best)) model_state_of_best(bandit, best)
+  structure(list(par = if (!is.null(best)) user_point(bandit$config$domain, best[names]), value = model_state$mean,
+                 sd = model_state$sd, best_seen = if (length(seen)) history[seen, ], history = history, bandit = bandit,
                  centre = 0, scale = 1, direction = bandit$config$outputs$direction, ...),
             class = "bandit_maximum")
 }
@@ -34,25 +34,25 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
   share <- noise_share(frame_of(bandit))
   if (share == 0 || !is.null(certificate)) return(best)
   names <- bandit$config$domain$names
-  credited <- function(belief, reading) {
-    belief$mean <- (1 - share) * belief$mean + share * reading
-    belief
+  credited <- function(model_state, measurement) {
+    model_state$mean <- (1 - share) * model_state$mean + share * measurement
+    model_state
   }
   history$reward <- rewards_inside(history, bandit$config$domain)
   seen <- history[!is.na(history$reward), c(names, "reward")]
   seen$reward <- stats::ave(seen$reward, match_frames(seen[names], seen[names]))
-  expected <- belief_of_best(bandit, best)
-  with_belief <- function(place, belief) cbind(place, columns_beside(belief, names))
+  expected <- model_state_of_best(bandit, best)
+  with_model_state <- function(point, model_state) cbind(point, columns_beside(model_state, names))
   is_better <- function(value) output_sign(bandit$config) * (value - expected$mean) > 0
   # No mean is better than the best: only better readings can make a point worth more.
   better <- seen[is_better(seen$reward), ]
   if (nrow(better)) {
-    belief <- credited(bandit$posterior(better[names]), better$reward)
-    top <- best_row(belief$mean, bandit$config)
-    if (is_better(belief$mean[top])) return(with_belief(better[top, names, drop = FALSE], belief[top, ]))
+    model_state <- credited(bandit$posterior(better[names]), better$reward)
+    top <- best_row(model_state$mean, bandit$config)
+    if (is_better(model_state$mean[top])) return(with_model_state(better[top, names, drop = FALSE], model_state[top, ]))
   }
   there <- seen$reward[match_frames(best[names], seen[names])]
-  if (is.na(there)) best else with_belief(best[names], credited(expected[c("mean", "sd")], there))
+  if (is.na(there)) best else with_model_state(best[names], credited(expected[c("mean", "sd")], there))
 }
 
 # None where the noise is the user's word, nor where several models are averaged over: what cannot be followed may be

@@ -12,11 +12,11 @@ add_in_order <- function(bandit, known) {
     x <- known$x[rows, , drop = FALSE]
     context <- if (!is.null(known$contexts)) known$contexts[rows, , drop = FALSE]
     if (kind[rows[1]] == "observed") {
-      readings <- lapply(known[intersect(c("size", "spread"), names(known))], `[`, rows)
+      measurements <- lapply(known[intersect(c("size", "spread"), names(known))], `[`, rows)
       add_given(inside, x, reward = known$reward[rows], context = context, noise_var = known$noise_var[rows],
-                readings = readings, find = places_anywhere)
+                measurements = measurements, find = points_anywhere)
     } else {
-      add_given(inside, x, context = context, find = places_anywhere)
+      add_given(inside, x, context = context, find = points_anywhere)
     }
     if (kind[rows[1]] == "failed") bandit$fail(first + rows)
   }
@@ -169,17 +169,17 @@ outcomes_line <- function(search, row, number) {
 }
 
 settle_outcomes <- function(search) {
-  if (!search$telling) return(invisible())
+  if (!search$recording) return(invisible())
   bandit <- as.environment(search$bandit)
   names <- outcome_names(bandit$config)
   values <- as.matrix(search$history[names])
-  told <- table_size(bandit$queries) - length(asked_queries(bandit))
+  reported <- table_size(bandit$queries) - length(asked_queries(bandit))
   given <- which(search$origin <= 0)
-  new <- given[seq_along(given) > told]
+  new <- given[seq_along(given) > reported]
   if (length(new)) {
     first <- table_size(bandit$queries)
     add_given(bandit, search$history[new, bandit$config$domain$names, drop = FALSE],
-              reward = as.data.frame(values[new, , drop = FALSE]), find = places_anywhere)
+              reward = as.data.frame(values[new, , drop = FALSE]), find = points_anywhere)
     # What nobody said of known points is not a failure.
     for (k in seq_along(new)) {
       open <- is.na(values[new[k], ])
@@ -187,7 +187,7 @@ settle_outcomes <- function(search) {
       if (any(open)) withdraw_several(bandit, first + k, names[open], failed)
     }
   }
-  for (row in which(search$origin > 0)) tell_values(bandit, search$origin[row], values[row, ])
+  for (row in which(search$origin > 0)) record_values(bandit, search$origin[row], values[row, ])
 }
 
 # Values by name, each as its type has it.

@@ -176,10 +176,10 @@ pool_look <- function(pool) suspendInterrupts({
 # An evaluation on this machine whose time is up is interrupted, as by Ctrl-C.
 interrupt_late <- function(work, timeout) {
   if (work$interrupted || seconds_since(work$since) < timeout) return(work)
-  told <- attempt(suppressWarnings(readRDS(work$whereabouts)))
-  if (is.null(told) || told$host != Sys.info()[["nodename"]]) return(work)
-  work$since <- told$since
-  if (seconds_since(told$since) > timeout + 0.1) work$interrupted <- tools::pskill(told$pid, tools::SIGINT)
+  reported <- attempt(suppressWarnings(readRDS(work$whereabouts)))
+  if (is.null(reported) || reported$host != Sys.info()[["nodename"]]) return(work)
+  work$since <- reported$since
+  if (seconds_since(reported$since) > timeout + 0.1) work$interrupted <- tools::pskill(reported$pid, tools::SIGINT)
   work
 }
 

@@ -9,11 +9,11 @@ service_schema <- function() {
     info = list(title = "gpbandits", version = "1", description = "Ask a bandit for queries and report rewards."),
     components = list(securitySchemes = list(token = list(type = "http", scheme = "bearer"))),
     security = list(list(token = list())),
-    paths = c(asking_and_telling_paths(shapes), reading_paths(shapes))
+    paths = c(asking_and_recording_paths(shapes), measurement_paths(shapes))
   )
 }
 
-asking_and_telling_paths <- function(s) {
+asking_and_recording_paths <- function(s) {
   list(
     "/suggest" = s$post("The next queries; with `lease`, leased to a worker.",
                         s$object(n = c(s$whole, maximum = 1000), worker = s$text,
@@ -43,7 +43,7 @@ asking_and_telling_paths <- function(s) {
   )
 }
 
-reading_paths <- function(s) {
+measurement_paths <- function(s) {
   list(
     "/best" = s$get("The point with the largest posterior mean.",
                     s$object(arm = s$whole, point = s$point, mean = s$number, sd = s$number, outcomes = s$loose,

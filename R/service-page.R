@@ -78,10 +78,10 @@ serve_slices <- function(service, query) {
   context <- page_context(service, query)
   domain <- bandit$config$domain
   if (!is_drawn_along_inputs(bandit$config)) return(reply(list(slices = list(leading_arms(bandit, context)))))
-  view <- through_best_view(bandit, "slices", context, width = 2, resolution = 81)
+  plot_data <- through_best_plot_data(bandit, "slices", context, width = 2, resolution = 81)
   reply(list(slices = lapply(domain$names, function(name) {
-    part <- view$data[view$data$input == name, ]
-    slice_columns(part, name, through = view$through[[name]], log = view$log[[name]], levels = view$levels[[name]])
+    part <- plot_data$data[plot_data$data$input == name, ]
+    slice_columns(part, name, through = plot_data$through[[name]], log = plot_data$log[[name]], levels = plot_data$levels[[name]])
   })))
 }
 
@@ -100,7 +100,7 @@ slice_columns <- function(part, name, through, log, levels = NULL) {
 # The arms with the best means, beside each other.
 leading_arms <- function(bandit, context, count = 12) {
   config <- bandit$config
-  at <- with_band(objective_belief(bandit_posterior(bandit, NULL, context, level = band_level(2)), config), 2)
+  at <- with_band(objective_model_state(bandit_posterior(bandit, NULL, context, level = band_level(2)), config), 2)
   best <- utils::head(order(output_sign(config) * at$mean, decreasing = TRUE), count)
   label <- or_else(arm_labels(config$domain), as.character(seq_len(nrow(at))))[best]
   part <- data.frame(value = seq_along(best), label = label, at[best, c("mean", "lower", "upper")])

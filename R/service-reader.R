@@ -8,7 +8,7 @@
 new_reader <- function(store, time_limit, moment = 0.25) {
   list2env(list(store = store, time_limit = time_limit, moment = moment, version = NULL, kept = list(),
                 quick = character(), waiting = list(), asked = list(), last = 0, process = NULL, looks = FALSE,
-                failures = 0, alone = is.null(store$link$connect)), parent = emptyenv())
+                failures = 0, alone = is.null(store$connection$connect)), parent = emptyenv())
 }
 
 # All that an answer depends on: the log only grows.

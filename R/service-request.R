@@ -43,9 +43,9 @@ check_once <- function(fields) {
 }
 
 check_fields <- function(fields, known) {
-  strange <- setdiff(names(fields), known)
-  if (length(strange)) {
-    stop_unknown(strange[1], known)
+  invalid <- setdiff(names(fields), known)
+  if (length(invalid)) {
+    stop_unknown(invalid[1], known)
   }
 }
 

@@ -190,14 +190,14 @@ service_doors <- function() {
 
 # Within the service's time, also where another process has locked the store.
 timed_reply <- function(service, code) {
-  link <- service$store$link
-  patience <- link$patience
+  connection <- service$store$connection
+  patience <- connection$patience
   began <- proc.time()[["elapsed"]]
   on.exit({
     setTimeLimit(elapsed = Inf)
-    link$patience <- patience
+    connection$patience <- patience
   })
-  link$patience <- min(patience, service$time_limit)
+  connection$patience <- min(patience, service$time_limit)
   late <- function() proc.time()[["elapsed"]] - began >= service$time_limit
   answer <- checked_reply({
     setTimeLimit(elapsed = service$time_limit, transient = TRUE)
@@ -313,7 +313,7 @@ serve_best <- function(service, query) {
   service$bandit$catch_up()
   best <- withCallingHandlers(service$bandit$best(context = page_context(service, query)),
                               gpbandits_infeasible = function(w) invokeRestart("muffleWarning"))
-  reply(place_described(service, best))
+  reply(point_described(service, best))
 }
 
 # Of several objectives: the places that no other beats.
@@ -321,14 +321,14 @@ serve_front <- function(service, query) {
   check_fields(query, context_fields(query))
   service$bandit$catch_up()
   front <- service$bandit$front(context = page_context(service, query))
-  reply(list(front = lapply(seq_len(nrow(front)), function(k) place_described(service, front[k, ]))))
+  reply(list(front = lapply(seq_len(nrow(front)), function(k) point_described(service, front[k, ]))))
 }
 
 # A row of `$best()` or `$front()`.
-place_described <- function(service, place) {
-  inputs <- intersect(names(place), given_names(service$bandit$config))
-  ours <- own_columns(place, inputs)
-  c(if (!is.null(ours$arm)) list(arm = ours$arm), list(point = as.list(place[1, inputs, drop = FALSE])),
+point_described <- function(service, point) {
+  inputs <- intersect(names(point), given_names(service$bandit$config))
+  ours <- own_columns(point, inputs)
+  c(if (!is.null(ours$arm)) list(arm = ours$arm), list(point = as.list(point[1, inputs, drop = FALSE])),
     said_of_outcomes(service$bandit$config, ours))
 }
 

@@ -12,7 +12,7 @@ summable <- "a bandit that depends only on the sums of each point, if `keep` is 
 # ---- what can be forgotten ------------------------------------------------------------
 
 forget_rounds <- function(bandit, keep) {
-  heal(bandit)
+  rebuild(bandit)
   why <- or_else(why_not_compact(bandit), why_not_forget(bandit))
   if (!is.null(why)) stop_state("`compact_log(keep = )` does not support a bandit ", why, ".", argument = "x")
   events <- table_columns(bandit$events)
@@ -73,7 +73,7 @@ last_to_forget <- function(bandit, events, keep) {
 
 # `old`: what was forgotten already; `last`: the last row to be forgotten.
 forgetful_log <- function(bandit, events, old, last) {
-  sums <- sums_of_places(bandit, events, old, last)
+  sums <- sums_of_points(bandit, events, old, last)
   count <- length(sums$arm)
   queries <- table_columns(bandit$queries)
   kept <- seq_along(queries$arm) > last
@@ -104,7 +104,7 @@ checkpoint_event <- function(bandit, events, old, last, count) {
   action <- table_column(bandit$queries, "action")[seq_len(last)]
   first$spread <- as.double(old$explored + sum(action == match("explore", action_names)))
   # What was known when a query was asked before the last of what is forgotten was known, no log says any more.
-  about <- events$id > old$sums & events$id <= last & events$kind %in% telling
+  about <- events$id > old$sums & events$id <= last & events$kind %in% recording
   asked <- events$kind %in% event_kind[c("query", "given")] & seq_along(about) < max(0, which(about))
   late <- max(old$late, events$id[asked] + old$before)
   first$reward <- if (late > first$size) as.double(late) else NA_real_
@@ -115,7 +115,7 @@ checkpoint_event <- function(bandit, events, old, last, count) {
 
 # For each place its rewards' mean, their number and the sum of their squares about the mean, in the order in which the
 # places were played first.
-sums_of_places <- function(bandit, events, old, last) {
+sums_of_points <- function(bandit, events, old, last) {
   known <- which(status_of(bandit, seq_len(last)) == "observed")
   queries <- bandit$queries
   arm <- queries$arm[known]
@@ -126,9 +126,9 @@ sums_of_places <- function(bandit, events, old, last) {
   spread <- double(length(known))
   size[summed] <- events$size[1L + known[summed]]
   spread[summed] <- events$spread[1L + known[summed]]
-  place <- match(arm, unique(arm)) + length(unique(arm)) * as.double(context)
-  first <- which(!duplicated(place))
-  group <- match(place, place[first])
+  point <- match(arm, unique(arm)) + length(unique(arm)) * as.double(context)
+  first <- which(!duplicated(point))
+  group <- match(point, point[first])
   total <- function(x) as.vector(rowsum(x, group, reorder = FALSE))
   n <- total(size)
   mean <- total(size * reward) / n
@@ -140,17 +140,17 @@ sums_of_places <- function(bandit, events, old, last) {
 check_forgetful <- function(bandit, new) {
   twin <- frame_of(new_bandit(bandit$config, table_of(new$queries), table_of(new$events), new$refits))
   same <- tryCatch({
-    heal(twin)
+    rebuild(twin)
     ours <- cpp_bandit_facts(bandit$handle)
     theirs <- cpp_bandit_facts(twin$handle)
     known <- lapply(list(ours = bandit, theirs = twin), function(of) cpp_bandit_known(of$handle))
-    place <- function(of) paste(table_column(of$queries, "arm"), table_column(of$queries, "context"))
+    point <- function(of) paste(table_column(of$queries, "arm"), table_column(of$queries, "context"))
     at <- known$theirs$id
-    beliefs <- function(of, ids) unlist(cpp_bandit_models_at(of$handle, ids)) / ours$prior_scale
+    model_state <- function(of, ids) unlist(cpp_bandit_models_at(of$handle, ids)) / ours$prior_scale
     identical(ours[c("rounds", "segment")], theirs[c("rounds", "segment")]) && same_numbers(ours$clock, theirs$clock) &&
       sum(known$ours$size) == sum(known$theirs$size) &&
       abs(ours$log_det - theirs$log_det) <= 1e-6 * max(1, ours$log_det) &&
-      all(abs(beliefs(bandit, match(place(twin)[at], place(bandit))) - beliefs(twin, at)) <= 1e-6)
+      all(abs(model_state(bandit, match(point(twin)[at], point(bandit))) - model_state(twin, at)) <= 1e-6)
   }, gpbandits_error = function(e) FALSE)
   if (!same) stop_state("`compact_log(keep = )` does not support this bandit: a shorter log cannot represent its ",
                         "history.", argument = "x")

@@ -103,7 +103,7 @@ compact_bandit <- function(bandit, keep = Inf) {
 }
 
 compact_here <- function(bandit) {
-  heal(bandit)
+  rebuild(bandit)
   why <- why_not_compact(bandit)
   if (!is.null(why)) {
     stop_state("`compact_log()` does not support a bandit ", why, ".", argument = "x")
@@ -142,7 +142,7 @@ checkpoint_of <- function(bandit) {
   known <- which(status == "observed")
   rows$kind[known] <- event_kind[["given"]]
   rows$reward[known] <- bandit$queries$reward[known]
-  rows[told_columns] <- beside_in_the_end(events, rows[told_columns], known)
+  rows[reported_columns] <- beside_in_the_end(events, rows[reported_columns], known)
   # A reward that came too late stays so where all queries come before it.
   lost <- which(events$kind %in% event_kind[c("reward", "amend")] & events$id %in% which(status == "lost"))
   given_up <- which(status %in% c("withdrawn", "failed"))
@@ -161,8 +161,8 @@ beside_in_the_end <- function(events, beside, known) {
   valued <- which(!is.na(events$reward) & events$kind %in% event_kind[c("reward", "given", "amend")])
   noisy <- rev(valued[!(events$kind[valued] == event_kind[["amend"]] & is.na(events$noise_var[valued]))])
   last <- rev(valued)[match(known, rev(events$id[valued]))]
-  told <- events$noise_var[noisy[match(known, events$id[noisy])]]
-  beside$noise_var[known] <- ifelse(told %in% 0, NA, told)
+  reported <- events$noise_var[noisy[match(known, events$id[noisy])]]
+  beside$noise_var[known] <- ifelse(reported %in% 0, NA, reported)
   for (name in c("size", "spread")) beside[[name]][known] <- events[[name]][last]
   beside
 }
@@ -182,11 +182,11 @@ kept_refits <- function(bandit, at) {
   list(events = at[which], which = which)
 }
 
-# Played alone, the checkpoint must come to what the bandit knows. (That the tables fit the events, heal() looks.)
+# Played alone, the checkpoint must come to what the bandit knows. (That the tables fit the events, rebuild() looks.)
 check_checkpoint <- function(bandit, new) {
   twin <- frame_of(new_bandit(bandit$config, table_copy(bandit$queries), table_of(new$events), new$refits))
   same <- tryCatch({
-    heal(twin)
+    rebuild(twin)
     same_facts <- c("rounds", "segment")
     identical(cpp_bandit_known(twin$handle), cpp_bandit_known(bandit$handle)) &&
       identical(cpp_bandit_facts(twin$handle)[same_facts], cpp_bandit_facts(bandit$handle)[same_facts])

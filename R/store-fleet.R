@@ -9,7 +9,7 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
   check_store(store)
   workers <- check_count(workers)
   store$attempts <- as.integer(attempts)
-  if (workers > 1 && is.null(store$link$connect)) {
+  if (workers > 1 && is.null(store$connection$connect)) {
     stop_argument("store", "one made with a connection, which cannot be sent to workers",
                   "a store made with a path, or with a function that makes a connection")
   }
@@ -64,8 +64,8 @@ answered_in_store <- function(bandit) {
   config <- bandit$config
   inside <- as.environment(bandit)
   events <- lapply(c(kind = "kind", id = "id"), function(name) table_column(inside$events, name))
-  told <- unique(events$id[events$kind %in% event_kind[c("reward", "withdraw", "fail")]])
-  ids <- told[told > or_else(config$search$known, 0) & status_of(inside, told) %in% c("observed", "failed")]
+  reported <- unique(events$id[events$kind %in% event_kind[c("reward", "withdraw", "fail")]])
+  ids <- reported[reported > or_else(config$search$known, 0) & status_of(inside, reported) %in% c("observed", "failed")]
   rows <- bandit_history(inside)[ids, , drop = FALSE]
   reasons <- reasons_of(inside, ids)
   status <- ifelse(is.na(reasons), ifelse(status_of(inside, ids) == "failed", "failed", "observed"), reasons)
@@ -79,7 +79,7 @@ open_search_in <- function(store, bandit, search) {
   known <- if (has_outcomes(config)) search$known$failed else search$known$reward
   config$search <- c(list(known = if (all(is.na(known))) 0L else length(known)),
                      if (!is.null(search$race)) list(race = search$race))
-  if (!is.null(search$race)) make_fold_table(store$link)
+  if (!is.null(search$race)) make_fold_table(store$connection)
   bandit$config <- config
   ours <- tryCatch({
     start_store(as.environment(bandit), store)
@@ -96,7 +96,7 @@ open_search_in <- function(store, bandit, search) {
       else add_in_order(ours, search$known)
       if (nrow(search$points)) offer_points(inside, search$points)
     }
-    sql_run(store$link, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)),
+    sql_run(store$connection, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)),
             " WHERE bandit = ",
             inside$journal$number)
   })
@@ -126,7 +126,7 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60, report = f
   begin <- function() {
     begun <<- begun + 1
     name <- sprintf("%s-%d", worker_name(), as.integer(begun))
-    drop_connection(store$link)                              # a forked worker must not inherit it
+    drop_connection(store$connection)                              # a forked worker must not inherit it
     given <- list(store = store, objective = objective, timeout = timeout, worker = name, workspace = needs$globals,
                   packages = needs$packages)
     list(name = name, task = crew$begin(packed_call(fleet_worker, given)))
@@ -141,7 +141,7 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60, report = f
     for (one in tasks[lost]) patiently(end_worker(store, one$name), 300)
     # Workers may die as often as they like, as long as something happens in between.
     if (any(lost)) {
-      events <- patiently(sql_rows(store$link, head_row(store$link, store$name))$events, 300)
+      events <- patiently(sql_rows(store$connection, head_row(store$connection, store$name))$events, 300)
       failures <- sum(lost) + if (events == seen) failures else 0
       seen <- events
     }
@@ -159,15 +159,15 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60, report = f
 
 # Is there a lease that has not run out?
 somebody_works <- function(store) {
-  found <- patiently(sql_rows(store$link, head_row(store$link, store$name, open_now)), 300)
+  found <- patiently(sql_rows(store$connection, head_row(store$connection, store$name, open_now)), 300)
   any(leases_in(found)$expires > found$now[1])
 }
 
 # A worker that is known to be dead needs no time to run out.
 end_worker <- function(store, name) {
-  link <- store$link
-  sql_change_now(link, "UPDATE gpb_lease SET expires = 0 WHERE ", of_bandit(store),
-                 " AND state = 'open' AND worker = ", sql_literal(name, link))
+  connection <- store$connection
+  sql_change_now(connection, "UPDATE gpb_lease SET expires = 0 WHERE ", of_bandit(store),
+                 " AND state = 'open' AND worker = ", sql_literal(name, connection))
 }
 
 # Runs in a worker's process.
@@ -251,7 +251,7 @@ new_store_maximum <- function(bandit, store, interrupted) {
   names <- bandit$config$domain$names
   known <- bandit$config$search$known
   history <- bandit$history()
-  leases <- sql_select(store$link, c("query", "state", "reason"), "FROM gpb_lease WHERE bandit = ", log$number,
+  leases <- sql_select(store$connection, c("query", "state", "reason"), "FROM gpb_lease WHERE bandit = ", log$number,
                        " AND state IN ('done', 'failed')")
   shown <- history$id <= known | history$id %in% leases$query
   failed <- history$id %in% leases$query[leases$state == "failed"]
@@ -271,7 +271,7 @@ new_store_maximum <- function(bandit, store, interrupted) {
   history <- cbind(history[shown, names, drop = FALSE], columns_beside(ours, names))
   row.names(history) <- NULL
   # (A replica may have read its head before the search set its budget.)
-  budget <- as.double(sql_select(store$link, "budget", "FROM gpb_bandit WHERE bandit = ", log$number)$budget)
+  budget <- as.double(sql_select(store$connection, "budget", "FROM gpb_bandit WHERE bandit = ", log$number)$budget)
   spent <- if (is.null(race)) nrow(tried) else race$spent
   hopeless <- if (isTRUE(spent < budget) && all(says_nothing(tried, bandit$config))) reason_of_failures(tried$status, 0)
   new_maximum(history, bandit, interrupted = interrupted, hopeless = hopeless, race = race)
@@ -281,11 +281,11 @@ new_store_maximum <- function(bandit, store, interrupted) {
 transfer_design <- function(bandit, count, certain, prior, store = NULL) {
   config <- bandit$config
   draw <- function() design_from_prior(config$domain, count, prior, transfer_first(bandit))
-  places <- if (is.null(store)) draw() else drawn_for(store, draw())
-  if (count > certain && !tells_nothing(config$transfer)) {
-    bandit$config$design <- subset_places(places, seq(certain + 1, count))
+  points <- if (is.null(store)) draw() else drawn_for(store, draw())
+  if (count > certain && !lacks_rewards(config$transfer)) {
+    bandit$config$design <- subset_points(points, seq(certain + 1, count))
     bandit$config$transfer$optional <- as.integer(count - certain)
-    places <- subset_places(places, seq_len(certain))
+    points <- subset_points(points, seq_len(certain))
   }
-  user_inputs(config$domain, places)
+  user_inputs(config$domain, points)
 }

@@ -35,9 +35,9 @@ say_budget_is_spent <- function(bandit, found, n) {
 # again. (So leases that nobody ends are not read each time.)
 leases_to_see <- function(bandit, worker, seconds, visitor = FALSE) {
   if (is.null(seconds) || (visitor && is.null(worker))) return(NULL)
-  link <- bandit$journal$link
+  connection <- bandit$journal$connection
   if (visitor) {
-    return(paste0("l.state = 'shown' AND l.worker = ", sql_literal(worker, link), " AND l.expires > ", sql_clock(link)))
+    return(paste0("l.state = 'shown' AND l.worker = ", sql_literal(worker, connection), " AND l.expires > ", sql_clock(connection)))
   }
   open_now
 }
@@ -137,17 +137,17 @@ ask_new <- function(bandit, contexts) {
 
 # Queries that count towards a budget: all that were ever to be evaluated.
 leased_queries <- function(log) {
-  as.double(sql_rows(log$link, "SELECT COUNT(DISTINCT query) AS n FROM gpb_lease WHERE bandit = ", log$number,
+  as.double(sql_rows(log$connection, "SELECT COUNT(DISTINCT query) AS n FROM gpb_lease WHERE bandit = ", log$number,
                      " AND state <> 'withdrawn'")$n)
 }
 
 # One row of what leased_frame() takes.
 give_lease <- function(log, id, attempt, worker, seconds, visitor = FALSE) {
   token <- random_token()
-  sql_run(log$link,
+  sql_run(log$connection,
           "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
-          paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$link),
-                sql_literal(token, log$link), if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'",
+          paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$connection),
+                sql_literal(token, log$connection), if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'",
                       sep = ", "), ", ",
           lease_times(log, seconds), ")")
   list(query = id, token = token, attempt = attempt)
@@ -161,19 +161,19 @@ lease_length <- function(seconds) if (!is.null(seconds) && is.finite(seconds)) s
 # Columns since, seconds, expires.
 lease_times <- function(log, seconds) {
   length <- lease_length(seconds)
-  paste(sql_clock(log$link), length, paste0(sql_clock(log$link), " + ", length), sep = ", ")
+  paste(sql_clock(log$connection), length, paste0(sql_clock(log$connection), " + ", length), sep = ", ")
 }
 
 renew_lease <- function(log, id, attempt, seconds) {
   length <- lease_length(seconds)
-  sql_run(log$link, "UPDATE gpb_lease SET seconds = ", length, ", expires = ", sql_clock(log$link), " + ", length,
+  sql_run(log$connection, "UPDATE gpb_lease SET seconds = ", length, ", expires = ", sql_clock(log$connection), " + ", length,
           " WHERE bandit = ", log$number, " AND query = ", id, " AND attempt = ", attempt)
 }
 
 end_leases <- function(log, ids, state, reason = NULL) {
   if (length(ids) == 0) return(invisible())
-  sql_run(log$link, "UPDATE gpb_lease SET state = '", state, "', ended = ", sql_clock(log$link),
-          if (!is.null(reason)) paste0(", reason = ", sql_literal(reason, log$link)),
+  sql_run(log$connection, "UPDATE gpb_lease SET state = '", state, "', ended = ", sql_clock(log$connection),
+          if (!is.null(reason)) paste0(", reason = ", sql_literal(reason, log$connection)),
           " WHERE bandit = ", log$number, " AND query IN (", paste(as.integer(ids), collapse = ", "),
           ") AND state IN ('open', 'shown', 'kept', 'offered')")
 }
@@ -191,20 +191,20 @@ leased_frame <- function(bandit, leases) {
 store_observe <- function(bandit, id, reward, constraints, time, noise_var, token = NULL, ...) {
   force_arguments()
   in_store(bandit, {
-    ids <- ids_told(id)
+    ids <- ids_reported(id)
     check_tokens(bandit, ids, token)
     stood <- if (is.numeric(ids) && length(ids) == 1) stand_in_of(bandit, ids)
     if (length(stood)) bandit_amend(bandit, stood, if (is.data.frame(id)) id$reward else reward)
     else bandit_observe(bandit, id, reward, constraints, or_else(time, store_time(bandit)), noise_var, ...)
     end_leases(bandit$journal, settled_among(bandit, ids), "done")
-  }, leases = tokens_in_sql(ids_told(id), token, bandit$journal$link))
+  }, leases = tokens_in_sql(ids_reported(id), token, bandit$journal$connection))
   invisible(bandit)
 }
 
 # Queries of which nothing is awaited any more.
 settled_among <- function(bandit, ids) ids[!status_of(bandit, ids) %in% c("pending", "partial")]
 
-ids_told <- function(id) if (is.data.frame(id)) check_data_frame(id, "id")$id else id
+ids_reported <- function(id) if (is.data.frame(id)) check_data_frame(id, "id")$id else id
 
 store_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, token = NULL, ...) {
   force_arguments()
@@ -212,7 +212,7 @@ store_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, to
     check_tokens(bandit, id, token)
     bandit_withdraw(bandit, id, failed, outcome, reason, ...)
     end_leases(bandit$journal, settled_among(bandit, id), if (failed) "failed" else "withdrawn", reason)
-  }, leases = tokens_in_sql(id, token, bandit$journal$link))
+  }, leases = tokens_in_sql(id, token, bandit$journal$connection))
   invisible(bandit)
 }
 
@@ -221,7 +221,7 @@ store_amend <- function(bandit, id, reward, token = NULL, ...) {
   in_store(bandit, {
     check_tokens(bandit, id, token)
     bandit_amend(bandit, id, reward, ...)
-  }, leases = tokens_in_sql(id, token, bandit$journal$link))
+  }, leases = tokens_in_sql(id, token, bandit$journal$connection))
   invisible(bandit)
 }
 
@@ -235,17 +235,17 @@ offer_points <- function(bandit, x) {
   bandit_add(bandit, x, arm = NULL, constraints = NULL, context = NULL, time = store_time(bandit), noise_var = NULL)
   ids <- seq(had + 1L, table_size(bandit$queries))
   each <- function(value) rep(value, length(ids))
-  sql_insert(log$link, "gpb_lease", list(bandit = each(log$number), query = ids, attempt = each(0L), token = each(""),
+  sql_insert(log$connection, "gpb_lease", list(bandit = each(log$number), query = ids, attempt = each(0L), token = each(""),
                                          state = each("offered"), since = each(0), seconds = each(0),
                                          expires = each(0)))
 }
 
 # Tokens are looked for among the leases of their queries: those have an index.
-tokens_in_sql <- function(id, token, link) {
+tokens_in_sql <- function(id, token, connection) {
   if (!is_text(token) || length(token) == 0 || !is_number(id)) return(NULL)
   id <- unique(id[is.finite(id) & id >= 1 & id < 2^31])
   paste0("l.query IN (", paste(c(0L, as.integer(id)), collapse = ", "), ") AND l.token IN (",
-         paste(sql_literal(token, link), collapse = ", "), ")")
+         paste(sql_literal(token, connection), collapse = ", "), ")")
 }
 
 # A token must be one that was given out for its query, however long ago.
@@ -309,9 +309,9 @@ store_heartbeat <- function(store, token) {
   if (!is_text(token) || length(token) == 0) {
     stop_argument("token", describe(token), "a token, or several")
   }
-  link <- store$link
-  sql_change_now(link, "UPDATE gpb_lease SET expires = ", sql_clock(link), " + seconds WHERE ", of_bandit(store),
-                 " AND state IN ('open', 'shown') AND token IN (", paste(sql_literal(token, link),
+  connection <- store$connection
+  sql_change_now(connection, "UPDATE gpb_lease SET expires = ", sql_clock(connection), " + seconds WHERE ", of_bandit(store),
+                 " AND state IN ('open', 'shown') AND token IN (", paste(sql_literal(token, connection),
                                                                          collapse = ", "), ")")
 }
 
@@ -368,8 +368,8 @@ stand_in_of <- function(bandit, id) {
   failed <- max(which(kind == event_kind[["fail"]] & table_column(events, "id") == id))
   if (failed == length(kind) || kind[failed + 1] != event_kind[["given"]]) return(NULL)
   there <- table_column(events, "id")[failed + 1]
-  places <- logged_places(bandit, c(id, there))
-  if (!identical(places$inputs[1, ], places$inputs[2, ])) return(NULL)
+  points <- logged_points(bandit, c(id, there))
+  if (!identical(points$inputs[1, ], points$inputs[2, ])) return(NULL)
   before <- seq_len(failed - 1)
   known <- before[kind[before] %in% event_kind[c("reward", "given", "amend")]]
   last <- !duplicated(table_column(events, "id")[known], fromLast = TRUE)

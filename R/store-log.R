@@ -9,7 +9,7 @@
 # of the columns that share the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
 
 new_store_log <- function(store, row, config) {
-  structure(list2env(list(store = store, link = store$link, number = row$bandit, seed = row$seed,
+  structure(list2env(list(store = store, connection = store$connection, number = row$bandit, seed = row$seed,
                           attempts = row$attempts, checksum = 0, base = 0L, head = NULL, active = FALSE, stream = NULL,
                           stream_at = 0, more = list(query = names(more_query_columns(config)),
                                                      event = names(more_event_columns(config)))),
@@ -19,19 +19,19 @@ new_store_log <- function(store, row, config) {
 
 # The row of a bandit; with the leases for which the SQL condition `leases` holds it is repeated, a row per lease.
 # `inside`: as the first thing of a transaction.
-head_row <- function(link, name, leases = NULL, inside = FALSE) {
+head_row <- function(connection, name, leases = NULL, inside = FALSE) {
   columns <- c("bandit", "seed", "attempts", "budget", "events", "queries", "checksum")
-  paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(link), " AS now",
-         if (inside) sql_transaction(link),
+  paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(connection), " AS now",
+         if (inside) sql_transaction(connection),
          if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns, collapse = ""),
          " FROM gpb_bandit b",
          if (!is.null(leases)) paste0(" LEFT JOIN gpb_lease l ON l.bandit = b.bandit AND ", leases),
-         " WHERE b.name = ", sql_literal(name, link), if (!is.null(leases)) " ORDER BY l.query, l.attempt")
+         " WHERE b.name = ", sql_literal(name, connection), if (!is.null(leases)) " ORDER BY l.query, l.attempt")
 }
 
 # The rows of its tables that are a store's.
 of_bandit <- function(store) {
-  paste0("bandit = (SELECT bandit FROM gpb_bandit WHERE name = ", sql_literal(store$name, store$link), ")")
+  paste0("bandit = (SELECT bandit FROM gpb_bandit WHERE name = ", sql_literal(store$name, store$connection), ")")
 }
 
 lease_columns <- c("query", "attempt", "worker", "state", "expires", "token")
@@ -85,13 +85,13 @@ in_store <- function(bandit, code, leases = NULL) {
   frame <- parent.frame()
   force(leases)
   check_idle(bandit)
-  link <- bandit$journal$link
-  check_outside(link)
+  connection <- bandit$journal$connection
+  check_outside(connection)
   for (left in 2:0) {
     done <- tryCatch(list(transaction(bandit, eval(code, frame), leases)),
                      gpbandits_store_error = identity)
     if (!inherits(done, "error")) return(done[[1]])
-    if (!link$undone || left == 0) stop(done)
+    if (!connection$undone || left == 0) stop(done)
   }
 }
 
@@ -101,11 +101,11 @@ transaction <- function(bandit, code, leases) {
   done <- FALSE
   on.exit(suspendInterrupts({
     log$active <- FALSE
-    if (!done) sql_rollback(log$link)
+    if (!done) sql_rollback(log$connection)
     if (!done && !is.null(before)) restore_replica(bandit, before)
   }))
-  found <- sql_begin(log$link, head_row(log$link, log$store$name, leases, inside = TRUE),
-                     lock = lock_row(log$link, log$store$name))
+  found <- sql_begin(log$connection, head_row(log$connection, log$store$name, leases, inside = TRUE),
+                     lock = lock_row(log$connection, log$store$name))
   log$active <- TRUE
   log$head <- check_head(found, log$store$name)
   play_others(bandit, log$head)
@@ -113,14 +113,14 @@ transaction <- function(bandit, code, leases) {
   before <- replica_state(bandit)
   value <- code
   suspendInterrupts({
-    sql_commit(log$link)
+    sql_commit(log$connection)
     done <- TRUE
   })
   value
 }
 
-lock_row <- function(link, name) {
-  paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, link), " FOR UPDATE")
+lock_row <- function(connection, name) {
+  paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, connection), " FOR UPDATE")
 }
 
 # What a replica is now, to be restored if what follows fails: sizes of its tables, which only grow but for the cells
@@ -160,7 +160,7 @@ bandit_catch_up <- function(bandit) {
   }
   check_idle(bandit)
   log <- bandit$journal
-  look <- function() check_head(sql_rows(log$link, head_row(log$link, log$store$name)), log$store$name)
+  look <- function() check_head(sql_rows(log$connection, head_row(log$connection, log$store$name)), log$store$name)
   head <- look()
   # (Between the bandit's row and the others somebody may have made the log shorter: compact_log().)
   for (left in 4:0) {
@@ -182,8 +182,8 @@ play_in_store <- function(bandit, problem, rounds, draws, report, stops) {
     query <- without_budget_message(bandit_suggest(bandit, 1, context, NULL, NULL, lease = Inf))
     if (nrow(query) == 0) return(NULL)
     ids[t] <<- query$id
-    logged_places(bandit, query$id)
-  }, tell = function(which, reward, g) {
+    logged_points(bandit, query$id)
+  }, record = function(which, reward, g) {
     if (!is.null(problem$outcomes)) reward <- as.data.frame(reward)
     bandit_observe(bandit, ids[which], reward, if (constraint_count(bandit$config)) g, NULL, NULL)
   })
@@ -274,7 +274,7 @@ read_queries <- function(log, from, to) {
 
 # By number: a bandit whose query comes after its reward's row would otherwise depend on the plan.
 read_range <- function(log, columns, table, key, from, to) {
-  sql_select(log$link, columns, "FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from, " AND ", key,
+  sql_select(log$connection, columns, "FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from, " AND ", key,
              " <= ", to, " ORDER BY ", key)
 }
 
@@ -294,8 +294,8 @@ check_rows <- function(bandit, rows) {
   asked <- had + cumsum(asks)
   if (sum(asks) != nrow(q)) stop_data("The store's queries and events do not fit.", argument = "store")
   refuse_rows("gpb_event", e$number, e$query < 0 | e$query > asked | (asks & e$query != asked) |
-                (e$query < 1 & e$kind %in% c("query", names(telling))), "about a query that is not there")
-  check_places(bandit$config, q)
+                (e$query < 1 & e$kind %in% c("query", names(recording))), "about a query that is not there")
+  check_stored_points(bandit$config, q)
   text <- rows_text(q, e)
   refuse_rows("gpb_event", e$number, e$checksum != cpp_checksums(text, bandit$journal$checksum),
               "changed since it was written (its checksum is wrong)")
@@ -339,7 +339,7 @@ refuse_rows <- function(table, number, bad, why) {
 }
 
 # What the core takes on trust: places must be the domain's.
-check_places <- function(config, q) {
+check_stored_points <- function(config, q) {
   if (nrow(q) == 0) return(invisible())
   arms <- arm_count(config$domain)
   contexts <- if (is.null(config$contexts)) 1L else nrow(config$contexts)
@@ -386,7 +386,7 @@ play_rows <- function(bandit, rows) {
   refits <- list()
   for (text in e$parameters[e$kind %in% names(believing)]) refits <- c(refits, list(stored_refit(text, bandit, refits)))
   in_time <- utils::tail(configs_in_time(config, c(bandit$refits, refits)), length(refits))
-  heal(bandit)
+  rebuild(bandit)
   play_columns(bandit, new, events, lapply(in_time, core_config))
   given_up <- which(e$kind %in% names(giving_up) & !is.na(e$parameters))
   reasons <- reasons_with(bandit, events$id[given_up], as.character(e$parameters[given_up]))
@@ -414,7 +414,7 @@ stored_refit <- function(text, bandit, earlier = list()) {
 # The arms that came with some rows of events.
 grow_by_rows <- function(bandit, events) {
   if (!any(events$kind %in% "arms")) return(invisible())
-  heal(bandit)
+  rebuild(bandit)
   fits <- lapply(events$parameters[events$kind == "arms"], read_refit, bandit = bandit)
   bandit$config <- as_ours(grown_config(bandit$config, fits), function(...) {
     stop_data("Cannot read new arms in the store: ", ..., argument = "store")
@@ -474,11 +474,11 @@ keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, m
   e <- stored_events(bandit, events, refits, log$head$now)
   e$checksum <- cpp_checksums(rows_text(q, e), log$checksum)
   columns <- function(x) c(list(bandit = rep(log$number, length(x[[1]]))), x)
-  if (length(q)) sql_insert(log$link, "gpb_query", columns(q))
-  sql_insert(log$link, "gpb_event", columns(e))
+  if (length(q)) sql_insert(log$connection, "gpb_query", columns(q))
+  sql_insert(log$connection, "gpb_event", columns(e))
   count <- length(e$number)
   if (count == 0) return(list())
-  sql_run(log$link, sprintf("UPDATE gpb_bandit SET events = %d, queries = %d, checksum = %.0f WHERE bandit = %d",
+  sql_run(log$connection, sprintf("UPDATE gpb_bandit SET events = %d, queries = %d, checksum = %.0f WHERE bandit = %d",
                             e$number[count], table_size(bandit$queries) + length(q$query), e$checksum[count],
                             log$number))
   log$checksum <- e$checksum[count]
@@ -493,7 +493,7 @@ stored_queries <- function(bandit, queries) {
   list(query = table_size(bandit$queries) + seq_len(count), arm = queries$arm, context = queries$context,
        action = action_names[queries$action], segment = queries$segment, mean = queries$mean, sd = queries$sd,
        width = queries$width, numbers = numbers_text(queries[bandit$journal$more$query], count),
-       place = json_rows(place_columns(bandit, queries$arm, queries$context, inputs)))
+       place = json_rows(point_columns(bandit, queries$arm, queries$context, inputs)))
 }
 
 stored_events <- function(bandit, events, refits, now) {
@@ -538,7 +538,7 @@ keep_reset.bandit_store_log <- function(log, bandit) {
 }
 
 describe_log.bandit_store_log <- function(log) {
-  sprintf("  store      %s, bandit %s", log$link$kind, dQuote(log$store$name, FALSE))
+  sprintf("  store      %s, bandit %s", log$connection$kind, dQuote(log$store$name, FALSE))
 }
 
 # ---- random numbers ---------------------------------------------------------------
@@ -571,12 +571,12 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   e$number <- last + 1L + seq_len(count)
   if (count && e$number[count] < last) stop_store("The events' numbers are used up. Use `compact_log()`.",
                                                   again = FALSE)
-  e$at <- times_told(log, e)
+  e$at <- times_reported(log, e)
   q <- read_queries(log, 0L, table_size(bandit$queries))
   e$checksum <- cpp_checksums(rows_text(q, e), 0)
-  sql_run(log$link, "DELETE FROM gpb_event WHERE bandit = ", log$number)
-  sql_insert(log$link, "gpb_event", c(list(bandit = rep(log$number, count)), e))
-  sql_run(log$link, sprintf("UPDATE gpb_bandit SET events = %d, checksum = %.0f WHERE bandit = %d", e$number[count],
+  sql_run(log$connection, "DELETE FROM gpb_event WHERE bandit = ", log$number)
+  sql_insert(log$connection, "gpb_event", c(list(bandit = rep(log$number, count)), e))
+  sql_run(log$connection, sprintf("UPDATE gpb_bandit SET events = %d, checksum = %.0f WHERE bandit = %d", e$number[count],
                             e$checksum[count], log$number))
   log$base <- last + 1L
   log$checksum <- e$checksum[count]
@@ -584,8 +584,8 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
 }
 
 # When each query's last event was written, for the view of the history.
-times_told <- function(log, e) {
-  old <- sql_select(log$link, c("query", "at"), "FROM gpb_event WHERE bandit = ", log$number,
+times_reported <- function(log, e) {
+  old <- sql_select(log$connection, c("query", "at"), "FROM gpb_event WHERE bandit = ", log$number,
                     " AND kind NOT IN ('refit', 'arms') ORDER BY number")
   at <- as.double(rev(old$at))[match(e$query, rev(old$query))]
   ifelse(is.na(at), e$at, at)

@@ -48,15 +48,15 @@ NULL
 summary.bandit_store <- function(object, ...) {
   check_class(object, "bandit_store")
   check_dots_empty(...)
-  link <- object$link
-  head <- check_head(sql_rows(link, head_row(link, object$name)), object$name)
-  leases <- store_leases(link, head$bandit)
-  history <- store_history(link, object$name)
+  connection <- object$connection
+  head <- check_head(sql_rows(connection, head_row(connection, object$name)), object$name)
+  leases <- store_leases(connection, head$bandit)
+  history <- store_history(connection, object$name)
   now <- as.double(head$now)
   open <- leases[leases$state == "open", ]
   structure(list(
-    name = object$name, kind = link$kind, queries = head$queries,
-    events = as.integer(sql_rows(link, "SELECT COUNT(*) AS n FROM gpb_event WHERE bandit = ",
+    name = object$name, kind = connection$kind, queries = head$queries,
+    events = as.integer(sql_rows(connection, "SELECT COUNT(*) AS n FROM gpb_event WHERE bandit = ",
                                  head$bandit)$n), status = table(history$status),
     working = data.frame(worker = open$worker, id = open$query, attempt = open$attempt, since = now - open$since,
                          expires = open$expires - now),
@@ -65,8 +65,8 @@ summary.bandit_store <- function(object, ...) {
   ), class = "summary_bandit_store")
 }
 
-store_leases <- function(link, bandit) {
-  found <- sql_select(link, c("query", "attempt", "worker", "state", "since", "expires", "ended"),
+store_leases <- function(connection, bandit) {
+  found <- sql_select(connection, c("query", "attempt", "worker", "state", "since", "expires", "ended"),
                       "FROM gpb_lease WHERE bandit = ", bandit, " ORDER BY since")
   for (name in c("since", "expires", "ended")) found[[name]] <- as.double(found[[name]])
   found$state[found$state %in% c("shown", "kept")] <- "open"
@@ -75,10 +75,10 @@ store_leases <- function(link, bandit) {
   found
 }
 
-store_history <- function(link, name) {
-  found <- sql_select(link, c("id", "place", "action", "reward", "status", "worker", "attempt", "asked_at",
+store_history <- function(connection, name) {
+  found <- sql_select(connection, c("id", "place", "action", "reward", "status", "worker", "attempt", "asked_at",
                               "answered_at", "reason"),
-                      "FROM gpb_history WHERE bandit = ", sql_literal(name, link), " ORDER BY id")
+                      "FROM gpb_history WHERE bandit = ", sql_literal(name, connection), " ORDER BY id")
   for (column in c("reward", "asked_at", "answered_at")) found[[column]] <- as.double(found[[column]])
   found
 }

@@ -9,19 +9,19 @@
 
 race_of_store <- function(bandit) bandit$config$search$race
 
-make_fold_table <- function(link) {
-  number <- if (link$kind == "sqlite") "REAL" else "DOUBLE PRECISION"
-  on.exit(sql_rollback(link))
-  sql_begin(link, paste0("SELECT 1 AS one", sql_transaction(link)), lock = tables_lock)
-  sql_run(link, "CREATE TABLE IF NOT EXISTS gpb_fold (bandit INTEGER NOT NULL REFERENCES gpb_bandit (bandit), ",
+make_fold_table <- function(connection) {
+  number <- if (connection$kind == "sqlite") "REAL" else "DOUBLE PRECISION"
+  on.exit(sql_rollback(connection))
+  sql_begin(connection, paste0("SELECT 1 AS one", sql_transaction(connection)), lock = tables_lock)
+  sql_run(connection, "CREATE TABLE IF NOT EXISTS gpb_fold (bandit INTEGER NOT NULL REFERENCES gpb_bandit (bandit), ",
           "query INTEGER NOT NULL, fold INTEGER NOT NULL, state TEXT NOT NULL, reward ", number, ", worker TEXT, ",
           "at ", number, ", PRIMARY KEY (bandit, query, fold))")
-  sql_commit(link)
+  sql_commit(connection)
 }
 
 # All folds of a bandit's settings, a data.frame; what is no fold of a race over so many is refused.
 stored_folds <- function(log, race) {
-  found <- sql_select(log$link, c("query", "fold", "state", "reward", "at"), "FROM gpb_fold WHERE bandit = ",
+  found <- sql_select(log$connection, c("query", "fold", "state", "reward", "at"), "FROM gpb_fold WHERE bandit = ",
                       log$number, " ORDER BY at, query, fold")
   found <- data.frame(query = suppressWarnings(as.integer(found$query)),
                       fold = suppressWarnings(as.integer(found$fold)), state = as.character(found$state),
@@ -80,12 +80,12 @@ step_of_race <- function(bandit, query, race, order) {
   sign <- output_sign(bandit$config)
   reward <- sign * fold_table(folds, query$id, race)[1, ]
   complete <- complete_in_store(folds, race, sign)
-  if (!anyNA(reward)) return(tell_setting(bandit, query, reward, complete, "observed"))
-  if (is_out_of_race(race, reward, complete)) return(tell_setting(bandit, query, reward, complete, "stopped"))
+  if (!anyNA(reward)) return(record_setting(bandit, query, reward, complete, "observed"))
+  if (is_out_of_race(race, reward, complete)) return(record_setting(bandit, query, reward, complete, "stopped"))
   fold <- order[is.na(reward[order])][1]
   if (!fold %in% own$fold) {
     if (spent_folds(folds) >= race_budget(log)) return(end_unfinished(bandit, query, reward, complete))
-    sql_insert(log$link, "gpb_fold", list(bandit = log$number, query = as.integer(query$id), fold = as.integer(fold),
+    sql_insert(log$connection, "gpb_fold", list(bandit = log$number, query = as.integer(query$id), fold = as.integer(fold),
                                           state = "open"))
   }
   list(fold = fold)
@@ -101,7 +101,7 @@ spent_folds <- function(folds) sum(folds$fold > 0)
 # (Of a setting of which nothing is known nothing is told.)
 end_unfinished <- function(bandit, query, reward, complete) {
   if (any(!is.na(reward))) {
-    tell_setting(bandit, query, reward, complete, "unfinished")
+    record_setting(bandit, query, reward, complete, "unfinished")
   } else {
     bandit_withdraw(bandit, query$id, failed = FALSE)
     end_leases(bandit$journal, query$id, "withdrawn")
@@ -110,7 +110,7 @@ end_unfinished <- function(bandit, query, reward, complete) {
 }
 
 # `reward`, `complete`: larger is better.
-tell_setting <- function(bandit, query, reward, complete, state) {
+record_setting <- function(bandit, query, reward, complete, state) {
   log <- bandit$journal
   sign <- output_sign(bandit$config)
   worth <- worth_on_folds(reward, complete)
@@ -120,7 +120,7 @@ tell_setting <- function(bandit, query, reward, complete, state) {
   }
   if (!is.null(noise) && is.na(noise)) noise <- NULL
   bandit_observe(bandit, query$id, value, NULL, store_time(bandit), noise)
-  sql_insert(log$link, "gpb_fold", list(bandit = log$number, query = as.integer(query$id), fold = 0L, state = state,
+  sql_insert(log$connection, "gpb_fold", list(bandit = log$number, query = as.integer(query$id), fold = 0L, state = state,
                                         reward = worth$var, at = as.double(log$head$now)))
   end_leases(log, query$id, "done")
   list(status = "observed")
@@ -132,9 +132,9 @@ keep_fold <- function(bandit, query, fold, found) {
 }
 
 write_fold <- function(log, query, fold, found) {
-  link <- log$link
-  sql_run(link, "UPDATE gpb_fold SET state = ", sql_literal(found$status, link), ", reward = ",
-          sql_literal(found$reward, link), ", at = ", sql_clock(link), " WHERE bandit = ", log$number, " AND query = ",
+  connection <- log$connection
+  sql_run(connection, "UPDATE gpb_fold SET state = ", sql_literal(found$status, connection), ", reward = ",
+          sql_literal(found$reward, connection), ", at = ", sql_clock(connection), " WHERE bandit = ", log$number, " AND query = ",
           as.integer(query$id), " AND fold = ", as.integer(fold), " AND state = 'open'")
 }
 
@@ -144,7 +144,7 @@ race_has_ended <- function(bandit, patience) {
   repeat {
     patiently(bandit_catch_up_head(bandit), patience)
     if (patiently(spent_folds(stored_folds(log, race_of_store(bandit))), patience) < race_budget(log)) return(FALSE)
-    found <- patiently(sql_rows(log$link, head_row(log$link, log$store$name, open_now)), patience)
+    found <- patiently(sql_rows(log$connection, head_row(log$connection, log$store$name, open_now)), patience)
     leases <- leases_in(found)
     if (length(leases$query) == 0) return(TRUE)
     if (any(leases$state == "offered" | leases$expires <= found$now[1])) return(FALSE)
@@ -154,7 +154,7 @@ race_has_ended <- function(bandit, patience) {
 
 bandit_catch_up_head <- function(bandit) {
   log <- bandit$journal
-  log$head <- check_head(sql_rows(log$link, head_row(log$link, log$store$name)), log$store$name)
+  log$head <- check_head(sql_rows(log$connection, head_row(log$connection, log$store$name)), log$store$name)
 }
 
 # ---- the result -------------------------------------------------------------------------

@@ -7,10 +7,10 @@ check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_data("The settings in this store are not a bandit's.", argument = "store")
   }
-  strange <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
+  invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
                                       "output_map", "models", "transfer", "fresh"))
-  if (length(strange)) {
-    stop_data("The settings in this store are not a bandit's: ", dQuote(strange[1], FALSE), " is unknown.",
+  if (length(invalid)) {
+    stop_data("The settings in this store are not a bandit's: ", dQuote(invalid[1], FALSE), " is unknown.",
               argument = "store")
   }
   if (!is.null(config$outcomes)) check_outcomes_again(config)

@@ -11,19 +11,19 @@
 
 store_schema_version <- 1L
 
-new_link <- function(con) {
+new_connection <- function(con) {
   need_package("DBI", "con")
-  link <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, undone = FALSE,
+  connection <- list2env(list(con = NULL, connect = NULL, queued = character(), inside = FALSE, undone = FALSE,
                         patience = 60, hold = 30, pid = Sys.getpid()), parent = emptyenv())
   if (is.character(con)) con <- sqlite_opener(con)
   if (is.function(con)) {
-    link$connect <- con
-    connection(link)
+    connection$connect <- con
+    live_connection(connection)
   } else {
-    use_connection(link, con)
-    link$connect <- reopener(con)
+    use_connection(connection, con)
+    connection$connect <- reopener(con)
   }
-  link
+  connection
 }
 
 sqlite_opener <- function(path) {
@@ -41,20 +41,20 @@ reopener <- function(con) {
   sqlite_opener(con@dbname)
 }
 
-use_connection <- function(link, con) {
-  link$kind <- if (!isS4(con)) NULL
+use_connection <- function(connection, con) {
+  connection$kind <- if (!isS4(con)) NULL
                else if (inherits(con, "SQLiteConnection")) "sqlite" else if (inherits(con, "PqConnection")) "postgres"
-  if (is.null(link$kind)) {
+  if (is.null(connection$kind)) {
     stop_argument("con", describe(con), paste("a path (SQLite), a DBI connection to SQLite or PostgreSQL,",
                                               "or a function that returns one"))
   }
   if (!DBI::dbIsValid(con)) stop_argument("con", "a connection that is closed", "an open connection",
                                           try = "`DBI::dbConnect()`")
-  if (link$kind == "sqlite") check_not_inherited(con)
-  database(if (link$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con, link))
-  link$con <- con
-  link$pid <- Sys.getpid()
-  invisible(link)
+  if (connection$kind == "sqlite") check_not_inherited(con)
+  database(if (connection$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con, connection))
+  connection$con <- con
+  connection$pid <- Sys.getpid()
+  invisible(connection)
 }
 
 # SQLite's library remembers a process's open files, their locks and positions. A forked process inherits that memory,
@@ -91,14 +91,14 @@ prepare_sqlite <- function(con) {
 # A session of PostgreSQL is told to find out within a minute or two that our machine or the network is gone (the
 # system's own limits are hours), and to keep quiet. What the server does not know it is not told. (Limits for
 # transactions are set in each, see time_limits(): a user's connection keeps its own.)
-prepare_postgres <- function(con, link) {
+prepare_postgres <- function(con, connection) {
   settings <- c(client_min_messages = "error", tcp_keepalives_idle = "30", tcp_keepalives_interval = "10",
                 tcp_keepalives_count = "3", tcp_user_timeout = "60000")
   DBI::dbGetQuery(con, paste0("SELECT set_config(p.name, s.value, false) FROM (VALUES ",
                               paste0("('", names(settings), "', '", settings, "')", collapse = ", "),
                               ") AS s (name, value) JOIN pg_settings p ON p.name = s.name"), immediate = TRUE)
-  link$session <- session_of(con)
-  if (is.null(link$connect)) link$place <- place_of(con)
+  connection$session <- session_of(con)
+  if (is.null(connection$connect)) connection$place <- point_of(con)
 }
 
 # The number of the server's process that this connection talks to; NA where there is none. In the place of a session
@@ -110,7 +110,7 @@ is_open <- function(con) isTRUE(unless_it_fails(DBI::dbIsValid(con), FALSE))
 unless_it_fails <- function(code, otherwise) catch_error(code, function(e) otherwise)
 
 # Where the names of tables lead, and who asks.
-place_of <- function(con) {
+point_of <- function(con) {
   as.list(DBI::dbGetQuery(con, paste("SELECT current_database() AS base, current_user::text AS person,",
                                      "current_setting('search_path') AS path"), immediate = TRUE))
 }
@@ -133,54 +133,54 @@ check_local_disk <- function(path, mounts = "/proc/mounts") {
 
 # The link's connection, made (again) where there is none. Not in a forked child: two processes on one
 # connection would mix their messages.
-connection <- function(link) {
-  if (link$inside && link$pid == Sys.getpid() && !is.null(link$con)) {
-    return(link$con)   # what has died says so when it is used
+live_connection <- function(connection) {
+  if (connection$inside && connection$pid == Sys.getpid() && !is.null(connection$con)) {
+    return(connection$con)   # what has died says so when it is used
   }
-  if (!is.null(link$con) && link$pid == Sys.getpid()) {
-    if (!connection_lost(link)) return(link$con)
-    if (is.null(link$connect)) return(replaced_connection(link))
+  if (!is.null(connection$con) && connection$pid == Sys.getpid()) {
+    if (!connection_lost(connection)) return(connection$con)
+    if (is.null(connection$connect)) return(replaced_connection(connection))
   }
   # What a transaction has begun, another connection must not go on with.
-  if (link$inside && link$pid == Sys.getpid()) {
+  if (connection$inside && connection$pid == Sys.getpid()) {
     database(stop_fault("the connection was lost in the middle of a transaction"))
   }
   # The parent's connection is kept from the garbage collector, which would close it for both.
-  if (link$pid != Sys.getpid()) link$parents <- link$con
-  link$inside <- FALSE
-  link$queued <- character()
-  if (is.null(link$connect)) stop_unknown_connection("is not here")
-  if (link$pid == Sys.getpid()) drop_connection(link)
-  con <- database(link$connect())
+  if (connection$pid != Sys.getpid()) connection$parents <- connection$con
+  connection$inside <- FALSE
+  connection$queued <- character()
+  if (is.null(connection$connect)) stop_unknown_connection("is not here")
+  if (connection$pid == Sys.getpid()) drop_connection(connection)
+  con <- database(connection$connect())
   ready <- FALSE
   on.exit(if (!ready) attempt(DBI::dbDisconnect(con)))
-  use_connection(link, con)
+  use_connection(connection, con)
   ready <- TRUE
-  close_with(link, con)
+  close_with(connection, con)
   con
 }
 
 # Is the connection closed, or has another session come into the place of the one that was prepared?
-connection_lost <- function(link) {
-  if (is.null(link$con) || !is_open(link$con)) return(TRUE)
-  link$kind == "postgres" && !identical(session_of(link$con), link$session)
+connection_lost <- function(connection) {
+  if (is.null(connection$con) || !is_open(connection$con)) return(TRUE)
+  connection$kind == "postgres" && !identical(session_of(connection$con), connection$session)
 }
 
 # A connection of the user's that was lost: only RPostgres knows how it was made, and makes it again. It serves if it
 # leads where the first one did.
-replaced_connection <- function(link) {
-  if (link$kind != "postgres" || !is_open(link$con)) {
+replaced_connection <- function(connection) {
+  if (connection$kind != "postgres" || !is_open(connection$con)) {
     stop_unknown_connection("is closed")
   }
-  place <- link$place
-  use_connection(link, link$con)
-  if (!identical(link$place, place)) {
-    link$place <- place
-    link$session <- NA_real_
+  place <- connection$place
+  use_connection(connection, connection$con)
+  if (!identical(connection$place, place)) {
+    connection$place <- place
+    connection$session <- NA_real_
     stop_unknown_connection(paste("was lost, and the server does not give the new one the same role, database",
                                   "and search_path"))
   }
-  link$con
+  connection$con
 }
 
 stop_unknown_connection <- function(what) {
@@ -189,10 +189,10 @@ stop_unknown_connection <- function(what) {
 }
 
 # A connection of our own is closed with its last store. (Finalizers run from the newest on: before DBI's own.)
-close_with <- function(link, con) {
-  link$guard <- new.env(parent = emptyenv())
+close_with <- function(connection, con) {
+  connection$guard <- new.env(parent = emptyenv())
   pid <- Sys.getpid()
-  reg.finalizer(link$guard, function(guard) {
+  reg.finalizer(connection$guard, function(guard) {
     # (R drops errors of a finalizer, a time limit among them.)
     if (pid == Sys.getpid()) suspendInterrupts(attempt(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con)))
   }, onexit = TRUE)
@@ -211,166 +211,166 @@ stop_store <- function(..., again = TRUE, parent = NULL) {
   stop_gpbandits("store", ..., argument = "store", call = NULL, parent = parent, again = again)
 }
 
-sql_rows <- function(link, ...) {
+sql_rows <- function(connection, ...) {
   text <- paste0(...)
-  postgres <- link$kind == "postgres"
-  if (link$inside && length(link$queued)) text <- with_queued(link, text)
+  postgres <- connection$kind == "postgres"
+  if (connection$inside && length(connection$queued)) text <- with_queued(connection, text)
   # A column of NULLs first warns of what comes later; types are checked by those who read.
   ask <- function() {
-    con <- connection(link)
+    con <- live_connection(connection)
     suppressWarnings(DBI::dbGetQuery(con, text, immediate = postgres))
   }
-  if (link$inside) return(database(ask()))
-  if (postgres) text <- paste(time_limits(link), text)
+  if (connection$inside) return(database(ask()))
+  if (postgres) text <- paste(time_limits(connection), text)
   # (Whoever comes first after a process has died locks the file for a moment to make its log whole.)
-  on_living(link, if (postgres) ask else function() sqlite_patiently(ask(), link$patience))
+  on_living(connection, if (postgres) ask else function() sqlite_patiently(ask(), connection$patience))
 }
 
 # These columns: PostgreSQL's answer to a message that was not prepared (such as one of several statements) lacks them
 # where it has no rows.
-sql_select <- function(link, columns, ...) {
-  found <- sql_rows(link, "SELECT ", paste(columns, collapse = ", "), " ", ...)
+sql_select <- function(connection, columns, ...) {
+  found <- sql_rows(connection, "SELECT ", paste(columns, collapse = ", "), " ", ...)
   found[setdiff(columns, names(found))] <- list(character())
   found
 }
 
 # A connection may have died since it was last used (the server was restarted): then once more, on a new one. Only for
 # what may happen twice: reading, beginning a transaction, renewing a lease.
-on_living <- function(link, ask) {
+on_living <- function(connection, ask) {
   first <- catch_error(list(ask()), identity)
   if (!inherits(first, "error")) return(first[[1]])
-  if (inherits(first, "gpbandits_error") || !connection_lost(link)) database(stop(first))
+  if (inherits(first, "gpbandits_error") || !connection_lost(connection)) database(stop(first))
   database(ask())
 }
 
 # What a message to PostgreSQL begins with: it waits for others so long, and works so long on one statement (in a
 # transaction of its own if it does not begin one). Whatever limits the server has by itself are not for this.
-time_limits <- function(link) {
+time_limits <- function(connection) {
   milliseconds <- function(seconds) sprintf("%.0f", ceiling(1000 * min(seconds, 1e6)))
-  sprintf("SET LOCAL lock_timeout = %s; SET LOCAL statement_timeout = %s;", milliseconds(link$patience),
-          milliseconds(link$patience + 300))
+  sprintf("SET LOCAL lock_timeout = %s; SET LOCAL statement_timeout = %s;", milliseconds(connection$patience),
+          milliseconds(connection$patience + 300))
 }
 
 # PostgreSQL ends a transaction from which nothing has come for so long: a process that is frozen in the middle of it
 # would otherwise stop everybody. One that computes is no such process: it gets ten times the processor's time that
 # its transactions are known to take.
-idle_limit <- function(link) {
-  sprintf("SET LOCAL idle_in_transaction_session_timeout = %.0f;", ceiling(1000 * min(link$hold, 1e6)))
+idle_limit <- function(connection) {
+  sprintf("SET LOCAL idle_in_transaction_session_timeout = %.0f;", ceiling(1000 * min(connection$hold, 1e6)))
 }
 
 processor_time <- function() sum(proc.time()[c("user.self", "sys.self")])
 
 # (Statements and connections are computed before DBI's generics are called: R rewords errors in arguments that select a
 # method, time limits among them.)
-sql_run <- function(link, ...) {
+sql_run <- function(connection, ...) {
   text <- paste0(...)
-  if (link$kind == "postgres" && link$inside) {
-    link$queued <- c(link$queued, text)
+  if (connection$kind == "postgres" && connection$inside) {
+    connection$queued <- c(connection$queued, text)
     return(invisible())
   }
-  con <- connection(link)
+  con <- live_connection(connection)
   database(DBI::dbExecute(con, text, immediate = TRUE))
   invisible()
 }
 
 # One statement in a transaction of its own; how many rows it changed.
-sql_change_now <- function(link, ...) {
-  check_outside(link)
+sql_change_now <- function(connection, ...) {
+  check_outside(connection)
   text <- paste0(...)
   # (Of a message of several statements only rows come back, no count.)
-  if (link$kind == "postgres") {
-    return(sql_rows(link, "WITH changed AS (", text, " RETURNING 1) SELECT COUNT(*)::integer AS n FROM changed")$n)
+  if (connection$kind == "postgres") {
+    return(sql_rows(connection, "WITH changed AS (", text, " RETURNING 1) SELECT COUNT(*)::integer AS n FROM changed")$n)
   }
-  on.exit(sql_rollback(link))
-  sql_begin(link, "SELECT 1 AS one")
-  count <- database(DBI::dbExecute(link$con, text))
-  sql_commit(link)
+  on.exit(sql_rollback(connection))
+  sql_begin(connection, "SELECT 1 AS one")
+  count <- database(DBI::dbExecute(connection$con, text))
+  sql_commit(connection)
   count
 }
 
 # All that waits and then a query, as one message: an error in any statement ends the message and is told. RPostgres
 # replaces a connection that was lost by a new one, unasked: another session has no transaction, no lock and no cursor
 # of that name, and must not write.
-with_queued <- function(link, text) {
-  message <- paste(c("MOVE gpb_lock", link$queued, text), collapse = "; ")
-  link$queued <- character()
+with_queued <- function(connection, text) {
+  message <- paste(c("MOVE gpb_lock", connection$queued, text), collapse = "; ")
+  connection$queued <- character()
   message
 }
 
 # Rows to add, a list of columns.
-sql_insert <- function(link, table, columns) {
+sql_insert <- function(connection, table, columns) {
   if (length(columns[[1]]) == 0) return(invisible())
   names <- paste(names(columns), collapse = ", ")
-  if (link$kind == "postgres") {
-    rows <- do.call(paste, c(lapply(unname(columns), sql_literal, link = link), sep = ", "))
-    return(sql_run(link, "INSERT INTO ", table, " (", names, ") VALUES (", paste(rows, collapse = "), ("), ")"))
+  if (connection$kind == "postgres") {
+    rows <- do.call(paste, c(lapply(unname(columns), sql_literal, connection = connection), sep = ", "))
+    return(sql_run(connection, "INSERT INTO ", table, " (", names, ") VALUES (", paste(rows, collapse = "), ("), ")"))
   }
   marks <- paste(rep("?", length(columns)), collapse = ", ")
-  con <- connection(link)
+  con <- live_connection(connection)
   text <- paste0("INSERT INTO ", table, " (", names, ") VALUES (", marks, ")")
   database(DBI::dbExecute(con, text, params = unname(columns)))
   invisible()
 }
 
-sql_literal <- function(x, link) {
+sql_literal <- function(x, connection) {
   if (is.integer(x)) words <- sprintf("%d", x)
   else if (is.double(x)) words <- sprintf("'%.17g'", x)      # (PostgreSQL knows 'Inf'; SQLite gets none of these.)
-  else words <- sql_text(enc2utf8(as.character(x)), link)
+  else words <- sql_text(enc2utf8(as.character(x)), connection)
   if (anyNA(x)) words[is.na(x)] <- "NULL"
   words
 }
 
 # A quote within a text is written twice. What a backslash means there depends on a setting of PostgreSQL's sessions,
 # but not after an E.
-sql_text <- function(x, link) {
+sql_text <- function(x, connection) {
   words <- paste0("'", gsub("'", "''", x, fixed = TRUE), "'")
-  slashed <- if (link$kind == "postgres") which(grepl("\\", words, fixed = TRUE))
+  slashed <- if (connection$kind == "postgres") which(grepl("\\", words, fixed = TRUE))
   words[slashed] <- paste0(" E", gsub("\\", "\\\\", words[slashed], fixed = TRUE))
   words
 }
 
 # The server's clock in seconds since 1970: what leases go by.
-sql_clock <- function(link) {
-  if (link$kind == "sqlite") "((julianday('now') - 2440587.5) * 86400.0)"
+sql_clock <- function(connection) {
+  if (connection$kind == "sqlite") "((julianday('now') - 2440587.5) * 86400.0)"
   else "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)"
 }
 
-sql_now <- function(link) as.double(sql_rows(link, "SELECT ", sql_clock(link), " AS now")$now)
+sql_now <- function(connection) as.double(sql_rows(connection, "SELECT ", sql_clock(connection), " AS now")$now)
 
 # Begins a transaction and locks whoever else would write: `lock`, rows of PostgreSQL (SQLite locks its file). `rows`:
 # the first thing to read in it, as it is once the lock is there.
-sql_begin <- function(link, rows, lock = "SELECT 1") {
-  check_outside(link)
-  con <- connection(link)
-  link$queued <- character()
-  link$undone <- FALSE
-  link$transaction <- NULL
+sql_begin <- function(connection, rows, lock = "SELECT 1") {
+  check_outside(connection)
+  con <- live_connection(connection)
+  connection$queued <- character()
+  connection$undone <- FALSE
+  connection$transaction <- NULL
   # What fails or is interrupted here may have begun a transaction.
-  on.exit(if (!link$inside) suspendInterrupts(attempt(rollback(link))))
-  if (link$kind == "postgres") {
+  on.exit(if (!connection$inside) suspendInterrupts(attempt(rollback(connection))))
+  if (connection$kind == "postgres") {
     # One message for all; DBI thinks that it was one statement, and warns. Each statement must see what was there when
     # the lock came, whatever the server's default.
-    text <- paste("BEGIN ISOLATION LEVEL READ COMMITTED;", time_limits(link), idle_limit(link),
+    text <- paste("BEGIN ISOLATION LEVEL READ COMMITTED;", time_limits(connection), idle_limit(connection),
                   "DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
-    found <- on_living(link, function() {
-      con <- connection(link)
+    found <- on_living(connection, function() {
+      con <- live_connection(connection)
       suppressWarnings(DBI::dbGetQuery(con, text, immediate = TRUE))
     })
-    link$inside <- TRUE
-    link$since <- processor_time()
-    link$transaction <- found$transaction[1]
+    connection$inside <- TRUE
+    connection$since <- processor_time()
+    connection$transaction <- found$transaction[1]
     return(found)
   }
-  database(catch_error(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), link$patience), function(e) {
+  database(catch_error(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), connection$patience), function(e) {
     stop_fault(message_of(e), lock_holder(con@dbname))
   }))
-  link$inside <- TRUE
-  sql_rows(link, rows)
+  connection$inside <- TRUE
+  sql_rows(connection, rows)
 }
 
 # (A forked process is in none of its parent's.)
-check_outside <- function(link) {
-  if (link$inside && link$pid == Sys.getpid()) {
+check_outside <- function(connection) {
+  if (connection$inside && connection$pid == Sys.getpid()) {
     stop_state("The store is in the middle of a transaction. Call the method after it has ended.", argument = "store")
   }
 }
@@ -414,26 +414,26 @@ is_stopped <- function(pid) {
 }
 
 # A column that tells the number of a transaction of PostgreSQL's, for sql_commit().
-sql_transaction <- function(link) if (link$kind == "postgres") ", txid_current()::text AS transaction"
+sql_transaction <- function(connection) if (connection$kind == "postgres") ", txid_current()::text AS transaction"
 
-sql_commit <- function(link) {
-  note_computing(link)
-  if (link$kind == "postgres") {
-    commit_postgres(link)
+sql_commit <- function(connection) {
+  note_computing(connection)
+  if (connection$kind == "postgres") {
+    commit_postgres(connection)
   } else {
-    con <- connection(link)
+    con <- live_connection(connection)
     database(DBI::dbExecute(con, "COMMIT", immediate = TRUE))
   }
-  link$inside <- FALSE
+  connection$inside <- FALSE
 }
 
 # A connection that is lost now takes with it whether the server has committed. The server remembers.
-commit_postgres <- function(link) {
-  tryCatch(sql_rows(link, with_queued(link, "COMMIT; SELECT 1 AS done")), gpbandits_store_error = function(e) {
-    if (!connection_lost(link)) stop(e)
-    link$inside <- FALSE
-    fate <- fate_of_transaction(link)
-    if (fate == "aborted") link$undone <- TRUE
+commit_postgres <- function(connection) {
+  tryCatch(sql_rows(connection, with_queued(connection, "COMMIT; SELECT 1 AS done")), gpbandits_store_error = function(e) {
+    if (!connection_lost(connection)) stop(e)
+    connection$inside <- FALSE
+    fate <- fate_of_transaction(connection)
+    if (fate == "aborted") connection$undone <- TRUE
     if (fate == "unknown") {
       stop_store(message_of(e), "; whether the change has been made is not known: $catch_up() shows it", parent = e)
     }
@@ -442,53 +442,53 @@ commit_postgres <- function(link) {
 }
 
 # "committed", "aborted", or "unknown" where the server cannot be asked for as long as others are waited for.
-fate_of_transaction <- function(link) {
-  if (is.null(link$transaction)) return("unknown")
+fate_of_transaction <- function(connection) {
+  if (is.null(connection$transaction)) return("unknown")
   began <- Sys.time()
   repeat {
     # (The server may still be at it, or not have noticed that nobody is there any more.)
-    status <- tryCatch(sql_rows(link, "SELECT txid_status(", link$transaction, ") AS status")$status,
+    status <- tryCatch(sql_rows(connection, "SELECT txid_status(", connection$transaction, ") AS status")$status,
                        gpbandits_store_error = function(e) if (isFALSE(e$again)) NA_character_ else "in progress")
     if (!identical(status, "in progress")) return(if (is.na(status)) "unknown" else status)
-    if (seconds_since(began) > link$patience) return("unknown")
+    if (seconds_since(began) > connection$patience) return("unknown")
     allowInterrupts(Sys.sleep(0.1))
   }
 }
 
 # How long its transactions compute, for idle_limit(). (Time that a process is frozen is not the processor's.)
-note_computing <- function(link) {
-  if (link$kind == "postgres") link$hold <- max(link$hold, 10 * (processor_time() - link$since))
+note_computing <- function(connection) {
+  if (connection$kind == "postgres") connection$hold <- max(connection$hold, 10 * (processor_time() - connection$since))
 }
 
-sql_rollback <- function(link) {
-  link$queued <- character()
-  if (!link$inside || link$pid != Sys.getpid()) return(invisible())
-  link$inside <- FALSE
-  note_computing(link)
-  link$undone <- connection_lost(link)
-  rolled <- catch_error(rollback(link), identity)
+sql_rollback <- function(connection) {
+  connection$queued <- character()
+  if (!connection$inside || connection$pid != Sys.getpid()) return(invisible())
+  connection$inside <- FALSE
+  note_computing(connection)
+  connection$undone <- connection_lost(connection)
+  rolled <- catch_error(rollback(connection), identity)
   # A connection that cannot even do this is gone.
-  if (inherits(rolled, "error") && !is.null(link$connect)) drop_connection(link)
+  if (inherits(rolled, "error") && !is.null(connection$connect)) drop_connection(connection)
 }
 
 # (Of a session that was lost the server takes back everything by itself. A query that was cut off may have left rows
 # to come, of which the driver warns.)
-rollback <- function(link) {
-  if (!connection_lost(link)) suppressWarnings(DBI::dbExecute(link$con, "ROLLBACK", immediate = TRUE))
+rollback <- function(connection) {
+  if (!connection_lost(connection)) suppressWarnings(DBI::dbExecute(connection$con, "ROLLBACK", immediate = TRUE))
 }
 
-drop_connection <- function(link) {
-  if (!is.null(link$con)) attempt(suppressWarnings(DBI::dbDisconnect(link$con)))
-  link$con <- NULL
-  link$inside <- FALSE
+drop_connection <- function(connection) {
+  if (!is.null(connection$con)) attempt(suppressWarnings(DBI::dbDisconnect(connection$con)))
+  connection$con <- NULL
+  connection$inside <- FALSE
 }
 
 # ---- tables -------------------------------------------------------------------
 
-store_tables <- function(link) {
-  number <- if (link$kind == "sqlite") "REAL" else "DOUBLE PRECISION"
+store_tables <- function(connection) {
+  number <- if (connection$kind == "sqlite") "REAL" else "DOUBLE PRECISION"
   # SQLite takes any type anywhere, but in tables that are strict.
-  strict <- link$kind == "sqlite" && numeric_version(sql_rows(link, "SELECT sqlite_version() AS v")$v) >= "3.37"
+  strict <- connection$kind == "sqlite" && numeric_version(sql_rows(connection, "SELECT sqlite_version() AS v")$v) >= "3.37"
   tables <- c(
     "CREATE TABLE gpb_schema (version INTEGER NOT NULL)",
     sprintf("INSERT INTO gpb_schema (version) VALUES (%d)", store_schema_version),
@@ -536,9 +536,9 @@ store_view <- function() {
 }
 
 # Tables are made by the first who comes; those of a newer version are refused.
-prepare_tables <- function(link) {
-  if (!has_tables(link)) make_tables(link)
-  version <- sql_rows(link, "SELECT version FROM gpb_schema")$version
+prepare_tables <- function(connection) {
+  if (!has_tables(connection)) make_tables(connection)
+  version <- sql_rows(connection, "SELECT version FROM gpb_schema")$version
   if (length(version) != 1 || !is.numeric(version) || !isTRUE(version == store_schema_version)) {
     stop_store("The store's tables are of version ", paste(format(version), collapse = ", "),
                ", this package uses version ", store_schema_version, ". Update the package, or use a new database.",
@@ -546,21 +546,21 @@ prepare_tables <- function(link) {
   }
 }
 
-has_tables <- function(link) {
-  exists <- function() DBI::dbExistsTable(connection(link), "gpb_schema")
-  database(if (link$kind == "sqlite") sqlite_patiently(exists(), link$patience) else exists())
+has_tables <- function(connection) {
+  exists <- function() DBI::dbExistsTable(live_connection(connection), "gpb_schema")
+  database(if (connection$kind == "sqlite") sqlite_patiently(exists(), connection$patience) else exists())
 }
 
 # For what no bandit's row can lock: making tables, and beginning a bandit.
 tables_lock <- "SELECT pg_advisory_xact_lock(7063627)"
 
-make_tables <- function(link) {
-  on.exit(sql_rollback(link))
-  sql_begin(link, paste0("SELECT 1 AS one", sql_transaction(link)), lock = tables_lock)
-  if (!has_tables(link)) {
-    for (statement in store_tables(link)) sql_run(link, statement)
+make_tables <- function(connection) {
+  on.exit(sql_rollback(connection))
+  sql_begin(connection, paste0("SELECT 1 AS one", sql_transaction(connection)), lock = tables_lock)
+  if (!has_tables(connection)) {
+    for (statement in store_tables(connection)) sql_run(connection, statement)
   }
-  sql_commit(link)
+  sql_commit(connection)
 }
 
 check_store <- function(store, arg = "store") check_class(store, "bandit_store", arg, hint = "bandit_store()")

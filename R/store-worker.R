@@ -74,8 +74,8 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
   patience <- check_number(patience, lower = 0)
   bandit <- patiently(open_bandit(store), patience)
   objective <- as_objective(objective, bandit$config$domain$names)
-  pulse <- new_pulse(if (heartbeat) store, lease)
-  on.exit(pulse$stop())
+  heartbeat_timer <- new_heartbeat_timer(if (heartbeat) store, lease)
+  on.exit(heartbeat_timer$stop())
   answered <- 0
   failures <- character()
   given_up <- FALSE
@@ -92,10 +92,10 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
       if (nothing_left(bandit, patience)) break
       next
     }
-    pulse$token(query$token)
+    heartbeat_timer$token(query$token)
     status <- if (is.null(race)) evaluate_query(bandit, query, objective, timeout, patience)
               else race_query(bandit, query, objective, timeout, patience)
-    pulse$token("")
+    heartbeat_timer$token("")
     answered <- answered + 1
     failures <- if (status %in% c("observed", "spent")) character() else c(failures, status)
     given_up <- !is.null(reason_of_failures(failures, Inf)) && nobody_succeeded(bandit)
@@ -129,7 +129,7 @@ nobody_succeeded <- function(bandit) {
 nothing_left <- function(bandit, patience) {
   log <- bandit$journal
   for (pause in c(0.1, 0.2, 0.4, 0.8)) {
-    found <- patiently(sql_rows(log$link, head_row(log$link, log$store$name, open_now)), patience)
+    found <- patiently(sql_rows(log$connection, head_row(log$connection, log$store$name, open_now)), patience)
     leases <- leases_in(found)
     if (length(leases$query) == 0) return(TRUE)
     if (any(leases$state == "offered" | leases$expires <= found$now[1])) return(FALSE)
@@ -163,7 +163,7 @@ answer_query_of_several <- function(bandit, query, outcome) {
   failed <- all(is.na(found$values))
   in_store(bandit, {
     if (status_of(bandit, query$id) %in% c("pending", "partial")) {
-      tell_values(bandit, query$id, found$values, store_time(bandit), if (failed) found$status)
+      record_values(bandit, query$id, found$values, store_time(bandit), if (failed) found$status)
       end_leases(bandit$journal, query$id, if (failed) "failed" else "done", if (failed) found$status)
     }
   })
@@ -173,9 +173,9 @@ answer_query_of_several <- function(bandit, query, outcome) {
 # (Where the database does not answer, the lease runs out by itself.)
 give_back <- function(bandit, worker) {
   log <- bandit$journal
-  sql_rollback(log$link)
-  tryCatch(sql_change_now(log$link, "UPDATE gpb_lease SET state = 'offered' WHERE bandit = ", log$number,
-                          " AND state = 'open' AND worker = ", sql_literal(worker, log$link)),
+  sql_rollback(log$connection)
+  tryCatch(sql_change_now(log$connection, "UPDATE gpb_lease SET state = 'offered' WHERE bandit = ", log$number,
+                          " AND state = 'open' AND worker = ", sql_literal(worker, log$connection)),
            gpbandits_store_error = function(e) NULL)
 }
 
@@ -184,8 +184,8 @@ give_back <- function(bandit, worker) {
 # when the worker is gone, however it went. A file tells which token to renew. While the worker is stopped (Ctrl-Z,
 # SIGSTOP) nothing is renewed: somebody else is to take its query.
 
-new_pulse <- function(store, lease) {
-  if (is.null(store) || is.null(store$link$connect)) {
+new_heartbeat_timer <- function(store, lease) {
+  if (is.null(store) || is.null(store$connection$connect)) {
     return(list(token = function(token) NULL, stop = function() NULL))
   }
   second <- catch_error(begin_second_process("heartbeat_loop", list(store = store, every = lease / 3)), function(e) {
@@ -220,14 +220,14 @@ begin_second_process <- function(loop, settings) {
 }
 
 # Called by inst/heartbeat.R.
-heartbeat_loop <- function(settings, connection) {
+heartbeat_loop <- function(settings, socket) {
   file <- file.path(settings$home, "token")
   repeat {
     token <- if (file.exists(file)) catch_error(readLines(file), function(e) "") else ""
     # A database that does not answer is asked again at the next beat.
     if (length(token) && nzchar(token[1]) && !is_stopped(settings$begun_by)) {
-      catch_error(store_heartbeat(settings$store, token), function(e) drop_connection(settings$store$link))
+      catch_error(store_heartbeat(settings$store, token), function(e) drop_connection(settings$store$connection))
     }
-    if (socketSelect(list(connection), timeout = settings$every)) return(invisible())
+    if (socketSelect(list(socket), timeout = settings$every)) return(invisible())
   }
 }

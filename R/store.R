@@ -93,29 +93,29 @@ bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
   attempts <- as.integer(check_count(attempts))
   if (!is.null(seed)) seed <- as.integer(check_count(seed, lower = 0))
   check_flag(trust)
-  link <- new_link(con)
-  prepare_tables(link)
-  structure(list(link = link, name = name, attempts = attempts, seed = seed, trust = trust), class = "bandit_store")
+  connection <- new_connection(con)
+  prepare_tables(connection)
+  structure(list(connection = connection, name = name, attempts = attempts, seed = seed, trust = trust), class = "bandit_store")
 }
 
-store_entry <- list(settings = alist(link = check_link(link), name = check_string(name), trust = check_flag(trust)))
+store_entry <- list(settings = alist(connection = check_connection(connection), name = check_string(name), trust = check_flag(trust)))
 
-check_link <- function(link) {
-  if (!is.environment(link) && !is.list(link) || !is.character(link$kind)) {
-    stop_argument("link", describe(link), "a connection to a database")
+check_connection <- function(connection) {
+  if (!is.environment(connection) && !is.list(connection) || !is.character(connection$kind)) {
+    stop_argument("link", describe(connection), "a connection to a database")
   }
-  link
+  connection
 }
 
 # open_bandit() of a store.
 open_stored <- function(store) {
   check_store(store)
-  row <- sql_rows(store$link, "SELECT bandit, settings, seed, attempts, budget, events, queries, checksum, ",
-                  sql_clock(store$link), " AS now FROM gpb_bandit WHERE name = ", sql_literal(store$name, store$link))
+  row <- sql_rows(store$connection, "SELECT bandit, settings, seed, attempts, budget, events, queries, checksum, ",
+                  sql_clock(store$connection), " AS now FROM gpb_bandit WHERE name = ", sql_literal(store$name, store$connection))
   head <- check_head(row, store$name)
   config <- check_stored_settings(settings_from_text(head$settings, store$trust, "the bandit's settings in the store"))
   bandit <- new_bandit(config)
-  as_ours(heal(as.environment(bandit)), function(...) {
+  as_ours(rebuild(as.environment(bandit)), function(...) {
     stop_data("The settings in this store are not a bandit's: ", ..., ".", argument = "store")
   })
   bandit$journal <- new_store_log(store, head, config)
@@ -126,20 +126,20 @@ open_stored <- function(store) {
 # A bandit's first row in its store.
 start_store <- function(bandit, store) {
   check_store(store)
-  link <- store$link
+  connection <- store$connection
   settings <- settings_text(bandit$config, store$trust)
   seed <- if (is.null(store$seed)) sample.int(.Machine$integer.max, 1) else store$seed
-  check_outside(link)
-  on.exit(sql_rollback(link))
-  found <- sql_begin(link, head_row(link, store$name), lock = tables_lock)
+  check_outside(connection)
+  on.exit(sql_rollback(connection))
+  found <- sql_begin(connection, head_row(connection, store$name), lock = tables_lock)
   if (nrow(found)) refuse_second(store$name)
-  last <- sql_rows(link, "SELECT COALESCE(MAX(bandit), 0) AS n", sql_transaction(link), " FROM gpb_bandit")
-  link$transaction <- last$transaction
+  last <- sql_rows(connection, "SELECT COALESCE(MAX(bandit), 0) AS n", sql_transaction(connection), " FROM gpb_bandit")
+  connection$transaction <- last$transaction
   next_number <- as.integer(last$n) + 1L
-  sql_insert(link, "gpb_bandit", list(bandit = next_number, name = store$name, settings = settings, seed = seed,
-                                      attempts = store$attempts, budget = NA_integer_, created = sql_now(link),
+  sql_insert(connection, "gpb_bandit", list(bandit = next_number, name = store$name, settings = settings, seed = seed,
+                                      attempts = store$attempts, budget = NA_integer_, created = sql_now(connection),
                                       events = 0L, queries = 0L, checksum = 0))
-  tryCatch(sql_commit(link), gpbandits_store_error = function(e) {
+  tryCatch(sql_commit(connection), gpbandits_store_error = function(e) {
     if (grepl("unique|duplicate", message_of(e), ignore.case = TRUE)) refuse_second(store$name)
     stop(e)
   })
@@ -155,7 +155,7 @@ refuse_second <- function(name) {
 #' @export
 print.bandit_store <- function(x, ...) {
   check_class(x, "bandit_store")
-  cat(sprintf("<bandit store: %s in %s>\n", dQuote(x$name, FALSE), x$link$kind))
+  cat(sprintf("<bandit store: %s in %s>\n", dQuote(x$name, FALSE), x$connection$kind))
   invisible(x)
 }
 

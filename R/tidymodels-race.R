@@ -89,7 +89,7 @@ race_setting <- function(search, point, evaluate) {
 }
 
 # `var`: what is due to resamples that were not seen, NULL for none.
-tell_cost <- function(search, id, cost, var) {
+record_cost <- function(search, id, cost, var) {
   inside <- as.environment(search$bandit)
   noise <- NA_real_
   if (!is.null(var) && isTRUE(var > 0)) {

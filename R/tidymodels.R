@@ -117,7 +117,7 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
     from_tune("tune_grid")(object, on, grid = point, param_info = param_info,
                            metrics = attr(found, "metrics"), eval_time = eval_time, control = control)
   }
-  search <- list2env(list(bandit = bandit, found = list(found), cost = tell_initial(bandit, found),
+  search <- list2env(list(bandit = bandit, found = list(found), cost = record_initial(bandit, found),
                           resamples = resamples, noise_var = numeric()), parent = emptyenv())
   if (!is.null(race)) begin_tuning_race(search, race)
   until <- if (is.na(control$time_limit)) Inf else 60 * control$time_limit
@@ -176,7 +176,7 @@ tuning_bandit <- function(domain, policy, model, ...) {
 # ---- the search --------------------------------------------------------------------------
 
 # Settings that were tried before, with their costs; what lies outside of the space is no concern of the bandit's.
-tell_initial <- function(bandit, found) {
+record_initial <- function(bandit, found) {
   known <- settings_within(bandit$config$domain, mean_costs(found, found))
   if (nrow(known)) add_evaluated(bandit, known[bandit$config$domain$names], known$cost)
   known$cost
@@ -211,7 +211,7 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
              else race_setting(search, asked[names], evaluate)
     is_whole <- is.null(tried$stopped)
     cost <- if (is_whole) mean_costs(tried$result, first)$cost[1] else tried$stopped$mean
-    tell_cost(search, asked$id, cost, tried$stopped$var)
+    record_cost(search, asked$id, cost, tried$stopped$var)
     if (is_whole) {
       search$cost <- c(search$cost, cost)
       search$found <- c(search$found, list(numbered_iteration(tried$result, i + max(first$.iter), iter)))

@@ -1,7 +1,7 @@
 # Numbers and names of the event log's kinds, actions and states. Layer: base.
 
 # What may be told beside a reward, as the log has it.
-told_columns <- c("noise_var", "size", "spread", "other")
+reported_columns <- c("noise_var", "size", "spread", "other")
 
 event_kind <- c(query = 1L, reward = 2L, given = 3L, restart = 4L, refit = 5L, epoch = 6L, amend = 7L,
                 withdraw = 8L, fail = 9L, arms = 10L, checkpoint = 11L)
@@ -12,6 +12,6 @@ action_names <- c("policy", "explore", "given")
 believing <- event_kind[c("refit", "arms")]
 
 # Events that change what is known of a query.
-telling <- event_kind[c("reward", "given", "amend", "withdraw", "fail")]
+recording <- event_kind[c("reward", "given", "amend", "withdraw", "fail")]
 
 status_names <- c("pending", "observed", "lost", "withdrawn", "failed", "partial")

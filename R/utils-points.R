@@ -6,20 +6,20 @@
 # column's range. NA if there is none.
 match_rows <- function(given, known) {
   row <- match_exactly(given, known)
-  strange <- which(is.na(row))
-  if (length(strange) == 0 || nrow(known) == 0) return(row)
-  near <- given[strange, , drop = FALSE]
+  invalid <- which(is.na(row))
+  if (length(invalid) == 0 || nrow(known) == 0) return(row)
+  near <- given[invalid, , drop = FALSE]
   columns <- lapply(seq_len(ncol(known)), function(j) sort(unique(known[, j])))
   tolerance <- vapply(columns, function(x) 1e-8 * if (length(x) > 1) x[length(x)] - x[1] else abs(x), 0)
   crowded <- any(mapply(function(x, within) any(diff(x) <= 2 * within), columns, tolerance))
   if (crowded) {
-    row[strange] <- apply(near, 1, function(x) {
+    row[invalid] <- apply(near, 1, function(x) {
       which(rowSums(abs(known - rep(x, each = nrow(known))) > rep(tolerance, each = nrow(known))) == 0)[1]
     })
     return(row)
   }
   for (j in seq_along(columns)) near[, j] <- nearest_known(near[, j], columns[[j]], tolerance[j])
-  row[strange] <- match_exactly(near, known)
+  row[invalid] <- match_exactly(near, known)
   row
 }
 

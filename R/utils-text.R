@@ -4,7 +4,7 @@
 # JSON in ASCII. A scalar without attributes stands for itself, a whole number as {"integer": 3}; everything else is
 # {"type", "values", "attributes"}. Numbers that fifteen digits do not give exactly are words, hexadecimal fractions; a
 # string that is no text is its bytes. Functions and formulas of the user's are {"code", "reads"}, written and read
-# only where the user trusts the place. Nothing else is ever evaluated or unserialised.
+# only where the user trusts the point. Nothing else is ever evaluated or unserialised.
 
 # ---- writing --------------------------------------------------------------------
 
@@ -122,7 +122,7 @@ has_code <- function(x) {
 code_text <- function(f, trust) {
   if (!trust) stop_gpbandits("argument", "A function or a formula is written only if `trust = TRUE`.")
   bytes <- serialize(f, NULL, version = 2)
-  found <- cpp_strange_in_function(bytes)
+  found <- cpp_invalid_in_function(bytes)
   if (nzchar(found)) stop_gpbandits("argument", "This function cannot be written to text: its environment holds ",
                                     found, ".")
   json_object(list(code = json_words(cpp_hex_from_raw(memCompress(bytes, "gzip"))),
@@ -133,8 +133,8 @@ code_text <- function(f, trust) {
 code_from_json <- function(found, trust) {
   if (!trust) stop_fault("it holds functions, which opening would run: `trust = TRUE` allows that")
   bytes <- memDecompress(cpp_raw_from_hex(found$code), "gzip")
-  strange <- cpp_strange_in_function(bytes)
-  if (nzchar(strange)) stop_fault("where a function should be it holds ", strange)
+  invalid <- cpp_invalid_in_function(bytes)
+  if (nzchar(invalid)) stop_fault("where a function should be it holds ", invalid)
   f <- unserialize(bytes)
   if (!is_code(f)) stop_fault("where a function should be it holds a call")
   f

@@ -334,7 +334,7 @@ NULL
 new_width <- function(type) new_part("bandit_width", type, parent.frame())
 
 # What a width states of itself:
-#   one_multiplier  of sd, the same at every place;
+#   one_multiplier  of sd, the same at every point;
 #   drawn           at random, anew each round;
 #   counts_arms     it goes by the number of places that bounds are about;
 #   model_error     bounds are its base's, for a function from which f may differ by so much;
@@ -579,9 +579,9 @@ width_fixed <- function(B, R, delta = 0.1, looks = 1, drift = 0) new_width("fixe
 # Drift within a design that is played in random order is noise, not bias.
 noise_with_drift <- function(R, drift) sqrt(R^2 + 4 * drift^2)
 
-# Its multiplier over so many places.
-fixed_multiplier <- function(B, R, noise_var, places, delta, looks = 1) {
-  sqrt(B^2 + 2 * R^2 / noise_var * log(2 * places * looks / delta))
+# Its multiplier over so many points.
+fixed_multiplier <- function(B, R, noise_var, points, delta, looks = 1) {
+  sqrt(B^2 + 2 * R^2 / noise_var * log(2 * points * looks / delta))
 }
 
 #' Confidence width from a mixture of martingales

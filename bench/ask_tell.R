@@ -1,15 +1,15 @@
 # What asking and telling by hand costs, beside a round of run_bandit(), what whole runs cost, and what a saved
 # bandit weighs.
-#   Rscript bench/ask_tell.R [LIBRARY]    (in the repository, gpbandits installed)
+#   Rscript bench/ask_record.R [LIBRARY]    (in the repository, gpbandits installed)
 # LIBRARY: where another version of gpbandits is installed (R CMD INSTALL --library=LIBRARY), measured beside
 # this one in the same run: each measurement is made by a process of its own, the two versions in turns.
-# Prints tables and writes bench/results/ask_tell.md. Processor time of one thread; with a journal elapsed
+# Prints tables and writes bench/results/ask_record.md. Processor time of one thread; with a journal elapsed
 # time, the disk's.
 
 arguments <- commandArgs(trailingOnly = TRUE)
 arms <- seq(0, 1, length.out = 1000)
 
-# ---- one measurement: `Rscript bench/ask_tell.R measure NAME LIBRARY` prints a row of numbers -----------------
+# ---- one measurement: `Rscript bench/ask_record.R measure NAME LIBRARY` prints a row of numbers -----------------
 
 microseconds <- function(count, code, clock = c("user.self", "sys.self")) {
   1e6 * sum(system.time(code(count), gcFirst = TRUE)[clock]) / count

@@ -28,7 +28,7 @@ in_one_loop <- function(s) {
   run_bandit(bandit, problem, 190)
   bandit
 }
-asking_and_telling <- function(s) {
+asking_and_recording <- function(s) {
   bandit <- start(s)
   for (t in 1:190) {
     query <- bandit$suggest()
@@ -45,8 +45,8 @@ fixed <- function(play) {
   }, numeric(2))
   data.frame(seconds = median(out[1, ]), slowest = max(out[1, ]), simple_regret = median(out[2, ]), worst = max(out[2, ]))
 }
-invisible(asking_and_telling(setting(0)))         # R compiles functions when they are used
-fixed_table <- rbind("run_bandit()" = fixed(in_one_loop), "suggest(), observe()" = fixed(asking_and_telling))
+invisible(asking_and_recording(setting(0)))         # R compiles functions when they are used
+fixed_table <- rbind("run_bandit()" = fixed(in_one_loop), "suggest(), observe()" = fixed(asking_and_recording))
 
 # ---- 2. maximize_bandit with its defaults: refits every 5 rounds ----------------------------------
 free <- function(problem, evaluations, design) {

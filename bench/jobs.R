@@ -55,7 +55,7 @@ search <- function(job, workers, file, objective) {
 
 # Rows of the table: evaluations a minute; what an evaluation takes beside the learner, a worker's time (`workers` times the clock's, less the
 # learners', over the evaluations).
-told <- function(job, workers, seconds, file, marks, what) {
+reported <- function(job, workers, seconds, file, marks, what) {
   history <- open_bandit(bandit_store(file, job))$history()
   done <- list.files(marks, "^done", full.names = TRUE)
   learner <- sum(as.double(unlist(lapply(done, readLines))))
@@ -69,10 +69,10 @@ told <- function(job, workers, seconds, file, marks, what) {
 # ---- the child of the last part: a search that its parent interrupts ------------------------------------------------
 
 if (nzchar(args$child)) {
-  place <- words(args$child)
-  writeLines(as.character(Sys.getpid()), file.path(place[1], "pid"))
+  point <- words(args$child)
+  writeLines(as.character(Sys.getpid()), file.path(point[1], "pid"))
   mirai::daemons(2)
-  search("rpart", 2, place[2], objective_of("rpart", place[1]))
+  search("rpart", 2, point[2], objective_of("rpart", point[1]))
   mirai::daemons(0)
   quit(save = "no")
 }
@@ -89,7 +89,7 @@ run <- function(job, workers, what = "whole", victim = Inf) {
   }
   objective <- objective_of(job, marks, victim)
   seconds <- system.time(suppressWarnings(search(job, workers, file, objective)))[["elapsed"]]
-  told(job, workers, seconds, file, marks, what)
+  reported(job, workers, seconds, file, marks, what)
 }
 for (job in words(args$jobs)) for (workers in numbers(args$workers)) run(job, workers)
 run("svm", 2, "one worker killed", victim = count / 3)
@@ -105,5 +105,5 @@ Sys.sleep(2)
 before <- length(list.files(marks, "^done"))
 mirai::daemons(2)
 invisible(suppressWarnings(search("rpart", 2, file, objective_of("rpart", marks))))
-told("rpart", 2, proc.time()[["elapsed"]] - began, file, marks, sprintf("Ctrl-C after %d, resumed", before))
+reported("rpart", 2, proc.time()[["elapsed"]] - began, file, marks, sprintf("Ctrl-C after %d, resumed", before))
 mirai::daemons(0)

@@ -29,13 +29,13 @@ plain_round <- function(arm, reward) {
   which.max(drop(arms %*% w) + 2 * sqrt(colSums(backsolve(R, t(arms), transpose = TRUE)^2)))
 }
 
-site_round <- function(told) {
+site_round <- function(reported) {
   set.seed(2)
-  first <- sample(5307, told, TRUE)
-  reward <- rbinom(told, 1, 0.5)
+  first <- sample(5307, reported, TRUE)
+  reward <- rbinom(reported, 1, 0.5)
   play <- function(b) {
     b$add(arm = first)
-    b$observe(seq_len(told), reward)
+    b$observe(seq_len(reported), reward)
     b$posterior(arm = 1)
     seconds(function() {
       for (i in 1:20) b$observe(b$suggest()$id, i %% 2)
@@ -45,7 +45,7 @@ site_round <- function(told) {
   ours <- play(sites)
   gaussian <- play(gp_bandit(arms, kernel_linear(), 0.25, ucb))
   plain <- seconds(function() for (i in 1:5) plain_round(first, reward), 3) / 5
-  data.frame(rewards = told, rank = summary(sites)$rank, round_ms = 1000 * ours, plain_r_ms = 1000 * plain,
+  data.frame(rewards = reported, rank = summary(sites)$rank, round_ms = 1000 * ours, plain_r_ms = 1000 * plain,
              ratio_to_plain_r = ours / plain, gaussian_ms = 1000 * gaussian)
 }
 rounds <- do.call(rbind, lapply(c(100, 400, 1600), site_round))
@@ -56,13 +56,13 @@ beside_gplite <- function(n) {
   x <- matrix(runif(2 * n), n)
   y <- rbinom(n, 1, stats::plogis(2 * sin(5 * x[, 1])))
   at <- matrix(runif(200), 100)
-  told <- NULL
+  reported <- NULL
   ours <- seconds(function() {
     b <- gp_bandit(box_domain(c(0, 0), c(1, 1)), kernel_se(0.3), policy = ucb, rewards = rewards_binary(),
                    engine = "dense")
     b$add(x = x)
     b$observe(seq_len(n), y)
-    told <<- b$posterior(x = at, scale = "latent")
+    reported <<- b$posterior(x = at, scale = "latent")
   }, 3)
   out <- data.frame(rewards = n, fit_ms = 1000 * ours, gplite_ms = NA, ratio = NA, largest_difference = NA)
   if (!has("gplite")) return(out)
@@ -74,7 +74,7 @@ beside_gplite <- function(n) {
   }, 3)
   out$gplite_ms <- 1000 * spent
   out$ratio <- ours / spent
-  out$largest_difference <- max(abs(c(told$mean - theirs$mean, told$sd^2 - theirs$var)))
+  out$largest_difference <- max(abs(c(reported$mean - theirs$mean, reported$sd^2 - theirs$var)))
   out
 }
 fits <- do.call(rbind, lapply(c(50, 200, 500), beside_gplite))

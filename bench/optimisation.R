@@ -70,16 +70,16 @@ if (nzchar(variants)) source(variants)                 # more entries of `method
 # ---- one run -------------------------------------------------------------------------------------------------------
 
 counted <- function(truth, budget, sd) {
-  seen <- readings <- numeric()
+  seen <- measurements <- numeric()
   list(f = function(x) {
     value <- truth(as.numeric(x))
-    reading <- value + if (sd > 0) rnorm(1, sd = sd) else 0
+    measurement <- value + if (sd > 0) rnorm(1, sd = sd) else 0
     if (length(seen) < budget) {
       seen <<- c(seen, value)
-      readings <<- c(readings, reading)
+      measurements <<- c(measurements, measurement)
     }
-    reading
-  }, seen = function() seen, best_reading = function() seen[which.min(readings)])
+    measurement
+  }, seen = function() seen, best_measurement = function() seen[which.min(measurements)])
 }
 
 repeats <- c(random = 10)
@@ -106,7 +106,7 @@ one_run <- function(method, fid, iid, d, evaluations, noise, seed) {
   }, error = conditionMessage)
   spent <- proc.time() - started
   best <- cummin(calls$seen()) - optimum
-  recommended <- (if (is.numeric(par)) truth(as.numeric(par)) else calls$best_reading()) - optimum
+  recommended <- (if (is.numeric(par)) truth(as.numeric(par)) else calls$best_measurement()) - optimum
   at <- pmin(length(best), ceiling(evaluations * c(0.25, 0.5, 0.75, 1)))
   gaps <- log10(pmax(best[at], 1e-8))
   data.frame(q25 = gaps[1], q50 = gaps[2], q75 = gaps[3], gap = gaps[4],

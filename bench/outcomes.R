@@ -198,17 +198,17 @@ run_one <- function(name, method, seed) {
 
 # ---- a round with three outcomes against one -------------------------------------------------------
 
-round_times <- function(places = 60, rounds = 30) {
+round_times <- function(points = 60, rounds = 30) {
   space <- stats::setNames(rep(list(c(0, 1)), 3), c("a", "b", "c"))
-  x <- random_points(space, places)
+  x <- random_points(space, points)
   y <- function(x) cbind(f = sin(5 * x[, 1]) + x[, 2], g = x[, 3] - x[, 1], h = x[, 2]^2)
   time_of <- function(bandit, columns) {
     bandit$add(x = x, reward = if (length(columns) > 1) as.data.frame(y(x))[columns] else y(x)[, columns])
     began <- proc.time()[["user.self"]]
     for (t in seq_len(rounds)) {
       q <- bandit$suggest()
-      told <- as.data.frame(y(as.matrix(q[names(space)])))
-      bandit$observe(q$id, if (length(columns) > 1) told[columns] else told[[columns]])
+      reported <- as.data.frame(y(as.matrix(q[names(space)])))
+      bandit$observe(q$id, if (length(columns) > 1) reported[columns] else reported[[columns]])
     }
     (proc.time()[["user.self"]] - began) / rounds
   }

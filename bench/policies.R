@@ -33,7 +33,7 @@ norm_problem <- function(x, kernel, noise_var, norm) function(run) {
   list(x = x, kernel = kernel, noise_var = noise_var, f = drop(K[, where] %*% weight) * norm / size, B = norm)
 }
 
-# Values in standard deviations, read with noise of sd .2; the kernel is fitted to 30 readings at random places first.
+# Values in standard deviations, read with noise of sd .2; the kernel is fitted to 30 readings at random points first.
 table_problem <- function(x, value, noise_var = 0.04) function(run) {
   x <- apply(x, 2, function(column) (column - min(column)) / diff(range(column)))
   f <- (value - mean(value)) / stats::sd(value)

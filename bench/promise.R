@@ -32,12 +32,12 @@ learner_like <- function(d, noise, outliers = 0, failures = 0) {
   at <- stats::runif(d, 0.2, 0.8)
   size <- rep_len(c(0.3, 0.15, 0.05, 0.1, 0.02), d) * stats::runif(d, 0.5, 1.5)
   truth <- function(p) 0.35 + sum(size * abs(unlist(p) - at)^1.7) + 0.05 * (p[[1]] - at[1]) * (p[[2]] - at[2])
-  reading <- function(p) {
+  measurement <- function(p) {
     if (stats::runif(1) < failures) stop("diverged")
     if (stats::runif(1) < outliers) return(3)
     truth(p) + stats::rnorm(1, sd = noise)
   }
-  list(space = unit_box(d), truth = truth, noise = noise, reading = reading)
+  list(space = unit_box(d), truth = truth, noise = noise, measurement = measurement)
 }
 
 # Nothing comes of points beyond an edge across the first input. (A promise there is broken for certain.)
@@ -45,7 +45,7 @@ behind_an_edge <- function(case) {
   edge <- stats::runif(1, 0.35, 0.65)
   free <- case$truth
   case$truth <- function(p) if (p[[1]] > edge) Inf else free(p)
-  case$reading <- function(p) {
+  case$measurement <- function(p) {
     if (p[[1]] > edge) stop("diverged")
     free(p) + stats::rnorm(1, sd = case$noise)
   }
@@ -80,7 +80,7 @@ splits <- function(data, target, fit) {
 real_learner <- function(space, data, target, fit) {
   one <- splits(data, target, fit)
   truth <- function(p) mean(vapply(1:30, function(k) one(p, 5000 + k), 0))
-  list(space = space, truth = truth, reading = function(p) one(p), noise = NA_real_, few = 12)
+  list(space = space, truth = truth, measurement = function(p) one(p), noise = NA_real_, few = 12)
 }
 
 of_mlbench <- function(name) {
@@ -197,18 +197,18 @@ groups$suite <- c(groups$all, groups$learners, groups$bbob, groups$sizes)
 
 searched <- function(...) {
   settings <- list(...)
-  function(case, reading, evaluations) {
-    found <- do.call(minimize_bandit, c(list(reading, case$space, evaluations), settings))
+  function(case, measurement, evaluations) {
+    found <- do.call(minimize_bandit, c(list(measurement, case$space, evaluations), settings))
     list(value = found$value, sd = found$sd, par = found$par, predict = function(frame) predict(found, frame), bandit = found$bandit)
   }
 }
 
-asked <- function(case, reading, evaluations) {
+asked <- function(case, measurement, evaluations) {
   bandit <- auto_bandit(case$space, direction = "minimize")
   for (k in seq_len(evaluations)) {
-    place <- bandit$suggest()
-    result <- tryCatch(reading(as.list(place[-1])), error = function(e) NULL)
-    if (is.null(result)) bandit$fail(place$id) else bandit$observe(place$id, result)
+    point <- bandit$suggest()
+    result <- tryCatch(measurement(as.list(point[-1])), error = function(e) NULL)
+    if (is.null(result)) bandit$fail(point$id) else bandit$observe(point$id, result)
   }
   best <- bandit$best()
   list(value = best$mean, sd = best$sd, par = as.list(best[case$space$names]), predict = function(frame) predict(bandit, frame), bandit = bandit)
@@ -216,8 +216,8 @@ asked <- function(case, reading, evaluations) {
 
 # mlr3mbo's default surrogate (a Kriging model with a fitted nugget where there is noise; of factors a random forest) of the very evaluations that `default`
 # makes, without the logarithm that it takes of rewards. Its sd is of a reading where it fits a nugget, and is scored as that; its `value` is at our recommended point.
-mlr3mbo_surrogate <- function(case, reading, evaluations) {
-  found <- minimize_bandit(reading, case$space, evaluations)
+mlr3mbo_surrogate <- function(case, measurement, evaluations) {
+  found <- minimize_bandit(measurement, case$space, evaluations)
   names <- case$space$names
   noisy <- !identical(case$noise, 0)
   typed <- function(frame) as.data.frame(lapply(frame[names], function(x) if (is.numeric(x)) x else factor(x, letters)))
@@ -227,13 +227,13 @@ mlr3mbo_surrogate <- function(case, reading, evaluations) {
   learner$train(mlr3::as_task_regr(known, target = "reward"))
   of <- function(frame) {
     said <- learner$predict_newdata(typed(frame))
-    data.frame(mean = said$response, sd = pmax(said$se, 1e-8), of_readings = noisy && plain)
+    data.frame(mean = said$response, sd = pmax(said$se, 1e-8), of_measurements = noisy && plain)
   }
   best <- of(as.data.frame(as.list(found$par)))
   list(value = best$mean, sd = best$sd, par = found$par, predict = of)
 }
 
-methods <- list(default = searched(), ask_tell = asked, mlr3mbo = mlr3mbo_surrogate)
+methods <- list(default = searched(), ask_record = asked, mlr3mbo = mlr3mbo_surrogate)
 variants <- Sys.getenv("PROMISE_VARIANTS")
 if (nzchar(variants)) source(variants)                 # more entries of `methods` and `cases`, to choose defaults by
 
@@ -253,26 +253,26 @@ one_search <- function(name, method, seed, evaluations) {
   at <- of(fresh)
   spread <- if (stats::sd(at) > 0) stats::sd(at) else case$noise
   least <- min(at, if (is.null(case$few)) of(points(4000)))
-  reading <- if (is.null(case$reading)) function(p) case$truth(p) + stats::rnorm(1, sd = case$noise) else case$reading
+  measurement <- if (is.null(case$measurement)) function(p) case$truth(p) + stats::rnorm(1, sd = case$noise) else case$measurement
   # (A learner's noise is what its readings at these points are off.)
-  readings <- if (is.na(case$noise)) vapply(seq_len(count), function(i) reading(as.list(fresh[i, ])), 0)
+  measurements <- if (is.na(case$noise)) vapply(seq_len(count), function(i) measurement(as.list(fresh[i, ])), 0)
               else at + stats::rnorm(count, sd = case$noise)
-  noise <- if (is.na(case$noise)) stats::sd(readings - at) else max(case$noise, 1e-3 * spread)
+  noise <- if (is.na(case$noise)) stats::sd(measurements - at) else max(case$noise, 1e-3 * spread)
   set.seed(1000 + seed)
   started <- proc.time()
-  found <- methods[[method]](case, reading, evaluations)
+  found <- methods[[method]](case, measurement, evaluations)
   spent <- proc.time() - started
   truth <- case$truth(as.list(found$par))
   least <- min(least, if (!is.null(case$few)) truth)
   # What the truth of a learner is known to counts with the promise's sd.
   known_to <- if (is.na(case$noise)) noise / sqrt(30) else 0
-  belief <- found$predict(fresh)
-  added <- if (isTRUE(belief$of_readings[1])) 0 else noise
+  model_state <- found$predict(fresh)
+  added <- if (isTRUE(model_state$of_measurements[1])) 0 else noise
   data.frame(label = args$label, case = name, method = method, seed = seed, evaluations = evaluations, promised = signif(found$value, 8),
              sd = signif(found$sd, 6), truth = signif(truth, 8), z = signif((found$value - truth) / sqrt(found$sd^2 + known_to^2), 5),
              loss = signif((truth - least) / spread, 5),
-             score = signif(mean(stats::dnorm(readings, belief$mean, sqrt(belief$sd^2 + added^2), log = TRUE)) + log(spread), 5),
-             off = signif(sqrt(mean((belief$mean - at)^2)) / spread, 5), processor = signif(sum(spent[1:2]), 4))
+             score = signif(mean(stats::dnorm(measurements, model_state$mean, sqrt(model_state$sd^2 + added^2), log = TRUE)) + log(spread), 5),
+             off = signif(sqrt(mean((model_state$mean - at)^2)) / spread, 5), processor = signif(sum(spent[1:2]), 4))
 }
 
 main <- function() {

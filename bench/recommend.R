@@ -10,7 +10,7 @@ args <- lapply(arguments(d = "2", evaluations = "60", noise = "0.01", instances 
 
 # The weight of a reading, by the share of noise in the fitted prior variance of a reward.
 rules <- list(half = function(share) 0.5, share = function(share) share, "share squared" = function(share) share^2,
-              "half where share > .1" = function(share) 0.5 * (share > 0.1), reading = function(share) 1)
+              "half where share > .1" = function(share) 0.5 * (share > 0.1), measurement = function(share) 1)
 
 log_gap <- function(gap) log10(pmax(gap, 1e-8))
 
@@ -23,13 +23,13 @@ one_search <- function(fid, iid) {
   domain <- box_domain(rep(-5, args$d), rep(5, args$d))
   found <- minimize_bandit(function(x) truth(as.numeric(x)) + rnorm(1, sd = sd), domain, args$evaluations)
   x <- as.matrix(found$history[domain$names])
-  belief <- predict(found)
+  model_state <- predict(found)
   fit <- found$bandit$refits[[length(found$bandit$refits)]]
   share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
   best <- found$bandit$best()
   gap_of <- function(x) log_gap(truth(as.numeric(x)) - optimum)
   by_rule <- vapply(rules, function(weight) {
-    worth <- (1 - weight(share)) * belief$mean + weight(share) * found$history$reward
+    worth <- (1 - weight(share)) * model_state$mean + weight(share) * found$history$reward
     gap_of(if (min(worth) < best$mean) x[which.min(worth), ] else best[domain$names])
   }, 0)
   c("best mean" = gap_of(best[domain$names]), evaluated = min(apply(x, 1, gap_of)), by_rule)

@@ -43,14 +43,14 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_explore
-void cpp_bandit_explore(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, double time);
-RcppExport SEXP _gpbandits_cpp_bandit_explore(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP timeSEXP) {
+void cpp_bandit_explore(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts, double time);
+RcppExport SEXP _gpbandits_cpp_bandit_explore(SEXP handleSEXP, SEXP pointsSEXP, SEXP contextsSEXP, SEXP timeSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type points(pointsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< double >::type time(timeSEXP);
-    cpp_bandit_explore(handle, places, contexts, time);
+    cpp_bandit_explore(handle, points, contexts, time);
     return R_NilValue;
 END_RCPP
 }
@@ -230,30 +230,30 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_give
-void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time, const Rcpp::List& told, const Rcpp::Nullable<Rcpp::List>& outcomes);
-RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP placesSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP toldSEXP, SEXP outcomesSEXP) {
+void cpp_bandit_give(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts, const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints, double time, const Rcpp::List& reported, const Rcpp::Nullable<Rcpp::List>& outcomes);
+RcppExport SEXP _gpbandits_cpp_bandit_give(SEXP handleSEXP, SEXP pointsSEXP, SEXP contextsSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP reportedSEXP, SEXP outcomesSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type points(pointsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type constraints(constraintsSEXP);
     Rcpp::traits::input_parameter< double >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type told(toldSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type reported(reportedSEXP);
     Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type outcomes(outcomesSEXP);
-    cpp_bandit_give(handle, places, contexts, reward, constraints, time, told, outcomes);
+    cpp_bandit_give(handle, points, contexts, reward, constraints, time, reported, outcomes);
     return R_NilValue;
 END_RCPP
 }
 // cpp_bandit_amend
-void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Rcpp::List& told);
-RcppExport SEXP _gpbandits_cpp_bandit_amend(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP toldSEXP) {
+void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id, const Rcpp::NumericVector& reward, const Rcpp::List& reported);
+RcppExport SEXP _gpbandits_cpp_bandit_amend(SEXP handleSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP reportedSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
     Rcpp::traits::input_parameter< const Rcpp::NumericVector& >::type reward(rewardSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type told(toldSEXP);
-    cpp_bandit_amend(handle, id, reward, told);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type reported(reportedSEXP);
+    cpp_bandit_amend(handle, id, reward, reported);
     return R_NilValue;
 END_RCPP
 }
@@ -280,14 +280,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_told
-Rcpp::List cpp_bandit_told(SEXP handle, const Rcpp::IntegerVector& id);
-RcppExport SEXP _gpbandits_cpp_bandit_told(SEXP handleSEXP, SEXP idSEXP) {
+// cpp_bandit_reported
+Rcpp::List cpp_bandit_reported(SEXP handle, const Rcpp::IntegerVector& id);
+RcppExport SEXP _gpbandits_cpp_bandit_reported(SEXP handleSEXP, SEXP idSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
     Rcpp::traits::input_parameter< const Rcpp::IntegerVector& >::type id(idSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_told(handle, id));
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_reported(handle, id));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -577,12 +577,12 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_run_play_at
-void cpp_run_play_at(SEXP run_handle, const Rcpp::List& places);
-RcppExport SEXP _gpbandits_cpp_run_play_at(SEXP run_handleSEXP, SEXP placesSEXP) {
+void cpp_run_play_at(SEXP run_handle, const Rcpp::List& points);
+RcppExport SEXP _gpbandits_cpp_run_play_at(SEXP run_handleSEXP, SEXP pointsSEXP) {
 BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type run_handle(run_handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type places(placesSEXP);
-    cpp_run_play_at(run_handle, places);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type points(pointsSEXP);
+    cpp_run_play_at(run_handle, points);
     return R_NilValue;
 END_RCPP
 }
@@ -608,13 +608,13 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_told_cells
-SEXP cpp_told_cells(SEXP events);
-RcppExport SEXP _gpbandits_cpp_told_cells(SEXP eventsSEXP) {
+// cpp_reported_cells
+SEXP cpp_reported_cells(SEXP events);
+RcppExport SEXP _gpbandits_cpp_reported_cells(SEXP eventsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type events(eventsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_told_cells(events));
+    rcpp_result_gen = Rcpp::wrap(cpp_reported_cells(events));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -670,8 +670,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_observe
-SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP told, double reach);
-RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP ownerSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP toldSEXP, SEXP reachSEXP) {
+SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP reported, double reach);
+RcppExport SEXP _gpbandits_cpp_bandit_observe(SEXP ownerSEXP, SEXP idSEXP, SEXP rewardSEXP, SEXP constraintsSEXP, SEXP timeSEXP, SEXP reportedSEXP, SEXP reachSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
@@ -679,9 +679,9 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< SEXP >::type reward(rewardSEXP);
     Rcpp::traits::input_parameter< SEXP >::type constraints(constraintsSEXP);
     Rcpp::traits::input_parameter< SEXP >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< SEXP >::type told(toldSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type reported(reportedSEXP);
     Rcpp::traits::input_parameter< double >::type reach(reachSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_observe(owner, id, reward, constraints, time, told, reach));
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_observe(owner, id, reward, constraints, time, reported, reach));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -696,13 +696,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_is_ours
-bool cpp_is_ours(SEXP frame);
-RcppExport SEXP _gpbandits_cpp_is_ours(SEXP frameSEXP) {
+// cpp_is_trusted
+bool cpp_is_trusted(SEXP frame);
+RcppExport SEXP _gpbandits_cpp_is_trusted(SEXP frameSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type frame(frameSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_is_ours(frame));
+    rcpp_result_gen = Rcpp::wrap(cpp_is_trusted(frame));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -726,14 +726,14 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
-// cpp_strange_in_frame
-std::string cpp_strange_in_frame(const Rcpp::Environment& frame, const Rcpp::CharacterVector& names);
-RcppExport SEXP _gpbandits_cpp_strange_in_frame(SEXP frameSEXP, SEXP namesSEXP) {
+// cpp_invalid_in_frame
+std::string cpp_invalid_in_frame(const Rcpp::Environment& frame, const Rcpp::CharacterVector& names);
+RcppExport SEXP _gpbandits_cpp_invalid_in_frame(SEXP frameSEXP, SEXP namesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::Environment& >::type frame(frameSEXP);
     Rcpp::traits::input_parameter< const Rcpp::CharacterVector& >::type names(namesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_strange_in_frame(frame, names));
+    rcpp_result_gen = Rcpp::wrap(cpp_invalid_in_frame(frame, names));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -928,33 +928,33 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_varying_evidence
-Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& readings, bool fit_mean, const Eigen::VectorXd& parameters);
-RcppExport SEXP _gpbandits_cpp_varying_evidence(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP readingsSEXP, SEXP fit_meanSEXP, SEXP parametersSEXP) {
+Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& measurements, bool fit_mean, const Eigen::VectorXd& parameters);
+RcppExport SEXP _gpbandits_cpp_varying_evidence(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP measurementsSEXP, SEXP fit_meanSEXP, SEXP parametersSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type noise_kernel(noise_kernelSEXP);
     Rcpp::traits::input_parameter< int >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type readings(readingsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type measurements(measurementsSEXP);
     Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_varying_evidence(kernel, noise_kernel, variance, readings, fit_mean, parameters));
+    rcpp_result_gen = Rcpp::wrap(cpp_varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean, parameters));
     return rcpp_result_gen;
 END_RCPP
 }
 // cpp_fit_varying
-Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& readings, bool fit_mean, const Rcpp::List& problem, int iterations);
-RcppExport SEXP _gpbandits_cpp_fit_varying(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP readingsSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
+Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& measurements, bool fit_mean, const Rcpp::List& problem, int iterations);
+RcppExport SEXP _gpbandits_cpp_fit_varying(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP measurementsSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type noise_kernel(noise_kernelSEXP);
     Rcpp::traits::input_parameter< int >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type readings(readingsSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type measurements(measurementsSEXP);
     Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_varying(kernel, noise_kernel, variance, readings, fit_mean, problem, iterations));
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_varying(kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1071,14 +1071,14 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_climb
-Eigen::VectorXd cpp_climb(const Eigen::VectorXd& u, const Rcpp::Function& told);
-RcppExport SEXP _gpbandits_cpp_climb(SEXP uSEXP, SEXP toldSEXP) {
+// cpp_local_search
+Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function& reported);
+RcppExport SEXP _gpbandits_cpp_local_search(SEXP uSEXP, SEXP reportedSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type u(uSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::Function& >::type told(toldSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_climb(u, told));
+    Rcpp::traits::input_parameter< const Rcpp::Function& >::type reported(reportedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_local_search(u, reported));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1116,15 +1116,15 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_innovations
-Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector place, Rcpp::NumericVector y, Rcpp::NumericVector noise);
-RcppExport SEXP _gpbandits_cpp_innovations(SEXP gramSEXP, SEXP placeSEXP, SEXP ySEXP, SEXP noiseSEXP) {
+Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y, Rcpp::NumericVector noise);
+RcppExport SEXP _gpbandits_cpp_innovations(SEXP gramSEXP, SEXP pointSEXP, SEXP ySEXP, SEXP noiseSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< Rcpp::NumericMatrix >::type gram(gramSEXP);
-    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type place(placeSEXP);
+    Rcpp::traits::input_parameter< Rcpp::IntegerVector >::type point(pointSEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type y(ySEXP);
     Rcpp::traits::input_parameter< Rcpp::NumericVector >::type noise(noiseSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_innovations(gram, place, y, noise));
+    rcpp_result_gen = Rcpp::wrap(cpp_innovations(gram, point, y, noise));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1340,13 +1340,13 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_strange_in_function
-std::string cpp_strange_in_function(const Rcpp::RawVector& bytes);
-RcppExport SEXP _gpbandits_cpp_strange_in_function(SEXP bytesSEXP) {
+// cpp_invalid_in_function
+std::string cpp_invalid_in_function(const Rcpp::RawVector& bytes);
+RcppExport SEXP _gpbandits_cpp_invalid_in_function(SEXP bytesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::RawVector& >::type bytes(bytesSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_strange_in_function(bytes));
+    rcpp_result_gen = Rcpp::wrap(cpp_invalid_in_function(bytes));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1385,7 +1385,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_amend", (DL_FUNC) &_gpbandits_cpp_bandit_amend, 4},
     {"_gpbandits_cpp_bandit_withdraw", (DL_FUNC) &_gpbandits_cpp_bandit_withdraw, 4},
     {"_gpbandits_cpp_bandit_cells", (DL_FUNC) &_gpbandits_cpp_bandit_cells, 2},
-    {"_gpbandits_cpp_bandit_told", (DL_FUNC) &_gpbandits_cpp_bandit_told, 2},
+    {"_gpbandits_cpp_bandit_reported", (DL_FUNC) &_gpbandits_cpp_bandit_reported, 2},
     {"_gpbandits_cpp_bandit_predict_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_predict_outcomes, 2},
     {"_gpbandits_cpp_bandit_arm_outcomes", (DL_FUNC) &_gpbandits_cpp_bandit_arm_outcomes, 3},
     {"_gpbandits_cpp_log_feasible", (DL_FUNC) &_gpbandits_cpp_log_feasible, 4},
@@ -1414,17 +1414,17 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_run_play_at", (DL_FUNC) &_gpbandits_cpp_run_play_at, 2},
     {"_gpbandits_cpp_run_outcome", (DL_FUNC) &_gpbandits_cpp_run_outcome, 1},
     {"_gpbandits_cpp_log_commit", (DL_FUNC) &_gpbandits_cpp_log_commit, 4},
-    {"_gpbandits_cpp_told_cells", (DL_FUNC) &_gpbandits_cpp_told_cells, 1},
+    {"_gpbandits_cpp_reported_cells", (DL_FUNC) &_gpbandits_cpp_reported_cells, 1},
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 6},
     {"_gpbandits_cpp_logged_inputs", (DL_FUNC) &_gpbandits_cpp_logged_inputs, 2},
     {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 4},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 7},
     {"_gpbandits_cpp_query_frame", (DL_FUNC) &_gpbandits_cpp_query_frame, 2},
-    {"_gpbandits_cpp_is_ours", (DL_FUNC) &_gpbandits_cpp_is_ours, 1},
+    {"_gpbandits_cpp_is_trusted", (DL_FUNC) &_gpbandits_cpp_is_trusted, 1},
     {"_gpbandits_cpp_member", (DL_FUNC) &_gpbandits_cpp_member, 2},
     {"_gpbandits_cpp_make_ours", (DL_FUNC) &_gpbandits_cpp_make_ours, 1},
-    {"_gpbandits_cpp_strange_in_frame", (DL_FUNC) &_gpbandits_cpp_strange_in_frame, 2},
+    {"_gpbandits_cpp_invalid_in_frame", (DL_FUNC) &_gpbandits_cpp_invalid_in_frame, 2},
     {"_gpbandits_cpp_kernel_gram", (DL_FUNC) &_gpbandits_cpp_kernel_gram, 3},
     {"_gpbandits_cpp_kernel_gram_symmetric", (DL_FUNC) &_gpbandits_cpp_kernel_gram_symmetric, 2},
     {"_gpbandits_cpp_kernel_factor", (DL_FUNC) &_gpbandits_cpp_kernel_factor, 3},
@@ -1451,7 +1451,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_change_statistic", (DL_FUNC) &_gpbandits_cpp_change_statistic, 5},
     {"_gpbandits_cpp_detect_change", (DL_FUNC) &_gpbandits_cpp_detect_change, 7},
     {"_gpbandits_cpp_golden_points", (DL_FUNC) &_gpbandits_cpp_golden_points, 2},
-    {"_gpbandits_cpp_climb", (DL_FUNC) &_gpbandits_cpp_climb, 2},
+    {"_gpbandits_cpp_local_search", (DL_FUNC) &_gpbandits_cpp_local_search, 2},
     {"_gpbandits_cpp_columns", (DL_FUNC) &_gpbandits_cpp_columns, 3},
     {"_gpbandits_cpp_frame", (DL_FUNC) &_gpbandits_cpp_frame, 1},
     {"_gpbandits_cpp_preserve_rng", (DL_FUNC) &_gpbandits_cpp_preserve_rng, 2},
@@ -1476,7 +1476,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_json_numbers", (DL_FUNC) &_gpbandits_cpp_json_numbers, 1},
     {"_gpbandits_cpp_numbers_from_words", (DL_FUNC) &_gpbandits_cpp_numbers_from_words, 1},
     {"_gpbandits_cpp_json_strings", (DL_FUNC) &_gpbandits_cpp_json_strings, 1},
-    {"_gpbandits_cpp_strange_in_function", (DL_FUNC) &_gpbandits_cpp_strange_in_function, 1},
+    {"_gpbandits_cpp_invalid_in_function", (DL_FUNC) &_gpbandits_cpp_invalid_in_function, 1},
     {"_gpbandits_cpp_checksums", (DL_FUNC) &_gpbandits_cpp_checksums, 2},
     {NULL, NULL, 0}
 };

@@ -37,17 +37,17 @@ Role role_from(const Settings& role) {
 }
 
 // `settings`: `space`, `kernel`, `noise_var`, `engine`, ... of one outcome.
-OutcomeBeliefs outcome_from(const Settings& settings, const PolicyTraits& policy) {
-  OutcomeBeliefs out;
+OutcomeModelState outcome_from(const Settings& settings, const PolicyTraits& policy) {
+  OutcomeModelState out;
   out.noise_var = settings.number("noise_var");
   out.space = make_space(settings, policy, lbfgsb_minimizer());
   if (settings.has("noise_field")) {
     const auto field = settings.part("noise_field");
     out.noise_field = std::make_shared<const NoiseField>(
-        make_kernel(*field->part("kernel")), field->matrix("places"), field->numbers("weights"),
+        make_kernel(*field->part("kernel")), field->matrix("points"), field->numbers("weights"),
         field->number("level"), field->number("least"), field->number("most"));
   }
-  if (settings.has("outputs")) out.outputs = make_output_map(*settings.part("outputs"));
+  if (settings.has("outputs")) out.outputs = make_outcome_transform(*settings.part("outputs"));
   if (settings.has("role")) out.role = role_from(*settings.part("role"));
   if (settings.has("likelihood")) {
     const auto likelihood = settings.part("likelihood");
@@ -61,11 +61,11 @@ OutcomeBeliefs outcome_from(const Settings& settings, const PolicyTraits& policy
 }  // namespace
 
 // The settings are the first outcome's, too; `outcomes` has those of the others.
-Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
+ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* handle) {
   const RSettings settings(config, handle);
   const auto policy = settings.part("policy");
   const PolicyTraits traits{policy->flag("draws"), policy->flag("rises")};
-  Beliefs out;
+  ModelState out;
   out.outcomes.push_back(outcome_from(settings, traits));
   std::vector<Role> roles{out.outcomes[0].role};
   if (settings.has("outcomes")) {
@@ -92,9 +92,9 @@ Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle) {
   return out;
 }
 
-FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle) {
+StateRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle) {
   const RSettings settings(config, handle);
-  FoldRules out;
+  StateRules out;
   out.pending = make_pending(*settings.part("pending"));
   if (settings.has("changes")) out.changes = make_changes(*settings.part("changes"));
   if (settings.has("constraints")) {
@@ -187,16 +187,16 @@ class Outcomes {
   std::vector<int> outcome_;
 };
 
-// Places to R, as they come from it, `inputs` without the arm's number.
-Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Place*>& places) {
-  const int rows = static_cast<int>(places.size());
+// Points to R, as they come from it, `inputs` without the arm's number.
+Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Point*>& points) {
+  const int rows = static_cast<int>(points.size());
   if (rows == 0) return Rcpp::NumericMatrix(0, 0);
-  if (places[0]->kind == gpb::Place::Kind::tabled) return Rcpp::NumericMatrix(rows, 0);
-  const bool numbered = places[0]->kind == gpb::Place::Kind::numbered;
-  const int columns = static_cast<int>(places[0]->x.size()) - (numbered ? 1 : 0);
+  if (points[0]->kind == gpb::Point::Kind::tabled) return Rcpp::NumericMatrix(rows, 0);
+  const bool numbered = points[0]->kind == gpb::Point::Kind::numbered;
+  const int columns = static_cast<int>(points[0]->x.size()) - (numbered ? 1 : 0);
   Rcpp::NumericMatrix out(rows, columns);
   for (int k = 0; k < rows; ++k) {
-    for (int c = 0; c < columns; ++c) out(k, c) = places[static_cast<std::size_t>(k)]->x[c];
+    for (int c = 0; c < columns; ++c) out(k, c) = points[static_cast<std::size_t>(k)]->x[c];
   }
   return out;
 }
@@ -231,14 +231,14 @@ bool cpp_bandit_is_ready(SEXP handle) { return is_ready(handle); }
 
 // Plays places of a design, one after the other.
 // [[Rcpp::export(rng = false)]]
-void cpp_bandit_explore(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
+void cpp_bandit_explore(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts,
                         double time) {
-  const PlacesFromR place(places);
+  const PointsFromR point(points);
   const auto context = gpb::contexts_from_list(contexts);
-  BanditChange bandit(handle);
+  BanditDelta bandit(handle);
   bandit->set_clock(time);
-  for (R_xlen_t k = 0; k < place.size(); ++k) {
-    bandit->explore(place.at(bandit->space(), k), context.at(static_cast<std::size_t>(k)));
+  for (R_xlen_t k = 0; k < point.size(); ++k) {
+    bandit->explore(point.at(bandit->space(), k), context.at(static_cast<std::size_t>(k)));
   }
 }
 
@@ -246,7 +246,7 @@ void cpp_bandit_explore(SEXP handle, const Rcpp::List& places, const Rcpp::List&
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVector& x,
                                     bool back) {
-  const gpb::OutputMap outputs = gpb::make_output_map(gpb::RSettings(map));
+  const gpb::OutcomeTransform outputs = gpb::make_outcome_transform(gpb::RSettings(map));
   Rcpp::NumericVector out(x.size());
   for (R_xlen_t k = 0; k < x.size(); ++k) {
     out[k] = back ? outputs.reward(x[k]) : outputs.value(x[k]);
@@ -259,13 +259,13 @@ Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVe
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& mean, const Rcpp::NumericVector& sd,
                               double noise_var) {
-  const gpb::OutputMap outputs = gpb::make_output_map(gpb::RSettings(map));
+  const gpb::OutcomeTransform outputs = gpb::make_outcome_transform(gpb::RSettings(map));
   gpb::OutputMoments moments(outputs, noise_var);
   const R_xlen_t n = mean.size();
   Rcpp::NumericVector centre(n), spread(n);
   double bent = 0.0, lower = gpb::kInf, upper = -gpb::kInf;
   for (R_xlen_t k = 0; k < n; ++k) {
-    if (!moments.asks_readings(mean[k], sd[k])) continue;
+    if (!moments.asks_measurements(mean[k], sd[k])) continue;
     ++bent;
     lower = std::min(lower, mean[k] - moments.kReach * sd[k]);
     upper = std::max(upper, mean[k] + moments.kReach * sd[k]);
@@ -273,7 +273,7 @@ Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& 
   // (A table pays where it has fewer cells than there are nodes to ask it at.)
   if (bent > 0.0 && moments.cells(lower, upper) < 100.0 * bent) moments.tabulate(lower, upper);
   for (R_xlen_t k = 0; k < n; ++k) {
-    const double middle = moments.expected_reading(mean[k], sd[k]);
+    const double middle = moments.expected_measurement(mean[k], sd[k]);
     spread[k] = moments.spread(mean[k], sd[k], middle);
     centre[k] = outputs.centre + middle;
     if (k % 256 == 0) gpb::check_interrupt();
@@ -284,7 +284,7 @@ Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& 
 // How fast values change with rewards under a map of outputs.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::NumericVector& reward) {
-  const gpb::OutputMap outputs = gpb::make_output_map(gpb::RSettings(map));
+  const gpb::OutcomeTransform outputs = gpb::make_outcome_transform(gpb::RSettings(map));
   Rcpp::NumericVector out(reward.size());
   for (R_xlen_t k = 0; k < reward.size(); ++k) out[k] = outputs.slope(reward[k]);
   return out;
@@ -292,28 +292,28 @@ Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::Numeric
 
 namespace {
 
-Rcpp::List places_to_r(const std::vector<gpb::Place>& places) {
-  Rcpp::IntegerVector arm(static_cast<R_xlen_t>(places.size()));
-  std::vector<const gpb::Place*> pointers;
-  for (std::size_t k = 0; k < places.size(); ++k) {
-    arm[static_cast<R_xlen_t>(k)] = or_na(places[k].arm);
-    pointers.push_back(&places[k]);
+Rcpp::List points_to_r(const std::vector<gpb::Point>& points) {
+  Rcpp::IntegerVector arm(static_cast<R_xlen_t>(points.size()));
+  std::vector<const gpb::Point*> pointers;
+  for (std::size_t k = 0; k < points.size(); ++k) {
+    arm[static_cast<R_xlen_t>(k)] = or_na(points[k].arm);
+    pointers.push_back(&points[k]);
   }
   return Rcpp::List::create(Rcpp::_["arm"] = arm, Rcpp::_["inputs"] = inputs_of(pointers));
 }
 
 }  // namespace
 
-// The place that the posterior mean recommends in each context, of those where the limits hold with
+// The point that the posterior mean recommends in each context, of those where the limits hold with
 // probability `feasible`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts, double feasible) {
   BanditHandle bandit(handle);
-  std::vector<gpb::Place> places;
+  std::vector<gpb::Point> points;
   for (const Context& context : gpb::contexts_from_list(contexts)) {
-    places.push_back(bandit->recommend(context, feasible));
+    points.push_back(bandit->recommend(context, feasible));
   }
-  return places_to_r(places);
+  return points_to_r(points);
 }
 
 namespace {
@@ -331,7 +331,7 @@ Rcpp::LogicalVector flags_to_r(const std::vector<char>& flags) {
 Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width) {
   BanditHandle bandit(handle);
   const auto found = bandit->largest_bound(width, gpb::contexts_from_list(context).at(0));
-  Rcpp::List out = places_to_r({found.first});
+  Rcpp::List out = points_to_r({found.first});
   out["value"] = found.second;
   return out;
 }
@@ -348,7 +348,7 @@ Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& 
     if (k > 0) others.push_back(&*BanditHandle(handles[k]));
     terms.push_back({weight[k], width[k], floored[k] != 0});
   }
-  return places_to_r({first->largest_sum(others, std::move(terms), target, gpb::contexts_from_list(context).at(0))});
+  return points_to_r({first->largest_sum(others, std::move(terms), target, gpb::contexts_from_list(context).at(0))});
 }
 
 // What is safe among the places of several bandits' posteriors, the first one f's, see SafeSets: all arms in a context,
@@ -388,7 +388,7 @@ Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector
 Rcpp::List cpp_bandit_safe(SEXP handle, const Rcpp::List& context) {
   BanditHandle bandit(handle);
   const Context here = gpb::contexts_from_list(context).at(0);
-  const gpb::PlaceLabels found = bandit->labels(here);
+  const gpb::PointLabels found = bandit->labels(here);
   using Rcpp::_;
   return Rcpp::List::create(_["safe"] = flags_to_r(found.safe), _["maximiser"] = flags_to_r(found.maximiser),
                             _["expander"] = flags_to_r(found.expander), _["lower"] = found.lower,
@@ -400,24 +400,24 @@ Rcpp::List cpp_bandit_safe(SEXP handle, const Rcpp::List& context) {
 Rcpp::List cpp_bandit_advantage(SEXP handle, const Rcpp::List& from, const Rcpp::List& context,
                                 double width) {
   BanditHandle bandit(handle);
-  const gpb::Place place = PlacesFromR(from).at(bandit->space(), 0);
+  const gpb::Point point = PointsFromR(from).at(bandit->space(), 0);
   const auto found =
-      bandit->largest_advantage(place, width, gpb::contexts_from_list(context).at(0));
-  Rcpp::List out = places_to_r({found.first});
+      bandit->largest_advantage(point, width, gpb::contexts_from_list(context).at(0));
+  Rcpp::List out = points_to_r({found.first});
   out["value"] = found.second;
   return out;
 }
 
-// f less f at a place: means and sds, at all arms in a known context, or at points.
+// f less f at a point: means and sds, at all arms in a known context, or at points.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_differences(SEXP handle, const Rcpp::List& from, const Rcpp::List& context,
                                   const Eigen::MatrixXd& points) {
   BanditHandle bandit(handle);
-  const gpb::Place place = PlacesFromR(from).at(bandit->space(), 0);
+  const gpb::Point point = PointsFromR(from).at(bandit->space(), 0);
   gpb::Candidates some = bandit->space().candidates(gpb::contexts_from_list(context).at(0));
   if (!some.tabled()) some.X = points;
   Eigen::VectorXd mean, variance;
-  bandit->mean().differences(some, place, mean, variance);
+  bandit->mean().differences(some, point, mean, variance);
   return Rcpp::List::create(Rcpp::_["mean"] = mean,
                             Rcpp::_["sd"] = gpb::roots(variance));
 }
@@ -435,18 +435,18 @@ Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
       Rcpp::_["inputs"] = all.X, Rcpp::_["refutations"] = static_cast<int>(found.refutations()));
 }
 
-// The maximum and the value at the recommended place, in joint draws: a row each.
+// The maximum and the value at the recommended point, in joint draws: a row each.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, int draws) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
   const Context here = gpb::contexts_from_list(context).at(0);
-  const gpb::Place place = bandit->recommend(here);
+  const gpb::Point point = bandit->recommend(here);
   Eigen::MatrixXd out(draws, 2);
   constexpr int block = 16;
   for (int k = 0; k < draws; k += block) {
     const int some = std::min(block, draws - k);
-    out.middleRows(k, some) = bandit->drawn_maxima(place, some, here, rng);
+    out.middleRows(k, some) = bandit->drawn_maxima(point, some, here, rng);
     gpb::check_interrupt();
   }
   return out;
@@ -470,30 +470,30 @@ Eigen::MatrixXd cpp_joint_maxima(SEXP joint, int draws) {
 }
 
 // A reward that is NA is not known yet. `outcomes`: NULL, or, where there are several, their values and noise variances
-// (`value`, `noise_var`, a row per place), told when all places are given, those that are not NA.
+// (`value`, `noise_var`, a row per point), told when all points are given, those that are not NA.
 // [[Rcpp::export(rng = false)]]
-void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& contexts,
+void cpp_bandit_give(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts,
                      const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
-                     double time, const Rcpp::List& told, const Rcpp::Nullable<Rcpp::List>& outcomes) {
-  const ToldFromR beside(told, reward.size());
-  const PlacesFromR place(places);
+                     double time, const Rcpp::List& reported, const Rcpp::Nullable<Rcpp::List>& outcomes) {
+  const ReportFromR beside(reported, reward.size());
+  const PointsFromR point(points);
   const auto context = gpb::contexts_from_list(contexts);
-  BanditChange bandit(handle);
-  const Index before = bandit->fold().rounds();
+  BanditDelta bandit(handle);
+  const Index before = bandit->state().rounds();
   bandit->set_clock(time);
-  for (R_xlen_t k = 0; k < place.size(); ++k) {
-    bandit->give(place.at(bandit->space(), k), context[static_cast<std::size_t>(k)], reward[k],
+  for (R_xlen_t k = 0; k < point.size(); ++k) {
+    bandit->give(point.at(bandit->space(), k), context[static_cast<std::size_t>(k)], reward[k],
                  gpb::row_of(constraints, static_cast<Index>(k)), beside.at(k));
     if (k % 64 == 63) gpb::check_interrupt();
   }
   if (outcomes.isNull()) return;
   const Rcpp::List all(outcomes.get());
   const auto value = Rcpp::as<Eigen::MatrixXd>(all["value"]), noise_var = Rcpp::as<Eigen::MatrixXd>(all["noise_var"]);
-  check_length(value.rows(), place.size());
+  check_length(value.rows(), point.size());
   for (Index k = 0; k < value.rows(); ++k) {
     for (Index j = 0; j < value.cols(); ++j) {
       if (std::isnan(value(k, j))) continue;
-      gpb::Told one;
+      gpb::Report one;
       one.noise_var = noise_var(k, j);
       one.outcome = j;
       bandit->observe(before + k + 1, value(k, j), Eigen::VectorXd(), one);
@@ -503,16 +503,16 @@ void cpp_bandit_give(SEXP handle, const Rcpp::List& places, const Rcpp::List& co
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_amend(SEXP handle, const Rcpp::IntegerVector& id,
-                      const Rcpp::NumericVector& reward, const Rcpp::List& told) {
-  const ToldFromR beside(told, id.size());
-  BanditChange bandit(handle);
+                      const Rcpp::NumericVector& reward, const Rcpp::List& reported) {
+  const ReportFromR beside(reported, id.size());
+  BanditDelta bandit(handle);
   for (R_xlen_t k = 0; k < id.size(); ++k) bandit->amend(id[k], reward[k], beside.at(k));
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed, SEXP outcome) {
   const Outcomes outcomes(outcome, id.size());
-  BanditChange bandit(handle);
+  BanditDelta bandit(handle);
   for (R_xlen_t k = 0; k < id.size(); ++k) {
     bandit->withdraw(id[k], failed ? gpb::Status::failed : gpb::Status::withdrawn, outcomes[k]);
   }
@@ -522,30 +522,30 @@ void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed
 // [[Rcpp::export(rng = false)]]
 Rcpp::IntegerMatrix cpp_bandit_cells(SEXP handle, const Rcpp::IntegerVector& id) {
   BanditHandle bandit(handle);
-  const gpb::Fold& fold = bandit->fold();
-  Rcpp::IntegerMatrix out(static_cast<int>(id.size()), static_cast<int>(fold.outcomes()));
+  const gpb::BanditState& state = bandit->state();
+  Rcpp::IntegerMatrix out(static_cast<int>(id.size()), static_cast<int>(state.outcomes()));
   for (int i = 0; i < out.nrow(); ++i) {
-    for (int k = 0; k < out.ncol(); ++k) out(i, k) = static_cast<int>(fold.query(id[i]).cell(k).status);
+    for (int k = 0; k < out.ncol(); ++k) out(i, k) = static_cast<int>(state.query(id[i]).cell(k).status);
   }
   return out;
 }
 
 // What was told beside the values of some queries: a row each and a column per outcome, NA where nothing was.
 // [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_told(SEXP handle, const Rcpp::IntegerVector& id) {
+Rcpp::List cpp_bandit_reported(SEXP handle, const Rcpp::IntegerVector& id) {
   BanditHandle bandit(handle);
-  const gpb::Fold& fold = bandit->fold();
-  Rcpp::NumericMatrix noise_var(static_cast<int>(id.size()), static_cast<int>(fold.outcomes()));
+  const gpb::BanditState& state = bandit->state();
+  Rcpp::NumericMatrix noise_var(static_cast<int>(id.size()), static_cast<int>(state.outcomes()));
   Rcpp::NumericMatrix size(noise_var.nrow(), noise_var.ncol()), spread(noise_var.nrow(), noise_var.ncol());
   for (int i = 0; i < noise_var.nrow(); ++i) {
     for (int k = 0; k < noise_var.ncol(); ++k) {
-      const gpb::Cell& cell = fold.query(id[i]).cell(k);
+      const gpb::Cell& cell = state.query(id[i]).cell(k);
       const bool known = cell.status == gpb::Status::known || cell.status == gpb::Status::lost;
-      gpb::Told told;
-      if (known) told = cell.told.get();
-      noise_var(i, k) = or_na(told.noise_var);
-      size(i, k) = or_na(told.size);
-      spread(i, k) = or_na(told.spread);
+      gpb::Report reported;
+      if (known) reported = cell.reported.get();
+      noise_var(i, k) = or_na(reported.noise_var);
+      size(i, k) = or_na(reported.size);
+      spread(i, k) = or_na(reported.spread);
     }
   }
   using Rcpp::_;
@@ -556,12 +556,12 @@ Rcpp::List cpp_bandit_told(SEXP handle, const Rcpp::IntegerVector& id) {
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& points) {
   BanditHandle bandit(handle);
-  const auto outcomes = bandit->fold().outcomes();
+  const auto outcomes = bandit->state().outcomes();
   Eigen::MatrixXd mean(points.rows(), outcomes), sd(points.rows(), outcomes);
   for (Index first = 0; first < points.rows(); first += kPredictRows) {
     if (first > 0) gpb::check_interrupt();
     const Index count = std::min(kPredictRows, points.rows() - first);
-    const gpb::PlacesMoments some = bandit->outcomes_at(points.middleRows(first, count));
+    const gpb::PointsMoments some = bandit->outcomes_at(points.middleRows(first, count));
     mean.middleRows(first, count) = some.mean;
     sd.middleRows(first, count) = some.sd;
   }
@@ -573,12 +573,12 @@ Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& point
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_arm_outcomes(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context) {
   BanditHandle bandit(handle);
-  const auto outcomes = bandit->fold().outcomes();
+  const auto outcomes = bandit->state().outcomes();
   Eigen::MatrixXd mean(arm.size(), outcomes), sd(arm.size(), outcomes);
   for (R_xlen_t i = 0; i < arm.size(); ++i) {
-    const gpb::Place place = bandit->space().place(arm[i], context[context.size() == 1 ? 0 : i], Eigen::VectorXd());
+    const gpb::Point point = bandit->space().point(arm[i], context[context.size() == 1 ? 0 : i], Eigen::VectorXd());
     for (Index k = 0; k < outcomes; ++k) {
-      bandit->quantities()[static_cast<std::size_t>(k)].at(place, mean(i, k), sd(i, k));
+      bandit->outcome_models()[static_cast<std::size_t>(k)].at(point, mean(i, k), sd(i, k));
     }
   }
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
@@ -609,7 +609,7 @@ struct LogFromR {
   LogFromR(const Rcpp::List& queries, const Rcpp::List& contexts_in, const Rcpp::List& events,
            int first_query)
       : first(first_query),
-        places(queries),
+        points(queries),
         contexts(gpb::contexts_from_list(contexts_in)),
         action(queries["action"]),
         mean(queries["mean"]),
@@ -621,9 +621,9 @@ struct LogFromR {
         id(events["id"]),
         reward(events["reward"]),
         time(events["time"]),
-        told(events, id.size()),
+        reported(events, id.size()),
         arms(events["arms"]) {
-    const R_xlen_t n = places.size(), m = kind.size();
+    const R_xlen_t n = points.size(), m = kind.size();
     for (const R_xlen_t length : {static_cast<R_xlen_t>(contexts.size()), action.size(),
                                   mean.size(), sd.size(), width.size(),
                                   static_cast<R_xlen_t>(g.rows())}) {
@@ -639,7 +639,7 @@ struct LogFromR {
   // The query that an event is about; its number must be one of the log's.
   R_xlen_t query_of(R_xlen_t event) const {
     const R_xlen_t k = static_cast<R_xlen_t>(id[event]) - 1 - first;
-    if (id[event] == NA_INTEGER || k < 0 || k >= places.size()) {
+    if (id[event] == NA_INTEGER || k < 0 || k >= points.size()) {
       throw std::invalid_argument("an event is about a query that the log does not have");
     }
     return k;
@@ -647,7 +647,7 @@ struct LogFromR {
 
   Event event(R_xlen_t e) const {
     const auto what = static_cast<EventKind>(kind[e]);
-    Event out{what, id[e], time[e], reward[e], told.at(e), Eigen::VectorXd()};
+    Event out{what, id[e], time[e], reward[e], reported.at(e), Eigen::VectorXd()};
     if (what == EventKind::reward || what == EventKind::given) {
       out.g = gpb::row_of(g, query_of(e));
     }
@@ -666,7 +666,7 @@ struct LogFromR {
     if (!std::isfinite(mean[k]) || !(sd[k] >= 0.0 && std::isfinite(sd[k]))) {
       throw std::invalid_argument("a query without a mean and a standard deviation");
     }
-    out.place = places.at(space, k);
+    out.point = points.at(space, k);
     Context context = contexts[static_cast<std::size_t>(k)];
     out.action = static_cast<Action>(action[k]);
     out.mean = mean[k];
@@ -678,7 +678,7 @@ struct LogFromR {
     }
     if (STRING_ELT(arms, e) != NA_STRING) {
       gpb::read_offer(Rcpp::as<std::string>(arms[e]), space.numbered_arms(), context);
-      if (context.fixed && !context.fixed->holds(out.place.x)) {
+      if (context.fixed && !context.fixed->holds(out.point.x)) {
         throw std::invalid_argument("a query is not where its inputs were fixed");
       }
     }
@@ -687,7 +687,7 @@ struct LogFromR {
   }
 
   int first;  // queries that stand before these
-  PlacesFromR places;
+  PointsFromR points;
   std::vector<Context> contexts;
   Rcpp::IntegerVector action;
   Rcpp::NumericVector mean, sd, width;
@@ -695,17 +695,17 @@ struct LogFromR {
   Eigen::MatrixXd g;
   Rcpp::IntegerVector kind, id;
   Rcpp::NumericVector reward, time;
-  ToldFromR told;
+  ReportFromR reported;
   Rcpp::CharacterVector arms;  // those that were eligible, NA for all
 };
 
 // A refit: afterwards nothing calls the functions of the one before.
 template <typename Refit>
-void change_beliefs(SEXP handle, const Rcpp::List& config, const Refit& refit) {
+void change_model_state(SEXP handle, const Rcpp::List& config, const Refit& refit) {
   gpb::HandleFunctions functions;
-  gpb::Beliefs beliefs = gpb::beliefs_from_config(config, &functions);
+  gpb::ModelState model_state = gpb::model_state_from_config(config, &functions);
   const Rcpp::Shield<SEXP> kept(functions.list());
-  refit(std::move(beliefs));
+  refit(std::move(model_state));
   SET_VECTOR_ELT(R_ExternalPtrProtected(handle), 1, kept);
   functions.let_go();
 }
@@ -726,55 +726,55 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
     bandit->set_clock(event.time);
     if (event.kind == EventKind::refit || event.kind == EventKind::arms) {
       if (refitted >= refits.size()) throw std::invalid_argument("a refit has no parameters");
-      change_beliefs(handle, refits[refitted++], [&](gpb::Beliefs beliefs) {
-        if (event.kind == EventKind::arms) bandit->replay_arms(std::move(beliefs));
-        else bandit->replay_refit(std::move(beliefs));
+      change_model_state(handle, refits[refitted++], [&](gpb::ModelState model_state) {
+        if (event.kind == EventKind::arms) bandit->replay_arms(std::move(model_state));
+        else bandit->replay_refit(std::move(model_state));
       });
       continue;
     }
     const bool asks = event.kind == EventKind::query || event.kind == EventKind::given;
     bandit->replay(event, asks ? log.query(bandit->space(), e, bandit->phases()) : Query());
   }
-  if (bandit->fold().lacks_sums()) throw std::invalid_argument("a checkpoint that is not whole");
+  if (bandit->state().lacks_sums()) throw std::invalid_argument("a checkpoint that is not whole");
 }
 
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) {
-  change_beliefs(handle, config, [&](gpb::Beliefs beliefs) {
-    BanditChange bandit(handle);
-    bandit->refit(std::move(beliefs));
+  change_model_state(handle, config, [&](gpb::ModelState model_state) {
+    BanditDelta bandit(handle);
+    bandit->refit(std::move(model_state));
   });
 }
 
 // The settings have the arms that there are and further ones after them.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config) {
-  change_beliefs(handle, config, [&](gpb::Beliefs beliefs) {
-    BanditChange bandit(handle);
-    bandit->add_arms(std::move(beliefs));
+  change_model_state(handle, config, [&](gpb::ModelState model_state) {
+    BanditDelta bandit(handle);
+    bandit->add_arms(std::move(model_state));
   });
 }
 
 // What the mean of an outcome (1-based) knows: ids of the queries, their values (rewards, or what stands
 // for them), their noise variances, NA for the bandit's own, how many readings with what spread they
-// are the means of, and the other end of what they may be, NA where they are told (see Told).
+// are the means of, and the other end of what they may be, NA where they are told (see Report).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
   BanditHandle bandit(handle);
-  const gpb::Fold& fold = bandit->fold();
+  const gpb::BanditState& state = bandit->state();
   const Index k = outcome - 1;
-  if (k < 0 || k >= fold.outcomes()) throw std::invalid_argument("there is no such outcome");
+  if (k < 0 || k >= state.outcomes()) throw std::invalid_argument("there is no such outcome");
   std::vector<int> id;
   std::vector<double> value, noise_var, size, spread, doubted_to;
-  for (const Query& query : fold.queries()) {
-    if (!fold.is_known(query, k)) continue;
-    id.push_back(static_cast<int>(&query - fold.queries().data()) + 1);
-    value.push_back(fold.known_value(query, k));
-    const gpb::Told told = fold.known_told(query, k);
-    noise_var.push_back(or_na(told.noise_var));
-    size.push_back(told.times());
-    spread.push_back(std::isnan(told.spread) ? 0.0 : told.spread);
-    doubted_to.push_back(or_na(told.doubted_to));
+  for (const Query& query : state.queries()) {
+    if (!state.is_known(query, k)) continue;
+    id.push_back(static_cast<int>(&query - state.queries().data()) + 1);
+    value.push_back(state.known_value(query, k));
+    const gpb::Report reported = state.known_reported(query, k);
+    noise_var.push_back(or_na(reported.noise_var));
+    size.push_back(reported.times());
+    spread.push_back(std::isnan(reported.spread) ? 0.0 : reported.spread);
+    doubted_to.push_back(or_na(reported.doubted_to));
   }
   using Rcpp::_;
   return Rcpp::List::create(_["id"] = id, _["value"] = value, _["noise_var"] = noise_var,
@@ -816,10 +816,10 @@ Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm,
   const Eigen::VectorXd none;
   double ignored;
   for (R_xlen_t k = 0; k < arm.size(); ++k) {
-    const gpb::Place place =
-        bandit->space().place(arm[k], context[context.size() == 1 ? 0 : k], none);
-    bandit->mean().at(place, mean[k], sd[k]);
-    if (&bandit->mean() != &bandit->variance()) bandit->variance().at(place, ignored, sd[k]);
+    const gpb::Point point =
+        bandit->space().point(arm[k], context[context.size() == 1 ? 0 : k], none);
+    bandit->mean().at(point, mean[k], sd[k]);
+    if (&bandit->mean() != &bandit->variance()) bandit->variance().at(point, ignored, sd[k]);
   }
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
@@ -830,12 +830,12 @@ Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm,
 Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
   BanditHandle bandit(handle);
   Eigen::VectorXd mean(points.rows()), sd(points.rows()), part, variance;
-  const gpb::MeanAndVariance beliefs{bandit->mean(), bandit->variance()};
+  const gpb::MeanAndVariance model_state{bandit->mean(), bandit->variance()};
   for (Index first = 0; first < points.rows(); first += kPredictRows) {
     if (first > 0) gpb::check_interrupt();
     const Index count = std::min(kPredictRows, points.rows() - first);
     const Eigen::MatrixXd some = points.middleRows(first, count);
-    beliefs.predict(some, part, variance);
+    model_state.predict(some, part, variance);
     mean.segment(first, count) = part;
     sd.segment(first, count) = gpb::roots(variance);
   }
@@ -847,13 +847,13 @@ Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
 Eigen::MatrixXd cpp_bandit_drawn_values(SEXP handle, int outcome, const Eigen::MatrixXd& points, int draws) {
   BanditHandle bandit(handle);
   gpb::RRng rng;
-  const gpb::Quantity& quantity = bandit->quantities().at(static_cast<std::size_t>(outcome));
+  const gpb::OutcomeModel& outcome_model = bandit->outcome_models().at(static_cast<std::size_t>(outcome));
   gpb::Candidates anywhere;
   anywhere.X = points;
   anywhere.complete = false;
   Eigen::MatrixXd out(points.rows(), draws);
   for (int k = 0; k < draws; ++k) {
-    out.col(k) = quantity.variance().sample(quantity.mean(), anywhere, 1.0, rng)->at(points);
+    out.col(k) = outcome_model.variance().sample(outcome_model.mean(), anywhere, 1.0, rng)->at(points);
     gpb::check_interrupt();
   }
   return out;
@@ -864,7 +864,7 @@ Eigen::MatrixXd cpp_bandit_drawn_values(SEXP handle, int outcome, const Eigen::M
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::MatrixXd& points, int size) {
   BanditHandle bandit(handle);
-  const gpb::Quantity& quantity = bandit->quantities().at(static_cast<std::size_t>(outcome));
+  const gpb::OutcomeModel& outcome_model = bandit->outcome_models().at(static_cast<std::size_t>(outcome));
   std::vector<Index> all(static_cast<std::size_t>(size));
   for (int i = 0; i < size; ++i) all[static_cast<std::size_t>(i)] = i;
   const Index blocks = points.rows() / size;
@@ -873,7 +873,7 @@ Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::Matr
     gpb::Candidates block;
     block.X = points.middleRows(k * size, size);
     block.complete = false;
-    const Eigen::MatrixXd joint = quantity.variance().covariance(block, all);
+    const Eigen::MatrixXd joint = outcome_model.variance().covariance(block, all);
     sd[k] = std::sqrt(std::max(0.0, joint.mean()));
     single[k] = joint.diagonal().mean();
     gpb::check_interrupt();
@@ -889,7 +889,7 @@ Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context,
   const gpb::Context here = gpb::contexts_from_list(context).at(0);
   Rcpp::IntegerVector out(count);
   for (int k = 0; k < count; ++k) {
-    out[k] = static_cast<int>(bandit->propose(here, rng).place.arm);
+    out[k] = static_cast<int>(bandit->propose(here, rng).point.arm);
     if (k % 16 == 15) gpb::check_interrupt();
   }
   return out;
@@ -925,9 +925,9 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["prior_scale"] = bandit->space().prior_scale(),
                             _["log_det"] = bandit->variance().log_det(),
                             _["pending_information"] = bandit->pending_information(),
-                            _["rounds"] = static_cast<int>(bandit->fold().all_rounds()),
-                            _["segment"] = bandit->fold().segment(),
-                            _["clock"] = bandit->fold().latest_time(),
+                            _["rounds"] = static_cast<int>(bandit->state().all_rounds()),
+                            _["segment"] = bandit->state().segment(),
+                            _["clock"] = bandit->state().latest_time(),
                             _["refutations"] = static_cast<int>(bandit->refutations()));
 }
 
@@ -939,8 +939,8 @@ Rcpp::List cpp_bandit_models_at(SEXP handle, const Rcpp::IntegerVector& id) {
   Rcpp::NumericMatrix mean(static_cast<int>(id.size()), static_cast<int>(all.models()));
   Rcpp::NumericMatrix sd(mean.nrow(), mean.ncol());
   for (int i = 0; i < mean.nrow(); ++i) {
-    const gpb::Place& place = bandit->fold().query(id[i]).place;
-    for (int k = 0; k < mean.ncol(); ++k) all.model(k).at(place, mean(i, k), sd(i, k));
+    const gpb::Point& point = bandit->state().query(id[i]).point;
+    for (int k = 0; k < mean.ncol(); ++k) all.model(k).at(point, mean(i, k), sd(i, k));
   }
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
@@ -996,9 +996,9 @@ double cpp_bandit_width(SEXP handle) {
 namespace {
 
 // Calls back at most every 50 ms: interrupts, and the progress bar.
-class Pulse {
+class HeartbeatTimer {
  public:
-  explicit Pulse(const Rcpp::Nullable<Rcpp::Function>& progress) {
+  explicit HeartbeatTimer(const Rcpp::Nullable<Rcpp::Function>& progress) {
     if (progress.isNotNull()) progress_.emplace(Rcpp::Function(progress.get()), nullptr);
   }
   void beat(double done) {
@@ -1023,13 +1023,13 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list, gpb::HandleFunctions* hand
   if (!Rf_isNull(list["delay_at"])) {
     const gpb::RFunction f{Rcpp::Function(list["delay_at"]), handle};
     draws.delay_at = [f](const gpb::Query& query, gpb::Index round) {
-      return Rcpp::as<double>(f(static_cast<int>(query.place.arm), query.place.x, static_cast<double>(round + 1)));
+      return Rcpp::as<double>(f(static_cast<int>(query.point.arm), query.point.x, static_cast<double>(round + 1)));
     };
   }
   return draws;
 }
 
-// A table of true means, or an R function of the place's arm (0-based, NA without one), its
+// A table of true means, or an R function of the point's arm (0-based, NA without one), its
 // inputs and the round (1-based).
 std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth, gpb::HandleFunctions* handle) {
   if (truth.containsElementNamed("table")) {
@@ -1038,19 +1038,19 @@ std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth,
                                                    Rcpp::as<Eigen::MatrixXd>(truth["constraints"]));
   }
   const gpb::RFunction f{Rcpp::Function(truth["f"]), handle};
-  const auto arm_of = [](const gpb::Place& place) {
-    return place.arm < 0 ? NA_INTEGER : static_cast<int>(place.arm);
+  const auto arm_of = [](const gpb::Point& point) {
+    return point.arm < 0 ? NA_INTEGER : static_cast<int>(point.arm);
   };
   gpb::FunctionEnvironment::Constraints constraints;
   if (!Rf_isNull(truth["g"])) {
     const gpb::RFunction g{Rcpp::Function(truth["g"]), handle};
-    constraints = [g, arm_of](const gpb::Place& place) {
-      return Rcpp::as<Eigen::VectorXd>(g(arm_of(place), place.x));
+    constraints = [g, arm_of](const gpb::Point& point) {
+      return Rcpp::as<Eigen::VectorXd>(g(arm_of(point), point.x));
     };
   }
   return std::make_unique<gpb::FunctionEnvironment>(
-      [f, arm_of](const gpb::Place& place, gpb::Index round) {
-        return Rcpp::as<double>(f(arm_of(place), place.x,
+      [f, arm_of](const gpb::Point& point, gpb::Index round) {
+        return Rcpp::as<double>(f(arm_of(point), point.x,
                                   static_cast<double>(round + 1)));
       },
       constraints);
@@ -1087,7 +1087,7 @@ SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws) 
 // [[Rcpp::export(rng = false)]]
 void cpp_run_receive(SEXP run_handle) {
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);
-  BanditChange change(in_progress->handle);
+  BanditDelta change(in_progress->handle);
   in_progress->run.receive();
 }
 
@@ -1095,21 +1095,21 @@ void cpp_run_receive(SEXP run_handle) {
 void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> progress) {
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);
   gpb::RRng rng;
-  Pulse pulse(progress);
-  BanditChange change(in_progress->handle);
+  HeartbeatTimer heartbeat_timer(progress);
+  BanditDelta change(in_progress->handle);
   for (int t = 0; t < rounds; ++t) {
     in_progress->run.step(rng);
-    pulse.beat(static_cast<double>(in_progress->run.played()));
+    heartbeat_timer.beat(static_cast<double>(in_progress->run.played()));
   }
 }
 
-// Plays these places, one a round.
+// Plays these points, one a round.
 // [[Rcpp::export(rng = false)]]
-void cpp_run_play_at(SEXP run_handle, const Rcpp::List& places) {
+void cpp_run_play_at(SEXP run_handle, const Rcpp::List& points) {
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);
-  const PlacesFromR place(places);
-  BanditChange change(in_progress->handle);
-  for (R_xlen_t k = 0; k < place.size(); ++k) in_progress->run.step_at(place.at(change->space(), k));
+  const PointsFromR point(points);
+  BanditDelta change(in_progress->handle);
+  for (R_xlen_t k = 0; k < point.size(); ++k) in_progress->run.step_at(point.at(change->space(), k));
 }
 
 // What came of the rounds played so far: true means, true constraint values (a row per round), and

@@ -357,10 +357,10 @@ std::string value_column(gpb::Index outcome) {
   return outcome == 0 ? "reward" : with_number("y", outcome + 1);
 }
 
-// How many inputs of a place the log has: none where numbers say it all, and not the arm's number.
-gpb::Index logged_inputs(const gpb::Place& place) {
-  if (place.kind == gpb::Place::Kind::tabled) return 0;
-  return place.x.size() - (place.kind == gpb::Place::Kind::numbered ? 1 : 0);
+// How many inputs of a point the log has: none where numbers say it all, and not the arm's number.
+gpb::Index logged_inputs(const gpb::Point& point) {
+  if (point.kind == gpb::Point::Kind::tabled) return 0;
+  return point.x.size() - (point.kind == gpb::Point::Kind::numbered ? 1 : 0);
 }
 
 int phase_in_log(const Query& q) {
@@ -372,8 +372,8 @@ int phase_in_log(const Query& q) {
 // `rows` has room for them by the columns' names: Columns, or TableRows.
 template <class Rows>
 void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Rows& rows) {
-  const gpb::Index inputs = n > 0 ? logged_inputs(first->place) : 0;
-  const gpb::Index constraints = bandit.fold().multipliers().size();
+  const gpb::Index inputs = n > 0 ? logged_inputs(first->point) : 0;
+  const gpb::Index constraints = bandit.state().multipliers().size();
   const auto integers = [&](const char* name, auto value) {
     int* column = rows.integers(name);
     for (R_xlen_t k = 0; k < n; ++k) column[k] = value(first[k]);
@@ -382,7 +382,7 @@ void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Row
     double* column = rows.numbers(name);
     for (R_xlen_t k = 0; k < n; ++k) column[k] = value(first[k]);
   };
-  integers("arm", [](const Query& q) { return or_na(q.place.arm); });
+  integers("arm", [](const Query& q) { return or_na(q.point.arm); });
   integers("context", [](const Query& q) { return static_cast<int>(q.context->row); });
   integers("action", [](const Query& q) { return static_cast<int>(q.action); });
   integers("segment", [](const Query& q) { return static_cast<int>(q.segment); });
@@ -392,9 +392,9 @@ void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Row
   numbers("width", [](const Query& q) { return or_na(q.width); });
   if (bandit.phases() > 0) integers("phase", phase_in_log);
   const auto unknown = [](const Query&) { return NA_REAL; };
-  for (gpb::Index k = 0; k < bandit.fold().outcomes(); ++k) numbers(value_column(k).c_str(), unknown);
+  for (gpb::Index k = 0; k < bandit.state().outcomes(); ++k) numbers(value_column(k).c_str(), unknown);
   for (gpb::Index j = 0; j < inputs; ++j) {
-    numbers(with_number("in.", j + 1).c_str(), [j](const Query& q) { return q.place.x[j]; });
+    numbers(with_number("in.", j + 1).c_str(), [j](const Query& q) { return q.point.x[j]; });
   }
   for (gpb::Index j = 0; j < constraints; ++j) {
     numbers(with_number("g", j + 1).c_str(), unknown);
@@ -411,10 +411,10 @@ R_xlen_t beyond(std::size_t size, R_xlen_t from) {
 
 // Queries from this one (0-based) on.
 SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
-  const R_xlen_t n = beyond(bandit.fold().queries().size(), from);
-  const Query* const first = bandit.fold().queries().data() + from;
-  const gpb::Index inputs = n > 0 ? logged_inputs(first->place) : 0;
-  Columns columns(n, 9 + bandit.fold().outcomes() + inputs + 2 * bandit.fold().multipliers().size(), keep);
+  const R_xlen_t n = beyond(bandit.state().queries().size(), from);
+  const Query* const first = bandit.state().queries().data() + from;
+  const gpb::Index inputs = n > 0 ? logged_inputs(first->point) : 0;
+  Columns columns(n, 9 + bandit.state().outcomes() + inputs + 2 * bandit.state().multipliers().size(), keep);
   fill_queries(bandit, first, n, columns);
   return columns.list();
 }
@@ -423,7 +423,7 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
 // query.
 SEXP offer_at(const Event& event, const gpb::Bandit& bandit) {
   if (event.kind != EventKind::query && event.kind != EventKind::given) return NA_STRING;
-  const gpb::Context& context = bandit.fold().query(event.id).context;
+  const gpb::Context& context = bandit.state().query(event.id).context;
   if (!context.eligible && !context.fixed) return NA_STRING;
   return Rf_mkChar(gpb::offer_text(context).c_str());
 }
@@ -459,18 +459,18 @@ void fill_events(const gpb::Bandit& bandit, const NewEvents& events, Rows& rows)
     id[k] = static_cast<int>(event.id);
     reward[k] = or_na(event.reward);
     time[k] = or_na(event.time);
-    noise_var[k] = or_na(event.told.noise_var);
-    size[k] = or_na(event.told.size);
-    spread[k] = or_na(event.told.spread);
-    other[k] = event.told.other > 0 ? static_cast<int>(event.told.other) : NA_INTEGER;
+    noise_var[k] = or_na(event.reported.noise_var);
+    size[k] = or_na(event.reported.size);
+    spread[k] = or_na(event.reported.spread);
+    other[k] = event.reported.other > 0 ? static_cast<int>(event.reported.other) : NA_INTEGER;
     outcome[k] =
-        event.told.outcome == gpb::kAllOutcomes ? NA_INTEGER : static_cast<int>(event.told.outcome) + 1;
+        event.reported.outcome == gpb::kAllOutcomes ? NA_INTEGER : static_cast<int>(event.reported.outcome) + 1;
     SET_STRING_ELT(arms.first, arms.second + k, offer_at(event, bandit));
   }
 }
 
 int status_after(const Event& event, const gpb::Bandit& bandit) {
-  return event.id > 0 ? static_cast<int>(bandit.fold().query(event.id).whole_status()) : NA_INTEGER;
+  return event.id > 0 ? static_cast<int>(bandit.state().query(event.id).whole_status()) : NA_INTEGER;
 }
 
 // Events from this one (0-based) on; `status`: what has become of their queries.
@@ -480,7 +480,7 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   Columns columns(n, 12, keep);
   fill_events(bandit, events, columns);
   int* const status = columns.integers("status");
-  const int constraints = static_cast<int>(bandit.fold().multipliers().size());
+  const int constraints = static_cast<int>(bandit.state().multipliers().size());
   double* const g =
       REAL(columns.add("g", Rf_allocMatrix(REALSXP, static_cast<int>(n), constraints)));
   for (R_xlen_t k = 0; k < n; ++k) {
@@ -494,7 +494,7 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
 }
 
 // Events that change what is known of a query.
-bool tells(int kind) {
+bool records(int kind) {
   switch (static_cast<EventKind>(kind)) {
     case EventKind::reward:
     case EventKind::given:
@@ -516,16 +516,16 @@ SEXP picked(SEXP column, R_xlen_t from, const std::vector<R_xlen_t>& rows) {
 }
 
 // What events tell of queries, as table_change() in R takes it.
-SEXP told_cells(SEXP events, Protection& keep) {
+SEXP reported_cells(SEXP events, Protection& keep) {
   const SEXP kind = element(events, "kind"), id = element(events, "id"),
              reward = element(events, "reward"), status = element(events, "status"),
              outcome = element(events, "outcome"), g = element(events, "g");
   const R_xlen_t n = Rf_xlength(kind);
-  std::vector<R_xlen_t> told, valued;
+  std::vector<R_xlen_t> reported, valued;
   std::vector<std::vector<R_xlen_t>> known(1);  // by outcome
   for (R_xlen_t k = 0; k < n; ++k) {
-    if (!tells(INTEGER(kind)[k])) continue;
-    told.push_back(k);
+    if (!records(INTEGER(kind)[k])) continue;
+    reported.push_back(k);
     if (std::isnan(REAL(reward)[k])) continue;
     const int number = INTEGER(outcome)[k];
     const auto of = static_cast<std::size_t>(number == NA_INTEGER ? 0 : number - 1);
@@ -536,7 +536,7 @@ SEXP told_cells(SEXP events, Protection& keep) {
     known[of].push_back(k);
     if (static_cast<EventKind>(INTEGER(kind)[k]) != EventKind::amend) valued.push_back(k);
   }
-  if (told.empty()) return R_NilValue;
+  if (reported.empty()) return R_NilValue;
   const int constraints = Rf_ncols(g);
   const auto others = std::count_if(known.begin() + 1, known.end(),
                                     [](const std::vector<R_xlen_t>& rows) { return !rows.empty(); });
@@ -547,7 +547,7 @@ SEXP told_cells(SEXP events, Protection& keep) {
     SET_VECTOR_ELT(cells, 0, picked(id, 0, rows));
     SET_VECTOR_ELT(cells, 1, picked(values, from, rows));
   };
-  add("status", told, status, 0);
+  add("status", reported, status, 0);
   for (std::size_t k = 0; k < known.size(); ++k) {
     if (k == 0 || !known[k].empty()) add(value_column(static_cast<gpb::Index>(k)).c_str(), known[k], reward, 0);
   }
@@ -661,19 +661,19 @@ class TableRows {
   SEXP new_size_ = R_NilValue;
 };
 
-// What events tell of queries, beside these: told_cells() without a list. Made ready first, then written.
-class ToldRows {
+// What events tell of queries, beside these: reported_cells() without a list. Made ready first, then written.
+class ReportRows {
  public:
-  ToldRows(const gpb::Bandit& bandit, const NewEvents& events, TableRows& queries)
-      : bandit_(bandit), events_(events), constraints_(bandit.fold().multipliers().size()) {
-    bool told = false;
+  ReportRows(const gpb::Bandit& bandit, const NewEvents& events, TableRows& queries)
+      : bandit_(bandit), events_(events), constraints_(bandit.state().multipliers().size()) {
+    bool reported = false;
     gpb::Index outcomes = 0;
     for (R_xlen_t k = 0; k < events.count; ++k) {
-      if (!tells(static_cast<int>(events.first[k].kind))) continue;
-      told = true;
-      outcomes = std::max(outcomes, events.first[k].told.about() + 1);
+      if (!records(static_cast<int>(events.first[k].kind))) continue;
+      reported = true;
+      outcomes = std::max(outcomes, events.first[k].reported.about() + 1);
     }
-    if (!told) return;
+    if (!reported) return;
     status_ = INTEGER(queries.column("status", INTSXP));
     for (gpb::Index k = 0; k < outcomes; ++k) values_.push_back(REAL(queries.column(value_column(k).c_str(), REALSXP)));
     for (gpb::Index j = 0; j < constraints_; ++j) {
@@ -684,11 +684,11 @@ class ToldRows {
   void write() const {
     for (R_xlen_t k = 0; k < events_.count; ++k) {
       const Event& event = events_.first[k];
-      if (!tells(static_cast<int>(event.kind))) continue;
+      if (!records(static_cast<int>(event.kind))) continue;
       const R_xlen_t at = static_cast<R_xlen_t>(event.id) - 1;
       status_[at] = status_after(event, bandit_);
       if (std::isnan(event.reward)) continue;
-      values_[static_cast<std::size_t>(event.told.about())][at] = event.reward;
+      values_[static_cast<std::size_t>(event.reported.about())][at] = event.reward;
       if (event.kind == EventKind::amend) continue;
       for (std::size_t j = 0; j < g_.size(); ++j) {
         g_[j][at] = event.g.size() > 0 ? event.g[static_cast<gpb::Index>(j)] : NA_REAL;
@@ -709,14 +709,14 @@ SEXP follow(BanditHandle& bandit, SEXP owner, SEXP fields, SEXP durable, bool in
   Protection keep;
   const SEXP queries = binding(owner, Rf_install("queries")), events = binding(owner, Rf_install("events"));
   const R_xlen_t had = size_of(queries), heard = size_of(events);
-  const R_xlen_t asked = beyond(bandit->fold().queries().size(), had);
+  const R_xlen_t asked = beyond(bandit->state().queries().size(), had);
   const NewEvents happened(*bandit, heard);
   TableRows query_rows(queries, asked, keep), event_rows(events, happened.count, keep);
-  if (asked > 0) fill_queries(*bandit, bandit->fold().queries().data() + had, asked, query_rows);
+  if (asked > 0) fill_queries(*bandit, bandit->state().queries().data() + had, asked, query_rows);
   if (happened.count > 0) fill_events(*bandit, happened, event_rows);
   query_rows.settle();
   event_rows.settle();
-  const ToldRows told(*bandit, happened, query_rows);
+  const ReportRows reported(*bandit, happened, query_rows);
   query_rows.prepare();
   event_rows.prepare();
   PreparedChange change(owner);
@@ -724,7 +724,7 @@ SEXP follow(BanditHandle& bandit, SEXP owner, SEXP fields, SEXP durable, bool in
   const bool is_durable = !Rf_isNull(durable);
   const SEXP listed = is_durable || wanted ? events_from(*bandit, heard, keep) : R_NilValue;
   if (is_durable) change.fields(Rcpp::Function(durable)(queries_from(*bandit, had, keep), listed));
-  told.write();
+  reported.write();
   query_rows.write();
   event_rows.write();
   change.make(in_step ? bandit.held() : nullptr);
@@ -736,7 +736,7 @@ SEXP follow(BanditHandle& bandit, SEXP owner, SEXP fields, SEXP durable, bool in
 
 // What events (columns as those of cpp_bandit_log()) tell of queries.
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_told_cells(SEXP events) {
+SEXP cpp_reported_cells(SEXP events) {
   const auto check = [&](const char* name, int type) {
     if (TYPEOF(element(events, name)) == type) return;
     throw std::invalid_argument("an event's column has the wrong type");
@@ -744,7 +744,7 @@ SEXP cpp_told_cells(SEXP events) {
   for (const char* name : {"kind", "id", "status", "outcome"}) check(name, INTSXP);
   for (const char* name : {"reward", "g"}) check(name, REALSXP);
   Protection keep;
-  return told_cells(events, keep);
+  return reported_cells(events, keep);
 }
 
 // What the log does not have yet: rows of its queries and events from these numbers (0-based) on.
@@ -835,7 +835,7 @@ bool has_preludes(SEXP config) {
 
 // What observe() takes as R gives it.
 struct RewardsFromR {
-  SEXP id, reward, constraints, time, told;
+  SEXP id, reward, constraints, time, reported;
   R_xlen_t size() const { return Rf_xlength(id); }
   double number(R_xlen_t k) const { return TYPEOF(id) == INTSXP ? INTEGER(id)[k] : REAL(id)[k]; }
   double value(R_xlen_t k) const { return TYPEOF(reward) == INTSXP ? INTEGER(reward)[k] : REAL(reward)[k]; }
@@ -859,7 +859,7 @@ bool surprises(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& rewar
   const double most = reach * prior_spread(bandit, REAL(noise_var)[0]);
   for (R_xlen_t k = 0; k < rewards.size(); ++k) {
     const auto id = static_cast<gpb::Index>(rewards.number(k) - before);
-    const R_xlen_t at = Rf_xlength(mean) == 1 ? 0 : bandit.fold().query(id).place.arm;
+    const R_xlen_t at = Rf_xlength(mean) == 1 ? 0 : bandit.state().query(id).point.arm;
     if (at < 0 || at >= Rf_xlength(mean) || !(std::abs(rewards.value(k) - REAL(mean)[at]) <= most)) return true;
   }
   return false;
@@ -871,16 +871,16 @@ bool in_order(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& reward
   const R_xlen_t count = rewards.size();
   if (!is_plain(rewards.id) || !is_plain(rewards.reward)) return false;
   if (Rf_xlength(rewards.reward) != count || count == 0) return false;
-  const gpb::Fold& fold = bandit.fold();
+  const gpb::BanditState& state = bandit.state();
   if (bandit.has_likelihood() || !Rf_isNull(element(config, "outcomes"))) return false;
-  if (fold.constraints() || !Rf_isNull(rewards.constraints)) return false;
-  if (fold.pending().by_clock() || !Rf_isNull(rewards.time)) return false;
-  if (!are_noise_variances(rewards.told, count)) return false;
+  if (state.constraints() || !Rf_isNull(rewards.constraints)) return false;
+  if (state.pending().by_clock() || !Rf_isNull(rewards.time)) return false;
+  if (!are_noise_variances(rewards.reported, count)) return false;
   double last = 0.0;
   for (R_xlen_t k = 0; k < count; ++k) {
     const double id = rewards.number(k) - before;
-    if (!(id > last && id <= static_cast<double>(fold.rounds()) && id == std::floor(id))) return false;
-    const gpb::Status status = fold.query(static_cast<gpb::Index>(id)).status;
+    if (!(id > last && id <= static_cast<double>(state.rounds()) && id == std::floor(id))) return false;
+    const gpb::Status status = state.query(static_cast<gpb::Index>(id)).status;
     if (status != gpb::Status::pending && status != gpb::Status::failed) return false;
     if (!(std::abs(rewards.value(k)) <= gpb::kLargest)) return false;
     last = id;
@@ -888,17 +888,17 @@ bool in_order(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& reward
   return !surprises(config, bandit, rewards, before, reach);
 }
 
-void tell(SEXP handle, const RewardsFromR& rewards, double before) {
-  const bool alone = TYPEOF(rewards.told) == REALSXP;  // noise variances
-  std::optional<ToldFromR> beside;
-  if (!Rf_isNull(rewards.told) && !alone) beside.emplace(rewards.told, rewards.size());
+void record(SEXP handle, const RewardsFromR& rewards, double before) {
+  const bool alone = TYPEOF(rewards.reported) == REALSXP;  // noise variances
+  std::optional<ReportFromR> beside;
+  if (!Rf_isNull(rewards.reported) && !alone) beside.emplace(rewards.reported, rewards.size());
   std::optional<Eigen::MatrixXd> g;
   if (!Rf_isNull(rewards.constraints)) g = Rcpp::as<Eigen::MatrixXd>(rewards.constraints);
-  BanditChange bandit(handle);
+  BanditDelta bandit(handle);
   for (R_xlen_t k = 0; k < rewards.size(); ++k) {
     bandit->set_clock(Rf_isNull(rewards.time) ? gpb::kNaN : REAL(rewards.time)[k]);
-    gpb::Told one = beside ? beside->at(k) : gpb::Told();
-    if (alone) one.noise_var = REAL(rewards.told)[k];
+    gpb::Report one = beside ? beside->at(k) : gpb::Report();
+    if (alone) one.noise_var = REAL(rewards.reported)[k];
     bandit->observe(static_cast<gpb::Index>(rewards.number(k) - before), rewards.value(k),
                     g ? gpb::row_of(*g, static_cast<gpb::Index>(k)) : Eigen::VectorXd(), one);
   }
@@ -921,7 +921,7 @@ SEXP cpp_bandit_suggest(SEXP owner, const Rcpp::List& contexts, double time, boo
   try {
     {
       gpb::RRng rng;
-      BanditChange bandit(handle);
+      BanditDelta bandit(handle);
       bandit->set_clock(time);
       for (std::size_t k = 0; k < asked.size(); ++k) {
         INTEGER(rows)[k] = static_cast<int>(bandit->commit(bandit->propose(asked[k], rng)));
@@ -937,23 +937,23 @@ SEXP cpp_bandit_suggest(SEXP owner, const Rcpp::List& contexts, double time, boo
 
 // Rewards of queries: TRUE. `reach`: of rewards as users give them, how many prior standard deviations from the prior
 // mean they may lie without a word; FALSE where there is more to them than the core can judge: nothing has happened
-// then. NA: R has checked all, and `id` are rows of the log. `told`: what stands beside the rewards, columns as in the
+// then. NA: R has checked all, and `id` are rows of the log. `reported`: what stands beside the rewards, columns as in the
 // log; or noise variances alone; or NULL. Else as cpp_bandit_suggest().
 // [[Rcpp::export(rng = false)]]
-SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP told, double reach) {
+SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP reported, double reach) {
   const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
   const bool checked = std::isnan(reach);
   if (!is_ready(handle)) return checked ? R_NilValue : Rf_ScalarLogical(FALSE);
-  const RewardsFromR rewards{id, reward, constraints, time, told};
+  const RewardsFromR rewards{id, reward, constraints, time, reported};
   double before = 0.0;
   if (!checked) {
     BanditHandle bandit(handle);
-    before = static_cast<double>(bandit->fold().forgotten().before());
+    before = static_cast<double>(bandit->state().forgotten().before());
     const SEXP config = binding(frame, Rf_install("config"));
     if (!in_order(config, *bandit, rewards, before, reach)) return Rf_ScalarLogical(FALSE);
   }
   try {
-    tell(handle, rewards, before);
+    record(handle, rewards, before);
     follow_in_memory(handle, frame);
   } catch (const std::exception& e) {
     return Rf_mkString(e.what());
@@ -1034,7 +1034,7 @@ class QueryFrame {
 }  // namespace
 
 // Some queries (rows of the log) of arms, or of a box whose inputs are the kernel's, as a data.frame; NULL where R
-// knows how to show them: other places, and where rounds are forgotten, so that the log's numbers are not the ids.
+// knows how to show them: other points, and where rounds are forgotten, so that the log's numbers are not the ids.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_query_frame(SEXP owner, const Rcpp::IntegerVector& rows) {
   const SEXP frame = frame_of(owner), queries = binding(frame, Rf_install("queries"));
@@ -1080,24 +1080,24 @@ const char kThisProcess = 0;
 SEXP mark() { return Rf_install("gpbandits.process"); }
 
 // What stands where data should be and runs as soon as R looks at it; an empty string if nothing does.
-std::string strange_value(SEXP x, int depth);
+std::string invalid_value(SEXP x, int depth);
 
-std::string strange_item(SEXP list, int depth) {
+std::string invalid_item(SEXP list, int depth) {
   for (R_xlen_t k = 0; k < Rf_xlength(list); ++k) {
-    const std::string found = strange_value(VECTOR_ELT(list, k), depth);
+    const std::string found = invalid_value(VECTOR_ELT(list, k), depth);
     if (!found.empty()) return found;
   }
   return "";
 }
 
-std::string strange_value(SEXP x, int depth) {
+std::string invalid_value(SEXP x, int depth) {
   if (depth > 200) return "a nest without end";
   switch (TYPEOF(x)) {
     case PROMSXP: return "a promise";
     case DOTSXP: return "arguments (...)";
     case BCODESXP: return "bytecode";
     case VECSXP: {
-      const std::string found = strange_item(x, depth + 1);
+      const std::string found = invalid_item(x, depth + 1);
       if (!found.empty()) return found;
       break;
     }
@@ -1111,14 +1111,14 @@ std::string strange_value(SEXP x, int depth) {
   const Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("attributes"), x));
   const Rcpp::Shield<SEXP> attributes(Rcpp::Rcpp_fast_eval(call, R_BaseEnv));
   if (TYPEOF(attributes) != VECSXP) return "";
-  return strange_item(attributes, depth + 1);
+  return invalid_item(attributes, depth + 1);
 }
 
 }  // namespace
 
 // Has this environment been looked through in this process, or made here?
 // [[Rcpp::export(rng = false)]]
-bool cpp_is_ours(SEXP frame) {
+bool cpp_is_trusted(SEXP frame) {
   if (TYPEOF(frame) != ENVSXP) return false;
   const SEXP found = Rf_getAttrib(frame, mark());
   return TYPEOF(found) == EXTPTRSXP && R_ExternalPtrAddr(found) == &kThisProcess;
@@ -1129,7 +1129,7 @@ bool cpp_is_ours(SEXP frame) {
 SEXP cpp_member(SEXP object, SEXP name) {
   if (TYPEOF(name) != STRSXP || Rf_xlength(name) != 1) return R_NilValue;
   const SEXP frame = Rf_getAttrib(object, Rf_install(".xData"));
-  if (!cpp_is_ours(frame)) return R_NilValue;
+  if (!cpp_is_trusted(frame)) return R_NilValue;
   const SEXP symbol = Rf_installChar(STRING_ELT(name, 0));
   const SEXP found = gpb::bound_value(frame, symbol);
   return found == R_UnboundValue ? R_NilValue : found;
@@ -1144,7 +1144,7 @@ void cpp_make_ours(SEXP frame) {
 
 // What of these names in an environment is no plain value, in words; an empty string if all are.
 // [[Rcpp::export(rng = false)]]
-std::string cpp_strange_in_frame(const Rcpp::Environment& frame, const Rcpp::CharacterVector& names) {
+std::string cpp_invalid_in_frame(const Rcpp::Environment& frame, const Rcpp::CharacterVector& names) {
   for (R_xlen_t k = 0; k < names.size(); ++k) {
     const SEXP name = Rf_installChar(STRING_ELT(names, k));
     const std::string shown = "its `" + std::string(CHAR(PRINTNAME(name))) + "` ";
@@ -1154,7 +1154,7 @@ std::string cpp_strange_in_frame(const Rcpp::Environment& frame, const Rcpp::Cha
       case gpb::Bound::to_promise: return shown + "holds a promise";
       case gpb::Bound::to_value: break;
     }
-    const std::string found = strange_value(gpb::bound_value(frame, name), 0);
+    const std::string found = invalid_value(gpb::bound_value(frame, name), 0);
     if (!found.empty()) return shown + "holds " + found;
   }
   return "";

@@ -1,6 +1,6 @@
 // What R calls of kernels, regressions and designs, and how what it gives reaches the core: vectors and matrices,
 // settings, the minimiser.
-#include "base/climb_by_values.h"
+#include "base/local_search_by_values.h"
 #include "base/golden_points.h"
 #include "base/stream_random.h"
 #include "events/changes.h"
@@ -265,13 +265,13 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
 namespace {
 
 // What the mean of a bandit knows of rewards that are no Gaussian readings.
-gpb::LatentReadings latent_readings(const gpb::Bandit& bandit) {
+gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
   const gpb::Observations::Pool pool = bandit.known().pool();
-  gpb::LatentReadings out;
+  gpb::LatentMeasurements out;
   std::map<std::vector<double>, Eigen::Index> where;
   std::vector<gpb::VectorXd> points;
-  const auto number = [&](const gpb::Place& place) {
-    const gpb::VectorXd x = bandit.space().inputs(place);
+  const auto number = [&](const gpb::Point& point) {
+    const gpb::VectorXd x = bandit.space().inputs(point);
     const auto found = where.emplace(std::vector<double>(x.data(), x.data() + x.size()),
                                      static_cast<Eigen::Index>(points.size()));
     if (found.second) points.push_back(x);
@@ -279,9 +279,9 @@ gpb::LatentReadings latent_readings(const gpb::Bandit& bandit) {
   };
   out.mean.resize(static_cast<Eigen::Index>(pool.functionals.size()));
   for (const gpb::Functional& one : pool.functionals) {
-    out.mean[static_cast<Eigen::Index>(out.place.size())] =
-        bandit.space().prior_mean(one.place) - (one.compares ? bandit.space().prior_mean(one.other) : 0.0);
-    out.place.push_back(number(one.place));
+    out.mean[static_cast<Eigen::Index>(out.point.size())] =
+        bandit.space().prior_mean(one.point) - (one.compares ? bandit.space().prior_mean(one.other) : 0.0);
+    out.point.push_back(number(one.point));
     out.other.push_back(one.compares ? number(one.other) : -1);
   }
   out.data = pool.data;
@@ -296,7 +296,7 @@ gpb::LatentReadings latent_readings(const gpb::Bandit& bandit) {
 gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean) {
   BanditHandle bandit(handle);
   if (!bandit->known().likelihood()) throw std::invalid_argument("rewards are readings");
-  return gpb::LatentEvidence(*gpb::kernel_from_list(kernel), latent_readings(*bandit),
+  return gpb::LatentEvidence(*gpb::kernel_from_list(kernel), latent_measurements(*bandit),
                              bandit->known().likelihood(), fit_mean);
 }
 
@@ -337,10 +337,10 @@ Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, 
 namespace {
 
 gpb::VaryingEvidence varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
-                                      const Rcpp::List& readings, bool fit_mean) {
+                                      const Rcpp::List& measurements, bool fit_mean) {
   return gpb::VaryingEvidence(*gpb::kernel_from_list(kernel), *gpb::kernel_from_list(noise_kernel), variance - 1,
-                              {Rcpp::as<Eigen::MatrixXd>(readings["x"]), numbers(readings, "count"),
-                               numbers(readings, "average"), numbers(readings, "spread")},
+                              {Rcpp::as<Eigen::MatrixXd>(measurements["x"]), numbers(measurements, "count"),
+                               numbers(measurements, "average"), numbers(measurements, "spread")},
                               fit_mean);
 }
 
@@ -355,8 +355,8 @@ Rcpp::List varying_list(const gpb::VaryingNoise& found, double value) {
 // The penalised likelihood of varying noise at some parameters, and its gradient: see VaryingEvidence.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
-                                const Rcpp::List& readings, bool fit_mean, const Eigen::VectorXd& parameters) {
-  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, readings, fit_mean);
+                                const Rcpp::List& measurements, bool fit_mean, const Eigen::VectorXd& parameters) {
+  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean);
   evidence.factorise(parameters, true);
   Rcpp::List out = varying_list(evidence.found(), evidence.value());
   out["gradient"] = evidence.gradient();
@@ -366,8 +366,8 @@ Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& nois
 // Its maximum from the start of `problem`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
-                           const Rcpp::List& readings, bool fit_mean, const Rcpp::List& problem, int iterations) {
-  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, readings, fit_mean);
+                           const Rcpp::List& measurements, bool fit_mean, const Rcpp::List& problem, int iterations) {
+  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean);
   const auto minimizers = [iterations](double tolerance) {
     return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
   };
@@ -381,7 +381,7 @@ Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_ker
 }
 
 // What to average over: `kernel` (which of them, from 1), `parameters` (a column per model), `mean`, `weight`, and
-// `best`, the mode's parameters, mean and kernel. Rows of `starts`, a matrix per kernel, are places to climb from
+// `best`, the mode's parameters, mean and kernel. Rows of `starts`, a matrix per kernel, are points to climb from
 // besides; `unit`: flags of the parameters that lie between 0 and 1.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
@@ -509,7 +509,7 @@ Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::
 }
 
 // ---- changes ------------------------------------------------------------------------------------
-// Change-point detection for any regression data.
+// Delta-point detection for any regression data.
 
 // The statistic of Algorithm 1 for the two halves of the pairs, averaged over the domain.
 // [[Rcpp::export(rng = false)]]
@@ -548,12 +548,12 @@ int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_golden_points(int n, int d) { return gpb::golden_points(n, d); }
 
-// Where a climb from a point of the unit cube ends, see climb_by_values(). `told`: a function of points, a row each.
+// Where a climb from a point of the unit cube ends, see local_search_by_values(). `reported`: a function of points, a row each.
 // [[Rcpp::export(rng = false)]]
-Eigen::VectorXd cpp_climb(const Eigen::VectorXd& u, const Rcpp::Function& told) {
-  const gpb::RFunction f(told, nullptr);
+Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function& reported) {
+  const gpb::RFunction f(reported, nullptr);
   const auto ask = [&f](const gpb::MatrixXd& points) { return f.numbers<gpb::MatrixXd>(points); };
-  return gpb::climb_by_values(u, ask, gpb::lbfgsb_minimizer(500, 2e-15));
+  return gpb::local_search_by_values(u, ask, gpb::lbfgsb_minimizer(500, 2e-15));
 }
 
 // A matrix's columns as a list, each without names: all its rows, or those with these numbers
@@ -625,24 +625,24 @@ SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state) {
 
 // Rewards `y` (less the prior mean), with their noise variances, come one after the other at places of a finite set
 // (0-based numbers) whose covariance is `gram`: each one's distance from its mean given those before, in units of its
-// sd. Conditioning on one reading is an update of rank one, of the upper triangle and of as many places as may still be
+// sd. Conditioning on one reading is an update of rank one, of the upper triangle and of as many points as may still be
 // asked for: all but those at the end whose last reward has come.
 // [[Rcpp::export(rng = false)]]
-Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector place, Rcpp::NumericVector y,
+Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y,
                                     Rcpp::NumericVector noise) {
   const Eigen::Index d = gram.nrow();
   Eigen::MatrixXd covariance = Eigen::Map<const Eigen::MatrixXd>(gram.begin(), d, d);
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(d);
   std::vector<R_xlen_t> last(static_cast<std::size_t>(d), -1);
   for (R_xlen_t k = 0; k < y.size(); ++k) {
-    if (place[k] < 0 || place[k] >= d) throw std::invalid_argument("a place that does not exist");
-    last[static_cast<std::size_t>(place[k])] = k;
+    if (point[k] < 0 || point[k] >= d) throw std::invalid_argument("a place that does not exist");
+    last[static_cast<std::size_t>(point[k])] = k;
   }
   Eigen::Index ahead = d;
   Rcpp::NumericVector out(y.size());
   Eigen::VectorXd row(d);
   for (R_xlen_t k = 0; k < y.size(); ++k) {
-    const Eigen::Index p = place[k];
+    const Eigen::Index p = point[k];
     const double spread = std::max(covariance(p, p), 0.0) + noise[k];
     const double surprise = y[k] - mean[p];
     out[k] = surprise / std::sqrt(spread);
@@ -830,7 +830,7 @@ std::function<double(const MatrixXd&)> RSettings::table_function(const char* nam
   return [f](const MatrixXd& table) { return f.numbers<double>(table); };
 }
 
-Settings::PlacedAcquisition RSettings::placed_acquisition(const char* name) const {
+Settings::LocatedAcquisition RSettings::located_acquisition(const char* name) const {
   const RFunction f = r_function(name);
   return [f](const VectorXd& mean, const VectorXd& sd, double round, const Points& X) {
     return f.numbers<VectorXd>(mean, sd, round, X);
@@ -852,8 +852,8 @@ Settings::PointFunction RSettings::point_function(const char* name) const {
 Settings::Settle RSettings::settle(const char* name) const {
   const RFunction f = r_function(name);
   return [f](const MatrixXd& points) {
-    const Rcpp::List told(f(points));
-    return std::make_pair(Rcpp::as<MatrixXd>(told["inputs"]), Rcpp::as<MatrixXd>(told["excess"]));
+    const Rcpp::List reported(f(points));
+    return std::make_pair(Rcpp::as<MatrixXd>(reported["inputs"]), Rcpp::as<MatrixXd>(reported["excess"]));
   };
 }
 

@@ -767,8 +767,8 @@ Rcpp::CharacterVector cpp_json_strings(const Rcpp::CharacterVector& x) {
 }
 
 // [[Rcpp::export(rng = false)]]
-std::string cpp_strange_in_function(const Rcpp::RawVector& bytes) {
-  return gpb::strange_in_function(RAW(bytes), static_cast<std::size_t>(bytes.size()));
+std::string cpp_invalid_in_function(const Rcpp::RawVector& bytes) {
+  return gpb::invalid_in_function(RAW(bytes), static_cast<std::size_t>(bytes.size()));
 }
 
 // ---- checksums of stores ------------------------------------------------------------------------
@@ -806,13 +806,13 @@ enum Type : unsigned {
 };
 
 // Where an item stands. What a frame binds may wait for its value, as arguments do; nothing else may.
-enum class Place { function, environment, frame, frames, binding, name, inside };
+enum class Location { function, environment, frame, frames, binding, name, inside };
 
-struct Strange {
+struct Invalid {
   std::string words;
 };
 
-[[noreturn]] void strange(const std::string& words) { throw Strange{words}; }
+[[noreturn]] void invalid(const std::string& words) { throw Invalid{words}; }
 
 class Stream {
  public:
@@ -820,23 +820,23 @@ class Stream {
 
   void whole() {
     need(2);
-    if (at_[0] != 'X' || at_[1] != '\n') strange("bytes of another form");
+    if (at_[0] != 'X' || at_[1] != '\n') invalid("bytes of another form");
     at_ += 2;
-    if (number() != 2) strange("a serialisation of another version");
+    if (number() != 2) invalid("a serialisation of another version");
     number();
     number();
-    item(Place::function);
-    if (at_ != end_) strange("bytes behind the end");
+    item(Location::function);
+    if (at_ != end_) invalid("bytes behind the end");
   }
 
  private:
   enum class Known { symbol, environment, other };
 
   void need(std::size_t bytes) const {
-    if (static_cast<std::size_t>(end_ - at_) < bytes) strange("an end before the end");
+    if (static_cast<std::size_t>(end_ - at_) < bytes) invalid("an end before the end");
   }
   void skip(std::size_t count, std::size_t width) {
-    if (count > static_cast<std::size_t>(end_ - at_) / width) strange("an end before the end");
+    if (count > static_cast<std::size_t>(end_ - at_) / width) invalid("an end before the end");
     at_ += count * width;
   }
   std::uint32_t number() {
@@ -848,7 +848,7 @@ class Stream {
   // Of items that take `width` bytes at least.
   std::size_t length(std::size_t width) {
     const std::uint32_t found = number();
-    if (found > 0x7FFFFFFFu || found > static_cast<std::size_t>(end_ - at_) / width) strange("a length that is none");
+    if (found > 0x7FFFFFFFu || found > static_cast<std::size_t>(end_ - at_) / width) invalid("a length that is none");
     return found;
   }
 
@@ -856,30 +856,30 @@ class Stream {
   static bool has_attributes(std::uint32_t flags) { return (flags & (1u << 9)) != 0; }
   static bool has_tag(std::uint32_t flags) { return (flags & (1u << 10)) != 0; }
 
-  void item(Place place) { item(number(), place); }
+  void item(Location location) { item(number(), location); }
 
-  void item(std::uint32_t flags, Place place) {
-    if (++depth_ > 5000) strange("a nest without end");
+  void item(std::uint32_t flags, Location location) {
+    if (++depth_ > 5000) invalid("a nest without end");
     const unsigned type = type_of(flags);
-    check_place(type, place);
+    check_stored_point(type, location);
     switch (type) {
-      case kReference: reference(flags, place); break;
+      case kReference: reference(flags, location); break;
       case kSymbol:
-        item(Place::name);
+        item(Location::name);
         known_.push_back(Known::symbol);
         break;
       case kNamespace:
       case kPackage: named_environment(); break;
       case kEnvironment: environment(); break;
-      case kPairs: pairs(flags, place); break;
-      case kCall: pairs(flags, Place::inside); break;
-      case kDots: pairs(flags, Place::frame); break;
+      case kPairs: pairs(flags, location); break;
+      case kCall: pairs(flags, Location::inside); break;
+      case kDots: pairs(flags, Location::frame); break;
       case kClosure:
       case kPromise: function_or_promise(flags); break;
       case kPointer:
         known_.push_back(Known::other);
-        item(Place::inside);
-        item(Place::inside);
+        item(Location::inside);
+        item(Location::inside);
         attributes(flags);
         break;
       case kWeakReference:
@@ -894,36 +894,36 @@ class Stream {
         attributes(flags);
         break;
       }
-      default: vector(type, flags, place);
+      default: vector(type, flags, location);
     }
     --depth_;
   }
 
-  static void check_place(unsigned type, Place place) {
-    if (type == kCompact) strange("a compact vector (ALTREP)");
-    if (type == kPromise && place != Place::binding) strange("a promise");
-    if (type == kDots && place != Place::binding) strange("arguments (...)");
-    switch (place) {
-      case Place::function:
-        if (type == kEnvironment || is_named_environment(type)) strange("an environment");
-        if (type != kClosure && type != kSpecial && type != kBuiltin && type != kCall) strange("no function");
+  static void check_stored_point(unsigned type, Location location) {
+    if (type == kCompact) invalid("a compact vector (ALTREP)");
+    if (type == kPromise && location != Location::binding) invalid("a promise");
+    if (type == kDots && location != Location::binding) invalid("arguments (...)");
+    switch (location) {
+      case Location::function:
+        if (type == kEnvironment || is_named_environment(type)) invalid("an environment");
+        if (type != kClosure && type != kSpecial && type != kBuiltin && type != kCall) invalid("no function");
         return;
-      case Place::environment:
+      case Location::environment:
         if (type != kEnvironment && type != kReference && type != kNull && !is_named_environment(type)) {
-          strange("a function whose environment is none");
+          invalid("a function whose environment is none");
         }
         return;
-      case Place::frame:
-        if (type != kPairs && type != kNull) strange("a frame that is none");
+      case Location::frame:
+        if (type != kPairs && type != kNull) invalid("a frame that is none");
         return;
-      case Place::frames:
-        if (type != kList && type != kNull) strange("a frame that is none");
+      case Location::frames:
+        if (type != kList && type != kNull) invalid("a frame that is none");
         return;
-      case Place::name:
-        if (type != kCharacters) strange("a name that is none");
+      case Location::name:
+        if (type != kCharacters) invalid("a name that is none");
         return;
-      case Place::binding:
-      case Place::inside: return;
+      case Location::binding:
+      case Location::inside: return;
     }
   }
 
@@ -932,55 +932,55 @@ class Stream {
            type == kBaseNamespace || type == kEmptyEnvironment;
   }
 
-  void reference(std::uint32_t flags, Place place) {
+  void reference(std::uint32_t flags, Location location) {
     const std::size_t which = flags >> 8 != 0 ? flags >> 8 : number();
-    if (which == 0 || which > known_.size()) strange("a reference to nothing");
-    if (place == Place::environment && known_[which - 1] != Known::environment) {
-      strange("a function whose environment is none");
+    if (which == 0 || which > known_.size()) invalid("a reference to nothing");
+    if (location == Location::environment && known_[which - 1] != Known::environment) {
+      invalid("a function whose environment is none");
     }
   }
 
   void named_environment() {
-    if (number() != 0) strange("names that have names");
-    items(Place::name);
+    if (number() != 0) invalid("names that have names");
+    items(Location::name);
     known_.push_back(Known::environment);
   }
 
   void environment() {
     number();  // is it locked?
     known_.push_back(Known::environment);
-    item(Place::environment);
-    item(Place::frame);
-    item(Place::frames);
-    item(Place::inside);
+    item(Location::environment);
+    item(Location::frame);
+    item(Location::frames);
+    item(Location::inside);
   }
 
   void attributes(std::uint32_t flags) {
-    if (has_attributes(flags)) item(Place::inside);
+    if (has_attributes(flags)) item(Location::inside);
   }
 
   void function_or_promise(std::uint32_t flags) {
     attributes(flags);
-    if (has_tag(flags)) item(Place::environment);
-    item(Place::inside);
-    item(Place::inside);
+    if (has_tag(flags)) item(Location::environment);
+    item(Location::inside);
+    item(Location::inside);
   }
 
   // Pairs up to the end of their chain.
-  void pairs(std::uint32_t flags, Place place) {
+  void pairs(std::uint32_t flags, Location location) {
     while (true) {
       attributes(flags);
-      if (has_tag(flags)) item(Place::inside);
-      item(place == Place::frame ? Place::binding : Place::inside);
+      if (has_tag(flags)) item(Location::inside);
+      item(location == Location::frame ? Location::binding : Location::inside);
       flags = number();
       if (type_of(flags) != kPairs) break;
     }
-    if (type_of(flags) != kNull && place == Place::frame) strange("a frame that is none");
-    if (type_of(flags) == kPromise) strange("a promise");
-    item(flags, Place::inside);
+    if (type_of(flags) != kNull && location == Location::frame) invalid("a frame that is none");
+    if (type_of(flags) == kPromise) invalid("a promise");
+    item(flags, Location::inside);
   }
 
-  void vector(unsigned type, std::uint32_t flags, Place place) {
+  void vector(unsigned type, std::uint32_t flags, Location location) {
     switch (type) {
       case kSpecial:
       case kBuiltin: skip(length(1), 1); return;
@@ -994,9 +994,9 @@ class Stream {
       case kReals: skip(length(8), 8); break;
       case kComplexes: skip(length(16), 16); break;
       case kRaw: skip(length(1), 1); break;
-      case kStrings: items(Place::name); break;
+      case kStrings: items(Location::name); break;
       case kList:
-      case kExpressions: items(place == Place::frames ? Place::frame : Place::inside); break;
+      case kExpressions: items(location == Location::frames ? Location::frame : Location::inside); break;
       case kS4: break;
       case kBaseEnvironment:
       case kEmptyEnvironment:
@@ -1005,20 +1005,20 @@ class Stream {
       case kUnbound:
       case kGlobal:
       case kNull: return;
-      default: strange("an item of an unknown type");
+      default: invalid("an item of an unknown type");
     }
     attributes(flags);
   }
 
-  void items(Place place) {
+  void items(Location location) {
     const std::size_t count = length(4);
-    for (std::size_t k = 0; k < count; ++k) item(place);
+    for (std::size_t k = 0; k < count; ++k) item(location);
   }
 
   // What the compiler has made of a function: code, and constants that may share calls.
   void bytecode() {
-    if (++depth_ > 5000) strange("a nest without end");
-    item(Place::inside);
+    if (++depth_ > 5000) invalid("a nest without end");
+    item(Location::inside);
     const std::size_t count = length(4);
     for (std::size_t k = 0; k < count; ++k) constant(number());
     --depth_;
@@ -1027,7 +1027,7 @@ class Stream {
   void constant(unsigned type) {
     if (type == kBytecode) bytecode();
     else if (is_code(type)) code(type);
-    else item(Place::inside);
+    else item(Location::inside);
   }
 
   static bool is_code(unsigned type) {
@@ -1036,22 +1036,22 @@ class Stream {
   }
 
   void code(unsigned type) {
-    if (++depth_ > 5000) strange("a nest without end");
+    if (++depth_ > 5000) invalid("a nest without end");
     while (is_code(type) && type != kRepeated) {
       if (type == kRepeatable) {
-        if (number() >= repeatable_) strange("a reference to nothing");
+        if (number() >= repeatable_) invalid("a reference to nothing");
         type = number();
-        if (!is_code(type) || type == kRepeated || type == kRepeatable) strange("a call that is none");
+        if (!is_code(type) || type == kRepeated || type == kRepeatable) invalid("a call that is none");
       }
-      if (type == kCallPairs || type == kCallWithAttributes) item(Place::inside);
-      item(Place::inside);  // its tag
+      if (type == kCallPairs || type == kCallWithAttributes) item(Location::inside);
+      item(Location::inside);  // its tag
       code(number());
       type = number();
     }
     if (type == kRepeated) {
-      if (number() >= repeatable_) strange("a reference to nothing");
+      if (number() >= repeatable_) invalid("a reference to nothing");
     } else {
-      item(Place::inside);
+      item(Location::inside);
     }
     --depth_;
   }
@@ -1065,10 +1065,10 @@ class Stream {
 
 }  // namespace
 
-std::string strange_in_function(const unsigned char* bytes, std::size_t size) {
+std::string invalid_in_function(const unsigned char* bytes, std::size_t size) {
   try {
     Stream(bytes, size).whole();
-  } catch (const Strange& found) {
+  } catch (const Invalid& found) {
     return found.words;
   }
   return "";

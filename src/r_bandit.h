@@ -10,8 +10,8 @@
 namespace gpb {
 
 // `handle`: of the bandit that will call their functions.
-Beliefs beliefs_from_config(const Rcpp::List& config, HandleFunctions* handle);
-FoldRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle);
+ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* handle);
+StateRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle);
 
 // Contexts of several queries as R gives them: `row` a number of a known context
 // (0-based) each, `values` a row each (no columns where the rows say it all), and perhaps for all
@@ -30,21 +30,21 @@ inline void check_length(R_xlen_t length, R_xlen_t wanted) {
   if (length != wanted) throw std::invalid_argument("columns of a table differ in length");
 }
 
-// Places as R gives them: `arm` numbers (0-based; NA on a box), `context` numbers of known
+// Points as R gives them: `arm` numbers (0-based; NA on a box), `context` numbers of known
 // contexts (0-based), `inputs` the kernel's inputs that no table has, a row each.
-class PlacesFromR {
+class PointsFromR {
  public:
-  explicit PlacesFromR(const Rcpp::List& places)
-      : arm_(places["arm"]), context_(places["context"]), inputs_(places["inputs"]) {
+  explicit PointsFromR(const Rcpp::List& points)
+      : arm_(points["arm"]), context_(points["context"]), inputs_(points["inputs"]) {
     check_length(context_.size(), arm_.size());
     check_length(inputs_.nrow(), arm_.size());
   }
   R_xlen_t size() const { return arm_.size(); }
-  gpb::Place at(const gpb::Space& space, R_xlen_t k) const {
+  gpb::Point at(const gpb::Space& space, R_xlen_t k) const {
     Eigen::VectorXd inputs(inputs_.ncol());
     for (int c = 0; c < inputs_.ncol(); ++c) inputs[c] = inputs_(static_cast<int>(k), c);
     const gpb::Index arm = arm_[k] == NA_INTEGER ? -1 : arm_[k];
-    return space.place(arm, context_[k], inputs);
+    return space.point(arm, context_[k], inputs);
   }
 
  private:
@@ -53,9 +53,9 @@ class PlacesFromR {
 };
 
 // What stands beside rewards as R gives it, columns of the log.
-class ToldFromR {
+class ReportFromR {
  public:
-  ToldFromR(const Rcpp::List& columns, R_xlen_t length)
+  ReportFromR(const Rcpp::List& columns, R_xlen_t length)
       : noise_var_(columns["noise_var"]), size_(columns["size"]), spread_(columns["spread"]),
         other_(columns["other"]), outcome_(columns["outcome"]) {
     for (const R_xlen_t one :
@@ -63,8 +63,8 @@ class ToldFromR {
       check_length(one, length);
     }
   }
-  gpb::Told at(R_xlen_t k) const {
-    gpb::Told out{noise_var_[k], size_[k], spread_[k], 0, gpb::kAllOutcomes};
+  gpb::Report at(R_xlen_t k) const {
+    gpb::Report out{noise_var_[k], size_[k], spread_[k], 0, gpb::kAllOutcomes};
     if (other_[k] != NA_INTEGER) out.other = other_[k];
     if (outcome_[k] != NA_INTEGER) out.outcome = outcome_[k] - 1;
     return out;
@@ -79,7 +79,7 @@ class ToldFromR {
 // The core's object behind R's handle: a cache of the log in R.
 struct HeldBandit {
   HeldBandit(const Rcpp::List& config, gpb::HandleFunctions* handle)
-      : bandit(gpb::beliefs_from_config(config, handle), gpb::rules_from_config(config, handle)) {}
+      : bandit(gpb::model_state_from_config(config, handle), gpb::rules_from_config(config, handle)) {}
   gpb::Bandit bandit;
   bool changing = false;  // a change is under way, further down the stack
   bool in_step = true;    // the log has all that the object knows; if not, it is of no more use
@@ -124,16 +124,16 @@ class BanditHandle {
 
 // To change it: no second change can begin meanwhile, and it is out of step with the log until
 // cpp_log_follow() has brought the log to where it is. Nothing has to be restored by R code.
-class BanditChange : public BanditHandle {
+class BanditDelta : public BanditHandle {
  public:
-  explicit BanditChange(SEXP handle) : BanditHandle(handle) {
+  explicit BanditDelta(SEXP handle) : BanditHandle(handle) {
     if (held_->changing) throw std::logic_error("this bandit is in the middle of a change");
     held_->changing = true;
     held_->in_step = false;
   }
-  ~BanditChange() { held_->changing = false; }
-  BanditChange(const BanditChange&) = delete;
-  BanditChange& operator=(const BanditChange&) = delete;
+  ~BanditDelta() { held_->changing = false; }
+  BanditDelta(const BanditDelta&) = delete;
+  BanditDelta& operator=(const BanditDelta&) = delete;
 };
 
 #endif

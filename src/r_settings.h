@@ -22,7 +22,7 @@ class RSettings final : public Settings {
   std::function<double(double)> function(const char* name) const override;
   std::function<double(const MatrixXd&)> table_function(const char* name) const override;
   Acquisition acquisition(const char* name) const override;
-  PlacedAcquisition placed_acquisition(const char* name) const override;
+  LocatedAcquisition located_acquisition(const char* name) const override;
   PointFunction point_function(const char* name) const override;
   Settle settle(const char* name) const override;
   GramFunction gram_function(const char* name) const override;

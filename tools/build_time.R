@@ -11,8 +11,8 @@ flags <- paste(grep("^-[gO]", strsplit(config("CXX17FLAGS"), " +")[[1]], value =
 
 unlink("build/time", recursive = TRUE)
 dir.create("build/time/lib", recursive = TRUE)
-place <- normalizePath("build/time")
-inside <- function(...) file.path(place, ...)
+point <- normalizePath("build/time")
+inside <- function(...) file.path(point, ...)
 writeLines(sprintf("CXX17 := %s $(CXX17)", normalizePath("tools/timed.sh")), inside("Makevars"))
 Sys.setenv(R_MAKEVARS_USER = inside("Makevars"), CCACHE_DISABLE = "1", MAKEFLAGS = "-j1", TIMES = inside("times"))
 spent <- system.time(status <- system2("tools/install.sh", c("--plain", inside("source"), inside("lib")),

@@ -51,19 +51,19 @@ put <- function(name, value, frame) {
   if (locked) lockBinding(name, frame)
 }
 
-is_ours <- function(f) is.function(f) && !is.primitive(f) && !isS4(f) && identical(environment(f), namespace)
+is_trusted <- function(f) is.function(f) && !is.primitive(f) && !isS4(f) && identical(environment(f), namespace)
 
 # Functions of a list and of the lists in it: what files have registered.
 noted_list <- function(x, name) {
   for (k in seq_along(x)) {
     inner <- paste0(name, "$", names(x)[k])
-    if (is_ours(x[[k]])) x[[k]] <- with_note(x[[k]], inner)
+    if (is_trusted(x[[k]])) x[[k]] <- with_note(x[[k]], inner)
     else if (is.list(x[[k]]) && !is.object(x[[k]])) x[[k]] <- noted_list(x[[k]], inner)
   }
   x
 }
 
-own <- Filter(function(name) is_ours(get(name, envir = namespace)), ls(namespace, all.names = TRUE))
+own <- Filter(function(name) is_trusted(get(name, envir = namespace)), ls(namespace, all.names = TRUE))
 for (registry in c("families", "scripts", "bandit_kinds")) {
   frame <- get(registry, envir = namespace)
   for (name in ls(frame)) put(name, noted_list(list(frame[[name]]), name)[[1]], frame)

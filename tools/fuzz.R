@@ -21,7 +21,7 @@ definitions <- function(file) {
     if (is.call(line) && !identical(line[[1]], as.name("test_that"))) eval(line, globalenv())
   }
 }
-definitions("test-bandit-tell.R")
+definitions("test-bandit-record.R")
 definitions("test-bandit-check-mutations.R")
 
 counts <- c(lives = 0, objects = 0, texts = 0, journals = 0, calls = 0, "long calls" = 0, crashes = 0, interrupts = 0, kills = 0)
@@ -158,10 +158,10 @@ mutated_journals <- function(seed) {
 # ---- interrupts and kills -----------------------------------------------------
 
 # A child counts its rounds into a file while signals come; the journal must hold all that it was told of.
-life_of_child <- function(journal, told, catches) c(
+life_of_child <- function(journal, reported, catches) c(
   "suppressPackageStartupMessages(library(gpbandits))",
   sprintf("journal <- %s", deparse(journal)),
-  sprintf("told <- %s", deparse(told)),
+  sprintf("told <- %s", deparse(reported)),
   "b <- if (file.exists(journal)) open_bandit(journal) else gp_bucb(seq(0, 1, length.out = 60), kernel_matern(1.5, 0.1), 0.01, journal = journal)",
   "cat('ready\\n', file = told, append = TRUE)",
   "one <- function() {",
@@ -184,8 +184,8 @@ start_child <- function(code) {
   scan(pid, quiet = TRUE)
 }
 
-check_child <- function(what, seed, journal, told) {
-  rounds <- suppressWarnings(as.integer(readLines(told, warn = FALSE)))
+check_child <- function(what, seed, journal, reported) {
+  rounds <- suppressWarnings(as.integer(readLines(reported, warn = FALSE)))
   rounds <- rounds[!is.na(rounds)]
   history <- suppressWarnings(open_bandit(journal, rng = FALSE))$history()
   if (!all(rounds %in% history$id[!is.na(history$reward)])) fault(what, seed, "a reward that was acknowledged is lost")
@@ -194,11 +194,11 @@ check_child <- function(what, seed, journal, told) {
 strike_child <- function(what, seed, signal, times, catches) {
   set.seed(seed)
   journal <- tempfile()
-  told <- tempfile()
-  on.exit(unlink(c(journal, told)))
-  child <- start_child(life_of_child(journal, told, catches))
+  reported <- tempfile()
+  on.exit(unlink(c(journal, reported)))
+  child <- start_child(life_of_child(journal, reported, catches))
   on.exit(tools::pskill(child, tools::SIGKILL), add = TRUE)
-  wait_until(function() lines_in(told) > 2, "the child's first rounds")
+  wait_until(function() lines_in(reported) > 2, "the child's first rounds")
   for (k in seq_len(times)) {
     Sys.sleep(stats::runif(1, 0, 0.05))
     if (!tools::pskill(child, signal)) fault(what, seed, "the child is gone")
@@ -207,7 +207,7 @@ strike_child <- function(what, seed, signal, times, catches) {
   if (catches) {
     # It goes on: no flag was left behind that refuses every later change.
     goes_on <- tryCatch({
-      wait_until(function() sum(!is.na(suppressWarnings(as.integer(utils::tail(readLines(told, warn = FALSE), 3))))) >= 2, "rounds after interrupts")
+      wait_until(function() sum(!is.na(suppressWarnings(as.integer(utils::tail(readLines(reported, warn = FALSE), 3))))) >= 2, "rounds after interrupts")
       TRUE
     }, error = function(e) FALSE)
     if (!goes_on) fault(what, seed, "nothing is played after an interrupt")
@@ -215,17 +215,17 @@ strike_child <- function(what, seed, signal, times, catches) {
   }
   # (It may stay in the list of processes until its parent asks.)
   repeat {
-    size <- file.size(told)
+    size <- file.size(reported)
     Sys.sleep(0.1)
-    if (file.size(told) == size) break
+    if (file.size(reported) == size) break
   }
-  check_child(what, seed, journal, told)
+  check_child(what, seed, journal, reported)
 }
 
 # ---- strange values for every argument -------------------------------------------
 
 # In a process of its own, which they may kill: then the call under way is the fault.
-strange_arguments <- function(seed, seconds = 20) {
+invalid_arguments <- function(seed, seconds = 20) {
   folder <- tempfile("arguments")
   dir.create(file.path(folder, "work"), recursive = TRUE)
   on.exit(unlink(folder, recursive = TRUE))
@@ -257,7 +257,7 @@ check_reach <- function() {
 
 # Children take seconds: one in ten turns.
 turn <- function(seed) {
-  parts <- list(life = one_life, object = mutated_objects, text = mutated_texts, journal = mutated_journals, argument = strange_arguments)
+  parts <- list(life = one_life, object = mutated_objects, text = mutated_texts, journal = mutated_journals, argument = invalid_arguments)
   if (seed %% 10 == 0) {
     parts$interrupts <- function(seed) strike_child("interrupts", seed, tools::SIGINT, 40, TRUE)
     parts$kill <- function(seed) strike_child("kills", seed, tools::SIGKILL, 1, FALSE)

@@ -53,9 +53,9 @@ shapes <- list(NULL, TRUE, FALSE, logical(), list(), list(1), list(a = 1), list(
 functions <- list(mean, sum, `[`, function() 1, function(...) 1e150, function(...) stop("own"), function(...) NULL, function(...) NaN, function(...) 1e308,
                   function(...) "a", function(...) -1, function(...) TRUE, function(...) list(1), function(x) x, function(x, y) x,
                   function(...) 1, function(...) stop(structure(class = c("own", "error", "condition"), list(message = 1, call = NULL))))
-strange <- c(words, numbers, shapes, functions, forged)
+invalid <- c(words, numbers, shapes, functions, forged)
 
-# Arguments by their names that work in most places.
+# Arguments by their names that work in most points.
 x9 <- seq(0, 1, length.out = 9)
 kernel <- kernel_se(0.3)
 played <- gp_ucb(x9, kernel, 0.1)
@@ -180,7 +180,7 @@ shown <- function(value) {
   substr(iconv(text, "", "ASCII", "?"), 1, 80)
 }
 # Has the package a method of its own for this?
-is_ours <- function(name, value) {
+is_trusted <- function(name, value) {
   for (class in class(value)) {
     method <- utils::getS3method(name, class, optional = TRUE)
     if (!is.null(method)) return(identical(topenv(environment(method)), asNamespace("gpbandits")))
@@ -202,10 +202,10 @@ targets <- do.call(rbind, lapply(sort(exports), function(name) {
 }))
 
 # Methods of bandits (on copies), with arguments that work.
-living <- function(bandit, tell) {
+living <- function(bandit, record) {
   for (t in 1:4) {
     q <- bandit$suggest(1, context = if (length(bandit$config$context_names)) 0.5)
-    if (t < 4) tell(bandit, q)
+    if (t < 4) record(bandit, q)
   }
   bandit
 }
@@ -314,17 +314,17 @@ if (arguments[2] == "--reach") {
 while (proc.time()[["elapsed"]] < end && calls < nrow(draws)) {
   calls <- calls + 1
   value <- if (calls %% 4 == 3) mutated_part(whole[[1 + floor(draws[calls, 2] * length(whole))]])
-           else strange[[1 + floor(draws[calls, 2] * length(strange))]]
+           else invalid[[1 + floor(draws[calls, 2] * length(invalid))]]
   if (calls %% 12 == 0) {
     name <- methods[1 + (calls %/% 12) %% length(methods)]
     value <- forged[[1 + floor(draws[calls, 1] * length(forged))]]
-    if (!is_ours(name, value)) next
+    if (!is_trusted(name, value)) next
     what <- sprintf("%s(%s)", name, shown(value))
     note("now", what)
     fault <- fault_of_call(get(name)(value))
   } else if (calls %% 12 == 3) {
     name <- methods[1 + (calls %/% 12) %% length(methods)]
-    if (!is_ours(name, value)) next
+    if (!is_trusted(name, value)) next
     what <- sprintf("%s(changed %s)", name, shown(value))
     note("now", what)
     fault <- fault_of_call(get(name)(value))

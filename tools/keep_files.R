@@ -14,9 +14,9 @@ source("tests/testthat/helper-kept.R")
 live <- function(bandit, kind) {
   for (k in 1:5) {
     query <- do.call(bandit$suggest, kept_question(kind))
-    if (k != 3) kept_tell(bandit, kind, query)
+    if (k != 3) kept_record(bandit, kind, query)
   }
-  if (is.null(kept_kinds[[kind]]$tell)) bandit$amend(2, 0.25)
+  if (is.null(kept_kinds[[kind]]$record)) bandit$amend(2, 0.25)
   bandit$fail(3)
   do.call(bandit$suggest, kept_question(kind))
   bandit$withdraw(6)

@@ -31,8 +31,8 @@ lint_r <- function() {
 lint_spelling <- function() {
   if (!requireNamespace("spelling", quietly = TRUE)) return(leave_out("spelling"))
   found <- spelling::spell_check_package(".")
-  places <- vapply(found$found, function(at) paste(at, collapse = ", "), "")
-  report("words that are not in inst/WORDLIST", if (length(places)) paste0(found$word, " (", places, ")"))
+  points <- vapply(found$found, function(at) paste(at, collapse = ", "), "")
+  report("words that are not in inst/WORDLIST", if (length(points)) paste0(found$word, " (", points, ")"))
 }
 
 # Every `function` in a file that spans more lines than a screen has.

@@ -49,7 +49,7 @@ limits_of <- function(z, t, count) {
 life <- function(b, rounds = 26, delays = c(0, 3, 1, 7, 0, 1, 2, 12, 0), visited = NULL, count = 0, amends = TRUE,
                  withdraws = TRUE, given = TRUE, own_noise = TRUE, g = identity) {
   due <- list()
-  tell <- function(now) {
+  record <- function(now) {
     arrived <- vapply(due, function(one) one$at <= now, NA)
     for (one in due[arrived]) {
       # (A bandit may have settled it by itself.)
@@ -62,7 +62,7 @@ life <- function(b, rounds = 26, delays = c(0, 3, 1, 7, 0, 1, 2, 12, 0), visited
   t <- 0
   while (t < rounds) {
     t <- t + 1
-    tell(t)
+    record(t)
     context <- if (!is.null(visited)) visited[1 + t %% nrow(visited), ]
     q <- b$suggest(if (t == 9) 2 else 1, context = context)
     for (k in seq_len(nrow(q))) {
@@ -82,9 +82,9 @@ life <- function(b, rounds = 26, delays = c(0, 3, 1, 7, 0, 1, 2, 12, 0), visited
     }
     if (amends && t == 15) b$amend(which(b$history()$status == "observed")[2], 0.25)
     if (given && t == 13) {
-      place <- q[1, b$config$domain$names, drop = FALSE]
-      b$add(place, reward = 0.1, context = context,
-            constraints = if (count > 0) g(limits_of(numbers_in(place, names(place))[1, ], t, count)))
+      point <- q[1, b$config$domain$names, drop = FALSE]
+      b$add(point, reward = 0.1, context = context,
+            constraints = if (count > 0) g(limits_of(numbers_in(point, names(point))[1, ], t, count)))
     }
     if (t == 20) b <- unserialize(serialize(b, NULL))
   }
@@ -103,21 +103,21 @@ digest <- function(x) {
 words <- function(x, format) {
   if (is.double(x)) ifelse(is.finite(x), sprintf(format, x + 0), as.character(x)) else as.character(x)
 }
-choices <- function(told) {
-  kept <- setdiff(names(told), c("phase", "width"))
-  told[kept]
+choices <- function(reported) {
+  kept <- setdiff(names(reported), c("phase", "width"))
+  reported[kept]
 }
 report <- list()
 play <- function(name, make, ...) {
   if (!grepl(only, name)) return(invisible())
   set.seed(sum(utf8ToInt(name)))
-  told <- tryCatch(suppressWarnings(choices(life(make(), ...))), error = function(e) paste("error:", conditionMessage(e)))
-  failed <- is.character(told) && length(told) == 1
+  reported <- tryCatch(suppressWarnings(choices(life(make(), ...))), error = function(e) paste("error:", conditionMessage(e)))
+  failed <- is.character(reported) && length(reported) == 1
   line <- c(name, if (failed) rep("error", 2)
-                  else c(digest(lapply(told, words, "%a")),
-                         digest(lapply(told[setdiff(names(told), c("mean", "sd"))], words, "%.6g"))))
+                  else c(digest(lapply(reported, words, "%a")),
+                         digest(lapply(reported[setdiff(names(reported), c("mean", "sd"))], words, "%.6g"))))
   cat(line, "\n", sep = " ")
-  if (failed) cat("#", told, "\n")
+  if (failed) cat("#", reported, "\n")
   report[[name]] <<- line
 }
 

@@ -125,14 +125,14 @@ addresses <- function(html) {
   unique(sub("[#?].*$", "", found))
 }
 
-dead_links <- function(page) {
+dead_connections <- function(page) {
   to <- addresses(readLines(page, warn = FALSE))
   to[!file.exists(file.path(dirname(page), vapply(to, utils::URLdecode, "")))]
 }
 
-check_links <- function() {
+check_connections <- function() {
   pages <- setdiff(list.files(site, "[.]html$", recursive = TRUE, full.names = TRUE), file.path(site, "404.html"))
-  dead <- lapply(stats::setNames(pages, pages), dead_links)
+  dead <- lapply(stats::setNames(pages, pages), dead_connections)
   dead <- dead[lengths(dead) > 0]
   for (page in names(dead)) cat("site:", page, "has dead links:", dead[[page]], "\n")
   cat("site:", length(pages), "pages,", sum(lengths(dead)), "dead internal links\n")
@@ -167,5 +167,5 @@ check_in_browser <- function() {
 }
 
 if (!identical(commandArgs(TRUE), "check")) build()
-good <- c(check_links(), check_in_browser())
+good <- c(check_connections(), check_in_browser())
 quit(status = if (all(good)) 0 else 1)

@@ -34,7 +34,7 @@ policies <- list(
                 width = function(R) ref_width_constant(1))
 )
 # Whose choices the oracle foretells; those of the others have tests of their own.
-foretold <- c("ucb", "ei", "pi", "mean", "variance")
+predicted <- c("ucb", "ei", "pi", "mean", "variance")
 pendings <- list(
   ignore = list(ours = function() pending_ignore(), ref = ref_pending()),
   hallucinate = list(ours = function() pending_hallucinate(), ref = ref_pending("hallucinate")),
@@ -71,7 +71,7 @@ domains <- list(arms = function() finite_domain(seq(0, 1, length.out = 9)), box 
 table <- expand.grid(policy = names(policies), pending = names(pendings), changes = names(changes),
                      constraints = names(constraints), context = names(contexts), engine = c("auto", "other"),
                      stringsAsFactors = FALSE)
-# Intervals that are kept need places that are known: no contexts but known ones over arms.
+# Intervals that are kept need points that are known: no contexts but known ones over arms.
 has_intervals <- function(row, domain) row$policy != "lse" || row$context == "none" || (row$context == "known" && is_arms(domain))
 # The engine that "auto" does not take for so few rounds.
 other_engine <- function(e, domain) {
@@ -231,7 +231,7 @@ history_gap <- function(h, ref) {
 
 # How much better than the point played the best arm of its context was, at the rounds looked at.
 missed_score <- function(h, e, ref, points) {
-  if (!e$kind %in% foretold || identical(e$pending, pendings$penalise)) return(0)
+  if (!e$kind %in% predicted || identical(e$pending, pendings$penalise)) return(0)
   worst <- 0
   for (t in checked_rounds[ref$action[checked_rounds] == "policy"]) {
     info <- ref$at_choice[[t]]$info

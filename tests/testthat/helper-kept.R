@@ -21,24 +21,24 @@ kept_kinds <- list(
   drift = list(make = function(...) gp_ucb_drift(1:6 / 6, kernel_se(0.3), 0.1, forget = change_fade(window = 4), ...)),
   scaled = list(make = function(...) gp_ei(1:6 / 6, kernel_se(0.3), 0.1, outputs = scale_outputs(direction = "minimize"), ...)),
   refits = list(make = function(...) gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, refit = refit_every(3, mean = "fit"), ...)),
-  replicates = list(make = function(...) gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, ...), tell = function(value) c(value, value + 0.5)),
+  replicates = list(make = function(...) gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, ...), record = function(value) c(value, value + 0.5)),
   outcomes = list(make = function(...) {
     gp_bandit(1:6 / 6, kernel_se(0.3), 0.1, policy_ei(), outcomes = list(yield = to_maximize(), impurity = at_most(1)), ...)
-  }, tell = function(value) c(yield = value, impurity = 0.5 + value / 4)),
+  }, record = function(value) c(yield = value, impurity = 0.5 + value / 4)),
   binary = list(make = function(...) gp_bandit(1:6 / 6, kernel_se(0.3), policy = policy_ucb(width_constant(1)), rewards = rewards_binary(), ...),
-                tell = function(value) as.double(value > 0.5))
+                record = function(value) as.double(value > 0.5))
 )
 
-kept_tell <- function(bandit, kind, query) {
+kept_record <- function(bandit, kind, query) {
   value <- kept_reward(kind, query)
-  tell <- kept_kinds[[kind]]$tell
-  bandit$observe(query$id, if (is.null(tell)) value else tell(value), constraints = kept_constraint(kind))
+  record <- kept_kinds[[kind]]$record
+  bandit$observe(query$id, if (is.null(record)) value else record(value), constraints = kept_constraint(kind))
 }
 
 kept_question <- function(kind) as.list(kept_kinds[[kind]]$question)
 kept_constraint <- function(kind) kept_kinds[[kind]]$constraint
 
-# A reward that depends on the place and the round, in any domain.
+# A reward that depends on the point and the round, in any domain.
 kept_reward <- function(kind, query) {
   numbers <- Filter(is.numeric, query[setdiff(names(query), c("id", "arm", "token", "attempt"))])
   round(sin(3 * sum(unlist(numbers))), 3) + query$id / 100
@@ -48,12 +48,12 @@ kept_reward <- function(kind, query) {
 kept_facts <- function(bandit, kind) {
   history <- as.list(bandit$history())
   inputs <- intersect(bandit$config$domain$names, names(history))
-  places <- as.data.frame(history[inputs], optional = TRUE)
-  places <- places[history$status == "observed", , drop = FALSE]
-  row.names(places) <- NULL
+  points <- as.data.frame(history[inputs], optional = TRUE)
+  points <- points[history$status == "observed", , drop = FALSE]
+  row.names(points) <- NULL
   set.seed(9)
   copy <- if (is.null(bandit$journal)) bandit$copy() else NULL
   list(history = lapply(history, function(x) if (is.factor(x)) as.character(x) else x),
-       posterior = as.list(do.call(bandit$posterior, c(list(places), kept_question(kind)))),
+       posterior = as.list(do.call(bandit$posterior, c(list(points), kept_question(kind)))),
        next_choice = if (!is.null(copy)) as.list(do.call(copy$suggest, kept_question(kind))))
 }

@@ -1,13 +1,13 @@
 # A service in a process of its own (a forked one would share httpuv's thread).
 # `...`: further arguments of bandit_service().
-start_service <- function(place, token, ...) await_service(begin_service(place, token, ...))
+start_service <- function(point, token, ...) await_service(begin_service(point, token, ...))
 
 # (A browser can start meanwhile.)
-begin_service <- function(place, token, name = "b", trust = FALSE, ...) {
+begin_service <- function(point, token, name = "b", trust = FALSE, ...) {
   home <- tempfile()
   dir.create(home)
   more <- utils::modifyList(list(port = 0, token = token, max_body = 4096), list(...))
-  saveRDS(list(place = place, name = name, trust = trust, more = more, libraries = .libPaths(), owner = Sys.getpid()),
+  saveRDS(list(point = point, name = name, trust = trust, more = more, libraries = .libPaths(), owner = Sys.getpid()),
           file.path(home, "settings.rds"))
   writeLines(c(
     "home <- commandArgs(TRUE)[1]",

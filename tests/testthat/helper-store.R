@@ -52,13 +52,13 @@ postgres_control <- function(action, mode = "fast") {
 }
 
 # A database of its own for each test: list(kind, connect).
-sqlite_place <- function() {
+sqlite_location <- function() {
   file <- tempfile(fileext = ".db")
   list(kind = "sqlite", file = file,
        connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file), synchronous = NULL)), baseenv()))
 }
 
-postgres_place <- function() {
+postgres_location <- function() {
   if (!nzchar(Sys.getenv("TZ"))) Sys.setenv(TZ = "UTC")           # RPostgres asks for it, not everybody answers
   postgres_here$count <- sum(postgres_here$count, 1)
   name <- sprintf("t%d", postgres_here$count)
@@ -76,14 +76,14 @@ postgres_opener <- function(name) {
 }
 
 # A database on a disk of a few megabytes, with `disk` (its folder) and `end()`; why there is none, where there is none.
-small_postgres_place <- function() {
+small_postgres_location <- function() {
   disk <- tempfile("disk", tmpdir = "/tmp")
   dir.create(disk)
   run <- function(command, ...) suppressWarnings(system2(command, c(...), stdout = FALSE, stderr = FALSE))
   if (run("mount", "-t", "tmpfs", "-o", "size=24m,mode=0777", "tmpfs", disk) != 0) return("no small disk can be mounted here (that takes root)")
   dir.create(file.path(disk, "tables"))
   run("chown", "postgres", file.path(disk, "tables"))
-  place <- postgres_place()
+  place <- postgres_location()
   name <- sub("^t", "small", DBI::dbGetInfo(con <- place$connect())$dbname)
   on.exit(DBI::dbDisconnect(con))
   DBI::dbExecute(con, sprintf("CREATE TABLESPACE %s LOCATION '%s'", name, file.path(disk, "tables")), immediate = TRUE)
@@ -98,9 +98,9 @@ small_postgres_place <- function() {
 # Runs a test on SQLite, and on PostgreSQL where it is there. (`heavy`: there only at GPBANDITS_TEST_LEVEL=2.)
 on_databases <- function(test, heavy = FALSE) {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  test(sqlite_place())
+  test(sqlite_location())
   if (heavy && !second_level()) return(invisible())
-  if (!nzchar(postgres_lacks())) test(postgres_place())
+  if (!nzchar(postgres_lacks())) test(postgres_location())
 }
 
 store_at <- function(place, name = "b", ...) bandit_store(place$connect, name, ...)
@@ -146,10 +146,10 @@ stored_domains <- list(
 )
 stored_contexts <- list(none = NULL, listed = cbind(z = c(0, 0.5, 1)), open = "z")
 stored_outcomes <- list(
-  plain = list(), noise_each = list(tell = list(noise_var = 0.3)), scaled = list(with = list(outputs = scale_outputs("minimize"))),
+  plain = list(), noise_each = list(record = list(noise_var = 0.3)), scaled = list(with = list(outputs = scale_outputs("minimize"))),
   clipped = list(with = list(rewards = rewards_clip(2))), refits = list(with = list(refit = refit_every(2, mean = "fit"))),
-  noisy_limits = list(with = list(constraints = constraints_noisy(2, 3, 0.5)), tell = list(constraints = c(0.25, -0.5))),
-  noiseless_limits = list(with = list(constraints = constraints_noiseless(1, epoch = 2)), tell = list(constraints = 0.125)),
+  noisy_limits = list(with = list(constraints = constraints_noisy(2, 3, 0.5)), record = list(constraints = c(0.25, -0.5))),
+  noiseless_limits = list(with = list(constraints = constraints_noiseless(1, epoch = 2)), record = list(constraints = 0.125)),
   known_changes = list(with = list(changes = change_oracle(c(2, 4), explore = 1))), window = list(with = list(changes = change_fade(window = 3))),
   fading = list(with = list(changes = change_fade(0.1))), censored = list(with = list(pending = pending_censor(3, -0.5)), once = TRUE),
   hallucinated = list(with = list(pending = pending_hallucinate())), drawn = list(with = list(policy = policy_ts(width_constant(1))))
@@ -176,23 +176,23 @@ events_of <- function(life) {
   outcome <- stored_outcomes[[life$outcome]]
   points <- stored_domains[[life$domain]]$points
   context <- if (life$contexts != "none") 0.5
-  tell <- function(bandit, ids, reward) {
-    g <- outcome$tell$constraints
-    bandit$observe(ids, reward, noise_var = if (!is.null(outcome$tell$noise_var)) rep(outcome$tell$noise_var, length(ids)),
+  record <- function(bandit, ids, reward) {
+    g <- outcome$record$constraints
+    bandit$observe(ids, reward, noise_var = if (!is.null(outcome$record$noise_var)) rep(outcome$record$noise_var, length(ids)),
                    constraints = if (!is.null(g)) matrix(g, length(ids), length(g), byrow = TRUE))
   }
-  list(query = function(b) b$suggest(context = context), reward = function(b) tell(b, 1, 0.5),
-       queries = function(b) b$suggest(5, context = context), rewards = function(b) tell(b, c(4, 2), c(-0.25, 0.75)),
-       same_again = function(b) tell(b, 2, 0.75), fail = function(b) b$fail(3, reason = "rain"), withdraw = function(b) b$withdraw(5),
-       amend = if (is.null(outcome$once)) function(b) b$amend(2, 0.5), late = function(b) tell(b, 6, 1 / 3),
+  list(query = function(b) b$suggest(context = context), reward = function(b) record(b, 1, 0.5),
+       queries = function(b) b$suggest(5, context = context), rewards = function(b) record(b, c(4, 2), c(-0.25, 0.75)),
+       same_again = function(b) record(b, 2, 0.75), fail = function(b) b$fail(3, reason = "rain"), withdraw = function(b) b$withdraw(5),
+       amend = if (is.null(outcome$once)) function(b) b$amend(2, 0.5), late = function(b) record(b, 6, 1 / 3),
        given = function(b) {
-         g <- outcome$tell$constraints
+         g <- outcome$record$constraints
          b$add(x = points[1, , drop = FALSE], reward = -1 / 3, context = context, constraints = if (!is.null(g)) matrix(g, 1),
-               noise_var = outcome$tell$noise_var)
+               noise_var = outcome$record$noise_var)
        },
        elsewhere = function(b) b$add(x = points[2, , drop = FALSE], context = context),
-       told_elsewhere = function(b) tell(b, 8, 0.125),
-       more = function(b) b$suggest(2, context = context), last = function(b) tell(b, 9:10, c(1, 0)))
+       reported_elsewhere = function(b) record(b, 8, 0.125),
+       more = function(b) b$suggest(2, context = context), last = function(b) record(b, 9:10, c(1, 0)))
 }
 
 # A step of a life: a query or two, some rewards in some order, at times data that nobody asked for. What happens
@@ -303,7 +303,7 @@ lease_states <- function(place) tamper(place, "SELECT query, attempt, worker, st
 # Closes a bandit's connection until it is used again, and those of stores that nobody holds any more: nothing may be open
 # where a process forks.
 let_go <- function(bandit) {
-  gpbandits:::drop_connection(bandit$journal$link)
+  gpbandits:::drop_connection(bandit$journal$connection)
   invisible(gc())
 }
 
@@ -360,7 +360,7 @@ fork_worker <- function(place, home, pause = 0.01, lease = 0.3, kind = "arms") {
   job <- parallel::mcparallel({
     file.create(file.path(home, Sys.getpid()))
     store <- steadily(store_at(place))
-    store$link$hold <- 2
+    store$connection$hold <- 2
     rewards <- rewards_counter(place)
     fleet_work(store, kind, pause, lease, function() {
       wait_until(function() rewards() < allowed_rewards(home), "the next blow to the fleet", pause = 0.05)
@@ -393,7 +393,7 @@ fork_stopped <- function(place, work, ...) {
       lease_queries(...)
     }, envir = space)
     store <- store_at(place)
-    store$link$hold <- 0.5
+    store$connection$hold <- 0.5
     work(store)
   }, silent = TRUE, ...)
 }
@@ -560,20 +560,20 @@ expect_whole_fleet <- function(place, bandit, evaluations, kind = "arms") {
   expect_setequal(setdiff(states$state, "expired"), "done")
   done <- tamper(place, "SELECT COUNT(*) AS n FROM gpb_lease WHERE bandit = 1 AND state = 'done'")
   expect_equal(as.double(done$n), evaluations)
-  places <- history[sort(unique(c(1:5, evaluations))), setdiff(names(history), "z"), drop = FALSE]
+  points <- history[sort(unique(c(1:5, evaluations))), setdiff(names(history), "z"), drop = FALSE]
   context <- history$z[1]
-  places$z <- context
-  seen <- bandit$posterior(places[bandit$config$domain$names], context = context)
-  expect_equal(seen$mean, book_mean(history, places, fleet_kinds[[kind]]$kernel), tolerance = 1e-7)
+  points$z <- context
+  seen <- bandit$posterior(points[bandit$config$domain$names], context = context)
+  expect_equal(seen$mean, book_mean(history, points, fleet_kinds[[kind]]$kernel), tolerance = 1e-7)
 }
 
 # The posterior mean at these places from the log's rewards: rewards of one place are one observation of their mean.
-book_mean <- function(history, places, kernel) {
+book_mean <- function(history, points, kernel) {
   known <- history[!is.na(history$reward), ]
   key <- do.call(paste, lapply(known[intersect(c("x1", "x2", "rule", "z"), names(known))], function(x) if (is.numeric(x)) sprintf("%a", x) else x))
   first <- known[!duplicated(key), ]
   group <- match(key, unique(key))
-  as.vector(kernel(places, first) %*% solve(kernel(first, first) + diag(0.01 / tabulate(group), nrow(first)),
+  as.vector(kernel(points, first) %*% solve(kernel(first, first) + diag(0.01 / tabulate(group), nrow(first)),
                                             tapply(known$reward, group, mean)))
 }
 

@@ -19,7 +19,7 @@ test_that("choices of BPE by rounds are the oracle's, with delays too", {
     alive <- 1:25
     arm <- integer()
     y <- numeric()
-    told <- 0
+    reported <- 0
     for (size in bpe_sizes(60)) {
       start <- length(arm)
       batch <- integer()
@@ -29,18 +29,18 @@ test_that("choices of BPE by rounds are the oracle's, with delays too", {
         arm <- c(arm, b$suggest()$arm)
         expect_equal(arm[start + k], batch[k])
         y <- c(y, f[batch[k]] + rnorm(1, sd = 0.2))
-        while (told < length(arm) - late) {
-          told <- told + 1
-          b$observe(told, y[told])
+        while (reported < length(arm) - late) {
+          reported <- reported + 1
+          b$observe(reported, y[reported])
         }
       }
-      seen <- seq_len(max(0, told - start))
+      seen <- seq_len(max(0, reported - start))
       p <- ref_posterior_at(K, batch[seen], y[start + seen], 0.04)
       alive <- alive[(p$mean + 1.5 * p$sd)[alive] >= max((p$mean - 1.5 * p$sd)[alive])]
     }
     expect_lt(length(alive), 20)
     expect_true(which.max(f) %in% alive)
-    p <- ref_posterior_at(K, arm[seq_len(told)], y[seq_len(told)], 0.04)
+    p <- ref_posterior_at(K, arm[seq_len(reported)], y[seq_len(reported)], 0.04)
     expect_equal(b$posterior()$mean, p$mean, tolerance = tol$engine)
     b$suggest()
     expect_equal(b$best()$arm, alive[which.max(p$mean[alive])])
@@ -166,11 +166,11 @@ test_that("a batch under drift is the design by variance in a random order; each
       expect_identical(twin$suggest(size), q)
       expect_equal(sort(q$arm), sort(batch))
       moved <- moved + !identical(q$arm, batch)
-      told <- f[q$arm] + rnorm(size, sd = 0.2)
-      b$observe(q$id, told)
-      p <- ref_posterior_at(K, q$arm, told, 0.04)
+      reported <- f[q$arm] + rnorm(size, sd = 0.2)
+      b$observe(q$id, reported)
+      p <- ref_posterior_at(K, q$arm, reported, 0.04)
       arm <- c(arm, q$arm)
-      y <- c(y, told)
+      y <- c(y, reported)
       expect_equal(b$best()$arm, alive[which.max(ref_posterior_at(K, arm, y, 0.04)$mean[alive])])
       alive <- alive[(p$mean + 1.5 * p$sd)[alive] >= max((p$mean - 1.5 * p$sd)[alive])]
     }
@@ -306,7 +306,7 @@ test_that("RAHBO's score of the tiny example is the specification's", {
   expect_equal(score, c(.312230, 1.228493, .899786, .899157, -.182801), tolerance = 1e-5)
 })
 
-# Posteriors of f and rho^2 from all rewards known, place by place.
+# Posteriors of f and rho^2 from all rewards known, point by point.
 ref_rahbo <- function(K, V, arm, y, noise, variance_noise, width) {
   at <- unique(arm)
   s2 <- vapply(at, function(a) if (sum(arm == a) > 1) stats::var(y[arm == a]) else NA_real_, 0)

@@ -84,7 +84,7 @@ test_that("a plan is as long as it takes and no longer, and its numbers are the 
   x <- seq(0, 1, length.out = 60)
   K <- ref_kernel_se(0.2)(x)
   w <- sqrt(1 + 2 * log(2 * 60 / 0.1))
-  # (The specification breaks ties in other places: one more or less.)
+  # (The specification breaks ties in other points: one more or less.)
   for (k in 1:3) {
     tolerance <- c(0.3, 0.2, 0.1)[k]
     plan <- plan_experiments(x, kernel_se(0.2), 0.01, tolerance, B = 1, R = 0.1)
@@ -114,21 +114,21 @@ test_that("a plan is as long as it takes and no longer, and its numbers are the 
 
 test_that("a box is covered: its maximum is no further above a place than was said, and a plan's promise holds", {
   plan <- plan_experiments(list(u = c(0, 2), v = c(1, 2)), kernel_se(c(0.8, 0.5)), 0.01, 1, B = 1, R = 0.1)
-  m <- sqrt(plan$places)
+  m <- sqrt(plan$points)
   h <- c(2, 1) / (2 * m)
   expect_equal(plan$between, sqrt(2 * (1 - exp(-sum(h^2 / c(0.8, 0.5)^2) / 2))))
   expect_lte(plan$between, 0.1)
   expect_named(plan$design, c("arm", "u", "v"))
   expect_true(all(plan$design$u > 0 & plan$design$u < 2 & plan$design$v > 1 & plan$design$v < 2))
   one <- plan_experiments(list(x = c(0, 1)), kernel_se(0.25), 0.01, 0.5, B = 1, R = 0.1)
-  places <- (seq_len(one$places) - 0.5) / one$places
-  fine <- c(places, seq(0, 1, length.out = 401))
+  points <- (seq_len(one$points) - 0.5) / one$points
+  fine <- c(points, seq(0, 1, length.out = 401))
   K <- ref_kernel_se(0.25)(fine)
   missed <- vapply(seq_len(plan_level), function(seed) {
     set.seed(800 + seed)
     f <- plan_rkhs(K, 1, 5)
-    expect_lte(max(f), max(f[seq_along(places)]) + one$between)
-    b <- gp_bandit(places, kernel_se(0.25), 0.01, policy_variance())
+    expect_lte(max(f), max(f[seq_along(points)]) + one$between)
+    b <- gp_bandit(points, kernel_se(0.25), 0.01, policy_variance())
     b$add(arm = one$design$arm, reward = f[one$design$arm] + rnorm(one$experiments, sd = 0.1))
     max(f) - f[b$best()$arm] > 0.5
   }, TRUE)
@@ -201,7 +201,7 @@ test_that("exact, normal and simulated half-widths are the specification's", {
   # (Tiny of the specification, B = 1, R = .1.)
   exact <- half_at("exact", x, kernel_se(0.3), 0.01, c(1, 3, 5), B = 1, R = 0.1)
   expect_equal(exact[1:3], c(0.3105, 0.6835, 0.3106), tolerance = 2e-4)
-  # An experiment per row is a place with its number of experiments.
+  # An experiment per row is a point with its number of experiments.
   set.seed(31)
   K <- ref_kernel_se(0.3)(x)
   rows <- c(1, 4, 4, 2, 1, 4)
@@ -218,7 +218,7 @@ test_that("exact, normal and simulated half-widths are the specification's", {
   # Never wider than the multiple of the sd.
   wide <- sqrt(4 + 2 * 0.3^2 / 0.2 * log(2 * 5 / 0.1)) * sd
   expect_true(all(half_at("exact", x, kernel_se(0.3), 0.2, rows, B = 2, R = 0.3) <= wide + 1e-12))
-  # The numbers of sds at 60 places after 80 experiments: 3.77, 3.14, 2.71.
+  # The numbers of sds at 60 points after 80 experiments: 3.77, 3.14, 2.71.
   many <- seq(0, 1, length.out = 60)
   asked <- gp_bandit(many, kernel_se(0.2), 0.01, policy_variance(), pending = pending_hallucinate())
   rows <- suppressWarnings(asked$suggest(80))$arm

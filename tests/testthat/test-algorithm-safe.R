@@ -89,16 +89,16 @@ test_that("with two safety functions, one of other scale, choices are the oracle
                 constraint_kernels = list(kernel_se(0.2), kernel_matern(2.5, 0.3, 4)), constraint_noise_var = c(0.01,
                                                                                                                 0.04))
   rows <- integer()
-  told <- matrix(0, 0, 3)
+  reported <- matrix(0, 0, 3)
   for (t in 1:15) {
-    functions <- list(list(K = K, y = told[, 1], noise = 0.01, width = 2),
-                      list(K = K, y = told[, 2], noise = 0.01, width = 2),
-                      list(K = L, y = told[, 3], noise = 0.04, width = 2))
+    functions <- list(list(K = K, y = reported[, 1], noise = 0.01, width = 2),
+                      list(K = K, y = reported[, 2], noise = 0.01, width = 2),
+                      list(K = L, y = reported[, 3], noise = 0.04, width = 2))
     ref <- ref_safe_round(functions, 2:3, c(-0.3, 0.2), 2, rows)
     rows[t] <- b$suggest()$arm
     expect_equal(rows[t], ref$play)
-    told <- rbind(told, truth[rows[t], ] + rnorm(3, sd = 0.1))
-    b$observe(t, told[t, 1], constraints = told[t, 2:3])
+    reported <- rbind(reported, truth[rows[t], ] + rnorm(3, sd = 0.1))
+    b$observe(t, reported[t, 1], constraints = reported[t, 2:3])
   }
   expect_gt(length(unique(rows)), 4)
   expect_equal(unserialize(serialize(b, NULL))$suggest(), b$suggest())
@@ -471,13 +471,13 @@ test_that("a norm that is refuted leaves the seeds, says so once, and a correcte
 # ---- a policy of the core ---------------------------------------------------------
 
 # Plays both alike; their choices, phases and bounds agree in each round.
-expect_alike <- function(core, rule, f, rounds = 12, told_rule = function(b, id, x) b$observe(id, f(x)),
-                         told_core = told_rule) {
+expect_alike <- function(core, rule, f, rounds = 12, reported_rule = function(b, id, x) b$observe(id, f(x)),
+                         reported_core = reported_rule) {
   for (t in seq_len(rounds)) {
     q <- core$suggest()
     expect_identical(rule$suggest(), q)
-    told_core(core, q$id, q$x1)
-    told_rule(rule, q$id, q$x1)
+    reported_core(core, q$id, q$x1)
+    reported_rule(rule, q$id, q$x1)
   }
   expect_identical(core$history()$phase, rule$history()$phase)
   expect_equal(core$safe(), rule$safe(), tolerance = 1e-9)
@@ -511,8 +511,8 @@ test_that("outcomes with limits say what is safe, as constraint columns do", {
   rule <- safe_opt(x, kernel_se(0.2), 0.01, threshold = c(0.1, -0.2), seed = 3, width = width_constant(2), mean = 0.1,
                    safety = c("g1", "g2"), constraint_kernels = list(kernel_se(0.2), kernel_se(0.3, 2)),
                    constraint_noise_var = c(0.01, 0.04))
-  expect_alike(core, rule, f, rounds = 16, told_rule = function(b, id, x) b$observe(id, f(x), constraints = g(x) * c(1, -1)),
-               told_core = function(b, id, x) b$observe(id, c(yield = f(x), room = g(x)[1], fall = g(x)[2])))
+  expect_alike(core, rule, f, rounds = 16, reported_rule = function(b, id, x) b$observe(id, f(x), constraints = g(x) * c(1, -1)),
+               reported_core = function(b, id, x) b$observe(id, c(yield = f(x), room = g(x)[1], fall = g(x)[2])))
   expect_true(all(c("both", "expander") %in% core$history()$phase))
   # delta is shared by objective and limits, as by a rule's functions.
   shared <- safe_opt(x, kernel_se(0.2), 0.01, seed = 3, B = 1, R = 0.1, delta = 0.1,
@@ -576,15 +576,15 @@ test_that("phases are in the log: a second stage goes on wherever the bandit is 
   again <- list(open_bandit(path, rng = FALSE), unserialize(serialize(plain, NULL)), plain$copy(), shorter,
                 from_json(as_json(plain)))
   if (store_packages("RSQLite")) {
-    place <- list(kind = "sqlite", file = tempfile(fileext = ".db"))
-    place$connect <- eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(place$file), synchronous = NULL)))
-    stored <- make(store = store_at(place, "s"))
+    point <- list(kind = "sqlite", file = tempfile(fileext = ".db"))
+    point$connect <- eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(point$file), synchronous = NULL)))
+    stored <- make(store = store_at(point, "s"))
     for (t in 1:10) {
       expect_identical(stored$suggest()$arm, plain$history()$arm[t])
       if (t != 6) stored$observe(t, f[plain$history()$arm[t]])
       if (t == 8) stored$withdraw(6)
     }
-    again <- c(again, list(open_bandit(store_at(place, "s"))))
+    again <- c(again, list(open_bandit(store_at(point, "s"))))
   }
   next_one <- plain$suggest()
   for (one in again) {
@@ -620,7 +620,7 @@ test_that("queries of a batch are safe by the rewards that are known, and go by 
   some <- which(b$safe()$safe)[1:2]
   expect_true(b$suggest(arms = c(some, which(!b$safe()$safe)))$arm %in% some)
   expect_error(b$suggest(arms = which(!b$safe()$safe)), "known to be safe", class = "gpbandits_error")
-  # The largest lower bound may be an unsafe place's, so that no gap is certified.
+  # The largest lower bound may be an unsafe point's, so that no gap is certified.
   for (rule in list(NULL, stop_gap(0.1, width_constant(2)), stop_prb(0.1))) {
     expect_error(b$certificate(rule), "`rule`", class = "gpbandits_error")
   }
@@ -631,9 +631,9 @@ test_that("on a box seeds are candidates as they are, and the best of the others
   seed <- cbind(u = c(0.301, 0.32), v = c(1.7, 1.703))
   b <- safe_opt(box_domain(c(u = 0, v = 1), c(u = 1, v = 2)), kernel_se(c(0.4, 0.6)), 0.01, threshold = -0.5,
                 seed = seed, width = 2, pending = pending_hallucinate())
-  places <- b$safe()
-  expect_equal(as.matrix(places[1:2, c("u", "v")]), seed, ignore_attr = TRUE)
-  expect_identical(which(places$safe), 1:2)
+  points <- b$safe()
+  expect_equal(as.matrix(points[1:2, c("u", "v")]), seed, ignore_attr = TRUE)
+  expect_identical(which(points$safe), 1:2)
   for (t in 1:8) {
     safe <- b$safe()
     p <- b$posterior(safe[c("u", "v")])

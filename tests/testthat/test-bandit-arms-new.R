@@ -170,10 +170,10 @@ test_that("files, journals, JSON and copies have the new arms, to the bit", {
 })
 
 test_that("arms that come are in a store's log, on both databases", {
-  on_databases(function(place) {
+  on_databases(function(point) {
     first <- gp_ucb(data.frame(x1 = old_x, row.names = letters[1:4]), kernel_se(0.3), 0.02, mean = c(a = 0.1, b = 0, c = 0.2, d = 0),
-                    store = store_at(place, seed = 1))
-    second <- open_bandit(store_at(place))
+                    store = store_at(point, seed = 1))
+    second <- open_bandit(store_at(point))
     q <- first$suggest()
     first$add_arms(data.frame(x1 = new_x[1:2], row.names = c("e", "f")), mean = c(0.3, 0.4))
     first$add(arm = "f", reward = 0.4)
@@ -188,7 +188,7 @@ test_that("arms that come are in a store's log, on both databases", {
     second$observe(q$id, 0.2)
     first$catch_up()
     same(first, second)
-    same(open_bandit(store_at(place)), second)
+    same(open_bandit(store_at(point)), second)
   })
 })
 

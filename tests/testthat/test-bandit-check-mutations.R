@@ -116,7 +116,7 @@ test_that("levels and whole numbers that there are not are named as damage", {
   space <- search_space(a = param_real(0, 1), b = param_factor(c("x", "y")), n = param_integer(1, 9), l = param_logical())
   bandit <- gp_bandit(space, kernel_se(0.3, dims = "a"), 0.05, policy_ei())
   for (k in 1:4) bandit$observe(bandit$suggest()$id, sin(k))
-  told <- function(column, value) {
+  reported <- function(column, value) {
     twin <- unserialize(serialize(bandit, NULL))
     frame <- as.environment(twin)
     queries <- list2env(as.list(frame$queries, all.names = TRUE))
@@ -125,9 +125,9 @@ test_that("levels and whole numbers that there are not are named as damage", {
     twin$history()
   }
   for (at in list(list("in.2", -1), list("in.2", 3), list("in.2", 1.5), list("in.3", 1e300), list("in.4", 2), list("in.1", NaN))) {
-    expect_error(told(at[[1]], at[[2]]), "damaged", class = "gpbandits_error")
+    expect_error(reported(at[[1]], at[[2]]), "damaged", class = "gpbandits_error")
   }
-  expect_identical(told("in.3", 12)$n[3], 12L)                               # a row of another space
+  expect_identical(reported("in.3", 12)$n[3], 12L)                               # a row of another space
 })
 
 test_that("refits out of order, and maps of rewards without numbers, are named as damage", {

@@ -168,9 +168,9 @@ test_that("damage before the last line is refused, whatever it is", {
   expect_match(write_lines(lines[c(1, 3, 2, 4:9)]), "line 2") # exchanged
   expect_match(write_lines(lines[c(1:4, 4:9)]), "line 5")     # doubled
   other <- tempfile()
-  stranger <- journal_makers$ts(journal = other)              # another life of the same settings
-  stranger$suggest(2)
-  stranger$observe(1, 7)
+  untrusted <- journal_makers$ts(journal = other)              # another life of the same settings
+  untrusted$suggest(2)
+  untrusted$observe(1, 7)
   expect_match(write_lines(c(lines[1:4], readLines(other)[2:3], lines[5:9])), "line 5")
   expect_match(write_lines(c("no journal", lines)), "journal")
   # the last line whole but damaged: dropped, and said so

@@ -160,7 +160,7 @@ test_that("text of anybody's is data: refused as a whole, never a path, an addre
   # No part of the text is quoted.
   message <- tryCatch(from_json("{\"secret\": 1}"), error = conditionMessage)
   expect_false(grepl("secret", message))
-  # Spoilt at any place: refused, or another bandit that answers (a reward may have been another one).
+  # Spoilt at any point: refused, or another bandit that answers (a reward may have been another one).
   fates <- c(refused = 0, answered = 0)
   for (k in seq_len(by_level(400, 4000))) {
     at <- sample.int(nchar(text), 1)

@@ -9,7 +9,7 @@ lowrank <- function(kernel, d, noise_var, accuracy = 1e-3, corrected = FALSE) {
 state <- function(pointer) cpp_testing_lowrank_state(pointer)
 predict_lowrank <- function(pointer, at, by_basis = FALSE) cpp_testing_lowrank_predict(pointer, at, by_basis)
 
-# Points as a bandit plays them: spread at first, then around a few places, some of them twice.
+# Points as a bandit plays them: spread at first, then around a few points, some of them twice.
 played_points <- function(n, d) {
   x <- matrix(runif(n * d), n)
   close <- which(runif(n) < 0.5)
@@ -93,20 +93,20 @@ test_that("random lives: values change, observations go, noise changes, copies g
     pointer <- lowrank(case$ours, case$d, case$noise_var, case$accuracy, corrected = seed %% 2 == 0)
     cache <- cpp_testing_lowrank_candidates(at, 4)
     known <- integer()
-    told <- 0
+    reported <- 0
     for (event in seq_len(60)) {
       what <- sample(c("add", "many", "target", "drop", "scales", "copy"), 1, prob = c(10, 1, 3, 3, 0.3, 0.5))
-      if (what == "add" || told < 3) {
-        told <- told + 1
-        cpp_testing_lowrank_add(pointer, case$x[told, , drop = FALSE], case$y[told], case$scale[told], FALSE)
-        known <- c(known, told)
-      } else if (what == "many" && told < 100) {
-        rows <- told + 1:10
+      if (what == "add" || reported < 3) {
+        reported <- reported + 1
+        cpp_testing_lowrank_add(pointer, case$x[reported, , drop = FALSE], case$y[reported], case$scale[reported], FALSE)
+        known <- c(known, reported)
+      } else if (what == "many" && reported < 100) {
+        rows <- reported + 1:10
         cpp_testing_lowrank_add(pointer, case$x[rows, , drop = FALSE], case$y[rows], case$scale[rows], TRUE)
-        told <- told + 10
+        reported <- reported + 10
         known <- c(known, rows)
       } else if (what == "target") {
-        i <- sample(told, 1)
+        i <- sample(reported, 1)
         case$y[i] <- rnorm(1)
         cpp_testing_lowrank_change(pointer, "target", i, case$y[i])
       } else if (what == "drop" && length(known) > 1) {
@@ -114,8 +114,8 @@ test_that("random lives: values change, observations go, noise changes, copies g
         cpp_testing_lowrank_change(pointer, "drop", i, numeric())
         known <- setdiff(known, i)
       } else if (what == "scales") {
-        case$scale[seq_len(told)] <- case$scale[seq_len(told)] * runif(told, 1, 1.3)
-        cpp_testing_lowrank_change(pointer, "noise_scales", 0, case$scale[seq_len(told)])
+        case$scale[seq_len(reported)] <- case$scale[seq_len(reported)] * runif(reported, 1, 1.3)
+        cpp_testing_lowrank_change(pointer, "noise_scales", 0, case$scale[seq_len(reported)])
       } else if (what == "copy") {
         other <- pointer
         pointer <- cpp_testing_lowrank_copy(pointer)
@@ -130,7 +130,7 @@ test_that("random lives: values change, observations go, noise changes, copies g
         expect_true(state(pointer)$accurate)
       }
     }
-    expect_identical(state(pointer)$size, as.numeric(told))
+    expect_identical(state(pointer)$size, as.numeric(reported))
     cpp_testing_lowrank_change(pointer, "clear", 0, numeric())
     prior <- predict_lowrank(pointer, at)
     expect_equal(prior, list(mean = rep(0, nrow(at)), sd = sqrt(diag(case$ref(at)))), tolerance = tol$identity)
@@ -244,7 +244,7 @@ adversarial <- function() {
     ordered_line = list(x = line, kernel = "se", length = 2, noise_var = 1e-2),
     little_noise = list(x = line, kernel = "se", length = 0.5, noise_var = 1e-8),
     little_noise_rough = list(x = line, kernel = "matern", length = 0.5, noise_var = 1e-8),
-    one_place = list(x = matrix(0.5, 60, 1), kernel = "se", length = 0.3, noise_var = 1e-8))
+    single_point = list(x = matrix(0.5, 60, 1), kernel = "se", length = 0.3, noise_var = 1e-8))
 }
 
 test_that("adversarial points: within the certificate, or the engine says that it is not accurate", {

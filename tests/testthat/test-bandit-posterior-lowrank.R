@@ -16,7 +16,7 @@ expect_within_bound <- function(bandit, got, want, info = NULL, accuracy = 1e-3,
 }
 
 # Places that rewards come from: spread, close together, and some of them twice.
-places_of <- function(n, d) {
+played_rows <- function(n, d) {
   x <- matrix(runif(n * d), n)
   close <- seq_len(n %/% 3)
   x[close, ] <- rep(x[n, ], each = length(close)) + rnorm(length(close) * d, sd = 0.03)
@@ -25,7 +25,7 @@ places_of <- function(n, d) {
 }
 
 # A bandit over a box, over a product, or over arms in contexts that are not known beforehand, whose inputs are these
-# places; and what adds place i to it.
+# points; and what adds point i to it.
 life_over <- function(kind, x, kernel, noise_var, pending, drift, ...) {
   d <- ncol(x)
   at <- function(i, columns) x[i, columns, drop = FALSE]
@@ -89,7 +89,7 @@ test_that("random lives: late, changed, withdrawn rewards, censoring, windows, w
   for (seed in seq_len(by_level(10, 150))) {
     set.seed(seed)
     kernel <- kernels[[1 + seed %% length(kernels)]]
-    x <- places_of(24, kernel$d)
+    x <- played_rows(24, kernel$d)
     pending <- pendings[[1 + seed %% 3]]
     drift <- drifts[[1 + seed %% 5]]
     noise_var <- 10^runif(1, -3, 0)
@@ -205,7 +205,7 @@ test_that("what is played does not depend on who looks, or on whether it is play
 })
 
 # Each of these breaks a factorisation that trusts its pivots.
-hostile_places <- function() {
+hostile_points <- function() {
   base <- matrix(runif(30), 15)
   list(near_duplicates = list(x = rbind(base, base + 1e-9, base - 1e-9), length = 0.3, noise = 1e-2),
        far = list(x = rbind(base, base + 1e5, matrix(9e5, 2, 2)), length = 0.3, noise = 1e-2),
@@ -213,13 +213,13 @@ hostile_places <- function() {
        line = list(x = cbind(seq(0, 1, length.out = 45), 0.5), length = 2, noise = 1e-2),
        little_noise = list(x = base, length = 0.3, noise = 1e-8),
        little_noise_twice = list(x = rbind(base, base + 1e-9), length = 0.3, noise = 1e-8),
-       one_place = list(x = matrix(0.5, 45, 2), length = 0.3, noise = 1e-8))
+       single_point = list(x = matrix(0.5, 45, 2), length = 0.3, noise = 1e-8))
 }
 
 test_that("hostile points: never a wrong number in silence", {
   set.seed(7)
-  for (name in names(hostile_places())) for (smooth in c(TRUE, FALSE)) {
-    it <- hostile_places()[[name]]
+  for (name in names(hostile_points())) for (smooth in c(TRUE, FALSE)) {
+    it <- hostile_points()[[name]]
     ref <- if (smooth) ref_kernel_se(it$length) else ref_kernel_matern(2.5, it$length)
     ours <- if (smooth) kernel_se(it$length) else kernel_matern(2.5, it$length)
     y <- sin(5 * pmin(it$x[, 1], 2)) + sqrt(it$noise) * rnorm(nrow(it$x))

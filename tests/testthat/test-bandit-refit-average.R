@@ -263,15 +263,15 @@ test_that("summaries tell of the average: how many models, and how far they are 
   count <- length(weights_in_force(b))
   expect_output(print(b), sprintf("average over %d models: mean .* to .*, noise variance .* to", count))
   found <- minimize_bandit(function(p) (p[["a"]] - 0.3)^2 + rnorm(1, sd = 0.1), list(a = c(0, 1)), 12)
-  told <- summary(found)
+  reported <- summary(found)
   models <- models_in_force(found$bandit)
   noise <- vapply(models, function(one) one$noise_var, 0)
-  row <- told$model$average[told$model$average$parameter == "noise_var", ]
+  row <- reported$model$average[reported$model$average$parameter == "noise_var", ]
   expect_true(all(c(row$lower, row$upper) %in% noise) && row$lower < row$upper)
-  weight <- told$model$weights
+  weight <- reported$model$weights
   expect_lte(sum(weight[noise < row$lower]), 0.05)
   expect_lte(sum(weight[noise > row$upper]), 0.05)
-  expect_output(print(told), sprintf("average of %d: .*noise_var = .* to ", length(models)))
+  expect_output(print(reported), sprintf("average of %d: .*noise_var = .* to ", length(models)))
   one <- play_average(averaging(average = 1), 8)
   expect_output(print(one), "noise variance")
   expect_false(any(grepl("average", capture.output(print(one)))))
@@ -308,13 +308,13 @@ test_that("certificates go by the average: gaps by its moments, draws by the mod
   # The change that the last reward made.
   before <- mixed(by_models(b, grid, x[-7, ], y[-7]), weight)
   gap_before <- max(before$mean + 2 * before$sd) - max(before$mean - 2 * before$sd)
-  places <- c(which.max(now$mean), which.max(before$mean))
+  points <- c(which.max(now$mean), which.max(before$mean))
   each <- sapply(models_in_force(b), function(config) {
     old <- predict(gp_regression(x[-7, ], y[-7], config$kernel, config$noise_var, config$mean), x[7, , drop = FALSE])
     v <- old$sd^2
     l <- config$noise_var
     kl <- (log1p(v / l) - v / (v + l) + v * (y[7] - old$mean)^2 / (v + l)^2) / 2
-    p <- predict(gp_regression(x, y, config$kernel, l, config$mean), grid[places, ], cov = TRUE)
+    p <- predict(gp_regression(x, y, config$kernel, l, config$mean), grid[points, ], cov = TRUE)
     s <- sqrt(max(0, p$cov[1, 1] + p$cov[2, 2] - 2 * p$cov[1, 2]))
     d <- p$mean[1] - p$mean[2]
     c(kl, if (s > 1e-9) d * pnorm(d / s) + s * dnorm(d / s) else max(d, 0))

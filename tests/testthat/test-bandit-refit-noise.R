@@ -1,10 +1,10 @@
-# Refits with noise that differs from place to place.
+# Refits with noise that differs from point to point.
 
 varying_bandit <- function(domain = box_domain(0, 1), ..., noise = "varying", policy = policy_mean()) {
   gp_bandit(domain, kernel_matern(2.5, 0.3), 0.1, policy, refit = refit_every(40, mean = "fit", noise = noise), ...)
 }
 
-# Quiet on the left, loud on the right; each of 15 places twice.
+# Quiet on the left, loud on the right; each of 15 points twice.
 loud <- local({
   set.seed(5)
   x <- rep(seq(0, 1, length.out = 15), 2)
@@ -18,9 +18,9 @@ test_that("the penalised likelihood and its gradient are what they are in plain 
   x <- matrix(runif(10))
   rows <- c(1:10, 1:10, 1:4)
   y <- rnorm(24)
-  readings <- gpbandits:::place_readings(x[rows, , drop = FALSE], y)
-  expect_identical(readings$x, x)
-  expect_identical(readings$count, c(3, 3, 3, 3, 2, 2, 2, 2, 2, 2))
+  measurements <- gpbandits:::point_measurements(x[rows, , drop = FALSE], y)
+  expect_identical(measurements$x, x)
+  expect_identical(measurements$count, c(3, 3, 3, 3, 2, 2, 2, 2, 2, 2))
   at <- c(0.3, 1.5)
   expect_identical(gpbandits:::variance_of(kernel_matern(2.5)),
                    match("matern.variance", names(gpbandits:::kernel_parameters(kernel_matern(2.5)))))
@@ -28,7 +28,7 @@ test_that("the penalised likelihood and its gradient are what they are in plain 
   kernel <- gpbandits:::resolve_kernel(kernel_matern(2.5, 0.3, 1.5), "x1")
   unit <- gpbandits:::resolve_kernel(kernel_matern(2.5, 0.3, 1), "x1")
   evidence <- function(theta, mean) {
-    gpbandits:::cpp_varying_evidence(kernel, unit, gpbandits:::variance_of(kernel_matern(2.5)), readings, mean, theta)
+    gpbandits:::cpp_varying_evidence(kernel, unit, gpbandits:::variance_of(kernel_matern(2.5)), measurements, mean, theta)
   }
   for (spread in c(0.01, 1)) {                                # the penalty is positive in the first, and left out
     delta <- spread * rnorm(10)
@@ -36,13 +36,13 @@ test_that("the penalised likelihood and its gradient are what they are in plain 
     for (mean in c(TRUE, FALSE)) {
       found <- evidence(theta, mean)
       Cg <- kernel_gram(kernel_matern(2.5, 0.3 * exp(0.4)), x)
-      S <- solve(Cg + diag(0.3 / readings$count))
+      S <- solve(Cg + diag(0.3 / measurements$count))
       level <- sum(S %*% delta) / sum(S)
       log_noise <- level + drop(Cg %*% S %*% (delta - level))
       A <- kernel_gram(kernel_matern(2.5, 0.3, 1.5), x[rows, , drop = FALSE]) + diag(exp(log_noise[rows]))
       m <- if (mean) {
-        K <- kernel_gram(kernel_matern(2.5, 0.3, 1.5), x) + diag(exp(log_noise) / readings$count)
-        sum(solve(K, readings$average)) / sum(solve(K))
+        K <- kernel_gram(kernel_matern(2.5, 0.3, 1.5), x) + diag(exp(log_noise) / measurements$count)
+        sum(solve(K, measurements$average)) / sum(solve(K))
       } else 0
       likelihood <- -(sum((y - m) * solve(A, y - m)) + c(determinant(A)$modulus) + 24 * log(2 * pi)) / 2
       nu <- sum((delta - level) * (S %*% (delta - level))) / 10
@@ -126,7 +126,7 @@ test_that("the event holds it: copies, files, journals, replicates", {
   }
   forged <- b$copy()
   refits <- as.environment(forged)$refits
-  for (bad in list(list(weights = 1), list(places = "a"), list(least = -1), list(level = Inf), list(kernel = 1))) {
+  for (bad in list(list(weights = 1), list(points = "a"), list(least = -1), list(level = Inf), list(kernel = 1))) {
     broken <- refits
     broken[[1]]$noise_field[names(bad)] <- bad
     other <- unserialize(serialize(forged, NULL))

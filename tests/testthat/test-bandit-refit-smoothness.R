@@ -78,8 +78,8 @@ test_that("in a product the Matern part has the smoothness, and summaries tell i
                            model = gp_model(refit = averaged()))
   models <- gpbandits:::current_config(found$bandit)$models
   expect_true(any(vapply(models, function(m) any(gpbandits:::smoothness_of(m$kernel) == 0.5), NA)))
-  told <- summary(found)$model$average
-  expect_identical(told$lower[told$parameter == "smoothness"], 0.5)
+  reported <- summary(found)$model$average
+  expect_identical(reported$lower[reported$parameter == "smoothness"], 0.5)
 })
 
 test_that("promises at the foot of a narrow valley are kept more often than by smooth models alone", {

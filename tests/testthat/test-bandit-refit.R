@@ -81,7 +81,7 @@ test_that("a refit sees the noise of each reward: of points added, observed, and
   at <- sample(30, 24)
   own <- rep(c(1e-4, 4, NA), 8)
   y <- refit_f[at] + rnorm(24, sd = sqrt(ifelse(is.na(own), 0.01, own)))
-  told <- function(own, outputs = NULL) {
+  reported <- function(own, outputs = NULL) {
     b <- gp_ucb(refit_x, kernel_se(0.5), 0.1, width = width_constant(2), outputs = outputs, refit = refit_every(10))
     b$add(arm = at[1:20], reward = y[1:20], noise_var = own[1:20])
     b$add(arm = at[21:24])
@@ -89,16 +89,16 @@ test_that("a refit sees the noise of each reward: of points added, observed, and
     b$suggest()
     b
   }
-  b <- told(own)
+  b <- reported(own)
   fit <- gp_fit(refit_x[at], y, kernel_se(0.5), 0.1, own_noise = own)
   expect_equal(in_force(b)[1:2], list(kernel = fit$kernel, noise_var = fit$noise_var))
-  blind <- told(rep(NA_real_, 24))
+  blind <- reported(rep(NA_real_, 24))
   expect_gt(abs(log(in_force(b)$noise_var / in_force(blind)$noise_var)), 1)
   expect_equal(b$posterior(), predict(fit, refit_x)[c("mean", "sd")], tolerance = 1e-7, ignore_attr = TRUE)
   # A linear map multiplies them; in a log that is played again the parameters are the same.
-  b <- told(own, scale_outputs("minimize", "none"))
+  b <- reported(own, scale_outputs("minimize", "none"))
   map <- gpbandits:::output_map(gpbandits:::current_config(b))
-  values <- gpbandits:::map_outputs(map, y)
+  values <- gpbandits:::transform_outputs(map, y)
   fit <- gp_fit(refit_x[at], values, kernel_se(0.5), 0.1, own_noise = own / (map$scale * map$bulk * map$spread)^2)
   expect_equal(in_force(b)$kernel, fit$kernel)
   expect_identical(unserialize(serialize(b, NULL))$posterior(), b$posterior())
@@ -309,7 +309,7 @@ test_that("under constraints the fit sees the rewards less their penalties", {
     q <- b$suggest()
     b$observe(q$id, refit_f[q$arm], constraints = q$x1 - 0.5)
   }
-  known <- gpbandits:::cpp_bandit_known(gpbandits:::heal(b)$handle, 1L)
+  known <- gpbandits:::cpp_bandit_known(gpbandits:::rebuild(b)$handle, 1L)
   h <- b$history()
   expect_false(isTRUE(all.equal(known$value, h$reward)))
   b$suggest()

@@ -120,7 +120,7 @@ test_that("a penalty may be a function of the round, which is asked with it", {
   expect_identical(unserialize(serialize(root, NULL))$suggest(), root$suggest())
 })
 
-# Functions of norm 1 on 50 arms, one that is to be at most 0 with places on both sides.
+# Functions of norm 1 on 50 arms, one that is to be at most 0 with points on both sides.
 hard_problem <- function(seed) {
   set.seed(600 + seed)
   x <- seq(0, 1, length.out = 50)
@@ -407,8 +407,8 @@ test_that("baselines are compared beside bandits, and added data count", {
   p <- ref_posterior_at(baseline_K, c(3, 40), c(0.5, -0.1), 0.01)
   expect_equal(b$posterior()$g1_mean, p$mean, tolerance = 1e-8)
   expect_identical(b$history()$action, c("given", "given"))
-  expect_identical(b$best()$arm, gpbandits:::best_place(
-    b, function(places) b$posterior()$mean, function(places) cbind(b$posterior()$g1_mean))$places$arm + 1L)
+  expect_identical(b$best()$arm, gpbandits:::best_candidate(
+    b, function(points) b$posterior()$mean, function(points) cbind(b$posterior()$g1_mean))$points$arm + 1L)
   expect_output(print(b), "EPBO")
   expect_output(print(summary(b)), "g1_mean")
 })

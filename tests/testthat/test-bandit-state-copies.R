@@ -2,17 +2,17 @@
 # files, JSON, journals and replicas of a store.
 
 # Something that people do with a bandit, drawn at random.
-random_event <- function(b, readings = TRUE) {
+random_event <- function(b, measurements = TRUE) {
   open <- which(b$history()$status == "pending")
   one <- if (length(open)) open[sample.int(length(open), 1)]
   known <- which(b$history()$status == "observed")
   y <- round(stats::rnorm(1), 3)
-  switch(sample(c("ask", "tell", "noisy", "several", "withdraw", "amend", "look", "add"), 1,
+  switch(sample(c("ask", "record", "noisy", "several", "withdraw", "amend", "look", "add"), 1,
                 prob = c(5, 3, 3, 1, 2, 1, 3, 1)),
          ask = b$suggest(sample(1:3, 1)),
-         tell = if (length(one)) b$observe(one, y),
+         record = if (length(one)) b$observe(one, y),
          noisy = if (length(one)) b$observe(one, y, noise_var = sample(c(0.002, 0.05), 1)),
-         several = if (length(one) && readings) b$observe(one, y + c(0.1, -0.1, 0.05)),
+         several = if (length(one) && measurements) b$observe(one, y + c(0.1, -0.1, 0.05)),
          withdraw = if (length(one)) if (stats::runif(1) < 0.5) b$withdraw(one) else b$fail(one),
          amend = if (length(known)) b$amend(known[1], y),
          look = b$best(),
@@ -55,7 +55,7 @@ for (name in names(copied_bandits)) {
       set.seed(seed)
       file <- tempfile(fileext = ".journal")
       b <- copied_bandits[[name]](journal = file)
-      for (k in 1:25) random_event(b, readings = name != "scaled")
+      for (k in 1:25) random_event(b, measurements = name != "scaled")
       kept <- tempfile(fileext = ".journal")
       file.copy(file, kept)
       others <- list(copy = b$copy(), rds = unserialize(serialize(b, NULL)), json = from_json(as_json(b)),

@@ -8,11 +8,11 @@ ways <- function(one) by_level(names(strikes)[one], names(strikes))
 
 # The functions that a change runs through.
 changing_functions <- c(
-  "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "make_ready", "heal_script", "by_rule", "transact", "heal", "replayed",
+  "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "make_ready", "rebuild_script", "by_rule", "transact", "rebuild", "replayed",
   "check_idle", "core", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
   "refit_if_due", "apply_refit", "journal_write", "keep_change", "keep_difference", "journal_io", "rows_as_text",
-  "tell", "script_ask", "script_change", "script_query", "script_commit", "script_tell", "script_give", "feed_models", "feed_model",
-  "tell_model", "query_frame")
+  "record", "script_ask", "script_change", "script_query", "script_commit", "script_record", "script_give", "feed_models", "feed_model",
+  "record_model", "query_frame")
 
 # An error in the search for parameters is a refit that failed (with a warning), not a change that did: core() is part of it.
 refitting_functions <- setdiff(changing_functions, "core")
@@ -63,7 +63,7 @@ played_on <- function(bandit) {
   bandit
 }
 
-told_changes <- c("amend", "withdraw", "fail")
+reported_changes <- c("amend", "withdraw", "fail")
 
 # (testthat writes the stack down at each warning: of far rewards, of one point asked for thrice.)
 unwarned <- function(code) suppressWarnings(code, classes = "gpbandits_warning")
@@ -85,7 +85,7 @@ test_that("a bandit struck at any statement of a change is as before the change 
   bandit <- played_on(gp_ucb(state_x, kernel_se(0.2), 0.01))
   with_clock(changing_functions, function(clock) {
     # By default what is told of one query is struck in one way; a batch is the statements of one query again and again.
-    for (way in names(strikes)) for (change in setdiff(names(bandit_changes), if (!second_level()) c("batch", if (way != "interrupt") told_changes))) {
+    for (way in names(strikes)) for (change in setdiff(names(bandit_changes), if (!second_level()) c("batch", if (way != "interrupt") reported_changes))) {
       expect_all_or_nothing(clock, bandit, bandit_changes[[change]], way, change, step = by_level(2, 1))
     }
   })
@@ -133,7 +133,7 @@ test_that("so are baselines", {
   changes$add <- function(b) {
     unwarned(b$add(arm = added, reward = seq_along(added), constraints = matrix(0.1, length(added), 1)))
   }
-  each <- c(by_level("suggest", "batch"), "add", if (second_level()) told_changes)
+  each <- c(by_level("suggest", "batch"), "add", if (second_level()) reported_changes)
   with_clock(changing_functions, function(clock) for (change in each) for (way in ways(1 + (change == "add"))) {
     expect_all_or_nothing(clock, bandit, changes[[change]], way, change)
   })
@@ -281,10 +281,10 @@ test_that("the core keeps no second copy of the log", {
   b <- gp_ucb(1:5, kernel_se(1), noise_var = 0.1)
   inside <- as.environment(b)
   for (t in 1:4) b$observe(b$suggest()$id, t)
-  told <- gpbandits:::table_size(inside$events)
-  expect_identical(told, 8L)
+  reported <- gpbandits:::table_size(inside$events)
+  expect_identical(reported, 8L)
   expect_error(gpbandits:::cpp_bandit_log(inside$handle, 0L, 0L), "in the log alone")
-  expect_length(gpbandits:::cpp_bandit_log(inside$handle, 4L, told)$events$kind, 0)
+  expect_length(gpbandits:::cpp_bandit_log(inside$handle, 4L, reported)$events$kind, 0)
   again <- b$copy()
   expect_identical(again$history(), b$history())
   b$observe(b$suggest()$id, 5)

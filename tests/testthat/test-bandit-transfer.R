@@ -30,7 +30,7 @@ test_that("the specification's numbers", {
     root <- chol(K)
     through <- backsolve(root, transfer$values, transpose = TRUE)
     known <- list(root = root, centred = through)
-    found <- gpbandits:::foretold(transfer, kernel_se(0.3), known, transfer$inputs[c(1, 3, 5), , drop = FALSE],
+    found <- gpbandits:::predicted(transfer, kernel_se(0.3), known, transfer$inputs[c(1, 3, 5), , drop = FALSE],
                                   c(0.2, 1, -0.3),
                                   rep(0.01, 3), matrix(rho), 1, 0)[1, 1]
     expect_equal(found - sum(log(diag(root))) - 0.5 * sum(through^2) - 4 * log(2 * pi), evidence[k], tolerance = 1e-6)
@@ -55,7 +55,7 @@ play <- function(b, rounds, f, sd = 0.02) {
 # Mean and sd from the settings alone, by the formulas.
 by_hand <- function(config, x, y, newdata) {
   transfer <- config$transfer
-  z <- gpbandits:::map_outputs(config$output_map, y)
+  z <- gpbandits:::transform_outputs(config$output_map, y)
   parts <- lapply(config$models, function(model) {
     campaigns <- model$campaigns
     C <- rbind(c(campaigns$scale^2, campaigns$scale * campaigns$correlation),
@@ -83,9 +83,9 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
   config <- gpbandits:::current_config(inside(b))
   h <- b$history()
   expect_identical(nrow(h), 3L)
-  places <- cbind(x = c(0.1, 0.5, 0.9), y = c(0.2, 0.7, 0.4))
-  hand <- by_hand(config, as.matrix(h[c("x", "y")]), h$reward, places)
-  ours <- gpbandits:::scaled_posterior_at(inside(b), gpbandits:::find_places(config$domain, places), NULL)
+  points <- cbind(x = c(0.1, 0.5, 0.9), y = c(0.2, 0.7, 0.4))
+  hand <- by_hand(config, as.matrix(h[c("x", "y")]), h$reward, points)
+  ours <- gpbandits:::scaled_posterior_at(inside(b), gpbandits:::find_points(config$domain, points), NULL)
   expect_equal(ours$mean, hand$mean, tolerance = 1e-7)
   expect_equal(ours$sd, hand$sd, tolerance = 1e-7)
   # The same over arms, and over a search space.
@@ -96,9 +96,9 @@ test_that("the posterior is that of all campaigns under each model, averaged", {
     config <- gpbandits:::current_config(inside(b))
     h <- b$history()
     hand <- by_hand(config, as.matrix(h[c("x", "y")]), h$reward, as.matrix(arms))
-    places <- gpbandits:::find_places(config$domain, arms)
-    if (!is.null(places$arm) && !anyNA(places$arm)) places <- list(arm = places$arm)
-    ours <- gpbandits:::scaled_posterior_at(inside(b), places, NULL)
+    points <- gpbandits:::find_points(config$domain, arms)
+    if (!is.null(points$arm) && !anyNA(points$arm)) points <- list(arm = points$arm)
+    ours <- gpbandits:::scaled_posterior_at(inside(b), points, NULL)
     expect_equal(ours$mean, hand$mean, tolerance = 1e-7)
     expect_equal(ours$sd, hand$sd, tolerance = 1e-7)
   }
@@ -114,7 +114,7 @@ test_that("what is foretold is the density of this campaign's rewards given the 
   known <- gpbandits:::known_campaigns(transfer, kernel)
   y <- rnorm(4)
   rho <- rbind(c(0.5, 0.1), c(-0.6, 0.2))
-  found <- gpbandits:::foretold(transfer, kernel, known, x, y, rep(0.05, 4), rho, c(1, 2), 0.3)
+  found <- gpbandits:::predicted(transfer, kernel, known, x, y, rep(0.05, 4), rho, c(1, 2), 0.3)
   for (k in 1:2) {
     C <- rbind(c(k^2, k * rho[k, ]), cbind(k * rho[k, ], transfer$correlation))
     task <- c(rep(1, 4), transfer$campaign + 1)
@@ -150,8 +150,8 @@ test_that("the evidence for earlier campaigns is the Bayes factor of correlation
   # A quarter of the weight is on the 7 that are negative, three quarters on the 8 others.
   prior <- ifelse(rho < 0, 0.25 / 7, 0.75 / 8)
   each <- vapply(rho, function(rho) sum(scales$prior * vapply(scales$scale, density, 0, rho = rho)), 0)
-  told <- rho != 0
-  expect_equal(found$evidence, log(sum((prior * each)[told]) / sum(prior[told]) / each[!told]), tolerance = 1e-8)
+  reported <- rho != 0
+  expect_equal(found$evidence, log(sum((prior * each)[reported]) / sum(prior[reported]) / each[!reported]), tolerance = 1e-8)
   # Half of the weight beforehand: the odds are the factor.
   alone <- list(list(weight = 1, campaigns = list(correlation = 0)))
   mixed <- gpbandits:::mixed_kinds(found$models, alone, found$evidence)
@@ -160,8 +160,8 @@ test_that("the evidence for earlier campaigns is the Bayes factor of correlation
   expect_equal(sum(weights(mixed)), 1, tolerance = 1e-12)
   # What has next to no weight is left out, and the others have all of it.
   some <- lapply(c(0.995, 0.0045, 0.0005), function(weight) list(weight = weight))
-  told <- stats::plogis(5) * c(0.995, 0.0045)
-  wanted <- c(told, stats::plogis(-5)) / sum(told, stats::plogis(-5))
+  reported <- stats::plogis(5) * c(0.995, 0.0045)
+  wanted <- c(reported, stats::plogis(-5)) / sum(reported, stats::plogis(-5))
   expect_equal(weights(gpbandits:::mixed_kinds(some, alone, 5)), wanted, tolerance = 1e-12)
 })
 
@@ -231,38 +231,38 @@ test_that("models of this campaign by itself are weighed by what is foretold of 
     b$suggest()
     config <- gpbandits:::current_config(inside(b))
     alone <- function(model) model$campaigns$correlation == 0 && model$campaigns$scale == 1
-    list(transfer = config$transfer, values = gpbandits:::map_outputs(config$output_map, y), models = config$models,
+    list(transfer = config$transfer, values = gpbandits:::transform_outputs(config$output_map, y), models = config$models,
          alone = vapply(config$models, alone, NA))
   }
   weight <- function(models) vapply(models, `[[`, 0, "weight")
   # Here `y` matters, there `x`: a kernel for both is short in both.
-  strange <- fit_with(other)
-  expect_gt(sum(weight(strange$models)[strange$alone]), 0.9)
+  invalid <- fit_with(other)
+  expect_gt(sum(weight(invalid$models)[invalid$alone]), 0.9)
   same <- fit_with(own)
   expect_lt(sum(weight(same$models)[same$alone]), 0.5)
   # Each value given all the others, one after the other.
-  model <- strange$models[[1]]
+  model <- invalid$models[[1]]
   model$campaigns[c("correlation", "scale")] <- list(0.4, 1.3)
   C <- rbind(c(1.69, 0.52), c(0.52, 1))
-  task <- c(rep(1, 16), strange$transfer$campaign + 1)
-  noise <- c(rep(model$noise_var, 16), strange$transfer$noise_var)
-  V <- kernel_gram(model$kernel, rbind(x, strange$transfer$inputs)) * C[task, task] + diag(noise)
-  mean <- gpbandits:::known_campaigns(strange$transfer, model$kernel)$mean
-  r <- c(strange$values - model$mean, strange$transfer$values - mean)
+  task <- c(rep(1, 16), invalid$transfer$campaign + 1)
+  noise <- c(rep(model$noise_var, 16), invalid$transfer$noise_var)
+  V <- kernel_gram(model$kernel, rbind(x, invalid$transfer$inputs)) * C[task, task] + diag(noise)
+  mean <- gpbandits:::known_campaigns(invalid$transfer, model$kernel)$mean
+  r <- c(invalid$values - model$mean, invalid$transfer$values - mean)
   each <- vapply(1:16, function(i) {
     back <- solve(V[-i, -i], cbind(V[-i, i], r[-i]))
     dnorm(r[i], sum(V[-i, i] * back[, 2]), sqrt(V[i, i] - sum(V[-i, i] * back[, 1])), log = TRUE)
   }, 0)
-  foretold <- gpbandits:::each_foretold(strange$transfer, model, x, strange$values, rep(NA_real_, 16))
-  expect_equal(foretold, each, tolerance = 1e-8)
+  predicted <- gpbandits:::each_predicted(invalid$transfer, model, x, invalid$values, rep(NA_real_, 16))
+  expect_equal(predicted, each, tolerance = 1e-8)
   # Of several models what is foretold is the mixture.
-  other <- strange$models[[2]]
-  too <- gpbandits:::each_foretold(strange$transfer, other, x, strange$values, rep(NA_real_, 16))
+  other <- invalid$models[[2]]
+  too <- gpbandits:::each_predicted(invalid$transfer, other, x, invalid$values, rep(NA_real_, 16))
   model$weight <- 0.3
   other$weight <- 0.7
-  better <- gpbandits:::foretold_better(strange$transfer, list(model, other), list(utils::modifyList(model,
+  better <- gpbandits:::predicted_better(invalid$transfer, list(model, other), list(utils::modifyList(model,
                                                                                                    list(weight = 1))),
-                                        x, strange$values, rep(NA_real_, 16))
+                                        x, invalid$values, rep(NA_real_, 16))
   expect_equal(better, sum(log(0.3 * exp(each) + 0.7 * exp(too))) - sum(each), tolerance = 1e-8)
 })
 
@@ -302,7 +302,7 @@ test_that("the design goes on in the share of rounds that earlier campaigns leav
     })
     gpbandits:::make_ready(frame)
     b$suggest(n)
-    expect_equal(gpbandits:::share_told(frame$config), rho^2)
+    expect_equal(gpbandits:::share_reported(frame$config), rho^2)
     substr(b$history()$action, 1, 1)
   }
   expect_identical(actions(0, 12), rep(c("e", "p"), c(10, 2)))
@@ -317,7 +317,7 @@ test_that("the design goes on in the share of rounds that earlier campaigns leav
   # Several campaigns tell together what R^-1 says.
   two <- list(transfer = list(correlation = matrix(c(1, 0.5, 0.5, 1), 2)),
               models = list(list(weight = 1, campaigns = list(correlation = c(0.6, 0.3)))))
-  expect_equal(gpbandits:::share_told(two), (0.36 + 0.09 - 0.18) / 0.75, tolerance = 1e-12)
+  expect_equal(gpbandits:::share_reported(two), (0.36 + 0.09 - 0.18) / 0.75, tolerance = 1e-12)
 })
 
 test_that("campaigns that contradict each other are earlier campaigns, too", {
@@ -359,13 +359,13 @@ test_that("saved, copied, replayed, from JSON and from a journal it is the same 
   play(b, 4, f)
   at <- data.frame(x = c(0.2, 0.6), y = c(0.5, 0.1))
   p <- b$posterior(at)
-  beliefs <- summary(b)$transfer
+  model_state <- summary(b)$transfer
   others <- list(b$copy(), unserialize(serialize(b$copy(), NULL)), from_json(as_json(b)), open_bandit(path))
   set.seed(13)
   wanted <- others[[1]]$suggest()
   for (other in others[-1]) {
     expect_identical(other$posterior(at), p)
-    expect_identical(summary(other)$transfer, beliefs)
+    expect_identical(summary(other)$transfer, model_state)
     set.seed(13)
     expect_identical(other$suggest(), wanted)
   }

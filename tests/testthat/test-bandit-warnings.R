@@ -6,11 +6,11 @@ test_that("rewards far from the prior are said once, with the remedy", {
   expect_warning(b$add(arm = 4, reward = 43), "refit_every", class = "gpbandits_far")
   expect_no_warning(b$add(arm = 5, reward = 99))
   expect_no_warning(b$observe(b$suggest()$id, 99))
-  told <- gp_ucb(1:9, kernel_se(2, variance = 4), 0.01, mean = 80)
-  expect_no_warning(told$add(arm = 1:3, reward = c(80, 85, 77)))
-  id <- told$suggest()$id
-  expect_warning(told$observe(id, 10), "prior mean (80)", fixed = TRUE)
-  expect_identical(told$history()$reward[id], 10)
+  reported <- gp_ucb(1:9, kernel_se(2, variance = 4), 0.01, mean = 80)
+  expect_no_warning(reported$add(arm = 1:3, reward = c(80, 85, 77)))
+  id <- reported$suggest()$id
+  expect_warning(reported$observe(id, 10), "prior mean (80)", fixed = TRUE)
+  expect_identical(reported$history()$reward[id], 10)
 })
 
 test_that("so are readings that all lie at the edge of what noise and variance allow", {

@@ -3,7 +3,7 @@
 check_x <- seq(0, 1, length.out = 8)
 
 # A bandit that knows rewards of arms, in their order.
-told_outcomes <- function(rewards, arm, y, size = rep(1, length(y)), ...) {
+reported_outcomes <- function(rewards, arm, y, size = rep(1, length(y)), ...) {
   b <- gp_bandit(check_x, kernel_se(0.25, variance = 2), policy = policy_ucb(width_constant(1)), rewards = rewards, mean = 0.3, ...)
   if (all(size == 1)) b$add(arm = arm, reward = y) else b$add(arm = arm, reward = y, size = size)
   b
@@ -24,7 +24,7 @@ test_that("left out is what a Gaussian process of all other sites has, and its c
                    function(f) 1 + plogis(f + 0.5) + plogis(f - 1), c(3, 2, 3, 1, 1, 2, 3, 1), rep(1, 8)))
   for (name in names(kinds)) {
     kind <- kinds[[name]]
-    b <- told_outcomes(kind[[1]], arm, kind[[4]], kind[[5]])
+    b <- reported_outcomes(kind[[1]], arm, kind[[4]], kind[[5]])
     mean <- b$posterior(arm = arm, scale = "latent")$mean
     log_p <- function(i, f) log(kind[[2]](kind[[4]][i], kind[[5]][i], f))
     h <- 1e-4
@@ -65,7 +65,7 @@ test_that("left out is what a Gaussian process of all other sites has, and its c
 test_that("with hardly any outliers it is the check of readings with Gaussian noise", {
   arm <- c(1, 3, 3, 4, 6, 8)
   y <- c(0.2, 0.9, 1.3, 0.4, -0.6, 0.1)
-  robust <- told_outcomes(rewards_robust(df = 1e7), arm, y, noise_var = 0.1)
+  robust <- reported_outcomes(rewards_robust(df = 1e7), arm, y, noise_var = 0.1)
   plain <- gp_bandit(check_x, kernel_se(0.25, variance = 2), 0.1, policy_ucb(width_constant(1)), mean = 0.3)
   plain$add(arm = arm, reward = y)
   ours <- check_model(robust, by = "reward")
@@ -73,8 +73,8 @@ test_that("with hardly any outliers it is the check of readings with Gaussian no
   expect_equal(as.data.frame(ours), as.data.frame(theirs), tolerance = 1e-4)
   expect_equal(ours$log_score, theirs$log_score, tolerance = 1e-4)
   expect_equal(ours$constant_score, theirs$constant_score, tolerance = 1e-10)
-  places <- as.data.frame(check_model(robust))
-  expect_equal(places[places$arm != 3, c("mean", "sd", "z")],
+  points <- as.data.frame(check_model(robust))
+  expect_equal(points[points$arm != 3, c("mean", "sd", "z")],
                as.data.frame(check_model(plain))[c(1, 3:5), c("mean", "sd", "z")], tolerance = 1e-4, ignore_attr = TRUE)
 })
 
@@ -123,12 +123,12 @@ test_that("what cannot be checked is refused, what is extreme is finite", {
     duels$observe(q$id, prefer = q$id[1])
   }
   expect_error(check_model(duels), "comparisons", class = "gpbandits_error")
-  b <- told_outcomes(rewards_binary(), 1:5, c(0, 1e6, 0, 1e6, 0), rep(1e6, 5))
+  b <- reported_outcomes(rewards_binary(), 1:5, c(0, 1e6, 0, 1e6, 0), rep(1e6, 5))
   expect_error(check_model(b, by = "context"), "`by`", class = "gpbandits_error")
   expect_true(all(is.finite(unlist(as.data.frame(check_model(b))))))
   expect_true(is.finite(check_model(b)$log_score))
   # Of a million trials, and of events without number, what is left without them is not lost in rounding.
-  late <- told_outcomes(rewards_counts(), c(1, 2, 3, 3), c(0, 3, 1e9, 1e9))
+  late <- reported_outcomes(rewards_counts(), c(1, 2, 3, 3), c(0, 3, 1e9, 1e9))
   for (by in c("place", "reward")) expect_true(all(is.finite(as.data.frame(check_model(late, by = by))$z)))
   f <- late$posterior(arm = 1:2, scale = "latent")$mean
   K <- 2 * exp(-outer(check_x[1:3], check_x[1:3], "-")^2 / (2 * 0.25^2))

@@ -22,23 +22,23 @@ test_that("the tiny example has the specification's numbers", {
 })
 
 # Each group left out: a bandit that was never told it.
-refit_without <- function(make, told, group) {
+refit_without <- function(make, reported, group) {
   t(vapply(unique(group), function(g) {
     b <- make()
-    for (i in which(group != g)) do.call(b$add, told[[i]])
-    one <- told[[match(g, group)]]
+    for (i in which(group != g)) do.call(b$add, reported[[i]])
+    one <- reported[[match(g, group)]]
     p <- b$posterior(one$x, context = one$context, arm = one$arm)
     c(mean = p$mean, sd = p$sd)
   }, c(mean = 0, sd = 0)))
 }
 
-agrees_with_refits <- function(make, told, tolerance = 1e-8) {
+agrees_with_refits <- function(make, reported, tolerance = 1e-8) {
   b <- make()
-  for (one in told) do.call(b$add, one)
-  place <- vapply(told, function(one) paste(deparse(one[c("x", "arm", "context")]), collapse = ""), "")
+  for (one in reported) do.call(b$add, one)
+  point <- vapply(reported, function(one) paste(deparse(one[c("x", "arm", "context")]), collapse = ""), "")
   for (by in c("place", "reward")) {
     at <- as.data.frame(check_model(b, by = by))
-    refits <- refit_without(make, told, if (by == "place") match(place, unique(place)) else seq_along(told))
+    refits <- refit_without(make, reported, if (by == "place") match(point, unique(point)) else seq_along(reported))
     expect_equal(at$mean, refits[, "mean"], tolerance = tolerance)
     expect_equal(at$sd, refits[, "sd"], tolerance = tolerance)
   }
@@ -136,10 +136,10 @@ test_that("a right model is seldom suspected, also where a bandit chose; a wrong
   set.seed(64)
   x <- seq(0, 1, length.out = 25)
   trials <- by_level(80, 1000)
-  p_of <- function(noise_var, told, width) {
+  p_of <- function(noise_var, reported, width) {
     replicate(trials, {
       f <- drop(sample_gp(kernel_se(0.2), x))
-      b <- gp_bandit(x, kernel_se(0.2), told, policy_ucb(width))
+      b <- gp_bandit(x, kernel_se(0.2), reported, policy_ucb(width))
       for (t in 1:20) {
         query <- b$suggest()
         b$observe(query$id, f[query$arm] + rnorm(1, sd = sqrt(noise_var)))
@@ -247,7 +247,7 @@ test_that("rewards at two places, or one, are a check that can be printed: witho
 test_that("the rewards that lie far out are those that refits without them, one by one, would leave out", {
   set.seed(11)
   n <- 60
-  # Some places are read twice or three times, each reading with its own noise.
+  # Some points are read twice or three times, each reading with its own noise.
   x <- runif(50)[c(1:50, 3, 17, 17, 20:26)]
   gram <- exp(-outer(x, x, "-")^2 / 0.08)
   noise <- runif(n, 0.005, 0.02)
@@ -282,7 +282,7 @@ test_that("log scores go by what could be left out, and the constant is fitted t
   constant <- vapply(seq_len(n), function(i) dnorm(value[i], mean(value[-i]), sd(value[-i]), log = TRUE), 0)
   ours <- dnorm(value, left$mean, sqrt(left$variance + 0.2), log = TRUE)
   expect_equal(gpbandits:::log_scores(data, left), list(log_score = mean(ours) + log(2), constant_score = mean(constant) + log(2)))
-  # Of many rewards the ones whose place is known to the last digit without them are not left out.
+  # Of many rewards the ones whose point is known to the last digit without them are not left out.
   left$mean[c(2, 7)] <- left$variance[c(2, 7)] <- NA
   expect_equal(gpbandits:::log_scores(data, left),
                list(log_score = mean(ours[-c(2, 7)]) + log(2), constant_score = mean(constant[-c(2, 7)]) + log(2)))

@@ -18,7 +18,7 @@ expect_kept <- function(bandit, expected, kind, info) {
 expect_goes_on <- function(bandit, kind, info) {
   before <- nrow(bandit$history())
   query <- do.call(bandit$suggest, kept_question(kind))
-  kept_tell(bandit, kind, query)
+  kept_record(bandit, kind, query)
   expect_identical(bandit$history()$status[before + 1], "observed", info = info)
 }
 
@@ -59,11 +59,11 @@ for (version in kept_versions()) {
     skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
     path <- tempfile(fileext = ".db")
     file.copy(file.path(home, "store.db"), path)
-    place <- list(kind = "sqlite", file = path, connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(path), synchronous = NULL))))
-    tamper(place, "UPDATE gpb_lease SET worker = NULL, reason = NULL WHERE state <> 'leased'")
+    point <- list(kind = "sqlite", file = path, connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(path), synchronous = NULL))))
+    tamper(point, "UPDATE gpb_lease SET worker = NULL, reason = NULL WHERE state <> 'leased'")
     for (name in grep("^store:", names(expected), value = TRUE)) {
       kind <- sub("^store:", "", name)
-      bandit <- open_bandit(store_at(place, kind))
+      bandit <- open_bandit(store_at(point, kind))
       expect_kept(bandit, expected[[name]], kind, name)
       expect_goes_on(bandit, kind, name)
     }

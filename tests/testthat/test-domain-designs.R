@@ -1,7 +1,7 @@
 # Designs, candidates and uniform play over whole numbers and levels: each has the same share, and no point comes twice
 # while another is left.
 
-drawn <- function(domain, count, draw = gpbandits:::design_places) {
+drawn <- function(domain, count, draw = gpbandits:::design_points) {
   as.data.frame(gpbandits:::user_inputs(domain, draw(domain, count)))
 }
 
@@ -24,7 +24,7 @@ test_that("end values of whole numbers and ordered levels have their whole share
   product <- product_domain(data.frame(row = 1:2), box_domain(c(n = 1, x = 0), c(4, 1), integer = "n"))
   expect_equal_shares(drawn(product, 40)$n, 1:4, 0)
   # Spread without random numbers.
-  for (space in whole_spaces) expect_equal_shares(drawn(space, 400, gpbandits:::spread_places)$n, 0:3, 2)
+  for (space in whole_spaces) expect_equal_shares(drawn(space, 400, gpbandits:::spread_points)$n, 0:3, 2)
 })
 
 test_that("the core's candidates have equal shares, too", {
@@ -47,7 +47,7 @@ test_that("on a logarithmic scale the last whole number has what its neighbours 
   right <- log(9 / 8) / log(9)
   domains <- list(search_space(n = param_integer(1, 8, log = TRUE)), box_domain(c(n = 1), 8, integer = TRUE, log = TRUE))
   for (domain in domains) {
-    n <- drawn(domain, 4000, gpbandits:::sample_places)$n
+    n <- drawn(domain, 4000, gpbandits:::sample_points)$n
     expect_equal(mean(n == 8), right, tolerance = 0.2)
     expect_equal(mean(n == 1), log(2) / log(9), tolerance = 0.1)
     b <- gp_bandit(domain, kernel_se(0.4), 0.01, policy_uniform())

@@ -13,8 +13,8 @@ ordered_space <- function(k, upper = 24) {
   pairs <- paste(n[-k], "<=", n[-1], collapse = " & ")
   do.call(search_space, c(inputs, list(where = stats::as.formula(paste("~", pairs)))))
 }
-sampled <- function(space, count) as.matrix(gpbandits:::user_inputs(space, gpbandits:::sample_places(space, count)))
-designed <- function(space, count) as.matrix(gpbandits:::user_inputs(space, gpbandits:::design_places(space, count)))
+sampled <- function(space, count) as.matrix(gpbandits:::user_inputs(space, gpbandits:::sample_points(space, count)))
+designed <- function(space, count) as.matrix(gpbandits:::user_inputs(space, gpbandits:::design_points(space, count)))
 
 # Of each column: is the mean of n draws within 5 standard errors of the right one, and the variance near its own?
 expect_moments <- function(x, mean, var) {
@@ -145,13 +145,13 @@ test_that("constraints that are not linear, and inputs under a condition, still 
   inputs <- c(numbered_inputs(7, 0, 1), list(rule = c("a", "b"), extra = param_real(0, 1, when = ~ rule == "a")))
   space <- do.call(search_space, c(inputs, list(where = list(~ x1 + x2 + x3 + x4 + x5 + x6 + x7 <= 1, ~ x1^2 <= x2,
                                                             ~ extra <= x1 + 0.5))))
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 100))
+  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 100))
   expect_true(all(rowSums(x[1:7]) <= 1 & x$x1^2 <= x$x2))
   expect_true(all(is.na(x$extra) == (x$rule == "b")) && all(x$extra <= x$x1 + 0.5, na.rm = TRUE))
   expect_identical(anyDuplicated(x), 0L)
   # Shares, too.
   blend <- search_space(blend = param_shares(paste0("s", 1:6)), where = ~ s1 + s2 <= 0.01 & s3 <= s1)
-  x <- as.matrix(gpbandits:::user_inputs(blend, gpbandits:::sample_places(blend, 200)))
+  x <- as.matrix(gpbandits:::user_inputs(blend, gpbandits:::sample_points(blend, 200)))
   expect_true(all(x[, "s1"] + x[, "s2"] <= 0.01 & x[, "s3"] <= x[, "s1"]))
   expect_equal(rowSums(x), rep(1, 200), tolerance = 1e-12)
   expect_identical(anyDuplicated(x), 0L)
@@ -195,7 +195,7 @@ test_that("searches go along sums of whole numbers", {
   best <- c(3, 14, 9, 2, 12)
   problem <- bandit_problem(space, function(p) -rowSums((as.matrix(p) - rep(best, each = nrow(p)))^2))
   expect_identical(problem$optimum, 0)
-  # The core's against all places.
+  # The core's against all points.
   three <- search_space(a = param_integer(0, 40), b = param_integer(0, 40), c = param_integer(0, 40),
                         where = ~ a + b + c == 40)
   all <- subset(expand.grid(a = 0:40, b = 0:40, c = 0:40), a + b + c == 40)

@@ -1,7 +1,7 @@
 # The one maximiser against brute force on fine grids.
 
 found_on <- function(domain, f, g = NULL, ...) {
-  user <- function(h) if (!is.null(h)) function(places) h(from_model_inputs(domain, places$inputs))
+  user <- function(h) if (!is.null(h)) function(points) h(from_model_inputs(domain, points$inputs))
   maximise_over(domain, user(f), user(g), ...)
 }
 best_of_grid <- function(f, ..., g = NULL) {
@@ -15,17 +15,17 @@ wavy <- function(x) sin(3 * x[, 1]) + cos(2 * x[, 2] + x[, 1]) - 0.1 * (x[, 1] -
 test_that("on arms the maximum is exact, ties go to the first, limits hold", {
   x <- cbind(rep(0:20, 11), rep(0:10, each = 21)) / 4
   domain <- finite_domain(x)
-  expect_identical(found_on(domain, wavy)$places$arm, which.max(wavy(x)) - 1L)
+  expect_identical(found_on(domain, wavy)$points$arm, which.max(wavy(x)) - 1L)
   g <- function(x) cbind(x[, 1] - 2, 1 - x[, 2])
   ok <- x[, 1] <= 2 & x[, 2] >= 1
   best <- found_on(domain, wavy, g)
-  expect_identical(best$places$arm, which(ok)[which.max(wavy(x)[ok])] - 1L)
+  expect_identical(best$points$arm, which(ok)[which.max(wavy(x)[ok])] - 1L)
   expect_true(best$feasible)
   impossible <- found_on(domain, wavy, function(x) cbind(x[, 1] + 1, 3 - x[, 2]))
   expect_false(impossible$feasible)
-  expect_equal(drop(impossible$places$inputs), c(x1 = 0, x2 = 2.5))
+  expect_equal(drop(impossible$points$inputs), c(x1 = 0, x2 = 2.5))
   flat <- found_on(domain, function(x) 1 - 1e-10 * x[, 2] * (x[, 1] > 0), tie = 1e-8)
-  expect_identical(flat$places$arm, 0L)
+  expect_identical(flat$points$arm, 0L)
 })
 
 test_that("on a box with whole and logarithmic inputs it is brute force's", {
@@ -38,14 +38,14 @@ test_that("on a box with whole and logarithmic inputs it is brute force's", {
   g <- function(x) cbind(x[, 1]^2 + x[, 2] - 3)
   best <- found_on(box, wavy, g)
   expect_equal(best$value, best_of_grid(wavy, axes[[1]], axes[[2]], g = g), tolerance = 2e-3)
-  expect_lt(g(best$places$inputs), 1e-7)
+  expect_lt(g(best$points$inputs), 1e-7)
 
   # The best whole numbers are not those next to the best of all numbers: (2.5, .) would be best.
   ridge <- function(x) -40 * (x[, 1] - 2.5 - 0.3 * (x[, 2] - 5))^2 - 0.01 * (x[, 2] - 8)^2 - log10(x[, 3])^2
   mixed <- box_domain(c(0, 0, 1e-3), c(10, 10, 100), integer = c(TRUE, TRUE, FALSE), log = c(FALSE, FALSE, TRUE))
   best <- found_on(mixed, ridge)
   expect_equal(best$value, best_of_grid(ridge, 0:10, 0:10, 1), tolerance = 1e-8)
-  expect_equal(exp(best$places$inputs[3]), 1, tolerance = 1e-4)
+  expect_equal(exp(best$points$inputs[3]), 1, tolerance = 1e-4)
   expect_identical(bandit_problem(mixed, ridge)$optimum, best$value)
   # Too many whole numbers to try each: steps from the best.
   large <- box_domain(c(0, 0, 0), c(1000, 1000, 1), integer = c(TRUE, TRUE, FALSE))
@@ -64,7 +64,7 @@ test_that("on a product it is the best of all rows, each with its own hills", {
   domain <- product_domain(1:4, list(u = c(0, 1)))
   best <- found_on(domain, f)
   expect_equal(best$value, 1.5, tolerance = 1e-8)
-  expect_identical(best$places$arm, 2L)
+  expect_identical(best$points$arm, 2L)
   # A limit that rules the third row out.
   g <- function(x) cbind(ifelse(x[, 1] == 3, 1, x[, 2] - 0.7))
   best <- found_on(domain, f, g)
@@ -76,7 +76,7 @@ test_that("on a product it is the best of all rows, each with its own hills", {
   expect_equal(found_on(many, high)$value, 0, tolerance = 1e-6)
   # Rows that share their inputs are told apart by number.
   twins <- product_domain(c(1, 1), list(u = c(0, 1)))
-  expect_identical(maximise_over(twins, function(p) p$arm - (p$inputs[, 2] - 0.3)^2)$places$arm, 1L)
+  expect_identical(maximise_over(twins, function(p) p$arm - (p$inputs[, 2] - 0.3)^2)$points$arm, 1L)
 })
 
 test_that("the effort of a round finds kinks, jumps and limits nearly as well, from known places too", {
@@ -88,14 +88,14 @@ test_that("the effort of a round finds kinks, jumps and limits nearly as well, f
   expect_gt(found$value, best_of_grid(kinked, axes[[1]], axes[[2]]) - 0.01)
   found <- found_on(box, kinked, g, effort = effort_of_round)
   expect_gt(found$value, best_of_grid(kinked, axes[[1]], axes[[2]], g = g) - 0.02)
-  expect_true(all(g(found$places$inputs) <= 0))
-  # A needle is found where one of the places known lies on it.
+  expect_true(all(g(found$points$inputs) <= 0))
+  # A needle is found where one of the points known lies on it.
   needle <- function(x) exp(-1e6 * ((x[, 1] - 1.2345)^2 + (x[, 2] - 2.3456)^2))
   expect_lt(found_on(box, needle, effort = effort_of_round)$value, 0.5)
-  known <- find_places(box, rbind(c(0, 0), c(1.2345, 2.3456)))
+  known <- find_points(box, rbind(c(0, 0), c(1.2345, 2.3456)))
   expect_gt(found_on(box, needle, effort = effort_of_round, from = known)$value, 0.999)
   product <- product_domain(c(5, 7), box)
-  known <- find_places(product, c(1.2345, 2.3456), arm = 2)
+  known <- find_points(product, c(1.2345, 2.3456), arm = 2)
   on_second <- function(x) needle(x[, -1, drop = FALSE]) * (x[, 1] == 7)
   expect_gt(found_on(product, on_second, effort = effort_of_round, from = known)$value, 0.999)
 })
@@ -106,10 +106,10 @@ test_that("a product whose rows are one is the box, and whose box is nearly a po
   alone <- maximise_over(box, function(p) wavy(p$inputs))
   beside <- maximise_over(one, function(p) wavy(p$inputs[, -1, drop = FALSE]))
   expect_identical(beside$value, alone$value)
-  expect_identical(beside$places$inputs[, -1], alone$places$inputs[1, ])
+  expect_identical(beside$points$inputs[, -1], alone$points$inputs[1, ])
   rows <- finite_domain(cbind(1:9 / 3, 9:1 / 5))
   thin <- product_domain(rows, list(z = c(0, 1e-12)))
-  expect_identical(maximise_over(thin, function(p) wavy(p$inputs))$places$arm, maximise_over(rows, function(p) wavy(p$inputs))$places$arm)
+  expect_identical(maximise_over(thin, function(p) wavy(p$inputs))$points$arm, maximise_over(rows, function(p) wavy(p$inputs))$points$arm)
 })
 
 test_that("shares of which some are none: the best of every set of them, as grids find it", {
@@ -131,7 +131,7 @@ test_that("shares of which some are none: the best of every set of them, as grid
       }))
     }))
     # (Second derivatives along the grid's directions are below 8: half a cell adds less than 1e-3.)
-    found <- maximise_over(space, function(places) f(places$inputs[, 1:6, drop = FALSE]))$value
+    found <- maximise_over(space, function(points) f(points$inputs[, 1:6, drop = FALSE]))$value
     expect_gte(found, max(f(grid)) - 1e-9)
     expect_lt(found, max(f(grid)) + 1e-3)
   }
@@ -139,30 +139,30 @@ test_that("shares of which some are none: the best of every set of them, as grid
 
 test_that("a climb asks for a value and its slopes at once, and ends at the best that its limits allow", {
   asked <- integer()
-  climbed <- function(u, f) cpp_climb(u, function(points) {
+  searched_from <- function(u, f) cpp_local_search(u, function(points) {
     asked <<- c(asked, nrow(points))
     f(points)
   })
   # To the face x = 1.
-  expect_equal(climbed(c(0.2, 0.9), function(u) cbind(u[, 1] - (u[, 2] - 0.3)^2)), c(1, 0.3), tolerance = 1e-7)
+  expect_equal(searched_from(c(0.2, 0.9), function(u) cbind(u[, 1] - (u[, 2] - 0.3)^2)), c(1, 0.3), tolerance = 1e-7)
   expect_setequal(asked, 5L)
   # Lagrange: x - 0.9 = 2 (y - 0.8) and x + y = 1; a second limit, which holds anyway, changes nothing.
   f <- function(u) -(u[, 1] - 0.9)^2 - 2 * (u[, 2] - 0.8)^2
-  expect_equal(climbed(c(0.1, 0.1), function(u) cbind(f(u), u[, 1] + u[, 2] - 1)), c(1.3, 1.7) / 3, tolerance = 1e-6)
-  end <- climbed(c(0.1, 0.1), function(u) cbind(f(u), u[, 1] + u[, 2] - 1, u[, 1] - 0.7))
+  expect_equal(searched_from(c(0.1, 0.1), function(u) cbind(f(u), u[, 1] + u[, 2] - 1)), c(1.3, 1.7) / 3, tolerance = 1e-6)
+  end <- searched_from(c(0.1, 0.1), function(u) cbind(f(u), u[, 1] + u[, 2] - 1, u[, 1] - 0.7))
   expect_equal(end, c(1.3, 1.7) / 3, tolerance = 1e-6)
   expect_lt(sum(end) - 1, 1e-9)
   expect_equal(f(t(end)), f(t(c(1.3, 1.7) / 3)), tolerance = 1e-9)
   expect_setequal(asked, c(5L, 1L))
-  expect_error(cpp_climb(c(0.1, 0.1), function(u) matrix(0, 1, 1)), "something else than it asked")
+  expect_error(cpp_local_search(c(0.1, 0.1), function(u) matrix(0, 1, 1)), "something else than it asked")
 })
 
 test_that("an error within a function ends the search at once, as it is", {
   calls <- 0
-  broken <- function(places) {
+  broken <- function(points) {
     calls <<- calls + 1
     if (calls > 3) stop_gpbandits("enough")
-    rowSums(sin(3 * places$inputs))
+    rowSums(sin(3 * points$inputs))
   }
   expect_error(maximise_over(box_domain(c(0, 0), c(1, 1)), broken), "enough", class = "gpbandits_error")
   expect_identical(calls, 4)
@@ -170,9 +170,9 @@ test_that("an error within a function ends the search at once, as it is", {
 
 test_that("what a space excludes is excluded to the last bit, and no more", {
   best <- function(space, f, ...) {
-    found <- maximise_over(space, function(places) f(user_inputs(space, places)), ...)
+    found <- maximise_over(space, function(points) f(user_inputs(space, points)), ...)
     rules <- search_rules(space)
-    expect_true(settled_places(rules, found$places$inputs[, seq_along(space$names), drop = FALSE])$feasible)
+    expect_true(resolved_points(rules, found$points$inputs[, seq_along(space$names), drop = FALSE])$feasible)
     found$value
   }
   whole <- search_space(n = param_integer(1, 8), x = param_real(0, 1), where = ~ n < 5)
@@ -189,7 +189,7 @@ test_that("what a space excludes is excluded to the last bit, and no more", {
                          where = list(~ abs(a - 0.317) <= 0.005, ~ abs(b - 0.713) <= 0.005))
   expect_equal(best(narrow, function(q) q$a - q$b), 0.322 - 0.708, tolerance = 1e-9)
   # A limit of the problem beside it.
-  limited <- function(places) cbind(places$inputs[, 2] - 0.25)
+  limited <- function(points) cbind(points$inputs[, 2] - 0.25)
   expect_equal(best(disc, function(q) q$a + q$b, limits = limited), 0.25 + sqrt(0.5 - 0.25^2), tolerance = 1e-7)
   mode <- prepared_prior_optimum(prior_normal(n = c(8, 1)), whole)
   expect_equal(mode$mode$inputs[1], 4)

@@ -9,9 +9,9 @@ product_bandit <- function(policy = policy_ucb(width_constant(2)), domain = smal
 refused <- function(code, argument) {
   expect_error(code, class = "gpbandits_error", regexp = paste0("`", argument, "`"))
 }
-is_place <- function(frame, domain) {
+is_point <- function(frame, domain) {
   x <- unname(as.matrix(frame[domain$names]))
-  identical(find_places(domain, x)$arm, frame$arm - 1L)
+  identical(find_points(domain, x)$arm, frame$arm - 1L)
 }
 
 test_that("rows and box are what may be written for them; names go on or must differ", {
@@ -111,7 +111,7 @@ test_that("a covariance of the rows is a factor of the kernel, also after a refi
   run_bandit(b, bandit_problem(domain, product_truth, noise = 0.1, optimum = 1), 20)
   expect_length(b$refits, 3)
   expect_false(b$refits[[1]]$kernel$parts[[2]]$lengthscale == 0.3)
-  expect_true(is_place(b$history(), domain))
+  expect_true(is_point(b$history(), domain))
 })
 
 test_that("UCB's choices are the largest upper bounds of all rows, by brute force", {
@@ -124,13 +124,13 @@ test_that("UCB's choices are the largest upper bounds of all rows, by brute forc
     q <- b$suggest()
     h <- b$history()[t, ]
     expect_gt(h$mean + 1.5 * h$sd, max(upper$mean + 1.5 * upper$sd) - 1e-6)
-    expect_true(is_place(q, domain))
+    expect_true(is_point(q, domain))
     b$observe(q$id, product_truth(cbind(q$r, q$u)) + rnorm(1, sd = 0.1))
   }
   expect_gt(length(unique(b$history()$arm)), 1)
   best <- b$best()
   expect_gt(best$mean, max(b$posterior(grid)$mean) - 1e-6)
-  expect_true(is_place(best, domain))
+  expect_true(is_point(best, domain))
 })
 
 test_that("every policy plays places, by seed, with contexts, delays, changes and constraints", {
@@ -154,7 +154,7 @@ test_that("every policy plays places, by seed, with contexts, delays, changes an
     }
     b <- life()
     h <- b$history()
-    expect_true(is_place(h, domain), info = policy$kind)
+    expect_true(is_point(h, domain), info = policy$kind)
     expect_identical(h, life()$history(), info = policy$kind)
     again <- unserialize(serialize(b, NULL))
     set.seed(9)
@@ -255,8 +255,8 @@ test_that("baselines that run on boxes run on it", {
     b <- makers[[name]]()
     set.seed(6)
     run <- as.data.frame(run_bandit(b, problem, 20))
-    expect_true(is_place(run, domain), info = name)
-    expect_true(is_place(b$best(), domain), info = name)
+    expect_true(is_point(run, domain), info = name)
+    expect_true(is_point(b$best(), domain), info = name)
     expect_true(all(run$regret > -1e-6 | run$violation1 > 0), info = name)
   }
   b <- makers$config()

@@ -37,10 +37,10 @@ test_that("a paradox ParamSet gives the values that paradox makes of its own poi
   columns <- lapply(stats::setNames(space$names, space$names), function(name) {
     unlist(lapply(theirs, function(point) if (is.null(point[[name]])) NA else point[[name]]))
   })
-  places <- gpbandits:::find_places(space, as.data.frame(columns))
-  expect_identical(gpbandits:::place_total(places), 200L)
+  points <- gpbandits:::find_points(space, as.data.frame(columns))
+  expect_identical(gpbandits:::point_total(points), 200L)
   # Ours come near their bounds.
-  ours <- gpbandits:::user_inputs(space, gpbandits:::spread_places(space, 4000))
+  ours <- gpbandits:::user_inputs(space, gpbandits:::spread_points(space, 4000))
   expect_equal(range(ours$cp), c(1e-4, 0.1), tolerance = 0.01)
   expect_equal(range(ours$ten), c(1e-3, 10), tolerance = 0.01)
   expect_identical(range(ours$k), c(1L, 64L))

@@ -47,15 +47,15 @@ test_that("designs of mixtures with other inputs and constraints are uniform: KS
       expect_gt(suppressWarnings(ks.test(of(ours), of(theirs))$p.value), 1e-3)
     }
   }
-  for (places in list(gpbandits:::design_places(space, 1000), gpbandits:::sample_places(space, 1000))) {
-    ours <- gpbandits:::user_inputs(space, places)
+  for (points in list(gpbandits:::design_points(space, 1000), gpbandits:::sample_points(space, 1000))) {
+    ours <- gpbandits:::user_inputs(space, points)
     expect_lt(max(abs(rowSums(ours[c("a", "b", "c")]) - 1)), 1e-12)
     alike(ours, theirs)
     expect_gt(ks.test(ours$temp, punif, 20, 80)$p.value, 1e-3)
   }
   # At most two of them: each pair as often as another, and uniform on its side.
   few <- search_space(m = param_shares(letters[1:4], most = 2))
-  ours <- as.matrix(gpbandits:::user_inputs(few, gpbandits:::design_places(few, 1200)))
+  ours <- as.matrix(gpbandits:::user_inputs(few, gpbandits:::design_points(few, 1200)))
   expect_true(all(rowSums(ours > 0) == 2))
   pairs <- table(ours[, 1] > 0, ours[, 2] > 0, ours[, 3] > 0)
   expect_gt(chisq.test(as.vector(pairs[pairs > 0]))$p.value, 1e-3)
@@ -157,7 +157,7 @@ test_that("climbs end at the largest value on the face, as an exhaustive look fi
   b <- gp_bandit(space, kernel_se(0.4), 1e-4, policy_ucb(width_constant(1)))
   target <- c(0.7, 0.5, -0.2)                              # outside of the simplex: the best lies on c = 0
   set.seed(6)
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 12))
+  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 12))
   b$add(x, reward = -rowSums(sweep(as.matrix(x), 2, target)^2))
   grid <- expand.grid(a = 0:400 / 400, b = 0:400 / 400)
   grid <- grid[grid$a + grid$b <= 1 + 1e-12, ]
@@ -202,7 +202,7 @@ test_that("sums that are equal to a number become shares; other equalities are r
                    list(names = c("a", "b", "c"), total = 1, upper = c(1, 1, 0.5)))
   expect_length(space$where, 1)
   set.seed(9)
-  x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 50))
+  x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 50))
   expect_equal(sums(x), rep(1, 50), tolerance = 1e-12, ignore_attr = TRUE)
   same <- search_space(a = c(0, 1), b = c(0, 1), where = ~ 1 - 2 * a == 2 * b)
   expect_identical(same$shares[[1]]$total, 0.5)
@@ -264,7 +264,7 @@ test_that("EI found on five shares with three active beats 10,000 candidates of 
     b <- gp_bandit(space, kernel_matern(2.5, rep(0.4, 5), dims = letters[1:5]) *
                      kernel_categorical(0.8, dims = paste0(letters[1:5], ".active")), 0.001, policy_ei())
     w <- rnorm(5)
-    x <- gpbandits:::user_inputs(space, gpbandits:::sample_places(space, 15))
+    x <- gpbandits:::user_inputs(space, gpbandits:::sample_points(space, 15))
     b$add(x, reward = drop(as.matrix(x) %*% w) - rowSums(as.matrix(x)^2))
     best <- max(b$posterior(b$history()[letters[1:5]])$mean)
     ei <- function(x) {

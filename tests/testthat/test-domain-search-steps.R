@@ -41,9 +41,9 @@ test_that("designs, suggestions and recommendations are rounded within the space
 
 test_that("each multiple has the same share, and no point of a design comes twice", {
   set.seed(1)
-  design <- gpbandits:::design_places(search_space(a = param_real(0, 1, step = 0.25)), 5)
+  design <- gpbandits:::design_points(search_space(a = param_real(0, 1, step = 0.25)), 5)
   expect_setequal(design$inputs, c(0, 0.25, 0.5, 0.75, 1))
-  x <- gpbandits:::sample_places(search_space(a = param_real(0, 1, step = 0.25)), 2000)$inputs
+  x <- gpbandits:::sample_points(search_space(a = param_real(0, 1, step = 0.25)), 2000)$inputs
   expect_gt(stats::chisq.test(table(factor(x, 0:4 / 4)))$p.value, 1e-4)
 })
 

@@ -11,7 +11,7 @@ kinds <- list(
 )
 each_kind <- function(check) for (name in names(kinds)) check(kinds[[name]], name)
 
-# What a place must be, from the definition of the kinds alone.
+# What a point must be, from the definition of the kinds alone.
 lies_within <- function(domain, x) {
   if (domain$type == "finite") return(all(apply(x, 1, function(p) any(colSums(abs(t(domain$x) - p)) == 0))))
   if (domain$type == "product") {
@@ -25,60 +25,60 @@ lies_within <- function(domain, x) {
 test_that("samples, designs and spread points are places of the domain, as many as asked for", {
   each_kind(function(domain, name) {
     set.seed(1)
-    for (make in list(sample_places, design_places)) for (count in c(1, 7, 40)) {
-      places <- make(domain, count)
-      x <- from_model_inputs(domain, places$inputs)
+    for (make in list(sample_points, design_points)) for (count in c(1, 7, 40)) {
+      points <- make(domain, count)
+      x <- from_model_inputs(domain, points$inputs)
       expect_true(lies_within(domain, x), info = name)
       expect_equal(nrow(x), count, info = name)
-      expect_identical(length(places$arm), nrow(x), info = name)
+      expect_identical(length(points$arm), nrow(x), info = name)
     }
-    spread <- spread_places(domain, 40)
+    spread <- spread_points(domain, 40)
     expect_true(lies_within(domain, from_model_inputs(domain, spread$inputs)), info = name)
-    expect_identical(spread, spread_places(domain, 40), info = name)
-    expect_gte(place_total(spread), min(40, place_count(domain)))
+    expect_identical(spread, spread_points(domain, 40), info = name)
+    expect_gte(point_total(spread), min(40, point_count(domain)))
   })
 })
 
 test_that("a place is found again by its inputs and by its number", {
   each_kind(function(domain, name) {
     set.seed(2)
-    places <- sample_places(domain, 25)
-    x <- from_model_inputs(domain, places$inputs)
-    again <- find_places(domain, x)
-    expect_identical(again$arm, places$arm, info = name)
-    expect_equal(unname(again$inputs), unname(places$inputs), tolerance = 1e-14, info = name)
-    expect_identical(arms_at(domain, x), places$arm, info = name)
-    labels <- place_labels(domain, places$arm, places$inputs)
+    points <- sample_points(domain, 25)
+    x <- from_model_inputs(domain, points$inputs)
+    again <- find_points(domain, x)
+    expect_identical(again$arm, points$arm, info = name)
+    expect_equal(unname(again$inputs), unname(points$inputs), tolerance = 1e-14, info = name)
+    expect_identical(arms_at(domain, x), points$arm, info = name)
+    labels <- point_labels(domain, points$arm, points$inputs)
     expect_equal(unname(do.call(cbind, labels[domain$names])), unname(x), tolerance = 1e-14, info = name)
-    if (!is.null(arm_count(domain))) expect_identical(labels$arm, places$arm + 1L, info = name)
+    if (!is.null(arm_count(domain))) expect_identical(labels$arm, points$arm + 1L, info = name)
   })
-  both <- find_places(kinds$product, x = c(0.5, 3), arm = c(3, 1))
-  expect_identical(both, find_places(kinds$product, rbind(c(8, 2, 0.5), c(1, 0, 3))))
-  expect_identical(find_places(kinds$product, c(0.5, 3), arm = 2)$arm, c(1L, 1L))
+  both <- find_points(kinds$product, x = c(0.5, 3), arm = c(3, 1))
+  expect_identical(both, find_points(kinds$product, rbind(c(8, 2, 0.5), c(1, 0, 3))))
+  expect_identical(find_points(kinds$product, c(0.5, 3), arm = 2)$arm, c(1L, 1L))
 })
 
 test_that("what is no place is refused in words", {
   refuses <- function(code, arg) expect_error(code, class = "gpbandits_error", regexp = paste0("`", arg, "`"))
   each_kind(function(domain, name) {
-    refuses(find_places(domain, matrix(0, 1, 9)), "x")
-    refuses(find_places(domain, matrix(1e9, 1, length(domain$names)), arg = "data"), "data")
-    refuses(find_places(domain, NULL), "x|`arm")
+    refuses(find_points(domain, matrix(0, 1, 9)), "x")
+    refuses(find_points(domain, matrix(1e9, 1, length(domain$names)), arg = "data"), "data")
+    refuses(find_points(domain, NULL), "x|`arm")
   })
-  refuses(find_places(kinds$arms, c(0, 5), arm = 1), "arm")
-  for (arm in list(0, 5, 1.5, "a", NA)) refuses(find_places(kinds$arms, NULL, arm = arm), "arm")
-  refuses(find_places(kinds$box, c(0, 0), arm = 1), "arm")
-  refuses(find_places(kinds$mixed_box, c(1.5, 1, 2, 0)), "x")
-  for (arm in list(0, 4, c(1, 2))) refuses(find_places(kinds$product, 0.5, arm = arm), "arm")
-  refuses(find_places(kinds$product, NULL, arm = 1), "x")
-  refuses(find_places(kinds$product, c(1, 0, 4.1)), "x")      # a row, outside the box
-  refuses(find_places(kinds$product, c(1, 2, 1)), "x")        # in the box, no row
-  refuses(find_places(kinds$product, 4.1, arm = 1), "x")
+  refuses(find_points(kinds$arms, c(0, 5), arm = 1), "arm")
+  for (arm in list(0, 5, 1.5, "a", NA)) refuses(find_points(kinds$arms, NULL, arm = arm), "arm")
+  refuses(find_points(kinds$box, c(0, 0), arm = 1), "arm")
+  refuses(find_points(kinds$mixed_box, c(1.5, 1, 2, 0)), "x")
+  for (arm in list(0, 4, c(1, 2))) refuses(find_points(kinds$product, 0.5, arm = arm), "arm")
+  refuses(find_points(kinds$product, NULL, arm = 1), "x")
+  refuses(find_points(kinds$product, c(1, 0, 4.1)), "x")      # a row, outside the box
+  refuses(find_points(kinds$product, c(1, 2, 1)), "x")        # in the box, no row
+  refuses(find_points(kinds$product, 4.1, arm = 1), "x")
 })
 
 test_that("to the model's inputs and back; ranges are theirs", {
   each_kind(function(domain, name) {
     set.seed(3)
-    x <- from_model_inputs(domain, sample_places(domain, 30)$inputs)
+    x <- from_model_inputs(domain, sample_points(domain, 30)$inputs)
     expect_equal(from_model_inputs(domain, to_model_inputs(domain, x)), x, tolerance = 1e-14, info = name)
     u <- to_model_inputs(domain, x)
     ranges <- input_ranges(domain)
@@ -92,16 +92,16 @@ test_that("to the model's inputs and back; ranges are theirs", {
 test_that("the nearest place is nearest, and a place is nearest to itself", {
   each_kind(function(domain, name) {
     set.seed(4)
-    places <- sample_places(domain, 20)
-    again <- nearest_places(domain, places$inputs)
-    expect_equal(unname(again$inputs), unname(places$inputs), tolerance = 1e-13, info = name)
+    points <- sample_points(domain, 20)
+    again <- nearest_points(domain, points$inputs)
+    expect_equal(unname(again$inputs), unname(points$inputs), tolerance = 1e-13, info = name)
     ranges <- input_ranges(domain)
     anywhere <- sweep(sweep(matrix(runif(40 * ncol(ranges), -0.5, 1.5), 40), 2, ranges[2, ] - ranges[1, ], "*"), 2, ranges[1, ], "+")
-    near <- nearest_places(domain, anywhere)
+    near <- nearest_points(domain, anywhere)
     expect_true(lies_within(domain, from_model_inputs(domain, near$inputs)), info = name)
     if (name %in% c("arms", "box", "product")) {
       gap <- rowSums((near$inputs - anywhere)^2)
-      others <- sample_places(domain, 500)$inputs
+      others <- sample_points(domain, 500)$inputs
       least <- apply(anywhere, 1, function(p) min(colSums((t(others) - p)^2)))
       expect_true(all(gap <= least + 1e-12), info = name)
     }
@@ -111,9 +111,9 @@ test_that("the nearest place is nearest, and a place is nearest to itself", {
 test_that("uniform samples are uniform: arms, whole numbers, rows", {
   set.seed(5)
   even <- function(x, expected) expect_gt(chisq.test(table(factor(x, expected)))$p.value, 1e-3)
-  even(sample_places(kinds$arms, 4000)$arm, 0:3)
-  even(sample_places(box_domain(1, 6, integer = TRUE), 6000)$inputs, 1:6)
-  product <- sample_places(kinds$product, 3000)
+  even(sample_points(kinds$arms, 4000)$arm, 0:3)
+  even(sample_points(box_domain(1, 6, integer = TRUE), 6000)$inputs, 1:6)
+  product <- sample_points(kinds$product, 3000)
   even(product$arm, 0:2)
   expect_gt(ks.test(product$inputs[, 3] / 4, "punif")$p.value, 1e-3)
 })
@@ -121,24 +121,24 @@ test_that("uniform samples are uniform: arms, whole numbers, rows", {
 test_that("a design has a point in every slice of the box, and every row as often as any other", {
   set.seed(6)
   slices <- function(u, count) sort(ceiling(u * count))
-  x <- design_places(kinds$box, 12)$inputs
+  x <- design_points(kinds$box, 12)$inputs
   expect_equal(slices((x[, 1] + 5) / 15, 12), 1:12)
-  product <- design_places(kinds$product, 9)
+  product <- design_points(kinds$product, 9)
   expect_identical(as.vector(table(product$arm)), rep(3L, 3))
   expect_equal(slices(product$inputs[, 3] / 4, 9), 1:9)
-  expect_setequal(design_places(kinds$arms, 4)$arm, 0:3)
-  expect_identical(nrow(design_places(kinds$product, 0)$inputs), 0L)
+  expect_setequal(design_points(kinds$arms, 4)$arm, 0:3)
+  expect_identical(nrow(design_points(kinds$product, 0)$inputs), 0L)
 })
 
 test_that("domains know how much there is of them, and whether they are the same", {
-  expect_identical(vapply(kinds, place_count, 0)[["arms"]], 4)
-  expect_identical(vapply(kinds, function(d) is.finite(place_count(d)), NA),
+  expect_identical(vapply(kinds, point_count, 0)[["arms"]], 4)
+  expect_identical(vapply(kinds, function(d) is.finite(point_count(d)), NA),
                    c(arms = TRUE, one_arm = TRUE, box = FALSE, mixed_box = FALSE, product = FALSE, mixed_product = FALSE))
   expect_null(arm_count(kinds$box))
   expect_equal(arm_count(kinds$product), 3)
-  expect_identical(all_places(kinds$arms)$arm, 0:3)
-  expect_null(all_places(kinds$product))
-  same <- outer(names(kinds), names(kinds), Vectorize(function(a, b) same_places(kinds[[a]], kinds[[b]])))
+  expect_identical(all_points(kinds$arms)$arm, 0:3)
+  expect_null(all_points(kinds$product))
+  same <- outer(names(kinds), names(kinds), Vectorize(function(a, b) same_points(kinds[[a]], kinds[[b]])))
   expect_identical(same, diag(length(kinds)) == 1)
 })
 
@@ -148,7 +148,7 @@ test_that("points for a kernel are numbered where it has a matrix", {
   expect_equal(unname(points_of_domain(kinds$arms, both)[, 3]), 1:4)
   expect_error(points_of_domain(kinds$arms, kernel_matrix(diag(3))), class = "gpbandits_error")
   expect_error(sample_gp(kernel_se(1), kinds$product), class = "gpbandits_error", regexp = "product")
-  points <- points_in_contexts(kinds$product, find_places(kinds$product, 1, arm = 2), rbind(7, 9))
+  points <- points_in_contexts(kinds$product, find_points(kinds$product, 1, arm = 2), rbind(7, 9))
   expect_equal(points, rbind(c(3, 0, 1, 7, 1), c(3, 0, 1, 9, 1)))
 })
 

@@ -356,8 +356,8 @@ bad_calls <- function(bandit) {
   context <- context_of(bandit)
   bad_context <- if (is.null(context)) bad_values$never else c(not_numbers, list(NaN, c(1, 2), matrix(1, 3, 1), Inf))
   bad_fixed <- list(3, "a", list(), list(1), list(nobody = 1), c(nobody = 1), list(x = NULL), NaN, mean)
-  place <- if (box) list(x = 0.5) else list(arm = 2)
-  add <- c(place, list(reward = 1, context = context))
+  point <- if (box) list(x = 0.5) else list(arm = 2)
+  add <- c(point, list(reward = 1, context = context))
   ids <- list(0, 7, -1, 1.5, 1, 1e10)   # 5 and 6 are pending of 6
   calls <- list(
     suggest = list(list(n = 1, context = context), list(n = c(bad_values$count, 2e9), context = bad_context, fixed = bad_fixed, nn = list(1))),
@@ -371,7 +371,7 @@ bad_calls <- function(bandit) {
     best = list(list(context = context), list(context = bad_context, fixed = bad_fixed, x = list(1))),
     draw = list(list(n = 1, context = context), list(n = bad_values$count, context = bad_context, x = list(1)))
   )
-  calls$add[[2]][[names(place)]] <- if (box) c(bad_values$points, list(2, -1, matrix(0.5, 1, 2)))
+  calls$add[[2]][[names(point)]] <- if (box) c(bad_values$points, list(2, -1, matrix(0.5, 1, 2)))
                                     else c(bad_values$numbers, list(0, 13, 1.5))
   if (!box) calls$add[[2]]$x <- list(0.123, safe_x[3], "a")       # no arm, or both given
   if (!is.null(context)) for (method in c("suggest", "add", "best")) calls[[method]][[2]]$context <-
@@ -668,7 +668,7 @@ test_that("garbage given to methods never breaks a bandit", {
 
 # What an object of this class is called in words: "bandit_width" is a width.
 word_of_class <- function(class) {
-  words <- c(GPBandit = "bandit", bandit_maximum = "(maximum|minimum)", bandit_belief = "optimum",
+  words <- c(GPBandit = "bandit", bandit_maximum = "(maximum|minimum)", bandit_model_state = "optimum",
              bandit_comparison = "replication", bandit_run = "rounds?", gp_fit = "regression",
              gp_regression = "regression", bandit_outputs = "output", bandit_param = "parameter",
              bandit_domain = "(arms|box|domain|inputs?)", bandit_plan = "experiments", bandit_fidelity = "fidelities",

@@ -4,7 +4,7 @@ small <- function(...) gp_ucb(1:5, kernel_se(1), 0.1, ...)
 
 test_that("a method that does not exist is answered with those that do; completion shows them", {
   b <- small()
-  expect_error(b$tell(1, 2), "observe()", fixed = TRUE, class = "gpbandits_error")
+  expect_error(b$record(1, 2), "observe()", fixed = TRUE, class = "gpbandits_error")
   expect_error(b$obsreve(1, 2), "Did you mean `.observe", class = "gpbandits_error")
   expect_setequal(utils:::.DollarNames(b, "^su"), "suggest")
   methods <- c("suggest", "observe", "add", "amend", "withdraw", "fail", "posterior", "best", "history", "copy", "reset")
@@ -88,9 +88,9 @@ test_that("an ARD kernel beside a matrix keeps its parameters' ranges", {
   y <- sin(6 * x[, 1]) + stats::rnorm(30, sd = 0.1)
   K <- diag(3) + 0.5
   implied <- gp_fit(x, y, kernel_matrix(K) * kernel_se(c(0.3, 3)), starts = 1)
-  told <- gp_fit(x, y, kernel_matrix(K) * kernel_se(c(0.3, 3), dims = c("a", "b")), starts = 1)
-  expect_equal(implied$parameters, told$parameters)
-  expect_equal(implied$log_likelihood, told$log_likelihood)
+  reported <- gp_fit(x, y, kernel_matrix(K) * kernel_se(c(0.3, 3), dims = c("a", "b")), starts = 1)
+  expect_equal(implied$parameters, reported$parameters)
+  expect_equal(implied$log_likelihood, reported$log_likelihood)
 })
 
 test_that("compare_bandits() leaves a bandit that replications share as it is", {

@@ -86,7 +86,7 @@ test_that("mistakes with a bandit", {
   expect_remedy(asked()$observe(5, 1), "argument_error", "the id of an earlier query (1 to 2)")
   expect_remedy(asked()$observe(1), "argument_error", "`$observe()` needs `reward`")
   expect_remedy(two_rewards()$observe(1:2, c(1, 3)), "state_error", "Use `$amend()` to change it")
-  expect_remedy(two_rewards()$tell(1, 1), "argument_error", "Use `$observe()`")
+  expect_remedy(two_rewards()$record(1, 1), "argument_error", "Use `$observe()`")
   expect_remedy(two_rewards()$ask(), "argument_error", "Use `$suggest()`")
   expect_remedy(two_rewards()$sugest(), "argument_error", "Did you mean `$suggest()`?")
   expect_remedy(two_rewards()$suggest(0), "argument_error", "an integer >= 1")

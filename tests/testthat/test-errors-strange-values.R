@@ -52,7 +52,7 @@ test_that("names, labels, levels and paths are text: doors that refuse what is n
     given = function(bad) b$add(named(data.frame(0.25), bad), reward = 1), asked = function(bad) b$posterior(named(data.frame(0.25), bad)),
     arms = function(bad) b$suggest(arms = bad), arm = function(bad) b$add(arm = bad, reward = 1),
     new_arm = function(bad) b$add_arms(data.frame(x = 0.3, n = bad)), read = function(bad) space$posterior(data.frame(a = 0.5, b = bad)),
-    told = function(bad) b$observe(data.frame(id = 1, reward = 1, n = bad)), line = function(bad) compare_bandits(named(list(function(p) b), bad), 1, 1, 1, 1),
+    reported = function(bad) b$observe(data.frame(id = 1, reward = 1, n = bad)), line = function(bad) compare_bandits(named(list(function(p) b), bad), 1, 1, 1, 1),
     picture = function(bad) plot(found, inputs = bad), points = function(bad) predict(found, named(data.frame(0.5), bad)),
     periods = function(bad) bandit_problem(x, function(z) z[, 1], contexts = matrix(1:2, dimnames = list(NULL, bad))),
     list = function(bad) search_space(named(list(c(0, 1)), bad)), safety = function(bad) safe_opt(x, kernel_se(1), 0.1, 0, seed = 1, safety = bad)
@@ -65,7 +65,7 @@ test_that("names, labels, levels and paths are text: doors that refuse what is n
   )
   doors <- c(names_of, rows, others)
   for (bad in list(bytes, "\xff\xfe", NA_character_, "a\nb")) for (door in names(doors)) {
-    if (identical(bad, "a\nb") && door %in% names(others) || is.na(bad) && door %in% c(names(rows), "told", "condition")) next
+    if (identical(bad, "a\nb") && door %in% names(others) || is.na(bad) && door %in% c(names(rows), "reported", "condition")) next
     error <- tryCatch(doors[[door]](bad), error = identity)
     expect_s3_class(error, "gpbandits_error")
     if (!inherits(error, "gpbandits_error")) fail(sprintf("%s (%s): %s", door, deparse(bad), conditionMessage(error)))
@@ -162,7 +162,7 @@ test_that("an object of any class with a field changed, or without one, is read 
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   odd <- by_level(list(NULL, "a", mean), list(NULL, NA, "a", list(), mean, 1:3, -1, new.env(), factor("a"), "\xff"))
-  strange <- unlist(lapply(made_here(), function(object) {
+  invalid <- unlist(lapply(made_here(), function(object) {
     fields <- unclass(object)
     c(foreign_errors(object, "as it is"), unlist(lapply(names(fields), function(name) {
       changed <- c(list(fields[setdiff(names(fields), name)]), lapply(odd, function(value) {
@@ -172,7 +172,7 @@ test_that("an object of any class with a field changed, or without one, is read 
       unlist(lapply(changed, function(fields) foreign_errors(structure(fields, class = class(object)), name)))
     })))
   }))
-  expect_identical(unique(strange), NULL)
+  expect_identical(unique(invalid), NULL)
   # What an entry declares is refused, not printed as if it were nothing.
   found <- made_here()[[4]]
   found$bandit <- NULL

@@ -12,8 +12,8 @@ masked_names <- function(order) {
     for (package in .(order)) suppressMessages(library(package, character.only = TRUE))
     found <- conflicts(detail = TRUE)
     ours <- getNamespaceExports("gpbandits")
-    hidden <- lapply(setdiff(names(found), "package:gpbandits"), function(place) {
-      paste0(place, "::", intersect(found[[place]], ours), recycle0 = TRUE)
+    hidden <- lapply(setdiff(names(found), "package:gpbandits"), function(point) {
+      paste0(point, "::", intersect(found[[point]], ours), recycle0 = TRUE)
     })
     writeLines(c("hidden:", unlist(hidden)))
   })), script)

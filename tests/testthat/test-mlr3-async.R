@@ -3,24 +3,24 @@
 test_that("a worker's bandit knows what all workers have begun and ended, once", {
   space <- search_space(x = param_real(0, 1), k = param_factor(c("a", "b")), z = param_real(0, 2, when = ~ k == "b"))
   inst <- list(objective_multiplicator = c(y = -1), archive = list(cols_y = "y"))
-  told <- list2env(list(bandit = auto_bandit(space, direction = "minimize", n_initial = 0), ids = integer(),
+  reported <- list2env(list(bandit = auto_bandit(space, direction = "minimize", n_initial = 0), ids = integer(),
                         open = character()))
   archive <- data.frame(keys = c("q", "r", "s", "t"), state = c("queued", "running", "finished", "failed"),
                         x = c(0.1, 0.2, 0.3, 0.4), k = c("a", "a", "b", "b"), z = c(NA, NA, 1, 2), y = c(NA, NA, 5, NA))
-  tell <- function() gpbandits:::tell_archive(told, archive, space, inst)
-  tell()
-  seen <- function() told$bandit$history()[c("x", "z", "reward", "status")]
+  record <- function() gpbandits:::record_archive(reported, archive, space, inst)
+  record()
+  seen <- function() reported$bandit$history()[c("x", "z", "reward", "status")]
   expected <- data.frame(x = c(0.2, 0.3, 0.4), z = c(NA, 1, 2), reward = c(NA, -5, NA), status = c("pending", "observed", "failed"))
   expect_equal(seen(), expected, ignore_attr = TRUE)
-  tell()
+  record()
   expect_equal(seen(), expected, ignore_attr = TRUE)
   # One's own question is withdrawn, and comes back as a point of the archive.
-  told$bandit$withdraw(told$bandit$suggest()$id)
+  reported$bandit$withdraw(reported$bandit$suggest()$id)
   archive$state[2] <- "finished"
   archive$y[2] <- 7
   archive <- rbind(archive, data.frame(keys = "u", state = "running", x = 0.5, k = "a", z = NA, y = NA))
-  tell()
-  history <- told$bandit$history()
+  record()
+  history <- reported$bandit$history()
   expect_identical(history$status, c("observed", "observed", "failed", "withdrawn", "pending"))
   expect_equal(history$reward[1:3], c(-7, -5, NA))
   expect_equal(history$x[5], 0.5)
@@ -29,16 +29,16 @@ test_that("a worker's bandit knows what all workers have begun and ended, once",
 test_that("of several targets it knows each, with its own sign", {
   space <- search_space(x = param_real(0, 1))
   inst <- list(objective_multiplicator = c(a = -1, b = 1), archive = list(cols_y = c("a", "b")))
-  told <- list2env(list(bandit = auto_bandit(space, outcomes = list(a = to_maximize(), b = to_minimize()),
+  reported <- list2env(list(bandit = auto_bandit(space, outcomes = list(a = to_maximize(), b = to_minimize()),
                                              n_initial = 0),
                         ids = integer(), open = character()))
   archive <- data.frame(keys = c("r", "s", "t"), state = c("running", "finished", "failed"), x = c(0.2, 0.3, 0.4),
                         a = c(NA, 5, NA), b = c(NA, 2, NA))
-  gpbandits:::tell_archive(told, archive, space, inst)
+  gpbandits:::record_archive(reported, archive, space, inst)
   archive[1, c("state", "a", "b")] <- list("finished", 6, NA)
-  gpbandits:::tell_archive(told, archive, space, inst)
-  expect_equal(told$bandit$history()[c("a", "b")], data.frame(a = c(6, 5, NA), b = c(NA, 2, NA)), ignore_attr = TRUE)
-  expect_equal(told$bandit$history()$status, c("observed", "observed", "failed"))
+  gpbandits:::record_archive(reported, archive, space, inst)
+  expect_equal(reported$bandit$history()[c("a", "b")], data.frame(a = c(6, 5, NA), b = c(NA, 2, NA)), ignore_attr = TRUE)
+  expect_equal(reported$bandit$history()$status, c("observed", "observed", "failed"))
 })
 
 # A server of the test's own; the tests after it are left out where there is none.

@@ -78,9 +78,9 @@ test_that("batches, earlier evaluations, failures, other terminators and setting
   # All that was evaluated is known, and nothing else is under way.
   expect_identical(optimizer$bandit$history()$status, rep(c("observed", "withdrawn"), c(nrow(instance$archive$data), 3)))
   seen <- as.data.frame(instance$archive$data)
-  told <- optimizer$bandit$history()
-  expect_equal(told$x[1:8], seen$x[1:8], tolerance = 1e-12)
-  expect_equal(told$reward[1:8], seen$y[1:8], tolerance = 1e-9)
+  reported <- optimizer$bandit$history()
+  expect_equal(reported$x[1:8], seen$x[1:8], tolerance = 1e-12)
+  expect_equal(reported$reward[1:8], seen$y[1:8], tolerance = 1e-9)
 
   instance <- bbotk::OptimInstanceBatchSingleCrit$new(
     bbotk::ObjectiveRFun$new(function(xs) list(y = xs$u^2), paradox::ps(u = paradox::p_dbl(-1, 1)), paradox::ps(y = paradox::p_dbl(tags = "minimize"))),
@@ -108,7 +108,7 @@ test_that("what is fixed stays, in the design and in batches; bad values are ref
   expect_gt(length(unique(archive$x)), 6)
   # (What was asked when bbotk ended it is withdrawn.)
   expect_identical(optimizer$bandit$history()$status, rep(c("observed", "withdrawn"), c(9, 3)))
-  for (bad in list(list(k = "z"), list(strange = 1), "b")) {
+  for (bad in list(list(k = "z"), list(invalid = 1), "b")) {
     err <- expect_error(quiet(bbotk::opt("gp_bandit", n_initial = 2, fixed = bad)$optimize(instance_of("minimize", 3))),
                         class = "gpbandits_error")
     expect_identical(err$argument, "fixed")
@@ -122,9 +122,9 @@ test_that("a bandit that bbotk ended within its design knows what was evaluated"
   instance <- instance_of("minimize", 5)
   optimizer <- bbotk::opt("gp_bandit", n_initial = 12)
   quiet(optimizer$optimize(instance))
-  told <- optimizer$bandit$history()
-  expect_equal(told$x, instance$archive$data$x, tolerance = 1e-12)
-  expect_equal(told$reward, instance$archive$data$y, tolerance = 1e-9)
+  reported <- optimizer$bandit$history()
+  expect_equal(reported$x, instance$archive$data$x, tolerance = 1e-12)
+  expect_equal(reported$reward, instance$archive$data$y, tolerance = 1e-9)
 })
 
 test_that("tnr(\"gp_bandit\") tunes a tree, with a logarithmic scale, a condition and callbacks", {
@@ -181,14 +181,14 @@ test_that("several targets: a front, whatever is minimised or maximised, with fa
   quiet(optimizer$optimize(instance))
   expect_identical(optimizer$bandit$config$policy$kind, "ehvi")
   archive <- as.data.frame(instance$archive$data)
-  told <- optimizer$bandit$history()
-  told <- told[told$status == "observed", ]
-  expect_equal(told$u, archive$u, tolerance = 1e-12)
+  reported <- optimizer$bandit$history()
+  reported <- reported[reported$status == "observed", ]
+  expect_equal(reported$u, archive$u, tolerance = 1e-12)
   # (`width` is a column of histories.)
-  expect_equal(told$.width, archive$width, tolerance = 1e-9)
+  expect_equal(reported$.width, archive$width, tolerance = 1e-9)
   broken <- is.infinite(archive$gain)
   expect_equal(sum(broken), 1)
-  expect_equal(told$gain, ifelse(broken, NA, archive$gain), tolerance = 1e-9)
+  expect_equal(reported$gain, ifelse(broken, NA, archive$gain), tolerance = 1e-9)
   # On the front v is a half, and the width the gain squared.
   result <- as.data.frame(instance$result)
   expect_gt(nrow(result), 5)
@@ -234,7 +234,7 @@ needs_tuning <- function() {
   for (package in c("mlr3", "mlr3tuning")) skip_if_not_installed(package)
 }
 # What a tuner's bandit knows of its evaluations.
-told_to <- function(tuner) subset(tuner$tuner$bandit$history(), status != "withdrawn")
+reported_to <- function(tuner) subset(tuner$tuner$bandit$history(), status != "withdrawn")
 
 test_that("a trained tuner can be cloned, converted, saved and trained again", {
   skip_on_cran()
@@ -243,19 +243,19 @@ test_that("a trained tuner can be cloned, converted, saved and trained again", {
   task <- mlr3::tsk("iris")
   tuner <- tuner_of_test()
   quiet(tuner$train(task))
-  told <- told_to(tuner)
-  expect_equal(told$x, tuner$archive$data$x, tolerance = 1e-12)
+  reported <- reported_to(tuner)
+  expect_equal(reported$x, tuner$archive$data$x, tolerance = 1e-12)
   path <- tempfile(fileext = ".rds")
   saveRDS(tuner, path)
   for (other in list(tuner$clone(deep = TRUE), mlr3::as_learner(tuner, clone = TRUE), readRDS(path))) {
-    expect_equal(told_to(other), told)
+    expect_equal(reported_to(other), reported)
     expect_identical(other$predict(task)$response, tuner$predict(task)$response)
     # It is the copy's own.
     other$tuner$bandit$reset()
-    expect_equal(told_to(tuner), told)
+    expect_equal(reported_to(tuner), reported)
     quiet(other$train(task))
-    expect_identical(nrow(told_to(other)), 4L)
-    expect_equal(told_to(tuner), told)
+    expect_identical(nrow(reported_to(other)), 4L)
+    expect_equal(reported_to(tuner), reported)
   }
   # And with nothing trained.
   expect_null(tuner_of_test()$clone(deep = TRUE)$tuner$bandit)
@@ -297,7 +297,7 @@ test_that("an optimiser can be cloned, saved and run again, under callbacks that
   expect_identical(length(seen), 5L)
   # A clone from the middle of the run goes its own way.
   expect_identical(nrow(seen[[4]]$bandit$history()), 4L)
-  told <- optimizer$bandit$history()
+  reported <- optimizer$bandit$history()
   path <- tempfile(fileext = ".rds")
   saveRDS(optimizer, path)
   for (other in list(optimizer$clone(deep = TRUE), readRDS(path))) {
@@ -306,7 +306,7 @@ test_that("an optimiser can be cloned, saved and run again, under callbacks that
     quiet(other$optimize(instance_of("minimize", 4)))
     expect_identical(sum(other$bandit$history()$status == "observed"), 4L)
     expect_identical(optimizer$param_set$values$n_initial, 3L)
-    expect_identical(optimizer$bandit$history(), told)
+    expect_identical(optimizer$bandit$history(), reported)
   }
 })
 

@@ -1,8 +1,8 @@
 # Scores of several outcomes against other packages, where these are installed, and against their formulas everywhere.
 
-tiny_places <- c(0, 0.25, 0.5, 0.75, 1)
+tiny_points <- c(0, 0.25, 0.5, 0.75, 1)
 
-# log EI times feasibility at places that are given with means and sds: `f` the objective's, `limits` a list of the
+# log EI times feasibility at points that are given with means and sds: `f` the objective's, `limits` a list of the
 # others' with `lower` and `upper`. As the core has it.
 log_feasible_improvement <- function(f, target, limits) {
   log(f$sd) + cpp_log_improvement((f$mean - target) / f$sd) +
@@ -12,7 +12,7 @@ log_feasible_improvement <- function(f, target, limits) {
 
 test_that("EI times feasibility has the values of the specification", {
   skip_without_testing()
-  b <- gp_bandit(tiny_places, kernel_se(0.3), 0.01, policy_ei(),
+  b <- gp_bandit(tiny_points, kernel_se(0.3), 0.01, policy_ei(),
                  outcomes = list(f = to_maximize(), g = at_most(2, mean = 1.5)))
   b$add(arm = c(1, 3, 5), reward = data.frame(f = c(0.2, 1, -0.3), g = c(1.2, 2.4, NA)))
   p <- b$posterior()

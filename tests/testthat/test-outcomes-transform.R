@@ -29,27 +29,27 @@ ref_back <- function(map, v) {
 }
 
 maps <- list(
-  plain = new_output_map(0, 1),
-  tailed = new_output_map(3, -2, tail = 4, shift = 0.4, spread = 1.7, worst = 90),
-  powered = new_output_map(-1, 0.5, lambda = 1.6, bulk = 0.7, shift = -0.3, spread = 2.2),
-  zero = new_output_map(0, 3, lambda = 0, tail = 3, shift = 0.1, spread = 0.6, worst = -80),
-  two = new_output_map(10, -4, lambda = 2, bulk = 1.3, shift = 0.1, spread = 0.6)
+  plain = new_outcome_transform(0, 1),
+  tailed = new_outcome_transform(3, -2, tail = 4, shift = 0.4, spread = 1.7, worst = 90),
+  powered = new_outcome_transform(-1, 0.5, lambda = 1.6, bulk = 0.7, shift = -0.3, spread = 2.2),
+  zero = new_outcome_transform(0, 3, lambda = 0, tail = 3, shift = 0.1, spread = 0.6, worst = -80),
+  two = new_outcome_transform(10, -4, lambda = 2, bulk = 1.3, shift = 0.1, spread = 0.6)
 )
 
 test_that("maps are as their formulas say, increase with the sign of scale, and are undone", {
   set.seed(1)
   y <- c(rnorm(40, sd = 5), -80, 90, 0)
   for (map in maps) {
-    v <- map_outputs(map, y)
+    v <- transform_outputs(map, y)
     expect_equal(v, ref_map(map, y), tolerance = tol$identity)
     expect_equal(unmap_outputs(map, v), y, tolerance = 1e-6)
     expect_equal(unmap_outputs(map, v / 3), ref_back(map, v / 3), tolerance = tol$identity)
     expect_equal(order(v), order(sign(map$scale) * y))
   }
   expect_equal(unmap_outputs(maps$tailed, -1000), 90)
-  expect_identical(map_outputs(maps$plain, y), y)
+  expect_identical(transform_outputs(maps$plain, y), y)
   for (bad in list(list(scale = 0), list(lambda = 3), list(spread = -1), list(centre = NaN), list(bulk = 0))) {
-    expect_error(map_outputs(utils::modifyList(maps$plain, bad), y))
+    expect_error(transform_outputs(utils::modifyList(maps$plain, bad), y))
   }
 })
 
@@ -57,34 +57,34 @@ test_that("centre and scale are median and median absolute deviation, and an out
   set.seed(2)
   y <- rnorm(31, 0.35, 0.01)
   outputs <- scale_outputs("minimize", "none")
-  map <- fit_output_map(outputs, y)
+  map <- fit_outcome_transform(outputs, y)
   expect_equal(map$centre, median(y))
   expect_equal(map$scale, -mad(y))
   z <- -(y - median(y)) / mad(y)
-  expect_equal(map_outputs(map, y), (z - mean(z)) / sd(z))
+  expect_equal(transform_outputs(map, y), (z - mean(z)) / sd(z))
   expect_equal(map$worst, max(y) + 6 * mad(y))
   for (transform in c("none", "auto", "power")) {
-    with <- fit_output_map(scale_outputs("minimize", transform), c(y, 3))
-    rest <- map_outputs(with, y)
+    with <- fit_outcome_transform(scale_outputs("minimize", transform), c(y, 3))
+    rest <- transform_outputs(with, y)
     expect_gt(sd(rest), 0.4)
     expect_equal(which.max(rest), which.min(y))
     expect_gt(diff(range(rest)), 1.5)      # by mean and sd: .1
   }
-  huge <- map_outputs(fit_output_map(scale_outputs("minimize"), c(y, 1e6, 1e6)), y)
+  huge <- transform_outputs(fit_outcome_transform(scale_outputs("minimize"), c(y, 1e6, 1e6)), y)
   expect_gt(diff(range(huge)), 1.5)
-  expect_equal(fit_output_map(outputs, c(7, 7, 7))$scale, -7)
-  expect_equal(fit_output_map(outputs, c(0, 0))$scale, -1)
-  expect_equal(fit_output_map(outputs, c(1, 1, 1, 1, 5))$scale, -0.8)
+  expect_equal(fit_outcome_transform(outputs, c(7, 7, 7))$scale, -7)
+  expect_equal(fit_outcome_transform(outputs, c(0, 0))$scale, -1)
+  expect_equal(fit_outcome_transform(outputs, c(1, 1, 1, 1, 5))$scale, -0.8)
 })
 
 test_that("the first rewards have the scale that they can have, and no more is said of them", {
-  two <- fit_output_map(scale_outputs(), c(60, 62))
+  two <- fit_outcome_transform(scale_outputs(), c(60, 62))
   expect_equal(two[c("centre", "scale", "shift", "spread", "tail", "lambda")],
                list(centre = 61, scale = 2 / (2 / sqrt(pi)), shift = 0, spread = 1, tail = Inf, lambda = 1))
-  three <- fit_output_map(scale_outputs("minimize", "power"), c(60, 62, 78))
+  three <- fit_outcome_transform(scale_outputs("minimize", "power"), c(60, 62, 78))
   expect_equal(three$scale, -18 / (3 / sqrt(pi)))
   expect_equal(abs(three$scale), 10.63, tolerance = 1e-3)
-  expect_equal(map_outputs(three, c(60, 62, 78)), (c(60, 62, 78) - 200 / 3) / three$scale)
+  expect_equal(transform_outputs(three, c(60, 62, 78)), (c(60, 62, 78) - 200 / 3) / three$scale)
   # The mean range of normal variables in their sds is what divides.
   set.seed(5)
   ranges <- vapply(2:3, function(n) mean(replicate(2e4, diff(range(rnorm(n))))), 0)
@@ -92,10 +92,10 @@ test_that("the first rewards have the scale that they can have, and no more is s
   # As with more from four on, but nothing is bent below eight.
   y <- c(60, 61, 62, 64, 78, 200, 90, 70)
   for (n in 4:8) {
-    map <- fit_output_map(scale_outputs("minimize", "power"), y[1:n])
+    map <- fit_outcome_transform(scale_outputs("minimize", "power"), y[1:n])
     expect_equal(abs(map$scale), mad(y[1:n]))
     expect_equal(c(is.finite(map$tail), map$lambda != 1, is.finite(map$worst)), rep(n >= 8, 3))
-    expect_equal(c(mean(map_outputs(map, y[1:n])), sd(map_outputs(map, y[1:n]))), c(0, 1))
+    expect_equal(c(mean(transform_outputs(map, y[1:n])), sd(transform_outputs(map, y[1:n]))), c(0, 1))
   }
 })
 
@@ -202,7 +202,7 @@ test_that("a map that is given is the same for all rewards, and takes no theorem
 test_that("a power is taken where the likelihood is larger by 2 and not elsewhere, and is the largest", {
   set.seed(3)
   skewed <- exp(rnorm(60))
-  map <- fit_output_map(scale_outputs(), skewed)
+  map <- fit_outcome_transform(scale_outputs(), skewed)
   z <- (skewed - median(skewed)) / mad(skewed)
   likelihood <- function(lambda) {
     w <- ref_power(z, lambda)
@@ -213,9 +213,9 @@ test_that("a power is taken where the likelihood is larger by 2 and not elsewher
   expect_lt(abs(map$lambda - best), 0.02)
   expect_gt(likelihood(map$lambda), likelihood(1) + 2)
   normal <- rnorm(60)
-  expect_equal(fit_output_map(scale_outputs(), normal)$lambda, 1)
-  expect_equal(fit_output_map(scale_outputs(transform = "none"), skewed)$lambda, 1)
-  expect_false(fit_output_map(scale_outputs(transform = "power"), normal)$lambda == 1)
+  expect_equal(fit_outcome_transform(scale_outputs(), normal)$lambda, 1)
+  expect_equal(fit_outcome_transform(scale_outputs(transform = "none"), skewed)$lambda, 1)
+  expect_false(fit_outcome_transform(scale_outputs(transform = "power"), normal)$lambda == 1)
 })
 
 test_that("a refit takes the map under which the model makes the rewards themselves likelier", {
@@ -226,9 +226,9 @@ test_that("a refit takes the map under which the model makes the rewards themsel
   even <- bowl + rnorm(40, sd = 0.1)
   grown <- exp(4 * (bowl + rnorm(40, sd = 0.1)))
   log_evidence <- function(y, map) {
-    v <- gpbandits:::map_outputs(map, y)
+    v <- gpbandits:::transform_outputs(map, y)
     h <- 1e-6
-    slope <- abs(gpbandits:::map_outputs(map, y + h) - gpbandits:::map_outputs(map, y - h)) / (2 * h)
+    slope <- abs(gpbandits:::transform_outputs(map, y + h) - gpbandits:::transform_outputs(map, y - h)) / (2 * h)
     of <- function(p) {
       A <- exp(p[1]) * ref_kernel_matern(2.5, exp(p[2]))(x) + diag(exp(p[3]), length(x))
       R <- chol(A)
@@ -260,7 +260,7 @@ test_that("a refit takes the map under which the model makes the rewards themsel
     }
   }
   # What decides differs from what the rewards' distribution alone would have said.
-  expect_false(fit_output_map(scale_outputs(), even)$lambda == 1)
+  expect_false(fit_outcome_transform(scale_outputs(), even)$lambda == 1)
   expect_identical(lambda(even, "auto", 1)$lambda, 1)
   expect_false(lambda(grown, "auto", 1)$lambda == 1)
 })
@@ -280,18 +280,18 @@ test_that("where the model sees no noise the rewards' distribution decides, what
   b$withdraw(31)
   b$suggest()
   expect_lt(gpbandits:::current_config(as.environment(b))$noise_var, 1e-4)
-  expect_identical(lambda(), fit_output_map(scale_outputs(), clean)$lambda)
+  expect_identical(lambda(), fit_outcome_transform(scale_outputs(), clean)$lambda)
   expect_false(lambda() == 1)
 })
 
 test_that("a doubtful reward is stretched by the mean slope to where it may be", {
   y <- c(1, 2, 3, 5, 8, 13, 21, 34, 55)
-  map <- fit_output_map(scale_outputs("minimize", "power"), y)
+  map <- fit_outcome_transform(scale_outputs("minimize", "power"), y)
   known <- list(value = y, noise_var = rep(NA_real_, 9), doubted_to = c(rep(NA_real_, 8), 1))
   scaled <- gpbandits:::through_map(map, known, 0.1)
   slope <- gpbandits:::whole_slopes(map, scaled, known)
   expect_identical(slope[-9], scaled$slope[-9])
-  expect_equal(slope[9], (map_outputs(map, 1) - map_outputs(map, 55)) / (1 - 55))
+  expect_equal(slope[9], (transform_outputs(map, 1) - transform_outputs(map, 55)) / (1 - 55))
 })
 
 # u(f) = E back(f + noise), by the way there alone: its distance from the worst reward is the integral of the probability
@@ -366,18 +366,18 @@ test_that("rewards next to the optimum, however many, do not narrow the scale", 
   x <- c(stats::runif(14), 0.37 + 1e-4 * stats::rnorm(200))
   y <- (x - 0.37)^2
   scale_of <- function(n) {
-    map <- fit_output_map(scale_outputs("minimize"), y[1:n], far_apart(matrix(x[1:n])))
+    map <- fit_outcome_transform(scale_outputs("minimize"), y[1:n], far_apart(matrix(x[1:n])))
     # (Of a covering 14 points, as many as there are.)
-    map_outputs(map, range(y[1:14]))
+    transform_outputs(map, range(y[1:14]))
   }
   for (n in c(20, 40, 80, 214)) expect_gt(diff(rev(scale_of(n))), 2)
-  expect_gt(abs(fit_output_map(scale_outputs("minimize"), y, far_apart(matrix(x)))$scale), 0.03)
+  expect_gt(abs(fit_outcome_transform(scale_outputs("minimize"), y, far_apart(matrix(x)))$scale), 0.03)
   # Outliers are clipped all the same: some two of the points that are far apart.
   out <- c(y, 1e6, 1e6)
   apart <- far_apart(matrix(c(x, 0.2, 0.6)))
-  map <- fit_output_map(scale_outputs("minimize"), out, apart)
+  map <- fit_outcome_transform(scale_outputs("minimize"), out, apart)
   expect_lt(abs(map$scale), 1)
-  expect_gt(diff(rev(map_outputs(map, range(y[1:14])))), 0.5)
+  expect_gt(diff(rev(transform_outputs(map, range(y[1:14])))), 0.5)
 })
 
 test_that("points far apart are distinct, cover the others, and are as many as that takes", {
@@ -530,8 +530,8 @@ test_that("a penalty of any size is mapped and fitted without a warning", {
   for (penalty in c(-1e20, -1e80, -1e140, 1e140)) {
     rewards <- replace(reward, c(4, 11), penalty)
     for (outputs in list(scale_outputs(), scale_outputs(transform = "power"), scale_outputs(direction = "minimize"))) {
-      expect_no_warning(map <- gpbandits:::fit_output_map(outputs, rewards))
-      expect_true(all(is.finite(gpbandits:::map_outputs(map, rewards))))
+      expect_no_warning(map <- gpbandits:::fit_outcome_transform(outputs, rewards))
+      expect_true(all(is.finite(gpbandits:::transform_outputs(map, rewards))))
     }
   }
   b <- auto_bandit(list(x = c(0, 1)), n_initial = 2)

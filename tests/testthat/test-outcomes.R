@@ -106,11 +106,11 @@ outcome_life <- function(seed, policy, score) {
           void[id, k] <- TRUE
         } else {
           values[id, k] <- rnorm(1)
-          told <- stats::setNames(values[id, k], names[k])
+          reported <- stats::setNames(values[id, k], names[k])
           if (runif(1) < 0.2) {
             own[id, k] <- 0.3
-            b$observe(id, told, noise_var = 0.3)
-          } else b$observe(id, told)
+            b$observe(id, reported, noise_var = 0.3)
+          } else b$observe(id, reported)
         }
       }
     }
@@ -267,9 +267,9 @@ test_that("two objectives: EHVI's choice, the front, weights", {
                  outcomes = list(cost = to_minimize(kernel_se(0.4)), speed = to_maximize(kernel_se(0.2))))
   ref <- list(ref_kernel_se(0.4), ref_kernel_se(0.2))
   for (t in 1:8) {
-    told <- b$history()
-    arms <- told$arm
-    post <- list(plain_posterior(x, arms, -told$cost, ref[[1]], 1e-2), plain_posterior(x, arms, told$speed, ref[[2]], 1e-2))
+    reported <- b$history()
+    arms <- reported$arm
+    post <- list(plain_posterior(x, arms, -reported$cost, ref[[1]], 1e-2), plain_posterior(x, arms, reported$speed, ref[[2]], 1e-2))
     means <- cbind(post[[1]]$mean, post[[2]]$mean)
     seen <- unique(arms)
     above <- seen[means[seen, 1] > -2 & means[seen, 2] > -1]
@@ -355,10 +355,10 @@ test_that("values in their own units: scaled, minimised, refitted, with limits u
 })
 
 test_that("a limit under a bent map holds for the expected outcome", {
-  map <- new_output_map(1.5, -1, lambda = 0.5, count = 9)
+  map <- new_outcome_transform(1.5, -1, lambda = 0.5, count = 9)
   config <- list(outputs = scale_outputs("minimize"), output_map = map, noise_var = 0.04)
   expect_equal(limit_seen(2, config), -.563612, tolerance = 1e-5)
-  expect_equal(map_outputs(map, 2), -.558078, tolerance = 1e-5)
+  expect_equal(transform_outputs(map, 2), -.558078, tolerance = 1e-5)
   role <- core_role(at_most(2), config)
   expect_equal(c(role$lower, role$upper), c(-.563612, Inf), tolerance = 1e-5)
 })
@@ -438,15 +438,15 @@ test_that("what failed counts as the worst of each outcome, and is avoided, with
     expect_identical(b$history()$status[3], "failed")
     # A result that comes after all replaces what stood for it.
     b$observe(q$id, c(f = 5, g = 0))
-    told <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = roles)
-    told$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 5), g = c(0.5, 0.8, 0), h = c(3, 4, NA)))
-    expect_equal(b$posterior(), told$posterior(), tolerance = 1e-10)
+    reported <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = roles)
+    reported$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 5), g = c(0.5, 0.8, 0), h = c(3, 4, NA)))
+    expect_equal(b$posterior(), reported$posterior(), tolerance = 1e-10)
   }
 })
 
 test_that("with limits, too, no neighbour of failures is recommended where these are doubted", {
   x <- c(0.1, 0.3, 0.5, 0.68, 0.76, 0.9)
-  told <- function(failures, bound) {
+  reported <- function(failures, bound) {
     b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.4), 1e-3, policy_ei(), failures = failures,
                    outcomes = list(f = to_maximize(), g = at_most(bound)))
     b$add(matrix(x[1:4]), reward = data.frame(f = 3 * x[1:4]^2, g = x[1:4]))
@@ -454,7 +454,7 @@ test_that("with limits, too, no neighbour of failures is recommended where these
     b$fail(5:6)
     b
   }
-  b <- told("doubt", 2)
+  b <- reported("doubt", 2)
   grid <- b$posterior(matrix(seq(0, 1, length.out = 201)))
   top <- seq(0, 1, length.out = 201)[which.max(ifelse(grid$feasible > 0.95, grid$f_mean, -Inf))]
   expect_gt(top, 0.72)  # (the case that the test is about)
@@ -462,7 +462,7 @@ test_that("with limits, too, no neighbour of failures is recommended where these
   expect_equal(best$x, 0.68)
   expect_equal(best$f_mean, b$posterior(matrix(0.68))$f_mean)
   # Where the limit does not hold at the best of them, another.
-  expect_lt(told("doubt", 0.6)$best(feasible = 0.5)$x, 0.61)
+  expect_lt(reported("doubt", 0.6)$best(feasible = 0.5)$x, 0.61)
 })
 
 test_that("an outcome that there is not is named", {

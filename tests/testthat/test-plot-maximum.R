@@ -28,7 +28,7 @@ test_that("what is drawn is what was found, and drawing changes nothing", {
   set.seed(1)
   seed <- .Random.seed
   device <- NULL
-  view <- draw_on_nothing({
+  plot_data <- draw_on_nothing({
     device <- par(no.readonly = TRUE)
     shown <- withVisible(plot(found))
     expect_false(shown$visible)
@@ -37,20 +37,20 @@ test_that("what is drawn is what was found, and drawing changes nothing", {
   })
   expect_identical(.Random.seed, seed)
   expect_identical(found$bandit$history(), before)
-  expect_named(view, c("progress", "importance", "slices", "map"), ignore.order = TRUE)
-  expect_equal(view$progress$best, as.data.frame(found)$best)
+  expect_named(plot_data, c("progress", "importance", "slices", "map"), ignore.order = TRUE)
+  expect_equal(plot_data$progress$best, as.data.frame(found)$best)
   # A slice is the posterior at points that differ from the recommended one in that input alone.
-  one <- view$slices[view$slices$input == "depth", ]
+  one <- plot_data$slices[plot_data$slices$input == "depth", ]
   expect_equal(one$value, 1:8)
   at <- data.frame(lr = found$par[["lr"]], depth = 1:8, rate = found$par[["rate"]])
   expect_equal(one$mean, predict(found, at)$mean)
   expect_equal(one$upper, predict(found, at)$mean + 2 * predict(found, at)$sd)
-  expect_equal(view$importance, input_importance(found))
-  expect_setequal(names(view$map)[1:2], view$importance$input[order(-view$importance$total)][1:2])
+  expect_equal(plot_data$importance, input_importance(found))
+  expect_setequal(names(plot_data$map)[1:2], plot_data$importance$input[order(-plot_data$importance$total)][1:2])
   k <- 17
   point <- as.data.frame(as.list(found$par))
-  point[names(view$map)[1:2]] <- view$map[k, 1:2]
-  expect_equal(view$map$sd[k], predict(found, point)$sd)
+  point[names(plot_data$map)[1:2]] <- plot_data$map[k, 1:2]
+  expect_equal(plot_data$map$sd[k], predict(found, point)$sd)
 })
 
 test_that("each picture can be had alone; bad arguments are refused", {

@@ -93,7 +93,7 @@ test_that("the band is the policy's width where it has one, two sd elsewhere, or
   expect_equal(attr(draw(plot(all$thompson)), "width"), 1.5)
   expect_equal(attr(draw(plot(all$improvement)), "width"), 2)
   expect_equal(attr(draw(plot(all$ucb, width = 0.5)), "width"), 0.5)
-  label <- function(bandit, ...) bandit_view(bandit, NULL, NULL, "auto", ..., TRUE, NULL)$band$label
+  label <- function(bandit, ...) bandit_plot_data(bandit, NULL, NULL, "auto", ..., TRUE, NULL)$band$label
   expect_match(label(all$ucb, NULL), "policy's width")
   expect_no_match(label(all$improvement, NULL), "policy")
   expect_match(label(all$improvement, NULL), "2 sd")
@@ -101,7 +101,7 @@ test_that("the band is the policy's width where it has one, two sd elsewhere, or
 
 test_that("the kind of picture fits the domain", {
   all <- bandits()
-  kind <- function(bandit, type = "auto") view_type(bandit$config, type)
+  kind <- function(bandit, type = "auto") plot_data_type(bandit$config, type)
   expect_identical(kind(all$ucb), "curve")
   expect_identical(kind(all$map), "map")
   expect_identical(kind(all$matrix), "arms")
@@ -178,7 +178,7 @@ test_that("logarithmic inputs have logarithmic axes, whole-number inputs whole v
   expect_equal(sort(unique(data$depth)), 1:12)
   expect_equal(diff(log10(unique(data$cost))), rep(0.2, 20))
   expect_equal(range(data$cost), c(1e-2, 1e2))
-  expect_identical(view_log(domain, "map"), "x")
+  expect_identical(plot_data_log(domain, "map"), "x")
   expect_equal(cell_edges(c(1, 10, 100), TRUE), 10^c(-0.5, 2.5))
   expect_equal(cell_edges(c(1, 2, 4), FALSE), c(0.5, 5))
   box$add(x = rbind(c(1, 3), c(10, 7)), reward = c(1, 0))
@@ -201,7 +201,7 @@ test_that("runs: the curves are the ledger's, bounds follow the quantity", {
   expect_equal(draw(plot(run, "average", bound = rounds))$bound, rep(1, 40))
   theorem <- regret_bound("srinivas1", 40, gain = 1, noise_var = 0.01, arms = 60)
   expect_equal(draw(plot(run, "average", bound = theorem, log = "xy"))$bound, theorem / rounds)
-  expect_equal(run_view(run, "cumulative", NULL)$changes, 20.5)
+  expect_equal(run_plot_data(run, "cumulative", NULL)$changes, 20.5)
   expect_equal(changes_within(c(10, 40), 40), 10.5)
   refused(draw(plot(run, "violation")), "type")
   refused(draw(plot(run, "sum")), "type")
@@ -275,9 +275,9 @@ test_that("rewards from before a restart are told from those after it", {
   bandit <- gp_ucb(x, kernel, 0.01, changes = change_oracle(8, explore = 0))
   played(bandit, f(seq_along(x) / length(x)), 8, delay = 3)
   bandit$add(arm = 3, reward = 1)
-  view <- bandit_view(bandit, NULL, NULL, "auto", NULL, TRUE, NULL)
-  expect_identical(view$queries$current, rep(c(FALSE, TRUE), c(8, 1)))
-  expect_true("before the restart" %in% profile_key(view)$label)
+  plot_data <- bandit_plot_data(bandit, NULL, NULL, "auto", NULL, TRUE, NULL)
+  expect_identical(plot_data$queries$current, rep(c(FALSE, TRUE), c(8, 1)))
+  expect_true("before the restart" %in% profile_key(plot_data)$label)
   draw(plot(bandit))
 })
 
@@ -361,11 +361,11 @@ test_that("slices of comparisons go along the arms that there are, and nowhere e
   for (type in c("slices", "sd")) expect_error(draw(plot(recipes, type = type)), "`type`.*arms", class = "gpbandits_error")
 })
 
-# Boreholes: 60 places that are no grid, some with several readings, one pending, one without a reading.
+# Boreholes: 60 points that are no grid, some with several readings, one pending, one without a reading.
 boreholes <- function() {
   set.seed(8)
-  places <- data.frame(lon = runif(60, 16.2, 16.6), lat = runif(60, 48.1, 48.3))
-  b <- gp_ucb(places, kernel_se(c(0.1, 0.05)), 0.01)
+  points <- data.frame(lon = runif(60, 16.2, 16.6), lat = runif(60, 48.1, 48.3))
+  b <- gp_ucb(points, kernel_se(c(0.1, 0.05)), 0.01)
   b$add(arm = c(4, 4, 4, 17, 30), reward = c(1, 1.2, 0.9, -1, 0.2))
   b$add(arm = 51)
   b
@@ -373,19 +373,19 @@ boreholes <- function() {
 
 test_that("scattered arms are a map of points: a row for each arm, with its plays and what is pending", {
   b <- boreholes()
-  view <- bandit_view(b, NULL, NULL, "auto", NULL, TRUE, NULL)
-  expect_identical(view$type, "map")
-  expect_true(view$scattered)
-  points <- scatter_view(view)
+  plot_data <- bandit_plot_data(b, NULL, NULL, "auto", NULL, TRUE, NULL)
+  expect_identical(plot_data$type, "map")
+  expect_true(plot_data$scattered)
+  points <- scatter_plot_data(plot_data)
   posterior <- b$posterior()
-  places <- as.data.frame(b$config$domain$x)
-  expect_equal(points[c("x", "y")], places, ignore_attr = TRUE)
+  candidates <- as.data.frame(b$config$domain$x)
+  expect_equal(points[c("x", "y")], candidates, ignore_attr = TRUE)
   expect_identical(points[c("mean", "sd")], posterior[c("mean", "sd")])
   expect_equal(which(points$plays > 0), c(4, 17, 30, 51))
   expect_equal(points$plays[c(4, 17, 51)], c(3, 1, 1))
   expect_identical(which(points$pending), 51L)
   # A grid has an image instead.
-  expect_false(bandit_view(bandits()$map, NULL, NULL, "auto", NULL, TRUE, NULL)$scattered)
+  expect_false(bandit_plot_data(bandits()$map, NULL, NULL, "auto", NULL, TRUE, NULL)$scattered)
   # What is returned is what other pictures of arms return.
   shown <- draw({
     before <- par(no.readonly = TRUE)
@@ -393,8 +393,8 @@ test_that("scattered arms are a map of points: a row for each arm, with its play
     expect_equal(par(no.readonly = TRUE)[c("mfrow", "mar", "oma")], before[c("mfrow", "mar", "oma")])
     data
   })
-  expect_equal(shown[c("lon", "lat", "mean", "sd")], cbind(places, posterior[c("mean", "sd")]), ignore_attr = TRUE)
-  expect_identical(shown$truth, places$lon)
+  expect_equal(shown[c("lon", "lat", "mean", "sd")], cbind(candidates, posterior[c("mean", "sd")]), ignore_attr = TRUE)
+  expect_identical(shown$truth, candidates$lon)
   expect_identical(attr(shown, "next_choice")$arm, b$suggest()$arm)
 })
 
@@ -418,13 +418,13 @@ test_that("autoplot of scattered arms has a panel each for mean and sd, with axe
   expect_identical(as.character(built$layout$layout$panel), c("posterior mean", "posterior sd"))
   expect_identical(unlist(picture$labels[c("x", "y")]), c(x = "lon", y = "lat"))
   posterior <- b$posterior()
-  places <- as.data.frame(b$config$domain$x)
+  points <- as.data.frame(b$config$domain$x)
   expect_equal(picture$layers[[1]]$data$mean, posterior$mean)
   expect_equal(picture$layers[[3]]$data$sd, posterior$sd)
   # Played arms are marked in both, pending ones in another colour.
   rings <- lapply(4:5, function(k) picture$layers[[k]]$data)
-  expect_equal(rings[[1]]$x[rings[[1]]$panel == "posterior sd"], places$lon[c(4, 17, 30)])
-  expect_equal(rings[[2]]$y, rep(places$lat[51], 2))
+  expect_equal(rings[[1]]$x[rings[[1]]$panel == "posterior sd"], points$lon[c(4, 17, 30)])
+  expect_equal(rings[[2]]$y, rep(points$lat[51], 2))
   expect_identical(as.character(rings[[2]]$panel), c("posterior mean", "posterior sd"))
 })
 

@@ -58,7 +58,7 @@ test_that("no better value is found, and a search reaches the stated one", {
     u <- golden_points(20000, case$dimension)
     x <- rep(case$domain$lower, each = nrow(u)) + u * rep(case$domain$upper - case$domain$lower, each = nrow(u))
     expect_true(all(case$f(x) <= case$optimum), label = case$name)
-    found <- maximise_over(case$domain, function(places) case$f(places$inputs))$value
+    found <- maximise_over(case$domain, function(points) case$f(points$inputs))$value
     expect_lte(found, case$optimum + 1e-12 * max(1, abs(case$optimum)), label = case$name)
     expect_lt(case$optimum - found, 1e-6, label = case$name)
   }

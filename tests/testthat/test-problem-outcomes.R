@@ -158,7 +158,7 @@ test_that("CONFIG's bounds hold, and infeasibility is declared falsely in at mos
   expect_gte(mean(held), 1 - delta)
   expect_identical(regret_bound("config", rounds, gamma, noise_var = 0.04, width = 2), regret_bound("penalty", rounds, gamma, noise_var = 0.04, width = 2))
   expect_lte(mean(declared), delta)
-  # Where every place exceeds the limit by epsilon or more an empty set follows by the first T > 4 c sum_j w_j^2 gamma_j / epsilon^2.
+  # Where every point exceeds the limit by epsilon or more an empty set follows by the first T > 4 c sum_j w_j^2 gamma_j / epsilon^2.
   b <- gp_bandit(x, kernel_se(0.2), 0.04, policy_ucb(2), outcomes = list(f = to_maximize(), g = at_most(0)))
   for (t in 1:30) {
     q <- b$suggest()

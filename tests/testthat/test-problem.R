@@ -1,5 +1,5 @@
 refused <- function(code) expect_error(code, class = "gpbandits_error")
-arms <- function(problem, numbers) subset_places(all_places(problem$domain), numbers)
+arms <- function(problem, numbers) subset_points(all_points(problem$domain), numbers)
 
 test_that("noise has the stated distribution and refuses bad parameters", {
   set.seed(1)
@@ -89,8 +89,8 @@ test_that("contexts: matrix, function, optimum per context", {
   expect_identical(problem_optimum(problem, 5, draws$contexts), c(0, 1, 2, 0, 1))
   expect_identical(problem_truth(problem, arms(problem, c(3, 1)), round = 1:2, contexts = draws$contexts[1:2, , drop = FALSE]),
                    c(-4, 0))
-  told <- bandit_problem(0:2, f, contexts = z, optimum = function(z) z[, "load"])
-  expect_identical(problem_optimum(told, 5, draws$contexts), c(0, 1, 3, 0, 1))
+  reported <- bandit_problem(0:2, f, contexts = z, optimum = function(z) z[, "load"])
+  expect_identical(problem_optimum(reported, 5, draws$contexts), c(0, 1, 3, 0, 1))
 
   set.seed(2)
   before <- .Random.seed
@@ -154,8 +154,8 @@ test_that("the search on a box under constraints finds known optima", {
 
 test_that("truth on a box uses the round's period", {
   problem <- bandit_problem(box_domain(0, 1), list(function(x) x, function(x) 1 - x), change_points = 2)
-  expect_equal(problem_truth(problem, find_places(problem$domain, c(0.2, 0.2, 0.3)), round = c(2, 3, 4)), c(0.2, 0.8, 0.7))
-  expect_identical(problem_constraints(problem, find_places(problem$domain, c(0.2, 0.3))), matrix(0, 2, 0))
+  expect_equal(problem_truth(problem, find_points(problem$domain, c(0.2, 0.2, 0.3)), round = c(2, 3, 4)), c(0.2, 0.8, 0.7))
+  expect_identical(problem_constraints(problem, find_points(problem$domain, c(0.2, 0.3))), matrix(0, 2, 0))
 })
 
 test_that("sizes that contradict each other are refused, with the argument named", {

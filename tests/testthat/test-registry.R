@@ -123,7 +123,7 @@ works <- function(part, class) {
 }
 
 # What a disk or an enemy may make of one setting.
-strange_settings <- list(NULL, NA, NaN, Inf, -1, 0, 1e308, "a", "", character(), numeric(), TRUE, list(), list(1), mean,
+invalid_settings <- list(NULL, NA, NaN, Inf, -1, 0, 1e308, "a", "", character(), numeric(), TRUE, list(), list(1), mean,
                          quote(x), new.env(), matrix(0, 0, 0), c(1, 2), 2^31, rep(1, 1000), structure(1, class = "odd"),
                          structure(list(), class = "bandit_width"), structure(list(type = "dmm"), class = "bandit_width"))
 
@@ -139,7 +139,7 @@ test_that("each setting of each part, taken away or changed, is refused or works
       entry <- gpbandits:::entry_of(family_of(class), x[[c(family_of(class)$tag, "")[1]]])
       if (name %in% entry$later) expect_null(gpbandits:::fault_of_part(without, class))
       else expect_match(gpbandits:::fault_of_part(without, class), "lacks|known kind", info = paste(class, name))
-      for (value in sample(strange_settings, by_level(2, length(strange_settings)))) {
+      for (value in sample(invalid_settings, by_level(2, length(invalid_settings)))) {
         changed <- unclass(x)
         changed[name] <- list(value)
         class(changed) <- class

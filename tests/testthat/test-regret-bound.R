@@ -336,7 +336,7 @@ test_that("the bound of pure exploration in batches, batch by batch", {
 })
 
 test_that("on a box BPE's bound is about its candidates, and `spacing` covers what is between them", {
-  candidates <- sort(bpe_places(box_domain(0, 1))$inputs[, 1])
+  candidates <- sort(bpe_points(box_domain(0, 1))$inputs[, 1])
   gap <- max(diff(candidates)) / 2
   lengthscale <- gap / sqrt(2 * log(2.5))
   kernel <- kernel_se(lengthscale)
@@ -414,10 +414,10 @@ test_that("GP-UCB-PE: a query of a batch costs at most 5 exp(G) w sd, and all of
       nats <- nats + log1p(sd[q$arm]^2 / 0.05) / 2
       if (nats > guard) break
     }
-    told <- f[new] + rnorm(length(new), sd = sqrt(0.05))
-    b$observe(length(rows) + seq_along(new), told)
+    reported <- f[new] + rnorm(length(new), sd = sqrt(0.05))
+    b$observe(length(rows) + seq_along(new), reported)
     rows <- c(rows, new)
-    y <- c(y, told)
+    y <- c(y, reported)
   }
   expect_true(holds)
   expect_gt(length(rows), 20)

@@ -239,11 +239,11 @@ test_that("a log with half a ranking teaches nothing, one with a stranger in it 
   }
   prior <- rank_bandit()$posterior(scale = "latent")
   for (half in c("2,3,3]", "1,1,2]")) {
-    strange <- forged("2,3,1]", half)
-    expect_identical(strange$posterior(scale = "latent"), prior)
-    strange$add(arm = 4:5)
-    strange$rank(5:4)
-    expect_identical(strange$copy()$posterior(), strange$posterior())
+    invalid <- forged("2,3,1]", half)
+    expect_identical(invalid$posterior(scale = "latent"), prior)
+    invalid$add(arm = 4:5)
+    invalid$rank(5:4)
+    expect_identical(invalid$copy()$posterior(), invalid$posterior())
   }
   for (bad in c("2,3,99]", "2,null,1]", "2,3,-1]")) expect_error(forged("2,3,1]", bad)$posterior(), class = "gpbandits_error")
 })

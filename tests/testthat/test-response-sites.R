@@ -7,7 +7,7 @@ sites_of <- function(b) gpbandits:::cpp_bandit_sites(as.environment(b)$handle)
 latent_at <- function(b, x) b$posterior(x = x, scale = "latent")
 
 # (Points that come with rewards each have what was believed before them in the history: a fit each.)
-told_at_once <- function(b, X, reward, size = NULL) {
+reported_at_once <- function(b, X, reward, size = NULL) {
   b$add(x = X)
   b$observe(nrow(b$history()) - nrow(X) + seq_len(nrow(X)), reward, size = size)
 }
@@ -17,7 +17,7 @@ told_at_once <- function(b, X, reward, size = NULL) {
 # By gplite 0.13.0 of CRAN, R 4.2.2: gp_init(cf_sexp(lscale = 0.4, magn = 1.3), lik,
 # approx = approx_laplace(200, 1e-13)), gp_fit(), gp_pred(var = TRUE) with jitter = 0, and minus
 # gp_energy(include_prior = FALSE).
-gplite_told <- list(
+gplite_reported <- list(
   logit = list(rewards = rewards_binary(), reward = c(1, 4, 0, 3, 2, 2, 1, 4, 0, 5, 1, 2),
                mean = c(1.064901479, 0.296708775, 0.460590921, -0.018818652),
                var = c(0.783718914, 0.350780378, 0.522228717, 1.689741647), log_evidence = -14.801440163),
@@ -34,14 +34,14 @@ test_that("Laplace's posterior has the numbers that gplite printed", {
   x <- cbind((0.618 * i) %% 1, (0.755 * i) %% 1)
   at <- cbind(c(0.1, 0.5, 0.9, 1.5), c(0.2, 0.6, 0.3, 1.5))
   size <- rep(c(2, 5, 1, 4), 3)
-  for (name in names(gplite_told)) {
-    one <- gplite_told[[name]]
+  for (name in names(gplite_reported)) {
+    one <- gplite_reported[[name]]
     # (Constants that do not depend on f.)
     constant <- if (name == "counts") 0 else sum(lchoose(size, one$reward))
     for (engine in c("dense", "lowrank")) {
       b <- gp_bandit(box_domain(c(0, 0), c(2, 2)), kernel_se(0.4, 1.69), policy = ucb_by_two, rewards = one$rewards,
                      engine = engine, accuracy = 1e-7)
-      told_at_once(b, x, one$reward, size)
+      reported_at_once(b, x, one$reward, size)
       expect_lt(max(abs(latent_at(b, at)$mean - one$mean)), 1e-6)
       expect_lt(max(abs(latent_at(b, at)$sd^2 - one$var)), 1e-6)
       # (Relative: gplite's value for counts is 1.3e-6 from -30.022387024 of plain R's chol() and dpois().)
@@ -178,7 +178,7 @@ sites_bandit <- function(rewards, engine, kernel = kernel_se(0.4, 2), policy = u
 }
 
 # Rewards of a kind at the rows of X, told; comparisons are of one half with the other.
-tell_kind <- function(b, kind, X, seed = 1) {
+record_kind <- function(b, kind, X, seed = 1) {
   set.seed(seed)
   f <- wave(X)
   n <- nrow(X)
@@ -186,7 +186,7 @@ tell_kind <- function(b, kind, X, seed = 1) {
   if (kind %in% c("logit", "probit", "counts", "ordinal")) {
     reward <- switch(kind, logit = rbinom(n, size, plogis(f)), probit = rbinom(n, size, pnorm(f)),
                      counts = rpois(n, size * exp(f / 2)), ordinal = findInterval(f + rlogis(n), c(-1, 1)) + 1)
-    return(told_at_once(b, X, reward, if (kind != "ordinal") size))
+    return(reported_at_once(b, X, reward, if (kind != "ordinal") size))
   }
   b$add(x = X)
   half <- n / 2
@@ -209,17 +209,17 @@ test_that("sites of low rank are the dense ones within the certified error, of e
   for (kind in names(kinds)) for (accuracy in c(1e-3, 0.3)) {
     dense <- sites_bandit(kinds[[kind]], "dense", mean = 0.3)
     low <- sites_bandit(kinds[[kind]], "lowrank", mean = 0.3, accuracy = accuracy)
-    tell_kind(dense, kind, X)
-    tell_kind(low, kind, X)
-    told <- summary(low)
-    expect_identical(told$engine, "lowrank", info = kind)
-    expect_lte(told$error_bound, accuracy)
+    record_kind(dense, kind, X)
+    record_kind(low, kind, X)
+    reported <- summary(low)
+    expect_identical(reported$engine, "lowrank", info = kind)
+    expect_lte(reported$error_bound, accuracy)
     exact <- latent_at(dense, at)
     near <- latent_at(low, at)
-    expect_lte(max(abs(near$mean - exact$mean) / exact$sd), told$error_bound + 1e-8)
-    expect_lte(max(abs(log(near$sd / exact$sd))), log1p(told$error_bound) + 1e-8)
+    expect_lte(max(abs(near$mean - exact$mean) / exact$sd), reported$error_bound + 1e-8)
+    expect_lte(max(abs(log(near$sd / exact$sd))), log1p(reported$error_bound) + 1e-8)
     if (accuracy < 0.1) next
-    expect_lt(told$rank, if (kind %in% c("duels", "ties", "rankings")) 30 else 60)
+    expect_lt(reported$rank, if (kind %in% c("duels", "ties", "rankings")) 30 else 60)
     expect_gt(max(abs(near$mean - exact$mean)), 1e-12)  # it is an approximation
     expect_false(anyNA(low$suggest()$x1))
   }
@@ -231,7 +231,7 @@ test_that("with a whole basis low rank is exact", {
   for (kind in names(kinds)) {
     both <- lapply(c("dense", "lowrank"), function(engine) {
       b <- sites_bandit(kinds[[kind]], engine, kernel_matern(0.5, 0.2, 2))
-      tell_kind(b, kind, X)
+      record_kind(b, kind, X)
       b
     })
     expect_equal(latent_at(both[[2]], X), latent_at(both[[1]], X), tolerance = 1e-8, info = kind)
@@ -243,7 +243,7 @@ test_that("from 256 places on \"auto\" takes the low rank where that is small; t
   X <- matrix(runif(520), 260)
   reward <- rbinom(260, 1, plogis(wave(X)))
   b <- sites_bandit(rewards_binary(), "auto")
-  told_at_once(b, X[1:255, ], reward[1:255])
+  reported_at_once(b, X[1:255, ], reward[1:255])
   b$posterior(x = X[1:2, ])
   expect_identical(summary(b)$engine, "dense")
   b$add(x = X[256:260, ], reward = reward[256:260])
@@ -252,7 +252,7 @@ test_that("from 256 places on \"auto\" takes the low rank where that is small; t
   at <- matrix(runif(40), 20)
   same <- latent_at(b, at)
   once <- sites_bandit(rewards_binary(), "auto")
-  told_at_once(once, X, reward)
+  reported_at_once(once, X, reward)
   expect_identical(latent_at(once, at), same)
   twice <- sites_bandit(rewards_binary(), "auto")
   twice$add(x = X)
@@ -264,11 +264,11 @@ test_that("from 256 places on \"auto\" takes the low rank where that is small; t
   expect_identical(latent_at(twice$copy(), at), same)
   expect_identical(latent_at(from_json(as_json(twice)), at), same)
   dense <- sites_bandit(rewards_binary(), "dense")
-  told_at_once(dense, X, reward)
+  reported_at_once(dense, X, reward)
   expect_lte(max(abs(same$mean - latent_at(dense, at)$mean) / same$sd), 1.1e-3)
   # A rough kernel's basis would be as large as the data.
   rough <- sites_bandit(rewards_binary(), "auto", kernel_matern(0.5, 0.2))
-  told_at_once(rough, X, reward)
+  reported_at_once(rough, X, reward)
   rough$posterior(x = at)
   expect_identical(summary(rough)$engine, "dense")
 })
@@ -293,7 +293,7 @@ test_that("low rank over arms, in open contexts, with what is awaited, beside wh
   expect_equal(context[[1]]$history(), context[[2]]$history(), tolerance = 1e-3)
   # What no low rank is certified for is dense where "auto" would have one.
   many <- gp_bandit(box_domain(0, 1), kernel_se(0.2), 0.1, policy_mean(), rewards = rewards_robust())
-  told_at_once(many, matrix(seq(0, 1, length.out = 260)), rep(c(0, 1), 130))
+  reported_at_once(many, matrix(seq(0, 1, length.out = 260)), rep(c(0, 1), 130))
   expect_true(is.finite(many$posterior(x = 0.3)$mean))
   expect_identical(summary(many)$engine, "dense")
 })
@@ -340,7 +340,7 @@ test_that("width_glm() of low rank is wider by what its basis leaves out, and ne
   bounds <- lapply(list(list("dense", 1e-3), list("lowrank", 1e-3), list("lowrank", 0.2)), function(one) {
     b <- sites_bandit(rewards_binary(), one[[1]], policy = policy_ucb(width_glm(2.5)), accuracy = one[[2]],
                       domain = rbind(at, X))
-    tell_kind(b, "logit", X)
+    record_kind(b, "logit", X)
     curved <- gpbandits:::cpp_bandit_curved(as.environment(b)$handle)
     list(mean = curved$mean[1:30], wide = (gpbandits:::cpp_bandit_width(as.environment(b)$handle) * curved$sd)[1:30])
   })

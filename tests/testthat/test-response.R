@@ -13,11 +13,11 @@ engines_of <- function(rewards, kernel = tiny_kernel, x = tiny_x, mean = 0, ...)
   )
 }
 
-told <- function(bandit, k, n, x = tiny_x) bandit$add(x = matrix(x), reward = k, size = n)
+reported <- function(bandit, k, n, x = tiny_x) bandit$add(x = matrix(x), reward = k, size = n)
 
 test_that("successes of trials: the specification's numbers on every engine", {
   for (b in engines_of(rewards_binary())) {
-    told(b, c(1, 8, 1), c(4, 10, 2))
+    reported(b, c(1, 8, 1), c(4, 10, 2))
     latent <- b$posterior(x = tiny_x, scale = "latent")
     expect_equal(latent$mean, c(-.28154, .84136, .52240), tolerance = 1e-5)
     chance <- b$posterior(x = tiny_x)
@@ -46,7 +46,7 @@ test_that("every kind is the textbook's, on every engine, whatever the prior mea
     reference <- ref_laplace(kernel_gram(kernel_matern(2.5, 0.4, 1.7), c(at, x)),
                              cbind(matrix(0, 5, length(at)), diag(5)), ref_likelihoods[[name]](one$k, n), mean)
     for (b in engines_of(one[[1]], kernel_matern(2.5, 0.4, 1.7), x = sort(unique(c(at, x))), mean = mean)) {
-      for (i in c(4, 1, 5, 2, 3)) told(b, one$k[i], n[i], x[i])
+      for (i in c(4, 1, 5, 2, 3)) reported(b, one$k[i], n[i], x[i])
       latent <- b$posterior(x = at, scale = "latent")
       expect_equal(latent$mean, reference$mean[seq_along(at)], tolerance = 1e-7, info = name)
       expect_equal(latent$sd, sqrt(diag(reference$cov))[seq_along(at)], tolerance = 1e-7, info = name)
@@ -75,14 +75,14 @@ test_that("ratings are those of cumulative chances", {
 test_that("a linear kernel with a wide prior is glm()'s regression", {
   fit <- stats::coef(stats::glm(cbind(c(1, 8, 1), c(3, 2, 1)) ~ tiny_x, family = stats::binomial))
   b <- gp_bandit(tiny_x, kernel_linear(1e6) + kernel_matrix(matrix(1e6, 3, 3)), policy = ucb2, rewards = rewards_binary())
-  told(b, c(1, 8, 1), c(4, 10, 2))
+  reported(b, c(1, 8, 1), c(4, 10, 2))
   expect_equal(b$posterior(scale = "latent")$mean, unname(fit[1] + fit[2] * tiny_x), tolerance = 5e-6)
 })
 
 test_that("what is minimised is the same function upside down", {
   up <- engines_of(rewards_binary(), mean = 0.4)$weights
   down <- engines_of(rewards_binary(direction = "minimize"), mean = 0.4)$weights
-  for (b in list(up, down)) told(b, c(1, 8, 1), c(4, 10, 2))
+  for (b in list(up, down)) reported(b, c(1, 8, 1), c(4, 10, 2))
   expect_equal(up$posterior(), down$posterior(), tolerance = 1e-9)
   expect_equal(up$posterior(scale = "latent"), down$posterior(scale = "latent"), tolerance = 1e-9)
   expect_identical(up$best()$arm, 2L)
@@ -223,7 +223,7 @@ test_that("a pending query that the variance knows leaves the mean alone and wei
   for (make in makers) {
     plain <- make()
     b <- make(pending = pending_hallucinate())
-    for (one in list(plain, b)) told(one, c(1, 8, 1), c(4, 10, 2))
+    for (one in list(plain, b)) reported(one, c(1, 8, 1), c(4, 10, 2))
     before <- b$posterior(x = tiny_x, scale = "latent")
     b$add(x = 1)
     b$add(x = 0.25)
@@ -257,10 +257,10 @@ test_that("counts of a million million are fitted like small ones, and more is r
     b <- gp_bandit(x, kernel_se(0.3), policy = policy_ucb(1), rewards = rewards_counts())
     b$add(arm = at, reward = c(2, 3, 1, most))
     b$add(arm = at[4], reward = most)                         # pooled with the first
-    told <- c(2, 3, 1, most)
+    reported <- c(2, 3, 1, most)
     weights <- c(1, 1, 1, 2)
     f <- b$posterior(scale = "latent")$mean[at]
-    slope <- weights * (told - exp(f)) - solve(k, f)          # of the log posterior: 0 at the mode
+    slope <- weights * (reported - exp(f)) - solve(k, f)          # of the log posterior: 0 at the mode
     expect_lt(max(abs(slope) / (1 + weights * exp(f))), 1e-9)
     b$observe(b$suggest()$id, 2)
     expect_identical(b$copy()$history(), b$history())
@@ -328,7 +328,7 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   expect_output(print(make()), "successes of trials")
   expect_true(is.na(make()$certificate(stop_gap(0.1))$probability))
   b <- make()
-  told(b, c(1, 8, 1), c(4, 10, 2))
+  reported(b, c(1, 8, 1), c(4, 10, 2))
   expect_match(b$certificate(stop_prb(0.1))$assumptions[1], "rewards are successes of trials.*Gaussian approximation")
   for (door in list(auto_bandit, function(...) maximize_bandit(identity, ..., evaluations = 3))) {
     expect_error(door(box_domain(0, 1), rewards = rewards_binary()), "rewards.*successes of trials", class = "gpbandits_error")

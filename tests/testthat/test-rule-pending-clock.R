@@ -4,12 +4,12 @@
 clock_x <- seq(0, 1, length.out = 20)
 
 # All that is known at a choice at time `now`, from the definition alone.
-clock_reference <- function(K, lambda, asked, told, rows, y, now, m, value, B_y, over) {
-  usable <- !is.na(told) & told - asked <= pmin(m, now - asked)
+clock_reference <- function(K, lambda, asked, reported, rows, y, now, m, value, B_y, over) {
+  usable <- !is.na(reported) & reported - asked <= pmin(m, now - asked)
   seen <- ifelse(usable, y, value)
   post <- ref_posterior_at(K, rows, seen, lambda)
   window <- now - asked <= m
-  if (over == "pending") window <- window & is.na(told)
+  if (over == "pending") window <- window & is.na(reported)
   width <- 0.7 + B_y * sum(post$sd[rows[window]])
   list(mean = post$mean, sd = post$sd, width = width, arm = ref_argmax(post$mean + width * post$sd, 1e-9))
 }
@@ -17,7 +17,7 @@ clock_reference <- function(K, lambda, asked, told, rows, y, now, m, value, B_y,
 # Queries at random times; rewards under way that arrive at random times, many too late, told in random
 # order, some of them long after they arrived.
 play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
-  asked <- told <- y <- numeric()
+  asked <- reported <- y <- numeric()
   rows <- integer()
   now <- 1e9
   worst <- 0
@@ -26,13 +26,13 @@ play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
     if (t %% 9 == 0) {
       arm <- sample.int(nrow(K), 1)
       bandit$add(arm = arm, reward = 0.3, time = now)
-      asked[t] <- told[t] <- now
+      asked[t] <- reported[t] <- now
       y[t] <- 0.3
       rows[t] <- arm
       next
     }
     if (t > 1) {
-      expected <- clock_reference(K, lambda, asked, told, rows, y, now, m, value, B_y, over)
+      expected <- clock_reference(K, lambda, asked, reported, rows, y, now, m, value, B_y, over)
       ours <- bandit$posterior()
       worst <- max(worst, abs(ours$mean - expected$mean), abs(ours$sd - expected$sd))
     }
@@ -42,20 +42,20 @@ play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
       expect_equal(bandit$history()$width[t], expected$width, tolerance = tol$engine)
     }
     asked[t] <- now
-    told[t] <- NA
+    reported[t] <- NA
     y[t] <- sin(5 * clock_x[query$arm]) + stats::rnorm(1, 0, 0.1)
     rows[t] <- query$arm
-    pending <- which(is.na(told))
+    pending <- which(is.na(reported))
     some <- pending[stats::runif(length(pending)) < 0.25]
     if (length(some)) {
       some <- some[sample.int(length(some))]
       when <- asked[some] + stats::runif(length(some), 0, 2 * min(m, 10))
       when <- pmin(when, now)                       # told by now, arrived perhaps earlier
       bandit$observe(some, y[some], time = when)
-      told[some] <- when
+      reported[some] <- when
     }
   }
-  list(worst = worst, late = sum(!is.na(told) & told - asked > m), known = sum(!is.na(told)))
+  list(worst = worst, late = sum(!is.na(reported) & reported - asked > m), known = sum(!is.na(reported)))
 }
 
 test_that("by the clock: mean, sd, width and choice are those of a refit from scratch", {

@@ -118,7 +118,7 @@ test_that("every draw is turned into rewards by itself", {
 })
 
 test_that("what is claimed of rewards with noise variances of their own, and of those that come at will", {
-  asked <- function(width, noise_var = 0.01, own = 0.04, tell = TRUE) {
+  asked <- function(width, noise_var = 0.01, own = 0.04, record = TRUE) {
     b <- gp_bandit(1:5, kernel_se(1), noise_var, policy_ucb(width))
     b$suggest()
     b$observe(1, 1, noise_var = own)
@@ -153,10 +153,10 @@ test_that("what is claimed of rewards with noise variances of their own, and of 
     b <- gp_bandit(1:5, kernel_se(1), 0.1, policy_ucb(width))
     for (t in 1:3) b$observe(b$suggest()$id, 0.1)
     for (rule in list(NULL, stop_prb(1))) {
-      told <- b$copy()
-      expect_false(any(grepl("amended", told$certificate(rule)$assumptions)))
-      told$amend(2, 0.3)
-      expect_match(told$certificate(rule)$assumptions, "which rewards were amended does not depend", all = FALSE)
+      reported <- b$copy()
+      expect_false(any(grepl("amended", reported$certificate(rule)$assumptions)))
+      reported$amend(2, 0.3)
+      expect_match(reported$certificate(rule)$assumptions, "which rewards were amended does not depend", all = FALSE)
     }
   }
 })

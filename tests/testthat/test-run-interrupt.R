@@ -222,7 +222,7 @@ test_that("errors of any kind are taken in one place, which passes time limits o
   space <- asNamespace("gpbandits")
   takes_errors <- function(name) is.function(space[[name]]) && length(handlers_in(space[[name]])) > 0
   found <- Filter(takes_errors, ls(space, all.names = TRUE))
-  # The place; what it asks; the objective's, which runs where the package may not be; a worker that gives its query back
+  # The point; what it asks; the objective's, which runs where the package may not be; a worker that gives its query back
   # and goes on with the error; and a service, whose clients are told of it.
   expect_setequal(found, c("catch_error", "is_time_limit", "evaluate_objective", "work_on", "checked_reply"))
 })
@@ -268,8 +268,8 @@ test_that("a time limit that strikes anywhere in a search, or in a worker of a s
 
 test_that("a time limit that strikes where a statement is put together is not reworded by DBI's generics", {
   skip_if_not_installed("RSQLite")
-  link <- bandit_store(tempfile(fileext = ".db"), "struck")$link
-  struck <- function(call) end_of(call(link, "SELECT ", stop(time_limit())))
+  connection <- bandit_store(tempfile(fileext = ".db"), "struck")$connection
+  struck <- function(call) end_of(call(connection, "SELECT ", stop(time_limit())))
   expect_identical(struck(gpbandits:::sql_run), time_limit())
   expect_identical(struck(gpbandits:::sql_rows), time_limit())
   expect_identical(struck(gpbandits:::sql_change_now), time_limit())

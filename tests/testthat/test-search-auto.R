@@ -66,12 +66,12 @@ test_that("copies, files, journals and stores go on within the design and after 
   expect_identical(open_bandit(file)$history(), bandit$history())
   unlink(file)
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- bandit_store(tempfile(fileext = ".sqlite"), "auto")
+  point <- bandit_store(tempfile(fileext = ".sqlite"), "auto")
   set.seed(6)
-  ours <- auto_bandit(bench_domain, data.frame(temp = 50, acid = 1, reward = 61), store = place, n_initial = 3)
+  ours <- auto_bandit(bench_domain, data.frame(temp = 50, acid = 1, reward = 61), store = point, n_initial = 3)
   answer(ours, ours$suggest(2))
   answer(ours, ours$suggest(2))
-  theirs <- open_bandit(place)
+  theirs <- open_bandit(point)
   expect_equal(theirs$history(), ours$history())
   expect_equal(theirs$best(), ours$best(), tolerance = tol$replay)
 })
@@ -117,7 +117,7 @@ test_that("failures are avoided: no two experiments are the same failed one, and
 })
 
 test_that("what failed counts as the worst reward that is known, whichever that is by now", {
-  told <- function(sign, rewards, failed, failures) {
+  reported <- function(sign, rewards, failed, failures) {
     b <- gp_bandit(1:9, kernel_se(1.5), 0.05, policy_ei(), mean = 0.3, pending = pending_hallucinate())
     b$add(arm = c(2, 5, 8), reward = sign * rewards)
     b$add(arm = failed, reward = rep(sign * min(rewards), length(failed)),
@@ -131,7 +131,7 @@ test_that("what failed counts as the worst reward that is known, whichever that 
                    pending = pending_hallucinate())
     same <- function(rewards, failed) {
       ours <- b$posterior()
-      theirs <- told(1, rewards, failed, failures)
+      theirs <- reported(1, rewards, failed, failures)
       expect_equal(ours$mean, sign * theirs$mean, tolerance = tol$engine)
       expect_equal(ours$sd, theirs$sd, tolerance = tol$engine)
     }
@@ -181,19 +181,19 @@ test_that("a failure's doubt is the range of the rewards as the model has them, 
     expect_length(config$models, if (average == 1) 0 else average)
     map <- output_map(config)
     expect_false(map$lambda == 1)
-    value <- map_outputs(map, replace(reward, 10, worst_reward(reward, config)))
+    value <- transform_outputs(map, replace(reward, 10, worst_reward(reward, config)))
     doubted <- config$noise_var + diff(range(value))^2 / 12
     moments <- lapply(configs_of_models(config), function(one) {
       gram <- kernel_gram(one$kernel, matrix(c(x, at)))
-      told <- seq_along(x)
-      solved <- solve(gram[told, told] + diag(replace(rep(one$noise_var, 12), 10, doubted)),
-                      cbind(value - one$mean, gram[told, -told]))
-      list(mean = one$mean + drop(gram[-told, told] %*% solved[, 1]), weight = or_else(one$weight, 1),
-           variance = diag(gram)[-told] - colSums(gram[told, -told] * solved[, -1]))
+      reported <- seq_along(x)
+      solved <- solve(gram[reported, reported] + diag(replace(rep(one$noise_var, 12), 10, doubted)),
+                      cbind(value - one$mean, gram[reported, -reported]))
+      list(mean = one$mean + drop(gram[-reported, reported] %*% solved[, 1]), weight = or_else(one$weight, 1),
+           variance = diag(gram)[-reported] - colSums(gram[reported, -reported] * solved[, -1]))
     })
     over <- function(part) Reduce(`+`, lapply(moments, function(one) one$weight * part(one)))
     mean <- over(function(one) one$mean)
-    ours <- scaled_posterior_at(b, find_places(config$domain, data.frame(x = at)), NULL)
+    ours <- scaled_posterior_at(b, find_points(config$domain, data.frame(x = at)), NULL)
     expect_equal(ours$mean, mean, tolerance = 1e-6)
     expect_equal(ours$sd, sqrt(over(function(one) one$variance + one$mean^2) - mean^2), tolerance = 1e-6)
   }
@@ -205,18 +205,18 @@ test_that("a search's bandit knows what failed, and has its doubts", {
   set.seed(1)
   found <- minimize_bandit(failing, list(x = c(0, 1)), 16)
   expect_equal(which(is.na(found$history$reward)), c(1, 4, 14))
-  told <- found$bandit$history()
-  expect_equal(told$status, ifelse(is.na(found$history$reward), "failed", "observed"))
-  expect_equal(told$reward, found$history$reward)
+  reported <- found$bandit$history()
+  expect_equal(reported$status, ifelse(is.na(found$history$reward), "failed", "observed"))
+  expect_equal(reported$reward, found$history$reward)
   known <- cpp_bandit_known(as.environment(found$bandit)$handle)
-  expect_equal(known$value[c(1, 4, 14)], rep(max(told$reward, na.rm = TRUE), 3))
-  expect_equal(known$doubted_to, replace(rep(NA_real_, 16), c(1, 4, 14), min(told$reward, na.rm = TRUE)))
+  expect_equal(known$value[c(1, 4, 14)], rep(max(reported$reward, na.rm = TRUE), 3))
+  expect_equal(known$doubted_to, replace(rep(NA_real_, 16), c(1, 4, 14), min(reported$reward, na.rm = TRUE)))
 })
 
 test_that("where failures are doubted, what is recommended is no neighbour of theirs", {
   nearest <- function(b, at) {
-    told <- b$history()
-    told$status[which.min(abs(told$x - at))]
+    reported <- b$history()
+    reported$status[which.min(abs(reported$x - at))]
   }
   beside <- 0
   for (seed in 1:6) {
@@ -277,9 +277,9 @@ test_that("failures are avoided after files, refits and restarts too, and in sto
   changing$suggest()
   expect_equal(changing$posterior()$mean, rep(0, 5))
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- bandit_store(tempfile(fileext = ".sqlite"), "failing")
-  ours <- play(make(store = place))
-  theirs <- open_bandit(place)
+  point <- bandit_store(tempfile(fileext = ".sqlite"), "failing")
+  ours <- play(make(store = point))
+  theirs <- open_bandit(point)
   expect_equal(theirs$history(), ours$history())
   expect_equal(theirs$posterior(), ours$posterior(), tolerance = tol$replay)
   worker <- bandit_store(tempfile(fileext = ".sqlite"), "worker")
@@ -350,9 +350,9 @@ test_that("the history of a bandit begins another, whatever became of its querie
   late$suggest(3)
   suppressWarnings(late$observe(3:1, c(62, 61, 60)))
   expect_equal(late$history()$status, c("lost", "lost", "observed"))
-  told <- late$history()
-  told$reward[1:2] <- NA
-  expect_equal(auto_bandit(bench_domain, told, n_initial = 0)$history()$reward, 62)
+  reported <- late$history()
+  reported$reward[1:2] <- NA
+  expect_equal(auto_bandit(bench_domain, reported, n_initial = 0)$history()$reward, 62)
 })
 
 # ---- a space edited midway ------------------------------------------------------------------------
@@ -360,7 +360,7 @@ test_that("the history of a bandit begins another, whatever became of its querie
 edited <- function(...) suppressMessages(auto_bandit(...))
 
 test_that("rows outside a new space are observations, never the incumbent, and what is chosen lies inside", {
-  # The old optimum lies outside; EI is over the best place inside.
+  # The old optimum lies outside; EI is over the best point inside.
   data <- data.frame(x = c(1, 2, 5, 6, 7, 10), reward = c(2, 2.5, 0.2, 0.6, 0.4, -0.6))
   make <- function(lower) {
     auto_bandit(list(x = c(lower, 10)), data, n_initial = 0,
@@ -439,9 +439,9 @@ test_that("stores, fixed inputs, contexts and earlier campaigns take rows outsid
   transfer <- edited(bench_domain, data, n_initial = 0, transfer = list(may = data))
   expect_true(is_inside(transfer$suggest()))
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- bandit_store(tempfile(fileext = ".sqlite"), "edited")
-  ours <- edited(bench_domain, data, n_initial = 0, store = place)
-  theirs <- open_bandit(place)
+  point <- bandit_store(tempfile(fileext = ".sqlite"), "edited")
+  ours <- edited(bench_domain, data, n_initial = 0, store = point)
+  theirs <- open_bandit(point)
   expect_identical(theirs$history(), ours$history())
   expect_identical(theirs$best(), ours$best())
   expect_true(is_inside(theirs$suggest()))
@@ -618,8 +618,8 @@ test_that("without noise no point is evaluated twice before a finite space is us
       b$observe(batch$id, batch$a)
     }
     b$suggest(4)
-    places <- b$history()[c("a", "k")]
-    expect_identical(anyDuplicated(places), 0L)
+    points <- b$history()[c("a", "k")]
+    expect_identical(anyDuplicated(points), 0L)
     expect_identical(nrow(b$suggest(2)), 2L)
   }
 })

@@ -42,10 +42,10 @@ test_that("a search spends its budget in evaluations at the target, most of them
   on.exit(dev.off())
   expect_named(plot(found), c("progress", "slices"))
   # What the bandit knows is what was evaluated, where it was.
-  told <- found$bandit$history()
-  told <- told[!is.na(told$reward), ]
-  expect_equal(told$reward, found$history$reward)
-  expect_equal(0.1 + 0.9 * told$fidelity, found$history$fidelity)
+  reported <- found$bandit$history()
+  reported <- reported[!is.na(reported$reward), ]
+  expect_equal(reported$reward, found$history$reward)
+  expect_equal(0.1 + 0.9 * reported$fidelity, found$history$fidelity)
 })
 
 test_that("the chosen fidelity follows the rule, recomputed in plain R", {
@@ -81,7 +81,7 @@ test_that("the chosen fidelity follows the rule, recomputed in plain R", {
   bandit$add(x = matrix(c(1.2, 1.9, 2.6)), reward = c(0, 1, 0.5), context = matrix(c(0, 0.5, 1)))
   expect_length(gpbandits:::current_config(inside)$models, 2)
   search <- list2env(list(bandit = bandit, fidelity = fidelity))
-  y <- gpbandits:::map_outputs(gpbandits:::output_map(gpbandits:::current_config(inside)), c(0, 1, 0.5))
+  y <- gpbandits:::transform_outputs(gpbandits:::output_map(gpbandits:::current_config(inside)), c(0, 1, 0.5))
   s <- seq(0, 0.99, 0.01)
   z <- 0.1 + 0.9 * s
   for (x in c(1.1, 1.9, 2.3)) {

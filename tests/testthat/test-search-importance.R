@@ -85,10 +85,10 @@ test_that("functions are drawn from the average over models, in units of the rew
   found <- searched_in_noise(14, function(p) 100 + 10 * (p[["a"]] - 0.4)^2 + rnorm(1))
   frame <- expand.grid(a = c(0.1, 0.8), b = c(0.2, 0.9), c = 0.5)
   drawn <- gpbandits:::drawn_functions(found$bandit, frame, NULL, 1, 2000)
-  belief <- predict(found, frame)
-  expect_lt(max(abs(rowMeans(drawn) - belief$mean) / (belief$sd / sqrt(2000))), 4.5)
+  model_state <- predict(found, frame)
+  expect_lt(max(abs(rowMeans(drawn) - model_state$mean) / (model_state$sd / sqrt(2000))), 4.5)
   # (Draws of a mixture: heavier tails than a normal distribution's.)
-  expect_lt(max(abs(apply(drawn, 1, sd) / belief$sd - 1)), 0.15)
+  expect_lt(max(abs(apply(drawn, 1, sd) / model_state$sd - 1)), 0.15)
 })
 
 test_that("over a full grid of arms draws are those of the arms; other arms have none", {
@@ -118,7 +118,7 @@ test_that("the dependence on an input is the average over the others, with the s
   seen <- as.matrix(found$history[c("a", "b")])
   # Each model by gp_regression() in its own units; the map to rewards is a line.
   map <- gpbandits:::output_map(config)
-  y <- gpbandits:::map_outputs(map, found$history$reward)
+  y <- gpbandits:::transform_outputs(map, found$history$reward)
   parts <- sapply(gpbandits:::configs_of_models(config), function(one) {
     p <- predict(gp_regression(seen, y, one$kernel, one$noise_var, one$mean), x, cov = TRUE)
     c(mean(p$mean), mean(p$cov))

@@ -190,17 +190,17 @@ test_that("readings speak for a point by the share of the variance that is calle
     found <- maximize_bandit(function(p) side * rugged(p), list(x = c(0, 1), y = c(0, 1)), 30, direction = direction,
                              model = gp_model(refit = refit_every(2, mean = "fit"), noise_prior = c(log(1e-3), 2)))
     inputs <- c("x", "y")
-    belief <- predict(found)
+    model_state <- predict(found)
     fit <- found$bandit$refits[[length(found$bandit$refits)]]
     share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
     expect_gt(share, 0.05)
-    worth <- side * ((1 - share) * belief$mean + share * found$history$reward)
+    worth <- side * ((1 - share) * model_state$mean + share * found$history$reward)
     best <- found$bandit$best()
     expect_gt(max(worth), side * best$mean)
     expect_equal(found$par, unlist(found$history[which.max(worth), inputs]))
     expect_gt(rugged(found$par), rugged(unlist(best[inputs])))
     expect_equal(found$value, side * max(worth), tolerance = tol$replay)
-    expect_equal(found$sd, belief$sd[which.max(worth)], tolerance = tol$replay)
+    expect_equal(found$sd, model_state$sd[which.max(worth)], tolerance = tol$replay)
   }
   # Repeated readings count by their mean.
   set.seed(13)
@@ -209,8 +209,8 @@ test_that("readings speak for a point by the share of the variance that is calle
   fit <- arms$bandit$refits[[length(arms$bandit$refits)]]
   share <- fit$noise_var / (fit$noise_var + fit$kernel$variance)
   mean <- predict(arms, data.frame(x1 = 1:3))$mean
-  reading <- vapply(1:3, function(x) mean(arms$history$reward[arms$history$x1 == x]), 0)
-  worth <- (1 - share) * mean + share * reading
+  measurement <- vapply(1:3, function(x) mean(arms$history$reward[arms$history$x1 == x]), 0)
+  worth <- (1 - share) * mean + share * measurement
   expect_equal(arms$par[["x1"]], if (max(worth) > max(mean)) which.max(worth) else which.max(mean))
   expect_equal(arms$value, worth[arms$par[["x1"]]], tolerance = tol$replay)
 })

@@ -64,8 +64,8 @@ test_that("an outcome that is NA has failed, alone; and nothing said is an evalu
   # What failed counts as the worst of the outcome: the twin is told so.
   twin <- gp_bandit(c(0.1, 0.5, 0.9), kernel_se(0.3), 0.01, policy_ei(), failures = "avoid", outcomes = two_outcomes)
   twin$add(arm = 1:3, reward = data.frame(yield = c(1, 2, 3), impurity = c(0.3, 0.1, NA)))
-  tell_values_of <- get("tell_values", asNamespace("gpbandits"))
-  tell_values_of(as.environment(twin), 3L, c(yield = 3, impurity = NA))
+  record_values_of <- get("record_values", asNamespace("gpbandits"))
+  record_values_of(as.environment(twin), 3L, c(yield = 3, impurity = NA))
   worst <- gp_bandit(c(0.1, 0.5, 0.9), kernel_se(0.3), 0.01, policy_ei(), outcomes = two_outcomes)
   worst$add(arm = 1:3, reward = data.frame(yield = c(1, 2, 3), impurity = c(0.3, 0.1, 0.3)))
   expect_equal(twin$posterior(), worst$posterior())

@@ -17,9 +17,9 @@ test_that("the exact rule and what a stopped setting is told are those of the sp
   expect_equal(qt(1 - 0.05 / 7, 2) * 0.1 * sqrt(1 / 3 - 1 / 10), 0.399802, tolerance = 1e-5)
   expect_false(is_out_of_race(race10, raced(c(-0.3, -0.5, -0.4) + 3e-4, one), one))
   expect_false(is_out_of_race(race10, raced(c(-0.3, -0.5), one), one))
-  told <- worth_on_folds(reward, one)
-  expect_equal(told$var, 0.002333, tolerance = 1e-3)
-  expect_equal(told$mean, mean(one) - 0.4)
+  reported <- worth_on_folds(reward, one)
+  expect_equal(reported$var, 0.002333, tolerance = 1e-3)
+  expect_equal(reported$mean, mean(one) - 0.4)
 })
 
 test_that("the pooled variance is twice the residual mean square of a two-way table, with its degrees of freedom", {
@@ -34,10 +34,10 @@ test_that("the pooled variance is twice the residual mean square of a two-way ta
   expect_true(is_out_of_race(race10, raced(rep(-bound - 1e-9, 2), complete), complete))
   expect_false(is_out_of_race(race10, raced(rep(-bound + 1e-9, 2), complete), complete))
   expect_false(is_out_of_race(race10, raced(-9, complete), complete))
-  told <- worth_on_folds(raced(rep(-1, 2), complete), complete)
-  expect_equal(told$var, pooled_difference(complete) / 2 * (1 + 1 / 5) * (1 / 2 - 1 / 10))
+  reported <- worth_on_folds(raced(rep(-1, 2), complete), complete)
+  expect_equal(reported$var, pooled_difference(complete) / 2 * (1 + 1 / 5) * (1 / 2 - 1 / 10))
   best <- complete[which.max(rowMeans(complete)), ]
-  expect_equal(told$mean, mean((best - 1 - colMeans(complete) + mean(complete))[1:2]))
+  expect_equal(reported$mean, mean((best - 1 - colMeans(complete) + mean(complete))[1:2]))
 })
 
 test_that("one fold alone decides nothing", {
@@ -235,11 +235,11 @@ test_that("what a stopped setting told has its own noise in the bandit, and the 
 })
 
 # By query; NA: the bandit's own.
-noise_told_last <- function(bandit) {
+noise_reported_last <- function(bandit) {
   events <- as.environment(bandit)$events
   kind <- table_column(events, "kind")
-  told <- which(kind %in% event_kind[c("reward", "given", "amend")])
-  last <- vapply(split(table_column(events, "noise_var")[told], table_column(events, "id")[told]), utils::tail, 0, 1)
+  reported <- which(kind %in% event_kind[c("reward", "given", "amend")])
+  last <- vapply(split(table_column(events, "noise_var")[reported], table_column(events, "id")[reported]), utils::tail, 0, 1)
   ifelse(last == 0, NA, last)
 }
 
@@ -247,9 +247,9 @@ test_that("where settings wait the bandit knows by now what they are worth, with
   set.seed(5)
   found <- minimize_bandit(function(p, fold) -noisy(p, fold), list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE))
   expect_gt(sum(found$history$status == "unfinished"), 0)
-  expect_equal(!is.na(noise_told_last(found$bandit)), found$history$status != "observed", ignore_attr = TRUE)
+  expect_equal(!is.na(noise_reported_last(found$bandit)), found$history$status != "observed", ignore_attr = TRUE)
   part <- found$history$status != "observed"
-  expect_true(all(noise_told_last(found$bandit)[part] > 0.8 * found$history$fold_var[part]))
+  expect_true(all(noise_reported_last(found$bandit)[part] > 0.8 * found$history$fold_var[part]))
   # What the bandit takes for a setting's reward is what the history says, up to a tenth of the sd of what is not known.
   off <- abs(found$bandit$history()$reward - found$history$reward)
   expect_true(all(off <= 0.1 * sqrt(found$history$fold_var) + 1e-12))
@@ -329,12 +329,12 @@ test_that("a setting that fails after it has told something counts as the worst 
     if (p[["x"]] > 2.1 && length(calls[[key]]) > 2) stop("no")
     noisy(p, fold)
   }, list(x = c(1, 3)), 60, race = race_folds(5, wait = TRUE), n_initial = 4)
-  told <- found$bandit$history()
-  late <- which(is.na(found$history$reward) & told$status == "observed")
+  reported <- found$bandit$history()
+  late <- which(is.na(found$history$reward) & reported$status == "observed")
   expect_gt(length(late), 0)
-  expect_equal(told$reward[late], rep(min(found$history$reward, na.rm = TRUE), length(late)), tolerance = 0.05)
+  expect_equal(reported$reward[late], rep(min(found$history$reward, na.rm = TRUE), length(late)), tolerance = 0.05)
   expect_lt(found$par[["x"]], 2.2)
-  expect_equal(found$bandit$copy()$history(), told)
+  expect_equal(found$bandit$copy()$history(), reported)
 })
 
 test_that("a stop rule, a time limit and an interrupt in the middle of a setting keep what there is", {
@@ -396,7 +396,7 @@ test_that("a journal goes on in the middle of a setting as if nothing had happen
     }
     set.seed(9)
     whole <- run(44, tempfile("journal"))
-    told <- function(found) table_columns(as.environment(found$bandit)$events)[c("kind", "id", "reward", "noise_var")]
+    reported <- function(found) table_columns(as.environment(found$bandit)$events)[c("kind", "id", "reward", "noise_var")]
     for (dies in c(21, 30, 31, 38)) {
       file <- tempfile("journal")
       calls <- 0
@@ -410,7 +410,7 @@ test_that("a journal goes on in the middle of a setting as if nothing had happen
       set.seed(1)
       again <- run(44, file)
       expect_identical(again$history, whole$history)
-      expect_identical(told(again), told(whole))
+      expect_identical(reported(again), reported(whole))
     }
   }
 })
@@ -449,20 +449,20 @@ test_that("bad races are refused", {
 
 # ---- in a store -------------------------------------------------------------------------
 
-race_in <- function(place, evaluations = 50, objective = noisy, ...) {
+race_in <- function(point, evaluations = 50, objective = noisy, ...) {
   maximize_bandit(objective, list(x = c(1, 3)), evaluations, n_initial = 4, race = race_folds(5),
-                  store = store_at(place, seed = 7), ...)
+                  store = store_at(point, seed = 7), ...)
 }
 
 test_that("a race in a store keeps its budget of folds, and goes on", {
   skip_on_cran()
-  on_databases(heavy = TRUE, function(place) {
+  on_databases(heavy = TRUE, function(point) {
     calls <- 0
     counted <- function(p, fold) {
       calls <<- calls + 1
       noisy(p, fold)
     }
-    found <- race_in(place, 50, counted)
+    found <- race_in(point, 50, counted)
     expect_equal(calls, 50)
     race <- found$race
     expect_equal(race$spent, 50)
@@ -476,39 +476,39 @@ test_that("a race in a store keeps its budget of folds, and goes on", {
                  ignore_attr = TRUE)
     own <- table_column(as.environment(found$bandit)$events, "noise_var")
     expect_equal(sum(!is.na(own)), race$stopped + race$unfinished)
-    again <- race_in(place, 70, counted)
+    again <- race_in(point, 70, counted)
     expect_equal(calls, 70)
     expect_identical(utils::head(again$history, nrow(found$history)), found$history)
     expect_match(refused(maximize_bandit(noisy, list(x = c(1, 3)), 80, n_initial = 4,
-                                         store = store_at(place, seed = 7))), "search|race")
+                                         store = store_at(point, seed = 7))), "search|race")
   })
 })
 
 test_that("a worker that dies within a setting leaves its folds to the next, and a fold that fails fails the setting", {
   skip_on_cran()
-  place <- sqlite_place()
+  point <- sqlite_location()
   calls <- 0
   dies <- function(p, fold) {
     calls <<- calls + 1
     if (calls == 8) invokeRestart("gone")
     noisy(p, fold)
   }
-  expect_identical(withRestarts(race_in(place, 50, dies), gone = function() "dead"), "dead")
-  before <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'observed' ORDER BY query, fold")
+  expect_identical(withRestarts(race_in(point, 50, dies), gone = function() "dead"), "dead")
+  before <- tamper(point, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'observed' ORDER BY query, fold")
   expect_equal(nrow(before), 7)
   # Its lease is given up, as after its time.
-  tamper(place, "UPDATE gpb_lease SET expires = 0 WHERE state = 'open'")
-  found <- race_in(place, 50)
+  tamper(point, "UPDATE gpb_lease SET expires = 0 WHERE state = 'open'")
+  found <- race_in(point, 50)
   expect_equal(found$race$spent, 50)
-  after <- tamper(place, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'observed' ORDER BY query, fold")
+  after <- tamper(point, "SELECT query, fold, reward FROM gpb_fold WHERE fold > 0 AND state = 'observed' ORDER BY query, fold")
   kept <- merge(before, after, by = c("query", "fold"))
   expect_identical(kept$reward.x, kept$reward.y)
   expect_equal(nrow(kept), 7)
-  failing <- race_in(sqlite_place(), 40, function(p, fold) if (p[["x"]] < 2 && fold == 3) NaN else noisy(p, fold))
+  failing <- race_in(sqlite_location(), 40, function(p, fold) if (p[["x"]] < 2 && fold == 3) NaN else noisy(p, fold))
   expect_gt(failing$race$failed, 0)
   expect_true(all(grepl("^fold 3: ", failing$history$status[is.na(failing$history$reward)])))
-  tamper(place, "UPDATE gpb_fold SET fold = 77 WHERE fold = 1 AND query = 1")
-  expect_match(refused(race_in(place, 60)), "gpb_fold")
+  tamper(point, "UPDATE gpb_fold SET fold = 77 WHERE fold = 1 AND query = 1")
+  expect_match(refused(race_in(point, 60)), "gpb_fold")
 })
 
 test_that("where a setting is raced to its end none can wait", {

@@ -117,7 +117,7 @@ test_that("the page's files hold nothing, load nothing from elsewhere, and say s
 
 test_that("a whole campaign by keyboard: a token refused, a wrong entry corrected, given up, looked at", {
   skip_without_page()
-  place <- sqlite_place()
+  place <- sqlite_location()
   evil <- "<img src=x onerror=\"window.hurt = 1\">"
   space <- search_space(temperature = param_real(20, 90), solvent = param_factor(c("water", evil)))
   truth <- function(p) 5 - ((p$temperature - 60) / 30)^2
@@ -262,7 +262,7 @@ test_that("a whole campaign by keyboard: a token refused, a wrong entry correcte
 test_that("contexts, limits and arms have their boxes and pictures", {
   skip_without_page()
   skip_if_not(second_level(), "at the second level")
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- gp_ucb(cbind(dose = 1:4 / 4, time = c(1, 2, 1, 2)), kernel_se(c(0.5, 1, 1)), 0.01, contexts = "age",
                    constraints = constraints_noisy(1, 3, 0.5), store = store_at(place, seed = 1))
   for (k in 1:4) {
@@ -297,7 +297,7 @@ test_that("contexts, limits and arms have their boxes and pictures", {
 
 test_that("which of two: asked in pairs, answered, a tie, a slip corrected", {
   skip_without_page()
-  place <- sqlite_place()
+  place <- sqlite_location()
   recipes <- data.frame(lemon = c(40, 60, 80, 50), sugar = c(30, 60, 45, 50))
   bandit <- gp_bandit(recipes, kernel_se(c(20, 20), variance = 4), policy = policy_duel(2),
                       rewards = rewards_preferences(ties = TRUE), store = store_at(place, seed = 1))
@@ -359,7 +359,7 @@ test_that("which of two: asked in pairs, answered, a tie, a slip corrected", {
 
 test_that("several outcomes have a box each, filled in as they come", {
   skip_without_page()
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, pending = pending_hallucinate(), store = store_at(place, seed = 1),
                   outcomes = list(yield = to_maximize(), impurity = at_most(0.5), ph = at_least(2)))
   bandit$add(x = c(0.1, 0.3, 0.9), reward = data.frame(yield = c(1, 2, 3), impurity = c(0.1, 0.3, 0.9), ph = 5))
@@ -407,7 +407,7 @@ test_that("several outcomes have a box each, filled in as they come", {
 
 test_that("what is typed stays, whatever is saved here or by somebody else, and what is lost is told", {
   skip_without_page()
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- gp_ucb(list(x = c(0, 1)), kernel_se(0.3), 0.01, width = width_constant(2), store = store_at(place, seed = 1))
   bandit$suggest(5)
   browser <- page_of(place)$browser
@@ -462,7 +462,7 @@ test_that("what is typed stays, whatever is saved here or by somebody else, and 
 
 test_that("of several outcomes, what is typed stays when another one of the row is saved elsewhere", {
   skip_without_page()
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, store = store_at(place, seed = 1),
                   outcomes = list(yield = to_maximize(), impurity = at_most(0.5)))
   bandit$suggest(2)
@@ -488,7 +488,7 @@ test_that("of several outcomes, what is typed stays when another one of the row 
 
 test_that("a campaign of many columns: added by hand, a picture for each outcome, exported, no word broken", {
   skip_without_page()
-  place <- sqlite_place()
+  place <- sqlite_location()
   space <- search_space(temperature = param_real(20, 90), residence_time = param_real(1, 60), equivalents = param_real(1, 3),
                         concentration = param_real(0.01, 2), pressure = param_integer(1, 40),
                         solvent = param_factor(c("water", "dimethylformamide")), dry = param_logical())
@@ -555,7 +555,7 @@ test_that("a campaign of many columns: added by hand, a picture for each outcome
 test_that("several objectives: the page shows the places that no other beats", {
   skip_without_page()
   skip_if_not(second_level(), "at the second level")
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, policy_ehvi(), store = store_at(place, seed = 1),
                       outcomes = list(speed = to_maximize(), cost = to_minimize()))
   bandit$add(x = c(0.1, 0.3, 0.9), reward = data.frame(speed = c(1, 2, 3), cost = c(0.1, 0.3, 0.9)))
@@ -574,7 +574,7 @@ test_that("the doors under the page say what the bandit says", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   space <- search_space(u = param_real(0, 2), rule = param_factor(c("a", "b")), whole = param_logical())
   kernel <- kernel_se(0.5, dims = "u") + kernel_categorical(0.5, dims = c("rule", "whole"))
   bandit <- gp_ucb(space, kernel, 0.01, width = width_constant(2), outputs = scale_outputs(direction = "minimize"),
@@ -610,7 +610,7 @@ test_that("the doors under the page say what the bandit says", {
 test_that("until the first refit the page's slices go by the refit that is due, as $best() does", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  bandit <- auto_bandit(list(x = c(0, 1)), store = store_at(sqlite_place()))
+  bandit <- auto_bandit(list(x = c(0, 1)), store = store_at(sqlite_location()))
   on.exit(let_go(bandit))
   set.seed(3)
   bandit$add(matrix(runif(12)), reward = rnorm(12, 0.25, 0.02))
@@ -623,8 +623,8 @@ test_that("until the first refit the page's slices go by the refit that is due, 
 test_that("what can be said of two is told to the page, and whom a query met", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  told <- function(rewards) {
-    bandit <- gp_bandit(1:4, kernel_se(1), policy = policy_uniform(), rewards = rewards, store = store_at(sqlite_place()))
+  reported <- function(rewards) {
+    bandit <- gp_bandit(1:4, kernel_se(1), policy = policy_uniform(), rewards = rewards, store = store_at(sqlite_location()))
     on.exit(let_go(bandit))
     service <- list(bandit = bandit, store = list(name = "b"))
     q <- bandit$suggest(2)
@@ -635,10 +635,10 @@ test_that("what can be said of two is told to the page, and whom a query met", {
     expect_true(all(unlist(slices$lower) >= 0 & unlist(slices$upper) <= 1))
     list(prefer = read(gpbandits:::serve_model(service))$prefer, rows = read(gpbandits:::serve_history(service, list()))$rows)
   }
-  duels <- told(rewards_preferences(ties = TRUE))
+  duels <- reported(rewards_preferences(ties = TRUE))
   expect_identical(duels$prefer, list(ties = TRUE, again = TRUE))
   expect_identical(duels$rows$id.2, c(2L, 1L, NA))
-  rankings <- told(rewards_preferences("rankings"))
+  rankings <- reported(rewards_preferences("rankings"))
   expect_identical(rankings$prefer, list(ties = FALSE, again = FALSE))
   expect_identical(rankings$rows$ranking, c(1L, 1L, NA))
   expect_null(rankings$rows$id.2)
@@ -648,7 +648,7 @@ test_that("the doors say what several outcomes are for, and the front", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "httpuv"), "packages DBI, RSQLite, jsonlite and httpuv are not installed")
-  store <- store_at(sqlite_place(), seed = 1)
+  store <- store_at(sqlite_location(), seed = 1)
   bandit <- gp_bandit(tiny <- c(0, 0.5, 1), kernel_se(0.3), 0.01, policy_ehvi(), store = store,
                       outcomes = list(speed = to_maximize(), cost = to_minimize(), heat = in_range(0, 2)))
   service <- list(bandit = bandit, store = store)
@@ -667,7 +667,7 @@ test_that("the doors say what several outcomes are for, and the front", {
   expect_match(unlist(read(certificate)$assumptions), "^none: .*speed, cost, heat")
   refused <- gpbandits:::checked_reply(gpbandits:::serve_best(service, list()))
   expect_identical(refused$status, 400L)
-  plain <- gp_ei(tiny, kernel_se(0.3), 0.01, store = store_at(sqlite_place(), seed = 1))
+  plain <- gp_ei(tiny, kernel_se(0.3), 0.01, store = store_at(sqlite_location(), seed = 1))
   expect_identical(read(gpbandits:::serve_model(list(bandit = plain, store = store)))$outcomes, list())
   expect_identical(gpbandits:::checked_reply(gpbandits:::serve_front(list(bandit = plain, store = store), list()))$status, 400L)
 })

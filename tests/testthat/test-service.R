@@ -16,7 +16,7 @@ skip_without_service <- function() {
 test_that("a whole conversation: ask, tell, watch, and everything that is wrong is answered", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
   token <- "a secret of many letters"
   service <- start_service(place, token)
@@ -33,9 +33,9 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   expect_identical(first$id, 1L)
   expect_identical(read(ask("/suggest", '{"worker": "w", "lease": 30}'))$queries$token, first$token)
   expect_identical(read(ask("/heartbeat", sprintf('{"token": "%s"}', first$token)))$renewed, 1L)
-  tell <- sprintf('{"id": 1, "reward": 0.3, "token": "%s"}', first$token)
-  expect_identical(ask("/observe", tell)$status, 200L)
-  expect_identical(ask("/observe", tell)$status, 200L)                       # once more changes nothing
+  record <- sprintf('{"id": 1, "reward": 0.3, "token": "%s"}', first$token)
+  expect_identical(ask("/observe", record)$status, 200L)
+  expect_identical(ask("/observe", record)$status, 200L)                       # once more changes nothing
   expect_identical(ask("/observe", '{"id": 1, "reward": 0.4}')$status, 400L)
   expect_identical(nrow(read(ask("/suggest", '{"n": 3}'))$queries), 3L)
   expect_identical(ask("/fail", '{"id": 2, "reason": "broken"}')$status, 200L)
@@ -94,7 +94,7 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
 test_that("a body is data: no address, no path, nothing of it in the answer", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
   service <- start_service(place, "a secret of many letters")
   on.exit(service$end())
@@ -122,7 +122,7 @@ test_that("a body is data: no address, no path, nothing of it in the answer", {
 test_that("contexts go by name, a decision is its visitor's, and the log is told in full", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   names <- c("age", "hour", "spend")
   bandit <- gp_ts(cbind(price = 1:4 / 4), kernel_se(c(0.5, 0.5, 0.5, 0.5)), 0.1, B = 1, R = 0.1, contexts = names,
                   store = store_at(place, seed = 1, attempts = 1))
@@ -190,7 +190,7 @@ test_that("contexts go by name, a decision is its visitor's, and the log is told
 test_that("HEAD has headers and no body, and nothing is upgraded", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   store_makers$ucb(store = store_at(place))
   service <- start_service(place, "a secret of many letters")
   on.exit(service$end())
@@ -227,7 +227,7 @@ test_that("HEAD has headers and no body, and nothing is upgraded", {
 test_that("connections end after the time limit, whatever was sent on them", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   store_makers$ucb(store = store_at(place))
   service <- start_service(place, "a secret of many letters", time_limit = 1)
   on.exit(service$end())
@@ -262,7 +262,7 @@ test_that("connections end after the time limit, whatever was sent on them", {
 test_that("where connections are many the oldest go, and a client comes through", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   store_makers$ucb(store = store_at(place))
   service <- start_service(place, "a secret of many letters", time_limit = 3600, connections = 60)
   on.exit(service$end())
@@ -280,7 +280,7 @@ test_that("where connections are many the oldest go, and a client comes through"
 test_that("a request that takes too long is given up, and one that waits for its turn is not", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   pause <- tempfile()
   writeLines("0", pause)
   slow <- eval(bquote(function(mean, sd, round) {
@@ -326,7 +326,7 @@ gated_bandit <- function(place, gate, count) {
 test_that("an answer that takes long keeps nobody waiting, and comes when it is computed", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   gate <- tempfile("gate")
   bandit <- gated_bandit(place, gate, tempfile())
   expected <- bandit$certificate()
@@ -356,7 +356,7 @@ test_that("an answer that takes long keeps nobody waiting, and comes when it is 
 test_that("a slow answer that overruns the time limit is 503, and is there when it is asked again", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   gate <- tempfile("gate")
   bandit <- gated_bandit(place, gate, tempfile())
   expected <- bandit$certificate()
@@ -378,7 +378,7 @@ test_that("a slow answer that overruns the time limit is 503, and is there when 
 test_that("answers are kept until there is news, and belong to one question", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   count <- tempfile()
   bandit <- gated_bandit(place, tempfile(), count)
   store <- store_at(place, trust = TRUE)
@@ -406,7 +406,7 @@ test_that("answers are kept until there is news, and belong to one question", {
 test_that("an experiment that was not suggested is added, whole or open, and what is wrong is refused", {
   skip_on_cran()
   skip_without_service()
-  store <- store_at(sqlite_place(), seed = 1)
+  store <- store_at(sqlite_location(), seed = 1)
   space <- search_space(u = param_real(0, 2), rule = param_factor(c("a", "b")), whole = param_logical())
   bandit <- auto_bandit(space, outcomes = list(yield = to_maximize(), impurity = at_most(0.5)), store = store)
   service <- list(bandit = bandit, store = store)
@@ -428,7 +428,7 @@ test_that("an experiment that was not suggested is added, whole or open, and wha
   for (body in wrong) expect_identical(add(body, service)$status, 400L, info = body)
   expect_identical(nrow(bandit$history()), 3L)
   # Of arms: by number, with a context and a reward.
-  arms <- gp_ucb(1:4 / 4, kernel_se(c(0.2, 1)), 0.01, contexts = "age", store = other <- store_at(sqlite_place(), seed = 1))
+  arms <- gp_ucb(1:4 / 4, kernel_se(c(0.2, 1)), 0.01, contexts = "age", store = other <- store_at(sqlite_location(), seed = 1))
   of_arms <- list(bandit = arms, store = other)
   expect_identical(read(add('{"arm": 3, "context": {"age": 0.5}, "reward": 0.25}', of_arms)), list(id = 1L, status = "observed"))
   for (body in c('{"arm": 5, "context": [0.5], "reward": 1}', '{"arm": [1, 2], "context": [0.5]}', '{"arm": 3, "reward": 1}')) {
@@ -440,7 +440,7 @@ test_that("an experiment that was not suggested is added, whole or open, and wha
 test_that("the export is the history as a table, and the log as from_json() reads it", {
   skip_on_cran()
   skip_without_service()
-  store <- store_at(sqlite_place(), seed = 1)
+  store <- store_at(sqlite_location(), seed = 1)
   levels <- c("plain", "a, \"b\"", "=1+2", "\u00e9")
   bandit <- gp_ucb(search_space(x = param_real(0, 1), kind = param_factor(levels)),
                    kernel_se(0.3, dims = "x") + kernel_categorical(0.5, dims = "kind"), 0.01, width = width_constant(2), store = store)
@@ -467,7 +467,7 @@ test_that("a client in Python's standard library works beside R", {
   skip_on_cran()
   skip_without_service()
   skip_if_not(nzchar(Sys.which("python3")), "python3 is not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place, seed = 1))
   service <- start_service(place, "a secret of many letters")
   on.exit(service$end())
@@ -485,7 +485,7 @@ test_that("a client in Python's standard library works beside R", {
 test_that("a hostile client gets answers, takes no memory, and locks nobody out", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
   token <- "a secret of many letters"
   limit <- 3
@@ -522,7 +522,7 @@ test_that("the configuration of nginx that comes with the package keeps a hostil
   nginx <- nginx[nzchar(nginx)][1]
   skip_if(is.na(nginx), "nginx is not installed")
   skip_if_not(nzchar(Sys.which("openssl")), "openssl is not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
   service <- start_service(place, "a secret of many letters", max_body = 65536)
   on.exit(service$end())
@@ -579,7 +579,7 @@ test_that("the configuration of nginx that comes with the package keeps a hostil
 
 test_that("a service is refused where it cannot be", {
   skip_without_service()
-  place <- sqlite_place()
+  place <- sqlite_location()
   expect_match(refused(bandit_service(store_at(place), 0)), "has no bandit named")
   store_makers$ucb(store = store_at(place))
   expect_match(refused(bandit_service(store_at(place), -1)), "port")

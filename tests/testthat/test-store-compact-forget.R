@@ -49,7 +49,7 @@ live_on <- function(bandit, rounds, every = Inf, keep = 4, delays = c(0, 0, 2, 0
 
 read_again <- function(bandit) unserialize(serialize(bandit, NULL))
 
-beliefs_of <- function(bandit) as.matrix(bandit$posterior(context = context_of(bandit))[c("mean", "sd")])
+model_state_of <- function(bandit) as.matrix(bandit$posterior(context = context_of(bandit))[c("mean", "sd")])
 
 test_that("who forgets chooses as who does not", {
   for (name in names(forgetful_makers)) {
@@ -60,7 +60,7 @@ test_that("who forgets chooses as who does not", {
     theirs <- live_on(whole, 210)
     ours <- live_on(bandit, 210, every = 30)
     expect_identical(ours, theirs, info = name)
-    expect_equal(beliefs_of(bandit), beliefs_of(whole), tolerance = near, info = name)
+    expect_equal(model_state_of(bandit), model_state_of(whole), tolerance = near, info = name)
     expect_equal(bandit$information_gain(), whole$information_gain(), tolerance = near, info = name)
     kept <- bandit$history()
     gone <- attr(kept, "forgotten")
@@ -70,8 +70,8 @@ test_that("who forgets chooses as who does not", {
     same <- setdiff(names(kept), c("mean", "sd", "width"))
     expect_equal(kept[same], theirs[same], ignore_attr = TRUE, tolerance = 0, info = name)
     for (column in c("mean", "sd", "width")) expect_equal(kept[[column]], theirs[[column]], tolerance = near, info = paste(name, column))
-    places <- nrow(unique(whole$history()[intersect(c("arm", "z"), names(kept))]))
-    expect_lte(gpbandits:::table_size(as.environment(bandit)$queries), places + nrow(kept), label = name)
+    points <- nrow(unique(whole$history()[intersect(c("arm", "z"), names(kept))]))
+    expect_lte(gpbandits:::table_size(as.environment(bandit)$queries), points + nrow(kept), label = name)
   }
 })
 
@@ -94,7 +94,7 @@ test_that("the posterior and the information are those of all rewards", {
   expect_equal(bandit$posterior()$sd, unname(sqrt(diag(expected$cov))), tolerance = tol$identity)
   expect_equal(bandit$information_gain(), ref_information_gain(K, arm, rep(forget_noise, 120)), tolerance = tol$identity)
   # What a fit needs is there, too: the likelihood of all rewards.
-  known <- gpbandits:::each_reading(gpbandits:::cpp_bandit_known(as.environment(bandit)$handle))
+  known <- gpbandits:::each_measurement(gpbandits:::cpp_bandit_known(as.environment(bandit)$handle))
   at <- as.environment(bandit)$queries$arm[gpbandits:::cpp_bandit_known(as.environment(bandit)$handle)$id[known$row]] + 1L
   expect_equal(ref_log_likelihood(K[at, at], known$value, rep(0.1, 120), 0.5),
                ref_log_likelihood(K[arm, arm], y, rep(0.1, 120), 0.5), tolerance = tol$identity)
@@ -107,13 +107,13 @@ test_that("Thompson sampling draws from the same posterior", {
   live_on(whole, 90)
   bandit <- whole$copy()
   compact_log(bandit, keep = 10)
-  expect_equal(beliefs_of(bandit), beliefs_of(whole), tolerance = 1e-9)
+  expect_equal(model_state_of(bandit), model_state_of(whole), tolerance = 1e-9)
   set.seed(5)
   ours <- cov(t(bandit$draw(20000)))
   history <- whole$history()
-  told <- which(history$status == "observed")
+  reported <- which(history$status == "observed")
   K <- ref_kernel_se(0.2)(forget_x)
-  exact <- ref_posterior_at(K, history$arm[told], history$reward[told], rep(forget_noise, length(told)))$cov
+  exact <- ref_posterior_at(K, history$arm[reported], history$reward[reported], rep(forget_noise, length(reported)))$cov
   expect_lt(max(abs(ours - exact)) / max(diag(exact)), 0.05)
   ours <- bandit$history(draws = 4000)
   theirs <- whole$history(draws = 4000)[ours$id, ]
@@ -215,7 +215,7 @@ test_that("copies, files, JSON and journals go on with the same bits", {
     }
     again <- open_bandit(file)
     expect_identical(again$history(), bandit$history(), info = name)
-    expect_identical(beliefs_of(again), beliefs_of(bandit), info = name)
+    expect_identical(model_state_of(again), model_state_of(bandit), info = name)
   }
 })
 
@@ -272,7 +272,7 @@ test_that("memory and files stay as long as they are", {
     sizes[k] <- length(serialize(bandit, NULL))
   }
   expect_lt(diff(range(sizes)), 300)
-  facts <- gpbandits:::cpp_bandit_facts(as.environment(gpbandits:::heal(as.environment(bandit)))$handle)
+  facts <- gpbandits:::cpp_bandit_facts(as.environment(gpbandits:::rebuild(as.environment(bandit)))$handle)
   expect_identical(facts$rounds, 1600L)
 })
 
@@ -336,7 +336,7 @@ test_that("stores and searches are refused", {
   maximize_bandit(function(p) -(p[["x"]] - 2)^2, list(x = param_integer(1, 9)), 6, journal = file)
   expect_error(compact_log(file, keep = 1), class = "gpbandits_error")
   skip_if_not(store_packages("RSQLite"))
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise, store = store_at(place, "a", seed = 1))
   bandit$suggest()
   expect_error(compact_log(bandit, keep = 0), "in a store", class = "gpbandits_error")

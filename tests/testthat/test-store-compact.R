@@ -66,7 +66,7 @@ test_that("a shorter log has the same history and data, and the same choices fol
     expect_equal(bandit$posterior(store_point(bandit), context = context), whole$posterior(store_point(bandit), context = context),
                  tolerance = 1e-6, info = name)
     expect_identical(gpbandits:::cpp_bandit_known(as.environment(bandit)$handle), {
-      gpbandits:::heal(as.environment(whole))
+      gpbandits:::rebuild(as.environment(whole))
       gpbandits:::cpp_bandit_known(as.environment(whole)$handle)
     }, info = name)
     # Once more changes nothing; a copy and a file go on to the bit.
@@ -218,7 +218,7 @@ test_that("in a store replicas that are behind, or up to date, go on from the ch
 })
 
 compacting <- c("compact_bandit", "compact_here", "checkpoint_of", "check_checkpoint", "replace_log", "rewrite_log.bandit_file_journal",
-                "rewrite_log.bandit_store_log", "commit", "times_told")
+                "rewrite_log.bandit_store_log", "commit", "times_reported")
 
 test_that("struck at any statement, all is as before or as after", {
   skip_on_cran()
@@ -234,7 +234,7 @@ test_that("struck at any statement, all is as before or as after", {
       if (k > 2000) stop("struck 2000 statements on, and it has not finished: ", toString(ends))
       unlink(file)
       set.seed(8)
-      place <- sqlite_place()
+      place <- sqlite_location()
       bandit <- life_to_compact(store_makers$ucb(store = store_at(place, seed = 1)), 2)
       kept <- life_to_compact(store_makers$ucb(journal = file), 2)
       history <- list(bandit$history(), kept$history())

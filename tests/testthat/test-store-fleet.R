@@ -52,7 +52,7 @@ test_that("workers on a future plan, one of which dies", {
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "future"), "packages DBI, RSQLite, jsonlite and future are not installed")
   skip_if_not(future::supportsMulticore(), "future has no forked workers here")
-  place <- sqlite_place()
+  place <- sqlite_location()
   old <- future::plan("multicore", workers = 2)
   on.exit(future::plan(old))
   killed <- tempfile()
@@ -65,14 +65,14 @@ test_that("workers on a future plan, one of which dies", {
   expect_true(dir.exists(killed))
   expect_identical(found$history$status, rep("observed", 12))
   expect_equal(found$history$reward, vapply(found$history$x, function(x) hill(c(x = x)), 0), tolerance = 1e-12)
-  expect_match(refused(search_in(sqlite_place(), workers = 50)), "workers")
+  expect_match(refused(search_in(sqlite_location(), workers = 50)), "workers")
 })
 
 test_that("mirai daemons work, and a driver that dies is replaced: nothing is lost, nothing counted twice", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   driver <- parallel::mcparallel(search_in(place, 14, control = search_control(attempts = 5), objective = function(p) {
     Sys.sleep(0.05)
     hill(p)
@@ -100,7 +100,7 @@ test_that("a worker that is stopped for good keeps neither its query nor the dri
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place))
   tamper(place, "UPDATE gpb_bandit SET budget = 5")
   let_go(bandit)
@@ -129,7 +129,7 @@ test_that("the driver waits for who still works when another worker has given up
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite", "mirai"), "packages DBI, RSQLite, jsonlite and mirai are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place))
   tamper(place, "UPDATE gpb_bandit SET budget = 12")
   let_go(bandit)
@@ -150,9 +150,9 @@ test_that("the driver waits for who still works when another worker has given up
   bandit$catch_up()
   history <- bandit$history()
   expect_identical(sum(history$status == "failed"), 10L)
-  told <- history$status == "observed" & history$action != "given"
-  expect_identical(sum(told), 2L)
-  expect_identical(history$reward[told], -(history$x1[told] - 0.3)^2)
+  reported <- history$status == "observed" & history$action != "given"
+  expect_identical(sum(reported), 2L)
+  expect_identical(history$reward[reported], -(history$x1[reported] - 0.3)^2)
 })
 
 test_that("a search whose workers cannot begin ends with an error", {
@@ -168,7 +168,7 @@ test_that("a search whose workers cannot begin ends with an error", {
 
 test_that("a store is watched from another session", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place, seed = 1))
   empty <- summary(store_at(place))
   expect_identical(empty$queries, 0L)
@@ -200,7 +200,7 @@ test_that("a search in a store sees rewards in any units", {
   same <- lapply(c(1, -1e6), function(unit) {
     maximize_bandit(function(p) unit * hill(p), list(x = c(1, 3)), evaluations = 10, n_initial = 4,
                     model = gp_model(refit = NULL),
-                    direction = if (unit > 0) "maximize" else "minimize", store = store_at(sqlite_place(), seed = 7))
+                    direction = if (unit > 0) "maximize" else "minimize", store = store_at(sqlite_location(), seed = 7))
   })
   expect_equal(same[[2]]$history$x, same[[1]]$history$x, tolerance = 1e-6)
   expect_equal(same[[2]]$value, -1e6 * same[[1]]$value, tolerance = 1e-6)
@@ -209,7 +209,7 @@ test_that("a search in a store sees rewards in any units", {
 test_that("a search in a store says what it does, and a budget that is spent says so", {
   skip_on_cran()
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   objective <- function(p) if (p[["x"]] > 2.9) stop("too far") else hill(p)
   lines <- character()
   found <- withCallingHandlers(search_in(place, 8, objective, control = search_control(verbose = TRUE)),

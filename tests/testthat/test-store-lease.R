@@ -198,7 +198,7 @@ test_that("tokens come from the system's generator, one independent of the other
     # No digit of 100 tokens is the same in all of them, or in most: 6.25 are expected of each of 16.
     for (k in 1:32) expect_lt(max(table(substr(tokens, k, k))), 40)
     expect_identical(anyDuplicated(substr(tokens, 1, 16)), 0L)
-    for (tell in c(bandit$fail, bandit$withdraw)) expect_match(refused(tell(1, token = tokens[2])), "token")
+    for (record in c(bandit$fail, bandit$withdraw)) expect_match(refused(record(1, token = tokens[2])), "token")
     bandit$observe(1, 0.5, token = tokens[1])
     expect_match(refused(bandit$amend(1, 0.6, token = tokens[2])), "token")
     bandit$amend(1, 0.6, token = tokens[1])
@@ -246,7 +246,7 @@ test_that("names are text, whatever they hold and however a server reads backsla
 
 test_that("what a call is given is worked out before its transaction", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place))
   replica <- open_bandit(store_at(place))
   bandit$observe(bandit$suggest(worker = "a", lease = 60)$id, replica$suggest(worker = "b", lease = 60)$x1)     # in the middle of it nobody else could ask

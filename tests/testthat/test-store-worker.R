@@ -44,7 +44,7 @@ test_that("a caller's time limit ends the work wherever it strikes, and somebody
     setSessionTimeLimit()
     compiler::enableJIT(jit)
   })
-  place <- sqlite_place()
+  place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
   seconds <- function() sum(proc.time()[1:2])
   # (Finalizers swallow a limit, too: R's collector is to have nothing to do, and who is not ended ends by itself.)
@@ -158,7 +158,7 @@ test_that("a heartbeat listens where only this machine hears it, and not in what
   sockets_of_child <- function() sum(grepl("socket:", system("ls -l /proc/self/fd", intern = TRUE)))
   before <- listening_here()
   before_child <- sockets_of_child()
-  store_makers$ucb(store = store_at(place <- sqlite_place()))
+  store_makers$ucb(store = store_at(place <- sqlite_location()))
   during <- child <- NULL
   work_on(store_at(place), function(p) {
     during <<- setdiff(listening_here(), before)
@@ -221,7 +221,7 @@ test_that("fleets over all kinds of places under kill -9, freezes, zombies and r
   evaluations <- if (full) 1000 else 40
   blows <- if (full) rep(c("zombie", "frozen", "restart", "zombie", "crash"), 2) else c("frozen", "restart")
   on_databases(function(place) for (kind in if (full) c("box", "space", "open") else if (place$kind == "sqlite") "open" else "box") {
-    place <- if (place$kind == "sqlite") sqlite_place() else postgres_place()
+    place <- if (place$kind == "sqlite") sqlite_location() else postgres_location()
     bandit <- fleet_bandit(place, evaluations, kind)
     seen <- fleet_under_fire(place, evaluations, if (full) 8 else 3, each = 5, drivers = if (full) 2 else 0, kind = kind, blows = blows,
                              pause = if (full) 0.02 else 0.1, lease = if (full) 2 else 1)
@@ -256,9 +256,9 @@ mined_bandit <- function(store, mine) {
 }
 
 # Ends a store's connection, whoever made it.
-cut_off <- function(place, link) {
-  if (place$kind == "sqlite") suppressWarnings(DBI::dbDisconnect(link$con))
-  else tamper(place, "SELECT pg_terminate_backend(", DBI::dbGetInfo(link$con)$pid, ")")
+cut_off <- function(place, connection) {
+  if (place$kind == "sqlite") suppressWarnings(DBI::dbDisconnect(connection$con))
+  else tamper(place, "SELECT pg_terminate_backend(", DBI::dbGetInfo(connection$con)$pid, ")")
 }
 
 test_that("a connection that drops in the middle of a transaction is made again, and the change is made once", {
@@ -273,14 +273,14 @@ test_that("a connection that drops in the middle of a transaction is made again,
     mine$act <- function() {
       if (drops == 1) return()
       drops <<- 1
-      cut_off(place, store$link)
+      cut_off(place, store$connection)
     }
     expect_identical(bandit$suggest(worker = "a", lease = 60)$id, 2L)
     expect_identical(drops, 1)
     expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
     # One that drops again and again is an error: nothing has happened.
     before <- bandit$history()
-    mine$act <- function() cut_off(place, store$link)
+    mine$act <- function() cut_off(place, store$connection)
     error <- tryCatch(bandit$suggest(worker = "b", lease = 60), gpbandits_error = identity)
     expect_s3_class(error, "gpbandits_store_error")
     expect_true(error$again)
@@ -310,14 +310,14 @@ test_that("a connection that only its maker can make again is missed, and who wa
 
 test_that("a user's connection to PostgreSQL that was lost serves again where it leads to the same place", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_place()
+  place <- postgres_location()
   con <- place$connect()
   on.exit(DBI::dbDisconnect(con))
   store <- bandit_store(con, "b")
   bandit <- store_makers$ucb(store = store)
   for (k in 1:2) {
     expect_identical(bandit$suggest()$id, k)
-    cut_off(place, store$link)
+    cut_off(place, store$connection)
   }
   expect_identical(bandit$suggest()$id, 3L)
   expect_same_log(open_bandit(store_at(place)), bandit)
@@ -332,7 +332,7 @@ test_that("a user's connection to PostgreSQL that was lost serves again where it
   DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
   hidden <- bandit_store(con, "b")
   theirs <- store_makers$box(store = hidden)
-  cut_off(place, hidden$link)
+  cut_off(place, hidden$connection)
   expect_match(refused(theirs$suggest()), "search_path")
   expect_match(refused(theirs$suggest()), "search_path")
   expect_identical(nrow(open_bandit(store_at(place))$history()), 4L)
@@ -341,7 +341,7 @@ test_that("a user's connection to PostgreSQL that was lost serves again where it
     DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
     con
   }, "b"))
-  cut_off(place, other$journal$link)
+  cut_off(place, other$journal$connection)
   expect_identical(other$suggest()$id, 1L)
 })
 
@@ -355,8 +355,8 @@ with_last_message <- function(change, code) {
     lockBinding("with_queued", space)
   }
   on.exit(put(true))
-  put(function(link, text) {
-    message <- true(link, text)
+  put(function(connection, text) {
+    message <- true(connection, text)
     if (grepl("COMMIT", text)) change(message) else message
   })
   force(code)
@@ -364,7 +364,7 @@ with_last_message <- function(change, code) {
 
 test_that("what became of a commit whose answer was lost is asked of the server", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_place()
+  place <- postgres_location()
   end <- "SELECT pg_terminate_backend(pg_backend_pid())"
   times <- 0
   once <- function(pattern, replacement) function(message) {
@@ -405,10 +405,10 @@ test_that("what became of a commit whose answer was lost is asked of the server"
   }
   # Nobody tells: the replica is as before, and catches up with what has happened.
   store <- store_at(place)
-  store$link$patience <- 0
+  store$connection$patience <- 0
   bandit <- open_bandit(store)
-  store$link$connect <- local({
-    connect <- store$link$connect
+  store$connection$connect <- local({
+    connect <- store$connection$connect
     function() if (times == 0) connect() else stop("the server is away")
   })
   times <- 0
@@ -438,13 +438,13 @@ test_that("a process that is frozen in the middle of a transaction stops the oth
     bandit <- open_bandit(store)
     if (place$kind == "sqlite") {
       # Nothing frees the file but the process itself; who waits is told which it is.
-      store$link$patience <- 0.2
+      store$connection$patience <- 0.2
       error <- tryCatch(bandit$suggest(worker = "other", lease = 60), gpbandits_error = identity)
       expect_s3_class(error, "gpbandits_store_error")
       expect_true(error$again)
       expect_match(conditionMessage(error), "locked")
       if (file.exists("/proc/locks")) expect_match(conditionMessage(error), sprintf("by process %d, which is stopped", frozen$pid))
-      store$link$patience <- 60
+      store$connection$patience <- 60
       let_go(bandit)
     } else {
       expect_identical(bandit$suggest(worker = "other", lease = 60)$id, 1L)
@@ -464,12 +464,12 @@ test_that("a process that is frozen in the middle of a transaction stops the oth
 test_that("a transaction that computes for longer than others wait for it gets the time that it needs", {
   skip_on_cran()
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_place()
+  place <- postgres_location()
   mine <- new.env()
   mine$act <- function() NULL
   store <- store_at(place, trust = TRUE)
   bandit <- mined_bandit(store, mine)
-  store$link$hold <- 0.1
+  store$connection$hold <- 0.1
   mine$act <- function() {
     used <- function() sum(proc.time()[1:2])
     began <- used()
@@ -478,7 +478,7 @@ test_that("a transaction that computes for longer than others wait for it gets t
   }
   expect_identical(bandit$suggest()$id, 1L)
   expect_gt(mine$tries, 1)                                                   # the server ended the first try
-  expect_gte(store$link$hold, 4)
+  expect_gte(store$connection$hold, 4)
   expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
 })
 
@@ -490,14 +490,14 @@ test_that("a worker that is stopped in an evaluation loses its query; what it te
       bandit <- store_makers$ucb(store = store_at(place, first, seed = 3))
       give_budget(place, 1)
       let_go(bandit)
-      told <- tempfile()
+      reported <- tempfile()
       worker <- parallel::mcparallel(work_on(store_at(place, first), function(p) {
-        file.create(told)
+        file.create(reported)
         tools::pskill(Sys.getpid(), tools::SIGSTOP)
         0.25
       }, lease = 2, worker = "zombie"), silent = TRUE)
       on.exit(tools::pskill(worker$pid, tools::SIGKILL))
-      wait_for(file.exists(told) && gpbandits:::is_stopped(worker$pid))
+      wait_for(file.exists(reported) && gpbandits:::is_stopped(worker$pid))
       # Its heartbeats have ceased. (Where a process takes long to begin it may have lost its query once before.)
       heir <- function() suppressMessages(bandit$suggest(worker = "heir", lease = 60))
       wait_for(isTRUE(heir()$attempt >= 2))
@@ -530,7 +530,7 @@ test_that("a forked process may not open a SQLite file that was open when it was
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place))
   forked <- function(code) parallel::mccollect(parallel::mcparallel(code, silent = TRUE))[[1]]
   expect_match(forked(refused(bandit$suggest())), "forked")
@@ -619,15 +619,15 @@ asked_until_refused <- function(bandit) {
 
 test_that("a disk that is full is an error, and nothing has happened", {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   store <- store_at(place)
   bandit <- store_makers$ucb(store = store)
   bandit$suggest()
-  DBI::dbGetQuery(store$link$con, "PRAGMA max_page_count = 1")               # the file may not grow
+  DBI::dbGetQuery(store$connection$con, "PRAGMA max_page_count = 1")               # the file may not grow
   end <- asked_until_refused(bandit)
   expect_match(conditionMessage(end$error), "full")
   expect_identical(bandit$history(), end$before)
-  gpbandits:::drop_connection(store$link)                                    # a new one may write again
+  gpbandits:::drop_connection(store$connection)                                    # a new one may write again
   expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
@@ -655,7 +655,7 @@ test_that("a disk without space is an error, and nothing has happened", {
 
 test_that("a server's disk without space is an error, and nothing has happened", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- small_postgres_place()
+  place <- small_postgres_location()
   if (is.character(place)) skip(place)
   on.exit(place$end())
   bandit <- store_makers$ucb(store = store_at(place))
@@ -680,7 +680,7 @@ test_that("who waits for somebody else's transaction does so for a while, not fo
     on.exit(DBI::dbDisconnect(other))
     if (place$kind == "sqlite") DBI::dbExecute(other, "BEGIN IMMEDIATE")
     else DBI::dbGetQuery(other, "BEGIN; SELECT * FROM gpb_bandit FOR UPDATE", immediate = TRUE)
-    store$link$patience <- 0.2
+    store$connection$patience <- 0.2
     error <- tryCatch(bandit$suggest(), gpbandits_error = identity)
     expect_s3_class(error, "gpbandits_store_error")
     expect_match(conditionMessage(error), "lock")
@@ -694,7 +694,7 @@ test_that("a worker outlives a file that is locked for longer than it waits", {
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- sqlite_place()
+  place <- sqlite_location()
   let_go(store_makers$ucb(store = store_at(place, seed = 1)))
   give_budget(place, 3)
   held <- tempfile()
@@ -707,16 +707,16 @@ test_that("a worker outlives a file that is locked for longer than it waits", {
   }, silent = TRUE)
   wait_for(file.exists(held))
   store <- store_at(place)
-  store$link$patience <- 0.01
+  store$connection$patience <- 0.01
   expect_error(open_bandit(store)$suggest(), "locked", class = "gpbandits_store_error")
   # The lock goes after some of its tries, not after some time.
   tries <- 0
-  rm("patience", envir = store$link)
+  rm("patience", envir = store$connection)
   makeActiveBinding("patience", function() {
     tries <<- tries + 1
     if (tries == 5) unlink(held)
     0.01
-  }, store$link)
+  }, store$connection)
   expect_identical(work_on(store, parabola, heartbeat = FALSE), 3)
   expect_gte(tries, 5)
   parallel::mccollect(holder)
@@ -726,7 +726,7 @@ test_that("a server's default isolation does not make two who ask at once fail",
   skip_on_cran()
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   skip_on_os("windows")
-  place <- postgres_place()
+  place <- postgres_location()
   let_go(store_makers$ucb(store = store_at(place)))
   name <- tamper(place, "SELECT current_database() AS name")$name
   tamper(place, "ALTER DATABASE ", name, " SET default_transaction_isolation = 'serializable'")
@@ -745,10 +745,10 @@ test_that("a transaction struck at any statement is whole or not there, and nobo
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
   functions <- c("in_store", "sql_begin", "sql_commit", "sql_rollback", "rollback", "sql_rows", "sql_insert", "lease_queries",
                  "give_lease", "keep_change.bandit_store_log", "note_overwritten", "replica_state", "restore_replica")
-  place <- sqlite_place()
+  place <- sqlite_location()
   bandit <- store_makers$ucb(store = store_at(place, seed = 3))
   impatient <- store_at(place)
-  impatient$link$patience <- 0
+  impatient$connection$patience <- 0
   other <- open_bandit(impatient)
   step <- function() bandit$observe(bandit$suggest(worker = "w", lease = 60)$id, 0.5)
   with_clock(functions, function(clock) {
@@ -768,7 +768,7 @@ test_that("a transaction struck at any statement is whole or not there, and nobo
 
 test_that("a worker outlives a restart of the server", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_place()
+  place <- postgres_location()
   bandit <- store_makers$ucb(store = store_at(place, seed = 1))
   give_budget(place, 6)
   restarted <- FALSE

@@ -331,10 +331,10 @@ test_that("a replica struck at any statement while it catches up is as before or
   skip_on_cran()
   skip_on_os("windows")
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  functions <- c("bandit_catch_up", "play_others", "check_end", "replica_state", "read_rows", "check_rows", "check_row_types", "check_places",
-                 "numbers_of", "play_rows", "play_columns", "sync_log", "new_rows", "commit", "heal", "check_idle")
+  functions <- c("bandit_catch_up", "play_others", "check_end", "replica_state", "read_rows", "check_rows", "check_row_types", "check_stored_points",
+                 "numbers_of", "play_rows", "play_columns", "sync_log", "new_rows", "commit", "rebuild", "check_idle")
   log_of <- function(bandit) lapply(list(bandit$queries, bandit$events), gpbandits:::table_columns)
-  place <- sqlite_place()
+  place <- sqlite_location()
   owner <- store_makers$ucb(store = store_at(place, "struck", seed = 3))
   behind <- open_bandit(store_at(place, "struck"))
   before <- log_of(behind)
@@ -398,7 +398,7 @@ test_that("contexts and constraints go through a run in a store", {
     as.data.frame(run_bandit(store_makers[[name]](...), problem, 7))
   }
   for (case in list(list("contexts", with_contexts), list("constraints", constrained))) {
-    expect_equal(runs(case[[1]], case[[2]], store = store_at(sqlite_place(), seed = 1)), runs(case[[1]], case[[2]]), tolerance = 1e-12,
+    expect_equal(runs(case[[1]], case[[2]], store = store_at(sqlite_location(), seed = 1)), runs(case[[1]], case[[2]]), tolerance = 1e-12,
                  info = case[[1]])
   }
 })

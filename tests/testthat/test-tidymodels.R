@@ -105,11 +105,11 @@ test_that("a setting that was tried is told again, and another one asked for", {
   bandit$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
   asked <- gpbandits:::next_setting(bandit)
   history <- bandit$history()
-  told <- history[history$action == "policy" & history$status == "observed", ]
+  reported <- history[history$action == "policy" & history$status == "observed", ]
   expect_identical(history$status[nrow(history)], "pending")
-  expect_true(all(told$n != 2L & told$reward == ifelse(told$n == 1L, 0, 5)))
+  expect_true(all(reported$n != 2L & reported$reward == ifelse(reported$n == 1L, 0, 5)))
   # The mean is best where it is known to be: that is asked for to the end.
-  expect_identical(nrow(told), 9L)
+  expect_identical(nrow(reported), 9L)
   curious <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_variance(), gp_model(refit = NULL))
   curious$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
   expect_identical(gpbandits:::next_setting(curious)$n, 2L)

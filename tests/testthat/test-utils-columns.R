@@ -12,8 +12,8 @@ like_ours <- c("width", "mean", "sd", "action", "segment", "status", "phase", "p
 renamed <- function(frame, given, plain) {
   inputs <- intersect(given, names(frame))
   out <- gpbandits:::own_columns(frame, given)
-  places <- stats::setNames(as.list(frame)[inputs], plain[match(inputs, given)])
-  list(places = places, ours = as.list(out))
+  points <- stats::setNames(as.list(frame)[inputs], plain[match(inputs, given)])
+  list(points = points, ours = as.list(out))
 }
 
 # (A frame without inputs has nothing to stand beside; one that has no contexts none of theirs.)
@@ -209,16 +209,16 @@ test_that("data of queries, logs and stores under such names", {
   names(arms) <- sub("^u_", "", names(arms))
   expect_equal(suppressWarnings(evaluate_policy(history, gp_ucb(arms, kernel_se(0.4), 0.01), "snips")), wanted)
   skip_if_not_installed("RSQLite")
-  place <- tempfile(fileext = ".db")
-  kept <- gp_ucb(stats::setNames(data.frame((0:4) / 4, c(1, 3, 2, 5, 4)), c("token", "attempt")), kernel_se(0.4), 0.01, store = bandit_store(place, "b", seed = 1))
+  point <- tempfile(fileext = ".db")
+  kept <- gp_ucb(stats::setNames(data.frame((0:4) / 4, c(1, 3, 2, 5, 4)), c("token", "attempt")), kernel_se(0.4), 0.01, store = bandit_store(point, "b", seed = 1))
   asked <- kept$suggest(worker = "me", lease = 60)
   expect_identical(names(asked), c("id", "arm", "token", "attempt", ".token", ".attempt"))
   kept$observe(asked$id, 1, token = asked$.token)
-  work_on(bandit_store(place, "b"), function(p) sum(p), until = function(b) sum(!is.na(b$history()$reward)) >= 3, heartbeat = FALSE)
+  work_on(bandit_store(point, "b"), function(p) sum(p), until = function(b) sum(!is.na(b$history()$reward)) >= 3, heartbeat = FALSE)
   kept$catch_up()
   history <- kept$history()
   expect_equal(history$reward[-1], (history$token + history$attempt)[-1])
-  expect_identical(open_bandit(bandit_store(place, "b"))$history(), history)
+  expect_identical(open_bandit(bandit_store(point, "b"))$history(), history)
 })
 
 test_that("id, arm and reward are refused, wherever a name comes in", {

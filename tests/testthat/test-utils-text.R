@@ -49,8 +49,8 @@ test_that("lists, factors, data frames, dimensions and classes come back", {
 })
 
 test_that("what is no plain data is not written, functions only where that is trusted", {
-  strange <- list(new.env(), quote(x), quote(f(x)), as.raw(1), 1i, expression(a), gp_ucb(1:3, kernel_se(), 1))
-  for (x in strange) for (value in list(x, list(x), structure(1, a = x))) {
+  invalid <- list(new.env(), quote(x), quote(f(x)), as.raw(1), 1i, expression(a), gp_ucb(1:3, kernel_se(), 1))
+  for (x in invalid) for (value in list(x, list(x), structure(1, a = x))) {
     expect_error(gpbandits:::value_text(value, trust = TRUE), "cannot be written", class = "gpbandits_error")
   }
   for (f in list(sqrt, function(t) t, ~ a < b)) {
@@ -96,7 +96,7 @@ test_that("text that is no value of ours is an error that quotes nothing of it",
 
 # ---- streams of R objects ---------------------------------------------------------
 
-looked_at <- function(bytes) gpbandits:::cpp_strange_in_function(bytes)
+looked_at <- function(bytes) gpbandits:::cpp_invalid_in_function(bytes)
 
 test_that("a stream that holds something else than a function is seen without R reading it", {
   witness <- tempfile()

@@ -99,7 +99,7 @@ test_that("on a box PIMS plays where the probability of exceeding some maximum i
   grid <- seq(0, 1, length.out = 1001)
   p <- b$posterior(x = cbind(x1 = grid))
   set.seed(317)
-  # The best place for a maximum g: one-parameter family. Every choice belongs to it.
+  # The best point for a maximum g: one-parameter family. Every choice belongs to it.
   choices <- b$copy()$suggest(60)$x1
   g <- max(p$mean) + c(0, 10^seq(-4, 1, length.out = 400))
   family <- grid[apply(outer(g, p$mean, function(g, m) m - g) / rep(p$sd, each = length(g)), 1, which.max)]

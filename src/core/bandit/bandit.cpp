@@ -17,13 +17,13 @@ namespace gpb {
 
 namespace {
 constexpr double kBelow = 1.0;         // standard deviations below a mean that it has to be worth
-constexpr double kMostPlaces = 20000;  // that are scored one by one, where a search finds only known ones
+constexpr double kMostPoints = 20000;  // that are scored one by one, where a search finds only known ones
 constexpr double kSame = 1e-6;         // of the inputs' ranges: so near points are one
 constexpr double kApart = 0.01;        // ... and as near are no two points of a batch, if there are others
 }  // namespace
 
-Bandit::Bandit(Beliefs beliefs, FoldRules rules)
-    : beliefs_(std::move(beliefs)), fold_(std::move(rules), *this) {
+Bandit::Bandit(ModelState model_state, StateRules rules)
+    : model_state_(std::move(model_state)), state_(std::move(rules), *this) {
   make_posteriors();
 }
 
@@ -32,51 +32,51 @@ Bandit::~Bandit() = default;
 // ---- posteriors -------------------------------------------------------------
 
 void Bandit::make_posteriors() {
-  if (static_cast<Index>(beliefs_.outcomes.size()) != fold_.outcomes()) {
+  if (static_cast<Index>(model_state_.outcomes.size()) != state_.outcomes()) {
     throw std::invalid_argument("beliefs and rules are about different outcomes");
   }
-  const std::vector<double> companions = beliefs_.policy->companions();
-  std::vector<Quantity> made;
-  for (Index k = 0; k < fold_.outcomes(); ++k) {
-    check_noise_of(k, beliefs(k).noise_var);
-    made.emplace_back(beliefs(k), fold_.forgetting(), fold_.pending().variance_knows(),
-                      k == 0 ? companions : std::vector<double>(),
-                      k == 0 ? beliefs_.policy->norm_bound() : kNaN);
+  const std::vector<double> auxiliaries = model_state_.policy->auxiliaries();
+  std::vector<OutcomeModel> made;
+  for (Index k = 0; k < state_.outcomes(); ++k) {
+    check_noise_of(k, model_state(k).noise_var);
+    made.emplace_back(model_state(k), state_.forgetting(), state_.pending().variance_knows(),
+                      k == 0 ? auxiliaries : std::vector<double>(),
+                      k == 0 ? model_state_.policy->norm_bound() : kNaN);
   }
-  quantities_ = std::move(made);
-  begin_anew(fold_.first_known() + 1);
+  outcome_models_ = std::move(made);
+  begin_anew(state_.first_known() + 1);
   advance();
 }
 
 void Bandit::check_noise_of(Index outcome, double noise_var) const {
-  const double scale = beliefs(outcome).space->prior_scale();
+  const double scale = model_state(outcome).space->prior_scale();
   check_noise(noise_var, scale * scale);
 }
 
-void Bandit::check_own_noise(double reward, const Told& told) const {
-  if (!told.own_noise() || std::isnan(reward)) return;
-  if (told.about() < 0 || told.about() >= fold_.outcomes()) throw std::invalid_argument("there is no such outcome");
-  const OutcomeBeliefs& outcome = beliefs(told.about());
-  if (outcome.likelihood || (outcome.noise_field && std::isnan(told.noise_var))) return;
+void Bandit::check_own_noise(double reward, const Report& reported) const {
+  if (!reported.own_noise() || std::isnan(reward)) return;
+  if (reported.about() < 0 || reported.about() >= state_.outcomes()) throw std::invalid_argument("there is no such outcome");
+  const OutcomeModelState& outcome = model_state(reported.about());
+  if (outcome.likelihood || (outcome.noise_field && std::isnan(reported.noise_var))) return;
   const double of_one =
-      std::isnan(told.noise_var) ? outcome.noise_var : outcome.mapped_noise(reward, told.noise_var);
-  check_noise_of(told.about(), of_one / told.times());
+      std::isnan(reported.noise_var) ? outcome.noise_var : outcome.mapped_noise(reward, reported.noise_var);
+  check_noise_of(reported.about(), of_one / reported.times());
 }
 
 void Bandit::begin_anew(Index first) {
-  for (Quantity& quantity : quantities_) quantity.clear(first);
+  for (OutcomeModel& outcome_model : outcome_models_) outcome_model.clear(first);
   forget_played();
   intervals_.clear();
 }
 
 void Bandit::advance() {
-  for (Quantity& quantity : quantities_) quantity.advance(fold_.rounds() + 1);
+  for (OutcomeModel& outcome_model : outcome_models_) outcome_model.advance(state_.rounds() + 1);
 }
 
 void Bandit::note_played(Index id) {
-  const Place& place = fold_.query(id).place;
-  if (place.kind == Place::Kind::tabled) {
-    const auto row = static_cast<std::size_t>(place.row);
+  const Point& point = state_.query(id).point;
+  if (point.kind == Point::Kind::tabled) {
+    const auto row = static_cast<std::size_t>(point.row);
     if (is_played_.size() <= row) is_played_.resize(row + 1, 0);
     if (is_played_[row]) return;
     is_played_[row] = 1;
@@ -89,16 +89,16 @@ void Bandit::note(Index id) {
   if (id < last_noted_) return note_anew();
   last_noted_ = id;
   // What lies outside of the space is no incumbent, and not played again.
-  if (!space().holds(fold_.query(id).place)) return;
+  if (!space().holds(state_.query(id).point)) return;
   note_played(id);
-  const double spare = (beliefs_.repeats * beliefs_.repeats - 1.0) * noise_var();
-  if (spare > 0.0) repetition_.note(id, fold_.query(id), spare);
+  const double spare = (model_state_.repeats * model_state_.repeats - 1.0) * noise_var();
+  if (spare > 0.0) repetition_.note(id, state_.query(id), spare);
 }
 
 void Bandit::note_anew() {
   forget_played();
-  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
-    if (!fold_.query(id).is_void()) note(id);
+  for (Index id = state_.first_known() + 1; id <= state_.rounds(); ++id) {
+    if (!state_.query(id).is_void()) note(id);
   }
 }
 
@@ -109,55 +109,55 @@ void Bandit::forget_played() {
   repetition_.forget();
 }
 
-void Bandit::follow(const Change& change) {
+void Bandit::follow(const Delta& change) {
   const Index id = change.id, outcome = change.outcome;
   switch (change.kind) {
-    case Change::Kind::asked:
+    case Delta::Kind::asked:
       if (outcome == 0) note(id);
-      return quantity(outcome).asked(id, fold_.query(id).place);
-    case Change::Kind::learned: {
-      const Index other = change.told.other;
-      return quantity(outcome).learned(id, fold_.query(id).place, change.value, change.told,
-                                       other > 0 ? &fold_.query(other).place : nullptr, ranked_with(id));
+      return outcome_model(outcome).asked(id, state_.query(id).point);
+    case Delta::Kind::learned: {
+      const Index other = change.reported.other;
+      return outcome_model(outcome).learned(id, state_.query(id).point, change.value, change.reported,
+                                       other > 0 ? &state_.query(other).point : nullptr, ranked_with(id));
     }
-    case Change::Kind::dropped:
-      quantity(outcome).dropped(id);
+    case Delta::Kind::dropped:
+      outcome_model(outcome).dropped(id);
       if (outcome == 0) note_anew();
       return;
-    case Change::Kind::cleared:
-      return begin_anew(fold_.rounds() + 1);
-    case Change::Kind::retargeted:
-      return quantity(0).revalue([this](Index known) { return fold_.known_value(fold_.query(known)); });
+    case Delta::Kind::cleared:
+      return begin_anew(state_.rounds() + 1);
+    case Delta::Kind::retargeted:
+      return outcome_model(0).revalue([this](Index known) { return state_.known_value(state_.query(known)); });
   }
 }
 
-std::shared_ptr<const RankedPlaces> Bandit::ranked_with(Index id) const {
-  const LikelihoodPtr& likelihood = beliefs(0).likelihood;
+std::shared_ptr<const RankedPoints> Bandit::ranked_with(Index id) const {
+  const LikelihoodPtr& likelihood = model_state(0).likelihood;
   if (!likelihood || !likelihood->ranks()) return nullptr;
-  const Ranking ranking = fold_.ranking(id);
-  auto out = std::make_shared<RankedPlaces>();
-  for (const Index one : ranking.ids) out->places.push_back(fold_.query(one).place);
+  const Ranking ranking = state_.ranking(id);
+  auto out = std::make_shared<RankedPoints>();
+  for (const Index one : ranking.ids) out->points.push_back(state_.query(one).point);
   out->stages = ranking.stages;
   return out;
 }
 
 void Bandit::rebuild() {
   make_posteriors();
-  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
-    const Query& q = fold_.query(id);
-    for (Index k = 0; k < fold_.outcomes(); ++k) {
-      if (q.cell(k).is_void() || fold_.counts_later(q, k)) continue;
-      follow({Change::Kind::asked, id, k});
-      if (!fold_.is_known(q, k)) continue;
-      follow({Change::Kind::learned, id, k, fold_.known_value(q, k), fold_.known_told(q, k)});
+  for (Index id = state_.first_known() + 1; id <= state_.rounds(); ++id) {
+    const Query& q = state_.query(id);
+    for (Index k = 0; k < state_.outcomes(); ++k) {
+      if (q.cell(k).is_void() || state_.counts_later(q, k)) continue;
+      follow({Delta::Kind::asked, id, k});
+      if (!state_.is_known(q, k)) continue;
+      follow({Delta::Kind::learned, id, k, state_.known_value(q, k), state_.known_reported(q, k)});
     }
   }
 }
 
 // If these beliefs cannot be held, the bandit has those that it had.
-void Bandit::exchange(Beliefs& beliefs, EventKind kind) {
+void Bandit::exchange(ModelState& model_state, EventKind kind) {
   const auto exchange = [&] {
-    std::swap(beliefs_, beliefs);
+    std::swap(model_state_, model_state);
     if (kind == EventKind::arms) relocate();
     rebuild();
   };
@@ -167,23 +167,23 @@ void Bandit::exchange(Beliefs& beliefs, EventKind kind) {
     exchange();
     throw;
   }
-  events_.push_back({kind, fold_.rounds()});
+  events_.push_back({kind, state_.rounds()});
 }
 
-void Bandit::refit(Beliefs beliefs) { exchange(beliefs, EventKind::refit); }
+void Bandit::refit(ModelState model_state) { exchange(model_state, EventKind::refit); }
 
-void Bandit::add_arms(Beliefs beliefs) {
-  if (!(beliefs.outcomes.at(0).space->numbered_arms() > space().numbered_arms())) {
+void Bandit::add_arms(ModelState model_state) {
+  if (!(model_state.outcomes.at(0).space->numbered_arms() > space().numbered_arms())) {
     throw std::invalid_argument("there are no new arms");
   }
-  exchange(beliefs, EventKind::arms);
+  exchange(model_state, EventKind::arms);
 }
 
 // The rows of a table of arms in contexts are counted by context.
 void Bandit::relocate() {
-  fold_.relocate([this](const Query& q) {
-    if (q.place.kind != Place::Kind::tabled) return q.place;
-    return space().place(q.place.arm, q.context->row, VectorXd());
+  state_.relocate([this](const Query& q) {
+    if (q.point.kind != Point::Kind::tabled) return q.point;
+    return space().point(q.point.arm, q.context->row, VectorXd());
   });
 }
 
@@ -191,23 +191,23 @@ void Bandit::relocate() {
 
 WidthState Bandit::width_state(Index outcome) const {
   WidthState state;
-  state.t = static_cast<double>(1 + fold_.history());
-  state.rounds = static_cast<double>(fold_.all_rounds());
+  state.t = static_cast<double>(1 + state_.history());
+  state.rounds = static_cast<double>(state_.all_rounds());
   state.arms = space().arms();
-  state.noise_var = beliefs(outcome).noise_var;
-  state.log_det = quantities_[static_cast<std::size_t>(outcome)].variance().log_det();
-  if (const ConstraintRule* rule = fold_.constraints()) {
-    state.noise_factor = rule->noise_factor(fold_.multipliers());
+  state.noise_var = model_state(outcome).noise_var;
+  state.log_det = outcome_models_[static_cast<std::size_t>(outcome)].variance().log_det();
+  if (const ConstraintRule* rule = state_.constraints()) {
+    state.noise_factor = rule->noise_factor(state_.multipliers());
     state.failure_factor = rule->failure_factor();
   }
-  state.known = static_cast<double>(fold_.known_rewards(outcome));
+  state.known = static_cast<double>(state_.known_rewards(outcome));
   state.own_noise = [this, outcome] { return own_noise(outcome); };
   state.information = [this, outcome] {
-    return quantities_[static_cast<std::size_t>(outcome)].known().information();
+    return outcome_models_[static_cast<std::size_t>(outcome)].known().information();
   };
   state.site_gap = [this, outcome] {
-    const Quantity& quantity = quantities_[static_cast<std::size_t>(outcome)];
-    return SiteGap{quantity.mean().site_gap().gradient, quantity.curved().site_gap().sd};
+    const OutcomeModel& outcome_model = outcome_models_[static_cast<std::size_t>(outcome)];
+    return SiteGap{outcome_model.mean().site_gap().gradient, outcome_model.curved().site_gap().sd};
   };
   state.recent_sd = [this, outcome](bool pending_only) { return recent_sd(outcome, pending_only); };
   return state;
@@ -215,114 +215,114 @@ WidthState Bandit::width_state(Index outcome) const {
 
 OwnNoise Bandit::own_noise(Index outcome) const {
   OwnNoise out;
-  for (const Index id : fold_.own_noise(outcome)) {
-    const Query& q = fold_.query(id);
-    const double ratio = quantities_[static_cast<std::size_t>(outcome)].weight(
-        q.cell(outcome).reward, fold_.known_told(q, outcome), q.place);
+  for (const Index id : state_.own_noise(outcome)) {
+    const Query& q = state_.query(id);
+    const double ratio = outcome_models_[static_cast<std::size_t>(outcome)].weight(
+        q.cell(outcome).reward, state_.known_reported(q, outcome), q.point);
     out.largest_ratio = std::max(out.largest_ratio, ratio);
-    out.precision += (ratio - 1.0) / beliefs(outcome).noise_var;
+    out.precision += (ratio - 1.0) / model_state(outcome).noise_var;
   }
   return out;
 }
 
 double Bandit::recent_sd(Index outcome, bool pending_only) const {
-  const Posterior& variance = quantities_[static_cast<std::size_t>(outcome)].variance();
-  const double window = fold_.pending().patience();
+  const Posterior& variance = outcome_models_[static_cast<std::size_t>(outcome)].variance();
+  const double window = state_.pending().patience();
   double sum = 0.0, mean, sd;
   const auto add = [&](Index id) {
-    variance.at(fold_.query(id).place, mean, sd);
+    variance.at(state_.query(id).point, mean, sd);
     sum += sd;
   };
   if (pending_only) {
-    for (const Index id : fold_.awaited()) {
-      if (fold_.age(id) <= window) add(id);
+    for (const Index id : state_.awaited()) {
+      if (state_.age(id) <= window) add(id);
     }
     return sum;
   }
-  for (Index id = fold_.rounds(); id > fold_.first_known() && fold_.age(id) <= window; --id) {
-    if (!fold_.query(id).is_void()) add(id);
+  for (Index id = state_.rounds(); id > state_.first_known() && state_.age(id) <= window; --id) {
+    if (!state_.query(id).is_void()) add(id);
   }
   return sum;
 }
 
-// Largest posterior mean among the places played in this context, pending ones too; the largest
+// Largest posterior mean among the points played in this context, pending ones too; the largest
 // prior mean if there are none.
 double Bandit::incumbent(const Context& context) const {
   if (context.fixed) return incumbent_of_slice(context);
-  std::vector<const Place*> places;
+  std::vector<const Point*> points;
   std::vector<Index> slots;
   for (const Index id : played_) {
-    const Place& place = fold_.query(id).place;
-    if (!space().in_context(place, context)) continue;
-    if (context.eligible && !context.allows(place.arm)) continue;
-    places.push_back(&place);
+    const Point& point = state_.query(id).point;
+    if (!space().in_context(point, context)) continue;
+    if (context.eligible && !context.allows(point.arm)) continue;
+    points.push_back(&point);
     slots.push_back(first().known().slot(id));
   }
-  if (places.empty()) return space().largest_prior_mean(context);
-  return mean().largest_mean_at(places, slots);
+  if (points.empty()) return space().largest_prior_mean(context);
+  return mean().largest_mean_at(points, slots);
 }
 
-// The same of the places played in this context, moved to where inputs are fixed.
+// The same of the points played in this context, moved to where inputs are fixed.
 double Bandit::incumbent_of_slice(const Context& context) const {
-  std::vector<const Place*> places;
+  std::vector<const Point*> points;
   for (const Index id : played_) {
-    const Place& place = fold_.query(id).place;
-    if (space().in_context(place, context)) places.push_back(&place);
+    const Point& point = state_.query(id).point;
+    if (space().in_context(point, context)) points.push_back(&point);
   }
-  const Points X = space().moved(places, context);
+  const Points X = space().moved(points, context);
   return X.rows() > 0 ? mean().mean_of(X).maxCoeff() : space().largest_prior_mean(context);
 }
 
 // At places of the table one by one, elsewhere at once.
-PlacesMoments Bandit::played_moments(const Context& context) const {
-  std::vector<const Place*> places;
+PointsMoments Bandit::played_moments(const Context& context) const {
+  std::vector<const Point*> points;
   for (const Index id : played_) {
-    const Place& place = fold_.query(id).place;
-    if (!space().in_context(place, context)) continue;
-    if (context.eligible && !context.allows(place.arm)) continue;
-    places.push_back(&place);
+    const Point& point = state_.query(id).point;
+    if (!space().in_context(point, context)) continue;
+    if (context.eligible && !context.allows(point.arm)) continue;
+    points.push_back(&point);
   }
-  if (context.fixed) return outcomes_at(space().moved(places, context));
-  const auto count = static_cast<Index>(places.size());
-  if (count > 0 && places[0]->kind != Place::Kind::tabled) {
-    Points X(count, places[0]->x.size());
-    for (Index i = 0; i < count; ++i) set_row(X, i, places[static_cast<std::size_t>(i)]->x);
+  if (context.fixed) return outcomes_at(space().moved(points, context));
+  const auto count = static_cast<Index>(points.size());
+  if (count > 0 && points[0]->kind != Point::Kind::tabled) {
+    Points X(count, points[0]->x.size());
+    for (Index i = 0; i < count; ++i) set_row(X, i, points[static_cast<std::size_t>(i)]->x);
     return outcomes_at(X);
   }
-  const Index outcomes = fold_.outcomes();
-  PlacesMoments out{MatrixXd(count, outcomes), MatrixXd(count, outcomes)};
+  const Index outcomes = state_.outcomes();
+  PointsMoments out{MatrixXd(count, outcomes), MatrixXd(count, outcomes)};
   for (Index k = 0; k < outcomes; ++k) {
     for (Index i = 0; i < count; ++i) {
-      quantities_[static_cast<std::size_t>(k)].at(*places[static_cast<std::size_t>(i)], out.mean(i, k),
+      outcome_models_[static_cast<std::size_t>(k)].at(*points[static_cast<std::size_t>(i)], out.mean(i, k),
                                                   out.sd(i, k));
     }
   }
   return out;
 }
 
-PlacesMoments Bandit::outcomes_at(const Points& X) const {
-  const Index outcomes = fold_.outcomes();
-  PlacesMoments out{MatrixXd(X.rows(), outcomes), MatrixXd(X.rows(), outcomes)};
+PointsMoments Bandit::outcomes_at(const Points& X) const {
+  const Index outcomes = state_.outcomes();
+  PointsMoments out{MatrixXd(X.rows(), outcomes), MatrixXd(X.rows(), outcomes)};
   VectorXd mean, variance;
   for (Index k = 0; k < outcomes; ++k) {
-    const Quantity& quantity = quantities_[static_cast<std::size_t>(k)];
-    MeanAndVariance{quantity.mean(), quantity.variance()}.predict(X, mean, variance);
+    const OutcomeModel& outcome_model = outcome_models_[static_cast<std::size_t>(k)];
+    MeanAndVariance{outcome_model.mean(), outcome_model.variance()}.predict(X, mean, variance);
     out.mean.col(k) = mean;
     out.sd.col(k) = roots(variance);
   }
   return out;
 }
 
-double Bandit::value(const Score& score, const Place& place, const Context& context) const {
-  const Candidates& all = beliefs_.outcomes[0].space->candidates(context);
-  if (!all.complete) return score.at(space().inputs(place), nullptr);
+double Bandit::value(const Score& score, const Point& point, const Context& context) const {
+  const Candidates& all = model_state_.outcomes[0].space->candidates(context);
+  if (!all.complete) return score.at(space().inputs(point), nullptr);
   VectorXd values;
   score.values(all, values);
-  return values[place.arm];
+  return values[point.arm];
 }
 
 double Bandit::largest(const Score& score, const Context& context) const {
-  return value(score, beliefs_.outcomes[0].space->maximise(score, context, beginnings()), context);
+  return value(score, model_state_.outcomes[0].space->maximise(score, context, beginnings()), context);
 }
 
 OutcomeView Bandit::known_view() const {
@@ -331,10 +331,10 @@ OutcomeView Bandit::known_view() const {
 
 std::vector<OutcomeView> Bandit::outcome_views() const {
   std::vector<OutcomeView> out;
-  for (Index k = 0; has_several() && k < fold_.outcomes(); ++k) {
-    const Quantity& quantity = quantities_[static_cast<std::size_t>(k)];
-    out.push_back({&quantity.mean(), &quantity.variance(), beliefs(k).role,
-                   beliefs(k).space->prior_scale(), beliefs(k).noise_var});
+  for (Index k = 0; has_several() && k < state_.outcomes(); ++k) {
+    const OutcomeModel& outcome_model = outcome_models_[static_cast<std::size_t>(k)];
+    out.push_back({&outcome_model.mean(), &outcome_model.variance(), model_state(k).role,
+                   model_state(k).space->prior_scale(), model_state(k).noise_var});
   }
   return out;
 }
@@ -350,29 +350,29 @@ void Bandit::set_outcome_widths(Round& round) const {
     of_outcome.number = round.number;
     of_outcome.state = width_state(static_cast<Index>(k));
     of_outcome.state.rng = round.state.rng;
-    round.outcomes[k].width = guarded(beliefs_.policy->width(of_outcome));
+    round.outcomes[k].width = guarded(model_state_.policy->width(of_outcome));
   }
 }
 
 Round Bandit::round(const Context& context) const {
   Round round;
-  round.number = static_cast<double>(fold_.all_rounds() + 1);
-  round.largest_phase = fold_.largest_phase();
+  round.number = static_cast<double>(state_.all_rounds() + 1);
+  round.largest_phase = state_.largest_phase();
   round.mean = &mean();
   round.variance = first().is_curved() ? &curved() : &variance();
-  round.companions = first().companions();
-  round.candidates = &beliefs_.outcomes[0].space->candidates(context);
+  round.auxiliaries = first().auxiliaries();
+  round.candidates = &model_state_.outcomes[0].space->candidates(context);
   round.eligible = context.eligible;
   round.prior_scale = space().prior_scale();
   round.noise_var = noise_var();
   round.state = width_state();
   // Intervals are kept of the candidates alone: on a box their number is what a union counts.
-  if (std::isnan(round.state.arms) && beliefs_.policy->keeps_intervals()) {
+  if (std::isnan(round.state.arms) && model_state_.policy->keeps_intervals()) {
     round.state.arms = static_cast<double>(round.candidates->size());
   }
   offer_lookups(round, context);
   round.incumbent = [this, &context] { return incumbent(context); };
-  round.awaits_rewards = [this] { return first().knows_pending() && !fold_.awaited().empty(); };
+  round.awaits_rewards = [this] { return first().knows_pending() && !state_.awaited().empty(); };
   round.outcomes = outcome_views();
   round.played = [this, &context] { return played_moments(context); };
   round.largest = [this, &context](const Score& score) { return largest(score, context); };
@@ -386,24 +386,24 @@ void Bandit::offer_lookups(Round& round, const Context& context) const {
   round.width_of = [this](Index outcome) {
     Round of_outcome;
     of_outcome.state = width_state(outcome);
-    return beliefs_.policy->width(of_outcome);
+    return model_state_.policy->width(of_outcome);
   };
 }
 
 VectorXd Bandit::prior_sd(Index outcome, const Context& context) const {
-  const Candidates& all = beliefs_.outcomes[0].space->candidates(context);
-  const auto nothing = beliefs(outcome).space->make_posterior(beliefs(outcome).noise_var, Forgetting());
+  const Candidates& all = model_state_.outcomes[0].space->candidates(context);
+  const auto nothing = model_state(outcome).space->make_posterior(model_state(outcome).noise_var, Forgetting());
   return candidate_sds(*nothing, all);
 }
 
 double Bandit::width() const {
   Round only_state;
   only_state.state = width_state();
-  return beliefs_.policy->width(only_state);
+  return model_state_.policy->width(only_state);
 }
 
 void Bandit::look(Query& q) const {
-  first().at(q.place, q.mean, q.sd);
+  first().at(q.point, q.mean, q.sd);
 }
 
 double Bandit::width(Width& other) const { return other.at(width_state()); }
@@ -412,7 +412,7 @@ Round Bandit::round_of_known(const Context& context) const {
   Round round;
   round.mean = round.variance = &mean();
   if (first().is_curved()) round.variance = &curved();
-  round.candidates = &beliefs_.outcomes[0].space->candidates(context);
+  round.candidates = &model_state_.outcomes[0].space->candidates(context);
   round.prior_scale = space().prior_scale();
   round.noise_var = noise_var();
   round.outcomes = outcome_views();
@@ -420,41 +420,41 @@ Round Bandit::round_of_known(const Context& context) const {
   return round;
 }
 
-Place Bandit::recommend(const Context& context, double feasible) {
+Point Bandit::recommend(const Context& context, double feasible) {
   Round known = round_of_known(context);
   offer_lookups(known, context);
   known.feasible = feasible;
   known.state = width_state();
   const bool complete = known.candidates->complete;
   Beginnings from = beginnings();
-  if (const auto score = beliefs_.policy->recommendation(known)) {
+  if (const auto score = model_state_.policy->recommendation(known)) {
     if (!complete && !score->only_candidates()) from.played = inputs_of(rewarded(context), context);
     return space().maximise(*score, context, from);
   }
   if (!complete) from.played = inputs_of(rewarded(context), context);
-  const Place found = space().maximise(MeanScore(known), context, from);
-  const Place* sure = context.fixed || context.eligible ? nullptr : surely_as_good(found);
+  const Point found = space().maximise(MeanScore(known), context, from);
+  const Point* sure = context.fixed || context.eligible ? nullptr : surely_as_good(found);
   return sure ? *sure : complete ? settled_among(found, context) : found;
 }
 
 // (Rewards may have been told with a noise of their own.)
 bool Bandit::is_exact(Index id) const {
-  const Query& q = fold_.query(id);
-  return beliefs_.exact && first().weight(q.reward, fold_.known_told(q), q.place) > 0.5;
+  const Query& q = state_.query(id);
+  return model_state_.exact && first().weight(q.reward, state_.known_reported(q), q.point) > 0.5;
 }
 
-// Where there is next to no noise: the place of the best reward, unless f is larger at the place that was found even
+// Where there is next to no noise: the place of the best reward, unless f is larger at the point that was found even
 // where it is as much lower than its mean as is likely.
-const Place* Bandit::surely_as_good(const Place& found) const {
-  if (!beliefs_.exact) return nullptr;
-  const Place* best = nullptr;
+const Point* Bandit::surely_as_good(const Point& found) const {
+  if (!model_state_.exact) return nullptr;
+  const Point* best = nullptr;
   double largest = -kInf, mean, sd;
   for (const Index id : rewarded(Context())) {
     if (!is_exact(id)) continue;
-    const Query& q = fold_.query(id);
-    const double value = beliefs(0).outputs.value(fold_.known_value(q));
+    const Query& q = state_.query(id);
+    const double value = model_state(0).outputs.value(state_.known_value(q));
     if (best && !(value > largest)) continue;
-    best = &q.place;
+    best = &q.point;
     largest = value;
   }
   if (!best) return nullptr;
@@ -464,57 +464,57 @@ const Place* Bandit::surely_as_good(const Place& found) const {
 
 std::vector<Index> Bandit::rewarded(const Context& context) const {
   std::vector<Index> out;
-  for (Index id = fold_.first_known() + 1; id <= fold_.rounds(); ++id) {
-    const Query& q = fold_.query(id);
-    if (!q.in_play || q.status != Status::known || !space().holds(q.place)) continue;
-    if (!space().in_context(q.place, context) || (context.eligible && !context.allows(q.place.arm))) continue;
+  for (Index id = state_.first_known() + 1; id <= state_.rounds(); ++id) {
+    const Query& q = state_.query(id);
+    if (!q.in_play || q.status != Status::known || !space().holds(q.point)) continue;
+    if (!space().in_context(q.point, context) || (context.eligible && !context.allows(q.point.arm))) continue;
     out.push_back(id);
   }
   return out;
 }
 
 Points Bandit::inputs_of(const std::vector<Index>& ids, const Context& context) const {
-  std::vector<const Place*> places;
-  for (const Index id : ids) places.push_back(&fold_.query(id).place);
-  return context.fixed ? space().moved(places, context) : inputs_of(places);
+  std::vector<const Point*> points;
+  for (const Index id : ids) points.push_back(&state_.query(id).point);
+  return context.fixed ? space().moved(points, context) : inputs_of(points);
 }
 
-Points Bandit::inputs_of(const std::vector<const Place*>& places) const {
-  Points X(static_cast<Index>(places.size()), places.empty() ? 0 : space().inputs(*places[0]).size());
-  for (Index i = 0; i < X.rows(); ++i) set_row(X, i, space().inputs(*places[static_cast<std::size_t>(i)]));
+Points Bandit::inputs_of(const std::vector<const Point*>& points) const {
+  Points X(static_cast<Index>(points.size()), points.empty() ? 0 : space().inputs(*points[0]).size());
+  for (Index i = 0; i < X.rows(); ++i) set_row(X, i, space().inputs(*points[static_cast<std::size_t>(i)]));
   return X;
 }
 
-// Of arms: one that was played, where the mean is as large as at the place that was found.
-Place Bandit::settled_among(const Place& found, const Context& context) const {
-  std::vector<const Place*> places;
+// Of arms: one that was played, where the mean is as large as at the point that was found.
+Point Bandit::settled_among(const Point& found, const Context& context) const {
+  std::vector<const Point*> points;
   std::vector<Index> slots;
   for (const Index id : rewarded(context)) {
-    places.push_back(&fold_.query(id).place);
+    points.push_back(&state_.query(id).point);
     slots.push_back(first().known().slot(id));
-    if (places.back()->arm == found.arm) return found;
+    if (points.back()->arm == found.arm) return found;
   }
-  if (places.empty()) return found;
+  if (points.empty()) return found;
   double largest, sd;
   mean().at(found, largest, sd);
-  const VectorXd means = mean().means_at(places, slots);
-  const Place* lowest = nullptr;
-  for (std::size_t k = 0; k < places.size(); ++k) {
+  const VectorXd means = mean().means_at(points, slots);
+  const Point* lowest = nullptr;
+  for (std::size_t k = 0; k < points.size(); ++k) {
     const bool ties = means[static_cast<Index>(k)] >= largest - kTie * space().prior_scale();
-    if (ties && (!lowest || places[k]->arm < lowest->arm)) lowest = places[k];
+    if (ties && (!lowest || points[k]->arm < lowest->arm)) lowest = points[k];
   }
   return lowest ? *lowest : found;
 }
 
-std::pair<Place, double> Bandit::largest_bound(double width, const Context& context) {
+std::pair<Point, double> Bandit::largest_bound(double width, const Context& context) {
   Round round = round_of_known(context);
   round.width = width;
   const BoundScore score(round);
-  const Place place = space().maximise(score, context, beginnings());
-  return {place, value(score, place, context)};
+  const Point point = space().maximise(score, context, beginnings());
+  return {point, value(score, point, context)};
 }
 
-Place Bandit::largest_sum(const std::vector<const Bandit*>& others, std::vector<BoundTerm> terms, double target,
+Point Bandit::largest_sum(const std::vector<const Bandit*>& others, std::vector<BoundTerm> terms, double target,
                           const Context& context) {
   Round round = round_of_known(context);
   round.outcomes.clear();
@@ -523,13 +523,13 @@ Place Bandit::largest_sum(const std::vector<const Bandit*>& others, std::vector<
   return space().maximise(*make_sum_of_bounds(round, std::move(terms), target), context, beginnings());
 }
 
-MatrixXd Bandit::drawn_maxima(const Place& place, Index draws, const Context& context, Rng& rng) {
+MatrixXd Bandit::drawn_maxima(const Point& point, Index draws, const Context& context, Rng& rng) {
   Round round = round_of_known(context);
   round.width = 1.0;
   MatrixXd out(draws, 2);
   for (Index k = 0; k < draws; ++k) {
     const DrawnScore draw(round, rng);
-    out(k, 1) = value(draw, place, context);
+    out(k, 1) = value(draw, point, context);
     out(k, 0) = std::max(out(k, 1), largest(draw, context));
   }
   return out;
@@ -538,8 +538,8 @@ MatrixXd Bandit::drawn_maxima(const Place& place, Index draws, const Context& co
 std::unique_ptr<JointMaxima> Bandit::joint_maxima(const Context& context) {
   const Candidates& all = space().candidates(context);
   if (!all.complete) return nullptr;
-  const Index place = all.find(recommend(context));
-  return place < 0 ? nullptr : JointMaxima::of(mean(), all, place);
+  const Index point = all.find(recommend(context));
+  return point < 0 ? nullptr : JointMaxima::of(mean(), all, point);
 }
 
 double Bandit::pending_information() const {
@@ -550,7 +550,7 @@ double Bandit::pending_information() const {
 // sd without the pending queries is at most exp(guard) times sd with them: where these carry no
 // more than the guard, intervals that are so much wider hold all the same.
 double Bandit::guarded(double width) const {
-  const double guard = fold_.pending().guard();
+  const double guard = state_.pending().guard();
   if (std::isinf(guard)) return width;
   if (pending_information() > guard) {
     throw std::invalid_argument("the pending queries carry " +
@@ -568,11 +568,11 @@ void Bandit::check_eligible(const std::vector<char>& arms) const {
 }
 
 Points Bandit::candidate_inputs(const Context& context) const {
-  const Candidates& all = beliefs_.outcomes[0].space->candidates(context);
+  const Candidates& all = model_state_.outcomes[0].space->candidates(context);
   if (!all.tabled()) return all.X;
   Points out;
   for (Index k = 0; k < all.count; ++k) {
-    const VectorXd x = space().inputs(Place::tabled(k, all.first + k));
+    const VectorXd x = space().inputs(Point::tabled(k, all.first + k));
     if (k == 0) out.resize(all.count, x.size());
     set_row(out, k, x);
   }
@@ -580,43 +580,43 @@ Points Bandit::candidate_inputs(const Context& context) const {
 }
 
 void Bandit::narrow_intervals(RunningIntervals& intervals, const Round& round) const {
-  if (!beliefs_.policy->keeps_intervals()) return;
+  if (!model_state_.policy->keeps_intervals()) return;
   const Candidates& all = *round.candidates;
   intervals.intersect(all.first, all.size(), mean().moments(all), round.width,
                       kTie * round.prior_scale);
 }
 
 RunningIntervals Bandit::intervals(const Context& context) {
-  if (!beliefs_.policy->keeps_intervals()) {
+  if (!model_state_.policy->keeps_intervals()) {
     throw std::invalid_argument("this policy keeps no running intervals");
   }
   Round now = round(context);
-  now.width = beliefs_.policy->width(now);
+  now.width = model_state_.policy->width(now);
   RunningIntervals out = intervals_;
   narrow_intervals(out, now);
   return out;
 }
 
-PlaceLabels Bandit::labels(const Context& context) {
+PointLabels Bandit::labels(const Context& context) {
   Round known = round_of_known(context);
   offer_lookups(known, context);
-  return beliefs_.policy->labels(known);
+  return model_state_.policy->labels(known);
 }
 
 std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Round& now) const {
-  const auto* rule = dynamic_cast<const PenalisePending*>(&fold_.pending());
+  const auto* rule = dynamic_cast<const PenalisePending*>(&state_.pending());
   if (!rule || !score) return score;
-  if (fold_.awaited().empty()) return score;
-  const auto count = static_cast<Index>(fold_.awaited().size());
+  if (state_.awaited().empty()) return score;
+  const auto count = static_cast<Index>(state_.awaited().size());
   const Candidates& all = *now.candidates;
   Points X = now.inputs();
   Penalties penalties{Points(count, rule->actions()), VectorXd(count), VectorXd(count),
                       rule->lipschitz(), 0.0};
   Index k = 0;
-  for (const Index id : fold_.awaited()) {
-    const Place& place = fold_.query(id).place;
-    set_row(penalties.centres, k, space().inputs(place));
-    mean().at(place, penalties.mean[k], penalties.sd[k]);
+  for (const Index id : state_.awaited()) {
+    const Point& point = state_.query(id).point;
+    set_row(penalties.centres, k, space().inputs(point));
+    mean().at(point, penalties.mean[k], penalties.sd[k]);
     penalties.sd[k] = std::max(penalties.sd[k], kTie * now.prior_scale);
     ++k;
   }
@@ -631,82 +631,82 @@ std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Rou
 Index Bandit::to_repeat(const Context& context) const {
   const Index due = repetition_.due();
   if (due == 0) return 0;
-  const Place& place = fold_.query(due).place;
-  const bool barred = (context.eligible && !context.allows(place.arm)) ||
-                      (context.fixed && !context.fixed->holds(place.x));
-  return barred || !space().in_context(place, context) ? 0 : due;
+  const Point& point = state_.query(due).point;
+  const bool barred = (context.eligible && !context.allows(point.arm)) ||
+                      (context.fixed && !context.fixed->holds(point.x));
+  return barred || !space().in_context(point, context) ? 0 : due;
 }
 
 Index Bandit::opened() const {
-  const Index id = fold_.rounds();
-  if (id == 0 || !beliefs_.policy->pairs()) return 0;
-  const Query& q = fold_.query(id);
+  const Index id = state_.rounds();
+  if (id == 0 || !model_state_.policy->pairs()) return 0;
+  const Query& q = state_.query(id);
   const bool opens = q.in_play && q.action == Action::policy && std::isnan(q.width);
   return opens && q.status == Status::pending ? id : 0;
 }
 
-const Place* Bandit::last_answer(const Context& context) const {
-  for (Index id = fold_.rounds(); id > fold_.first_known(); --id) {
-    const Query& q = fold_.query(id);
+const Point* Bandit::last_answer(const Context& context) const {
+  for (Index id = state_.rounds(); id > state_.first_known(); --id) {
+    const Query& q = state_.query(id);
     if (q.action != Action::policy || std::isnan(q.width) || q.is_void()) continue;
-    const bool barred = context.eligible && !context.allows(q.place.arm);
-    if (!barred && space().in_context(q.place, context)) return &q.place;
+    const bool barred = context.eligible && !context.allows(q.point.arm);
+    if (!barred && space().in_context(q.point, context)) return &q.point;
   }
   return nullptr;
 }
 
-std::pair<Place, double> Bandit::largest_advantage(const Place& from, double width,
+std::pair<Point, double> Bandit::largest_advantage(const Point& from, double width,
                                                    const Context& context) {
   const Candidates& all = space().candidates(context);
   const AdvantageScore score(mean(), curved(), all, from, width, space().prior_scale());
-  const Place place = space().maximise(score, context, beginnings());
-  return {place, value(score, place, context)};
+  const Point point = space().maximise(score, context, beginnings());
+  return {point, value(score, point, context)};
 }
 
-KnownPlaces Bandit::not_again(const Context& context, double apart) const {
-  std::vector<const Place*> places;
+KnownPoints Bandit::not_again(const Context& context, double apart) const {
+  std::vector<const Point*> points;
   std::vector<double> reach;
   const auto add = [&](Index id, double near) {
-    const Place& place = fold_.query(id).place;
-    if (context.fixed && !context.fixed->holds(place.x)) return;
-    if (!space().in_context(place, context)) return;
-    places.push_back(&place);
+    const Point& point = state_.query(id).point;
+    if (context.fixed && !context.fixed->holds(point.x)) return;
+    if (!space().in_context(point, context)) return;
+    points.push_back(&point);
     reach.push_back(near);
   };
-  const std::set<Index>& awaited = fold_.awaited();
-  if (beliefs_.exact) {
+  const std::set<Index>& awaited = state_.awaited();
+  if (model_state_.exact) {
     for (const Index id : played_) {
-      const bool known = is_exact(id) || fold_.query(id).status == Status::failed;
+      const bool known = is_exact(id) || state_.query(id).status == Status::failed;
       if (known && awaited.count(id) == 0) add(id, kSame);
     }
   }
-  if (beliefs_.fresh && fold_.pending().noticed()) {
+  if (model_state_.fresh && state_.pending().noticed()) {
     for (const Index id : awaited) add(id, apart);
   }
-  return {inputs_of(places), Eigen::Map<const VectorXd>(reach.data(), static_cast<Index>(reach.size()))};
+  return {inputs_of(points), Eigen::Map<const VectorXd>(reach.data(), static_cast<Index>(reach.size()))};
 }
 
-Place Bandit::chosen(const Score& score, const Round& now, const Context& context) {
+Point Bandit::chosen(const Score& score, const Round& now, const Context& context) {
   const auto anywhere = [&] { return space().maximise(score, context, beginnings()); };
-  if (score.only_candidates() || !beliefs_.fresh) return anywhere();
+  if (score.only_candidates() || !model_state_.fresh) return anywhere();
   for (const double apart : {kApart, kSame}) {
-    KnownPlaces known = not_again(context, apart);
+    KnownPoints known = not_again(context, apart);
     if (known.inputs.rows() == 0) return anywhere();
     const FreshScore fresh(score, std::move(known), now.inputs());
-    const Place found = space().maximise(fresh, context, beginnings());
+    const Point found = space().maximise(fresh, context, beginnings());
     if (!fresh.bars(space().inputs(found))) return found;
   }
-  // What is left may be few places, which no search came to.
+  // What is left may be few points, which no search came to.
   const FreshScore fresh(score, not_again(context, kSame), now.inputs());
-  std::vector<Place> left;
-  std::vector<const Place*> places;
-  for (Place& place : space().all_places(context, kMostPlaces)) {
-    if (!fresh.bars(space().inputs(place))) left.push_back(std::move(place));
+  std::vector<Point> left;
+  std::vector<const Point*> points;
+  for (Point& point : space().all_points(context, kMostPoints)) {
+    if (!fresh.bars(space().inputs(point))) left.push_back(std::move(point));
   }
   if (left.empty()) return anywhere();
-  for (const Place& place : left) places.push_back(&place);
+  for (const Point& point : left) points.push_back(&point);
   Index best = 0;
-  score.at(inputs_of(places)).maxCoeff(&best);
+  score.at(inputs_of(points)).maxCoeff(&best);
   return left[static_cast<std::size_t>(best)];
 }
 
@@ -717,24 +717,24 @@ Query Bandit::propose(const Context& context, Rng& rng) {
   q.context = context;
   Round now = round(context);
   now.state.rng = &rng;
-  now.width = guarded(beliefs_.policy->width(now));
+  now.width = guarded(model_state_.policy->width(now));
   set_outcome_widths(now);
   narrow_intervals(intervals_, now);
   now.intervals = &intervals_;
   const Index opener = opened();
-  if (opener > 0) now.opponent = &fold_.query(opener).place;
-  const bool opens = opener == 0 && beliefs_.policy->opens_with_the_last();
-  const Place* last = opens && !fold_.explores() ? last_answer(context) : nullptr;
-  const Index again = fold_.explores() ? 0 : to_repeat(context);
+  if (opener > 0) now.opponent = &state_.query(opener).point;
+  const bool opens = opener == 0 && model_state_.policy->opens_with_the_last();
+  const Point* last = opens && !state_.explores() ? last_answer(context) : nullptr;
+  const Index again = state_.explores() ? 0 : to_repeat(context);
   std::unique_ptr<Score> score;
-  if (fold_.explores()) q.action = Action::explore;
-  else if (again == 0) score = penalised(beliefs_.policy->prepare(now, rng), now);
-  if (again > 0) q.place = fold_.query(again).place;
-  else if (last) q.place = *last;
-  else q.place = score ? chosen(*score, now, context) : space().uniform(context, rng);
-  if (score) q.phase = score->phase(q.place);
+  if (state_.explores()) q.action = Action::explore;
+  else if (again == 0) score = penalised(model_state_.policy->prepare(now, rng), now);
+  if (again > 0) q.point = state_.query(again).point;
+  else if (last) q.point = *last;
+  else q.point = score ? chosen(*score, now, context) : space().uniform(context, rng);
+  if (score) q.phase = score->phase(q.point);
   look(q);
-  q.width = beliefs_.policy->width_at(now, q.place, q.mean, q.sd);
+  q.width = model_state_.policy->width_at(now, q.point, q.mean, q.sd);
   return q;
 }
 
@@ -750,25 +750,25 @@ namespace {
 
 // As the log has it: rounds beside `size`, their sums beside `other`.
 Forgotten forgotten_by(const Event& event) {
-  const double rounds = event.told.size;
+  const double rounds = event.reported.size;
   if (event.id != 0 || !(rounds >= 1.0 && rounds <= kLargest) || rounds != std::floor(rounds)) {
     throw std::invalid_argument("a checkpoint of no rounds");
   }
-  return {static_cast<Index>(std::min(rounds, 1e15)), event.told.other};
+  return {static_cast<Index>(std::min(rounds, 1e15)), event.reported.other};
 }
 
 }  // namespace
 
 bool Bandit::apply(Event event, Query* query) {
   const bool sums_up = event.kind == EventKind::given && !std::isnan(event.reward);
-  if (fold_.lacks_sums() && !sums_up) throw std::invalid_argument("a checkpoint that is not whole");
+  if (state_.lacks_sums() && !sums_up) throw std::invalid_argument("a checkpoint that is not whole");
   bool alarm = false;
-  const auto reward = [&] { alarm = fold_.reward(event.id, event.reward, event.g, event.told); };
+  const auto reward = [&] { alarm = state_.reward(event.id, event.reward, event.g, event.reported); };
   switch (event.kind) {
     case EventKind::query:
     case EventKind::given:
-      for (Quantity& quantity : quantities_) quantity.asked();
-      if (fold_.ask(std::move(*query)) != event.id) {
+      for (OutcomeModel& outcome_model : outcome_models_) outcome_model.asked();
+      if (state_.ask(std::move(*query)) != event.id) {
         throw std::invalid_argument("queries are not in the order of their ids");
       }
       if (event.kind == EventKind::given && !std::isnan(event.reward)) reward();
@@ -777,22 +777,22 @@ bool Bandit::apply(Event event, Query* query) {
       reward();
       break;
     case EventKind::amend:
-      fold_.amend(event.id, event.reward, event.told);
+      state_.amend(event.id, event.reward, event.reported);
       break;
     case EventKind::withdraw:
-      fold_.withdraw(event.id, event.told.outcome, Status::withdrawn);
+      state_.withdraw(event.id, event.reported.outcome, Status::withdrawn);
       break;
     case EventKind::fail:
-      fold_.withdraw(event.id, event.told.outcome, Status::failed);
+      state_.withdraw(event.id, event.reported.outcome, Status::failed);
       break;
     case EventKind::restart:
-      fold_.restart();
+      state_.restart();
       break;
     case EventKind::epoch:
-      fold_.end_epoch();
+      state_.end_epoch();
       break;
     case EventKind::checkpoint:
-      fold_.begin_after(forgotten_by(event));
+      state_.begin_after(forgotten_by(event));
       break;
     case EventKind::refit:
     case EventKind::arms:
@@ -800,7 +800,7 @@ bool Bandit::apply(Event event, Query* query) {
     default:
       throw std::invalid_argument("unknown kind of event");
   }
-  for (const Change& change : fold_.take_changes()) follow(change);
+  for (const Delta& change : state_.take_deltas()) follow(change);
   if (query) advance();
   events_.push_back(std::move(event));
   return alarm;
@@ -808,77 +808,77 @@ bool Bandit::apply(Event event, Query* query) {
 
 void Bandit::replay(const Event& event, Query query) {
   const bool asks = event.kind == EventKind::query || event.kind == EventKind::given;
-  if (asks && query.action != Action::given && beliefs_.policy->keeps_intervals()) {
+  if (asks && query.action != Action::given && model_state_.policy->keeps_intervals()) {
     Round then = round(query.context);
-    then.width = guarded(beliefs_.policy->width(then));
+    then.width = guarded(model_state_.policy->width(then));
     narrow_intervals(intervals_, then);
   }
   apply(event, asks ? &query : nullptr);
 }
 
 void Bandit::settle_what_is_due() {
-  if (fold_.restart_due()) restart();
-  if (fold_.epoch_due()) apply({EventKind::epoch, fold_.rounds()});
+  if (state_.restart_due()) restart();
+  if (state_.epoch_due()) apply({EventKind::epoch, state_.rounds()});
 }
 
 Index Bandit::commit(Query query) {
-  apply({EventKind::query, fold_.rounds() + 1, fold_.clock()}, &query);
-  return fold_.rounds();
+  apply({EventKind::query, state_.rounds() + 1, state_.clock()}, &query);
+  return state_.rounds();
 }
 
-Query Bandit::query_at(const Place& place, const Context& context, Action action) {
+Query Bandit::query_at(const Point& point, const Context& context, Action action) {
   settle_what_is_due();
   Query q;
-  q.place = place;
+  q.point = point;
   q.context = context;
   q.action = action;
   look(q);
   return q;
 }
 
-Index Bandit::explore(const Place& place, const Context& context) {
-  return commit(query_at(place, context, Action::explore));
+Index Bandit::explore(const Point& point, const Context& context) {
+  return commit(query_at(point, context, Action::explore));
 }
 
-void Bandit::observe(Index id, double reward, const VectorXd& g, const Told& told) {
-  check_own_noise(reward, told);
-  if (apply({EventKind::reward, id, fold_.clock(), reward, told, g})) restart();
+void Bandit::observe(Index id, double reward, const VectorXd& g, const Report& reported) {
+  check_own_noise(reward, reported);
+  if (apply({EventKind::reward, id, state_.clock(), reward, reported, g})) restart();
 }
 
-Index Bandit::give(const Place& place, const Context& context, double reward, const VectorXd& g,
-                   const Told& told) {
-  check_own_noise(reward, told);
-  Query query = query_at(place, context, Action::given);
-  const Index id = fold_.rounds() + 1;
-  if (apply({EventKind::given, id, fold_.clock(), reward, told, g}, &query)) restart();
+Index Bandit::give(const Point& point, const Context& context, double reward, const VectorXd& g,
+                   const Report& reported) {
+  check_own_noise(reward, reported);
+  Query query = query_at(point, context, Action::given);
+  const Index id = state_.rounds() + 1;
+  if (apply({EventKind::given, id, state_.clock(), reward, reported, g}, &query)) restart();
   return id;
 }
 
 // (Noise variance 0: the usual one, which has been checked.)
-void Bandit::amend(Index id, double reward, const Told& told) {
-  if (told.noise_var != 0.0) check_own_noise(reward, told);
-  apply({EventKind::amend, id, kNaN, reward, told});
+void Bandit::amend(Index id, double reward, const Report& reported) {
+  if (reported.noise_var != 0.0) check_own_noise(reward, reported);
+  apply({EventKind::amend, id, kNaN, reward, reported});
 }
 
 void Bandit::withdraw(Index id, Status status, Index outcome) {
   Event event{status == Status::failed ? EventKind::fail : EventKind::withdraw, id};
-  event.told.outcome = outcome;
+  event.reported.outcome = outcome;
   apply(std::move(event));
 }
 
-void Bandit::restart() { apply({EventKind::restart, fold_.rounds()}); }
+void Bandit::restart() { apply({EventKind::restart, state_.rounds()}); }
 
 // ---- runs against a known truth -----------------------------------------------------------------
 
 Run::Run(Bandit& bandit, Environment& environment, RunDraws draws)
     : bandit_(bandit), environment_(environment), draws_(std::move(draws)) {
-  const double latest = bandit.fold().latest_time();
+  const double latest = bandit.state().latest_time();
   if (!std::isnan(latest)) start_ = latest;
 }
 
 // For bandits that go by the clock a round is one unit of time.
 void Run::set_clock(double now) {
-  if (bandit_.fold().pending().by_clock()) bandit_.set_clock(start_ + now);
+  if (bandit_.state().pending().by_clock()) bandit_.set_clock(start_ + now);
 }
 
 double Run::delay_of(const Query& query) const {
@@ -887,17 +887,17 @@ double Run::delay_of(const Query& query) const {
 }
 
 void Run::arrive(const Arrival& arrival, double now) {
-  tell(arrival);
-  if (bandit_.fold().query(arrival.id).status != Status::lost) outcome_.known[arrival.round] = now;
+  record(arrival);
+  if (bandit_.state().query(arrival.id).status != Status::lost) outcome_.known[arrival.round] = now;
 }
 
 // What a problem has for constraints are a bandit's further outcomes, where it has some.
-void Run::tell(const Arrival& arrival) {
-  if (bandit_.fold().outcomes() == 1) return bandit_.observe(arrival.id, arrival.reward, arrival.g);
-  for (Index k = 0; k < bandit_.fold().outcomes(); ++k) {
-    Told told;
-    told.outcome = k;
-    bandit_.observe(arrival.id, k == 0 ? arrival.reward : arrival.g[k - 1], VectorXd(), told);
+void Run::record(const Arrival& arrival) {
+  if (bandit_.state().outcomes() == 1) return bandit_.observe(arrival.id, arrival.reward, arrival.g);
+  for (Index k = 0; k < bandit_.state().outcomes(); ++k) {
+    Report reported;
+    reported.outcome = k;
+    bandit_.observe(arrival.id, k == 0 ? arrival.reward : arrival.g[k - 1], VectorXd(), reported);
   }
 }
 
@@ -925,9 +925,9 @@ void Run::step(Rng& rng) {
   play(bandit_.propose(context(), rng));
 }
 
-void Run::step_at(const Place& place) {
+void Run::step_at(const Point& point) {
   receive();
-  play(bandit_.query_at(place, context(), Action::explore));
+  play(bandit_.query_at(point, context(), Action::explore));
 }
 
 void Run::play(Query query) {
@@ -937,7 +937,7 @@ void Run::play(Query query) {
   const VectorXd constraints = environment_.constraints(query, round_);
   // A bandit that knows of no constraints is told of none.
   VectorXd g;
-  if (bandit_.fold().constraints() || bandit_.fold().outcomes() > 1) {
+  if (bandit_.state().constraints() || bandit_.state().outcomes() > 1) {
     g = constraints + row_of(draws_.constraint_noise, round_);
   }
   const double delay = delay_of(query);

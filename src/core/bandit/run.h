@@ -18,7 +18,7 @@ class Environment {
   virtual VectorXd constraints(const Query& query, Index round) = 0;
 };
 
-// A table with a row per place and a column per stationary period.
+// A table with a row per point and a column per stationary period.
 class TableEnvironment : public Environment {
  public:
   // constraints: a column each, no columns without constraints.
@@ -27,10 +27,10 @@ class TableEnvironment : public Environment {
         period_(std::move(period)),
         constraints_(std::move(constraints)) {}
   double truth(const Query& query, Index round) override {
-    return table_(query.place.row, period_[static_cast<std::size_t>(round)]);
+    return table_(query.point.row, period_[static_cast<std::size_t>(round)]);
   }
   VectorXd constraints(const Query& query, Index) override {
-    return constraints_.cols() > 0 ? VectorXd(constraints_.row(query.place.row)) : VectorXd();
+    return constraints_.cols() > 0 ? VectorXd(constraints_.row(query.point.row)) : VectorXd();
   }
 
  private:
@@ -39,15 +39,15 @@ class TableEnvironment : public Environment {
   MatrixXd constraints_;
 };
 
-// A function of the place and the round, for what no table can hold.
+// A function of the point and the round, for what no table can hold.
 class FunctionEnvironment : public Environment {
  public:
-  using Truth = std::function<double(const Place&, Index round)>;
-  using Constraints = std::function<VectorXd(const Place&)>;  // empty without constraints
+  using Truth = std::function<double(const Point&, Index round)>;
+  using Constraints = std::function<VectorXd(const Point&)>;  // empty without constraints
   FunctionEnvironment(Truth f, Constraints g) : f_(std::move(f)), g_(std::move(g)) {}
-  double truth(const Query& query, Index round) override { return f_(query.place, round); }
+  double truth(const Query& query, Index round) override { return f_(query.point, round); }
   VectorXd constraints(const Query& query, Index) override {
-    return g_ ? g_(query.place) : VectorXd();
+    return g_ ? g_(query.point) : VectorXd();
   }
 
  private:
@@ -81,7 +81,7 @@ class Run {
   // Plays one round, where the policy wants to or at a place of the design. Throws before anything
   // changed, or not at all.
   void step(Rng& rng);
-  void step_at(const Place& place);
+  void step_at(const Point& point);
   Index played() const { return round_; }
   const Outcome& outcome() const { return outcome_; }
 
@@ -99,7 +99,7 @@ class Run {
   void set_clock(double now);
   // Tells the bandit of a reward, which it may have come too late for.
   void arrive(const Arrival& arrival, double now);
-  void tell(const Arrival& arrival);
+  void record(const Arrival& arrival);
 
   Bandit& bandit_;
   Environment& environment_;

@@ -1,11 +1,11 @@
-// What base/ has to compile: vectors, low-discrepancy points, sets of arms and places as text, checksums, JSON,
+// What base/ has to compile: vectors, low-discrepancy points, sets of arms and points as text, checksums, JSON,
 // climbs by values. Uses base/ alone.
 #include "base/golden_points.h"
 #include "base/arm_set.h"
 #include "base/checksum.h"
-#include "base/climb_by_values.h"
+#include "base/local_search_by_values.h"
 #include "base/multipliers.h"
-#include "base/place.h"
+#include "base/point.h"
 #include "base/json.h"
 #include "base/ordering.h"
 #include "base/vectors.h"
@@ -650,33 +650,33 @@ class Lagrangian {
       points(1 + i, i) = std::min(u[i] + kDifference, 1.0);
       points(1 + d + i, i) = std::max(u[i] - kDifference, 0.0);
     }
-    const MatrixXd told = asked(points);
-    if (!limited()) multipliers_ = Multipliers(told.cols() - 1);
+    const MatrixXd reported = asked(points);
+    if (!limited()) multipliers_ = Multipliers(reported.cols() - 1);
     gradient.resize(d);
     for (Index i = 0; i < d; ++i) {
-      gradient[i] = (fall(told, 1 + i) - fall(told, 1 + d + i)) / (points(1 + i, i) - points(1 + d + i, i));
+      gradient[i] = (fall(reported, 1 + i) - fall(reported, 1 + d + i)) / (points(1 + i, i) - points(1 + d + i, i));
     }
-    return fall(told, 0);
+    return fall(reported, 0);
   }
 
   bool limited() const { return multipliers_.size() > 0; }
 
   // New multipliers; are the limits kept?
   bool settles(const VectorXd& u) {
-    const MatrixXd told = asked(as_rows(u));
-    return multipliers_.settle(row_of(told, 0, 1, multipliers_.size()));
+    const MatrixXd reported = asked(as_rows(u));
+    return multipliers_.settle(row_of(reported, 0, 1, multipliers_.size()));
   }
 
  private:
   MatrixXd asked(const MatrixXd& points) const {
-    MatrixXd told = ask_(points);
-    if (told.rows() != points.rows() || told.cols() < 1) {
+    MatrixXd reported = ask_(points);
+    if (reported.rows() != points.rows() || reported.cols() < 1) {
       throw std::invalid_argument("a climb is told something else than it asked");
     }
-    return told;
+    return reported;
   }
-  double fall(const MatrixXd& told, Index i) const {
-    return multipliers_.cost([&](Index j) { return told(i, 1 + j); }) - told(i, 0);
+  double fall(const MatrixXd& reported, Index i) const {
+    return multipliers_.cost([&](Index j) { return reported(i, 1 + j); }) - reported(i, 0);
   }
 
   const ValuesAndLimits& ask_;
@@ -696,7 +696,7 @@ VectorXd last_within(const VectorXd& inside, const VectorXd& end, const LimitedF
 
 }  // namespace
 
-VectorXd climb_by_values(VectorXd u, const ValuesAndLimits& ask, const BoxMinimizer& minimize) {
+VectorXd local_search_by_values(VectorXd u, const ValuesAndLimits& ask, const BoxMinimizer& minimize) {
   Lagrangian lagrangian(ask);
   const Objective f = [&](const VectorXd& x, VectorXd& gradient) { return lagrangian.at(x, gradient); };
   for (int outer = 0; outer < kOuter; ++outer) {
@@ -706,7 +706,7 @@ VectorXd climb_by_values(VectorXd u, const ValuesAndLimits& ask, const BoxMinimi
   return u;
 }
 
-VectorXd climb_within(VectorXd u, const LimitedFunction& at, const BoxMinimizer& minimize) {
+VectorXd search_within(VectorXd u, const LimitedFunction& at, const BoxMinimizer& minimize) {
   if (at(u).excess > 0.0) {
     minimize(u, [&](const VectorXd& x, VectorXd& gradient) {
       const LimitedValue here = at(x);

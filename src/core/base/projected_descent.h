@@ -11,7 +11,7 @@ namespace gpb {
 
 // Spectral projected gradients (Birgin, Martinez and Raydan 2000): Barzilai and Borwein's steps, projected on a convex
 // set, with a line search that looks at the last ten values. Moves `x`, which lies in the set, downhill; ends at the
-// best place that it came to.
+// best point that it came to.
 template <class Fall, class Project>
 void projected_descent(VectorXd& x, const Fall& fall, const Project& project) {
   constexpr int kSteps = 200, kMemory = 10, kHalvings = 30;
@@ -25,15 +25,15 @@ void projected_descent(VectorXd& x, const Fall& fall, const Project& project) {
   double length = largest > 0.0 ? 1.0 / largest : 1.0;
   for (int step = 0; step < kSteps && std::isfinite(value); ++step) {
     if (largest_size(project(x - slope) - x) < kSmall) break;
-    const VectorXd way = project(x - length * slope) - x;
-    const double down = slope.dot(way);
+    const VectorXd path = project(x - length * slope) - x;
+    const double down = slope.dot(path);
     if (!(down < 0.0)) break;
     const double highest = *std::max_element(past.begin(), past.end());
     double part = 1.0, reached = 0.0;
     VectorXd there, next;
     int halving = 0;
     for (; halving < kHalvings; ++halving) {
-      there = x + part * way;
+      there = x + part * path;
       reached = fall(there, next);
       if (reached <= highest + 1e-4 * part * down) break;
       const double bend = 2.0 * (reached - value - part * down);

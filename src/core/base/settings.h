@@ -11,7 +11,7 @@ class Settings {
   // A user's acquisition: a score per point from means, standard deviations and the round.
   using Acquisition = std::function<VectorXd(const VectorXd&, const VectorXd&, double)>;
   // ... and from the points, a row each.
-  using PlacedAcquisition =
+  using LocatedAcquisition =
       std::function<VectorXd(const VectorXd&, const VectorXd&, double, const Points&)>;
   // A number per point, one point a row.
   using PointFunction = std::function<VectorXd(const Points&)>;
@@ -35,7 +35,7 @@ class Settings {
   virtual std::function<double(double)> function(const char* name) const = 0;
   virtual std::function<double(const MatrixXd&)> table_function(const char* name) const = 0;
   virtual Acquisition acquisition(const char* name) const = 0;
-  virtual PlacedAcquisition placed_acquisition(const char* name) const = 0;
+  virtual LocatedAcquisition located_acquisition(const char* name) const = 0;
   virtual PointFunction point_function(const char* name) const = 0;
   virtual Settle settle(const char* name) const = 0;
   virtual GramFunction gram_function(const char* name) const = 0;

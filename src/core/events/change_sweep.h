@@ -1,4 +1,4 @@
-// Change-point detection by kernel ridge regression on the halves of every tail (Avanesov).
+// Delta-point detection by kernel ridge regression on the halves of every tail (Avanesov).
 #ifndef GPB_CHANGE_SWEEP_H
 #define GPB_CHANGE_SWEEP_H
 

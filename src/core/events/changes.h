@@ -1,4 +1,4 @@
-// Change rules: when to explore uniformly, when to begin anew, and how to forget gradually.
+// Delta rules: when to explore uniformly, when to begin anew, and how to forget gradually.
 // A rule sees the rounds and rewards of the current segment; it knows nothing of policies.
 #ifndef GPB_CHANGES_H
 #define GPB_CHANGES_H
@@ -30,7 +30,7 @@ class ChangeRule {
   virtual bool due(Index last, Index first) const;
   // Does this reward raise the alarm?
   virtual bool alarmed(const Arrival&) { return false; }
-  // Does what the segment has shown so far ask for a restart? `history`: see Fold::history_table.
+  // Does what the segment has shown so far ask for a restart? `history`: see BanditState::history_table.
   virtual bool asks(const std::function<MatrixXd()>& /*history*/) const { return false; }
   // The segment is over.
   virtual void clear() {}

@@ -13,31 +13,31 @@
 
 namespace gpb {
 
-// Places of a ranking, the best first; see Ranking.
-struct RankedPlaces {
-  std::vector<Place> places;
+// Points of a ranking, the best first; see Ranking.
+struct RankedPoints {
+  std::vector<Point> points;
   Index stages = 0;
 };
 
-// What is told of a place.
-struct Reading {
+// What is told of a point.
+struct Measurement {
   double value = 0.0;
   double weight = 1.0;           // its noise variance is the posterior's over this
   double size = 1.0;             // trials, exposure
-  const Place* other = nullptr;  // where the value is a comparison
+  const Point* other = nullptr;  // where the value is a comparison
   bool awaited = false;          // it is not known, and only the variance is to know of it
   bool owns_noise = false;       // the weight tells of a noise variance of its own
-  std::shared_ptr<const RankedPlaces> ranked = nullptr;  // where it is told of several places at once
+  std::shared_ptr<const RankedPoints> ranked = nullptr;  // where it is told of several places at once
 };
 
 // What few readings have besides.
-struct BesideReading {
+struct BesideMeasurement {
   double size = 1.0;
-  Place other;
-  std::shared_ptr<const RankedPlaces> ranked;
+  Point other;
+  std::shared_ptr<const RankedPoints> ranked;
 };
-inline bool is_usual(const BesideReading& beside) {
-  return beside.size == 1.0 && !beside.ranked && beside.other.kind == Place::Kind::point && beside.other.x.size() == 0;
+inline bool is_usual(const BesideMeasurement& beside) {
+  return beside.size == 1.0 && !beside.ranked && beside.other.kind == Point::Kind::point && beside.other.x.size() == 0;
 }
 
 class Observations {
@@ -54,8 +54,8 @@ class Observations {
   Observations(std::unique_ptr<Posterior> posterior, const Forgetting& forgetting,
                LikelihoodPtr likelihood = nullptr, bool compares = false, bool variational = false);
 
-  // A value at a place; or another value, or weight, of one that is known.
-  void put(Index id, const Place& place, const Reading& reading);
+  // A value at a point; or another value, or weight, of one that is known.
+  void put(Index id, const Point& point, const Measurement& measurement);
   void drop(Index id);
   // Nothing is known any more; the next ids are `first` and above.
   void clear(Index first);
@@ -99,8 +99,8 @@ class Observations {
   // -2 (ELBO + J) of the fit: what GlmWidth knows of the rewards. (It costs some three of the fit's steps, and
   // comes with every fit once somebody has asked.)
   double information() const;
-  // The place with the largest posterior mean among those observed; null if there is none.
-  const Place* best() const;
+  // The point with the largest posterior mean among those observed; null if there is none.
+  const Point* best() const;
 
  private:
   // One for each query, see Query.
@@ -108,14 +108,14 @@ class Observations {
     mutable std::int32_t slot = -1;
     bool known = false, awaited = false, owns_noise = false;
     double value = 0.0, weight = 1.0;
-    Place place;
-    Seldom<BesideReading> beside;
-    void take(const Reading& reading) {
-      value = reading.value;
-      weight = reading.weight;
-      awaited = reading.awaited;
-      owns_noise = reading.owns_noise;
-      beside = BesideReading{reading.size, reading.other ? *reading.other : Place(), reading.ranked};
+    Point point;
+    Seldom<BesideMeasurement> beside;
+    void take(const Measurement& measurement) {
+      value = measurement.value;
+      weight = measurement.weight;
+      awaited = measurement.awaited;
+      owns_noise = measurement.owns_noise;
+      beside = BesideMeasurement{measurement.size, measurement.other ? *measurement.other : Point(), measurement.ranked};
     }
   };
   Item& item(Index id);
@@ -129,14 +129,14 @@ class Observations {
   // Their sites, once a round that looks.
   using Where = std::map<std::vector<double>, std::size_t>;  // functionals by their places
   void settle() const;
-  const Place* best_compared() const;
+  const Point* best_compared() const;
   void fit_to(const std::vector<Functional>& known, const Pool& all) const;
   SiteFit fit_with(const SitePrior& prior, const SiteTerms& terms) const;
   void expect_awaited(const Pool& all) const;
   void narrow(SiteFit& sites, const SitePrior& prior, const std::vector<Likelihood::Data>& data) const;
   void add_to(Pool& pool, Where& where, const Item& item, double weight) const;
-  static void add_ranking(Pool& pool, Where& where, const RankedPlaces& ranked, double weight);
-  static PairSite pair_of(const Place& place, const Place& other, Pool& pool, Where& where);
+  static void add_ranking(Pool& pool, Where& where, const RankedPoints& ranked, double weight);
+  static PairSite pair_of(const Point& point, const Point& other, Pool& pool, Where& where);
   static std::size_t number_of(Functional functional, std::vector<double> key, Pool& pool, Where& where);
 
   std::unique_ptr<Posterior> posterior_;

@@ -10,14 +10,14 @@
 #include <utility>
 #include <vector>
 
-#include "events/output_map.h"
+#include "events/outcome_transform.h"
 
 namespace gpb {
 
 class OutputMoments {
  public:
   // `noise_var`: of readings, in the map's units.
-  OutputMoments(const OutputMap& map, double noise_var) : map_(map), noise_(std::sqrt(noise_var)) {
+  OutputMoments(const OutcomeTransform& map, double noise_var) : transform_(map), noise_(std::sqrt(noise_var)) {
     constant_below_ = std::isnan(map.worst) ? -kInf : map.value(map.worst);
     bent_below_ = std::isfinite(map.tail) ? (-map.tail - map.shift) / map.spread : -kInf;
     breaks_ = {constant_below_, bent_below_};
@@ -34,16 +34,16 @@ class OutputMoments {
 
   // E reward(N(mean, sd^2)), less the centre.
   double expected(double mean, double sd) const {
-    if (is_sure(mean, sd) || is_linear(mean, sd) || is_constant(mean, sd)) return map_.deviation(mean);
+    if (is_sure(mean, sd) || is_linear(mean, sd) || is_constant(mean, sd)) return transform_.deviation(mean);
     double sum = 0.0;
-    for (const Node& node : nodes(mean, sd, breaks_)) sum += node.weight * map_.deviation(node.at);
+    for (const Node& node : nodes(mean, sd, breaks_)) sum += node.weight * transform_.deviation(node.at);
     return sum;
   }
   // The expected reward of a reading where the mean of readings is f: u(f), less the centre.
-  double of_reading(double f) const { return expected(f, noise_); }
-  double expected_reading(double mean, double sd) const { return expected(mean, std::hypot(sd, noise_)); }
+  double of_measurement(double f) const { return expected(f, noise_); }
+  double expected_measurement(double mean, double sd) const { return expected(mean, std::hypot(sd, noise_)); }
   bool is_linear(double mean, double sd) const {
-    return map_.lambda == 1.0 && mean - kReach * sd >= std::max(constant_below_, bent_below_);
+    return transform_.lambda == 1.0 && mean - kReach * sd >= std::max(constant_below_, bent_below_);
   }
   // (Nodes so near each other are one number.)
   static bool is_sure(double mean, double sd) { return !(sd > 1e-12 * (1.0 + std::abs(mean))); }
@@ -52,7 +52,7 @@ class OutputMoments {
   // Does u() differ from the way back, to an sd of N(., sd^2) and six digits?
   bool is_noisy(double sd) const { return noise_ > 1e-3 * sd; }
   // Does spread() ask for u()?
-  bool asks_readings(double mean, double sd) const { return is_noisy(sd) && !is_linear(mean, std::hypot(sd, noise_)); }
+  bool asks_measurements(double mean, double sd) const { return is_noisy(sd) && !is_linear(mean, std::hypot(sd, noise_)); }
 
   // u() of `lower` to `upper`, by cubics between values and slopes an eighth of the noise's sd apart: errors of 1e-6 of
   // their changes.
@@ -65,13 +65,13 @@ class OutputMoments {
     for (std::size_t k = 0; k < n; ++k) {
       const double f = lower + step_ * static_cast<double>(k);
       if (is_linear(f, noise_)) {
-        value_[k] = map_.deviation(f);
-        slope_[k] = step_ * map_.scale * map_.bulk * map_.spread;
+        value_[k] = transform_.deviation(f);
+        slope_[k] = step_ * transform_.scale * transform_.bulk * transform_.spread;
         continue;
       }
       double sum = 0.0, by_noise = 0.0;
       for (const Node& node : nodes(f, noise_, breaks_)) {
-        const double term = node.weight * map_.deviation(node.at);
+        const double term = node.weight * transform_.deviation(node.at);
         sum += term;
         by_noise += term * (node.at - f);
       }
@@ -85,12 +85,12 @@ class OutputMoments {
 
   // The sd of u(N(mean, sd^2)), whose mean is `centre` (less the map's).
   double spread(double mean, double sd, double centre) const {
-    if (is_linear(mean, std::hypot(sd, noise_))) return std::abs(map_.scale) * map_.bulk * map_.spread * sd;
+    if (is_linear(mean, std::hypot(sd, noise_))) return std::abs(transform_.scale) * transform_.bulk * transform_.spread * sd;
     if (is_sure(mean, sd) || is_constant(mean, std::hypot(sd, noise_))) return 0.0;
     double sum = 0.0;
     for (const Node& node : nodes(mean, sd, wide_breaks_)) {
-      const double u = !is_noisy(sd)    ? map_.deviation(node.at)
-                       : value_.empty() ? of_reading(node.at)
+      const double u = !is_noisy(sd)    ? transform_.deviation(node.at)
+                       : value_.empty() ? of_measurement(node.at)
                                         : tabulated(node.at);
       const double off = u - centre;
       sum += node.weight * off * off;
@@ -153,7 +153,7 @@ class OutputMoments {
   // From reward ra to rb, both in the map's own units below -tail.
   void in_tail(Rule& rule, double ra, double rb) const {
     const double middle = ra + (rb - ra) / 2.0;
-    const bool is_wide = rb - ra > 2.0 * OutputMap::kTailRoom || drawn(rb) - drawn(ra) > rule.widest();
+    const bool is_wide = rb - ra > 2.0 * OutcomeTransform::kTailRoom || drawn(rb) - drawn(ra) > rule.widest();
     if (is_wide && ra < middle && middle < rb) {
       in_tail(rule, ra, middle);
       in_tail(rule, middle, rb);
@@ -162,16 +162,16 @@ class OutputMoments {
     const double half = (rb - ra) / 2.0;
     for (std::size_t g = 0; g < kGauss.size(); ++g) {
       const double r = ra + half * (1.0 + kGauss[g]);
-      const double slope = std::exp((map_.tail + r) / OutputMap::kTailRoom) / map_.spread;
+      const double slope = std::exp((transform_.tail + r) / OutcomeTransform::kTailRoom) / transform_.spread;
       rule.take(drawn(r), half * kGaussWeight[g] * slope);
     }
   }
 
   // A value in the tail, and the reward in the map's own units that is drawn in to it.
   // (At the tail's end, which no reward reaches: 35 times its room away.)
-  double drawn(double r) const { return (map_.saturated(r) - map_.shift) / map_.spread; }
+  double drawn(double r) const { return (transform_.saturated(r) - transform_.shift) / transform_.spread; }
   double undrawn(double v) const {
-    return std::max(map_.desaturated(map_.shift + map_.spread * v), -map_.tail - 35.0 * OutputMap::kTailRoom);
+    return std::max(transform_.desaturated(transform_.shift + transform_.spread * v), -transform_.tail - 35.0 * OutcomeTransform::kTailRoom);
   }
 
   // Gauss and Legendre's eight nodes.
@@ -182,7 +182,7 @@ class OutputMoments {
                                                          0.3626837833783620, 0.3626837833783620, 0.3137066458778873,
                                                          0.2223810344533745, 0.1012285362903763};
 
-  OutputMap map_;
+  OutcomeTransform transform_;
   double noise_, constant_below_, bent_below_;
   std::vector<double> breaks_, wide_breaks_, value_, slope_;
   double from_ = 0.0, step_ = 1.0;

@@ -13,7 +13,7 @@ class PendingRule {
   virtual bool variance_knows() const { return false; }
   // So much information (nats) queries may carry whose rewards are awaited when another is asked.
   virtual double guard() const { return kInf; }
-  // Are places near pending ones penalised in the score?
+  // Are points near pending ones penalised in the score?
   virtual bool penalises() const { return false; }
   // Does the mean know of it, as this value?
   virtual bool has_stand_in() const { return false; }

@@ -1,9 +1,9 @@
-// How often a place that the policy chose is still to be played: max(1, floor((C^2 - 1) lambda /
+// How often a point that the policy chose is still to be played: max(1, floor((C^2 - 1) lambda /
 // sd^2)) times in all, sd at the first of them (Calandriello et al. 2022).
 #ifndef GPB_REPETITION_H
 #define GPB_REPETITION_H
 
-#include "events/fold.h"
+#include "events/bandit_state.h"
 
 namespace gpb {
 
@@ -12,24 +12,24 @@ class Repetition {
   // `spare`: (C^2 - 1) lambda; choices come in the order of their ids.
   void note(Index id, const Query& q, double spare) {
     if (q.action != Action::policy) return;
-    if (left_ < 1.0 || !same_place(q.place, place_)) {
+    if (left_ < 1.0 || !same_point(q.point, point_)) {
       id_ = id;
-      place_ = q.place;
+      point_ = q.point;
       left_ = std::max(1.0, std::floor(spare / (q.sd * q.sd)));
     }
     left_ -= 1.0;
   }
   void forget() { left_ = 0.0; }
-  // The query whose place is to be played again; 0 if there is none.
+  // The query whose point is to be played again; 0 if there is none.
   Index due() const { return left_ < 1.0 ? 0 : id_; }
 
  private:
-  static bool same_place(const Place& a, const Place& b) {
+  static bool same_point(const Point& a, const Point& b) {
     return a.kind == b.kind && a.row == b.row && a.arm == b.arm && a.x == b.x;
   }
 
   Index id_ = 0;
-  Place place_;
+  Point point_;
   double left_ = 0.0;
 };
 

@@ -17,7 +17,7 @@ class RunningIntervals {
     upper_.resize(0);
   }
 
-  // With mean +- width * sd at these candidates, which begin at place `first` of all there are.
+  // With mean +- width * sd at these candidates, which begin at point `first` of all there are.
   // Bounds that cross by no more than `slack` have been rounded.
   void intersect(Index first, Index n, const Moments& now, double width, double slack) {
     make_room(first + n);

@@ -40,7 +40,7 @@ struct ModelAverage {
 // low-discrepancy points of the mixture of these, weighed by posterior density over the mixture's (so modes
 // and kernels count by their evidence: density times volume); of them so many as are wanted, evenly by
 // weight. No random numbers are drawn.
-ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Readings& readings,
+ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
                             bool fit_mean, const AverageProblem& problem, const Fit::Minimizers& minimizers,
                             Index max_iterations);
 

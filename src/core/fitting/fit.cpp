@@ -45,15 +45,15 @@ std::vector<Index> point_numbers(const Points& X) {
 
 }  // namespace
 
-MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, const Readings& readings,
+MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, const Measurements& measurements,
                                        bool fit_mean)
     : kernel_(kernel.clone()), fit_mean_(fit_mean), sweep_(0, 0) {
-  pool(readings);
+  pool(measurements);
   sweep_ = SymmetricSweep(size(), fit_mean ? 2 : 1);
 }
 
-void MarginalLikelihood::pool(const Readings& readings) {
-  const Points& X = readings.X;
+void MarginalLikelihood::pool(const Measurements& measurements) {
+  const Points& X = measurements.X;
   const std::vector<Index> numbers = point_numbers(X);
   const Index points = 1 + *std::max_element(numbers.begin(), numbers.end());
   X_.resize(points, X.cols());
@@ -62,15 +62,15 @@ void MarginalLikelihood::pool(const Readings& readings) {
   for (Index i = 0; i < X.rows(); ++i) {
     const Index point = numbers[static_cast<std::size_t>(i)];
     copy_row(X_, point, X, i);
-    const double noise = readings.own_noise.size() > 0 ? readings.own_noise[i] : kNaN;
+    const double noise = measurements.own_noise.size() > 0 ? measurements.own_noise[i] : kNaN;
     const bool owned = !std::isnan(noise);
     const double weight = owned ? 1.0 / noise : 1.0;
     double& average = owned ? own_[point] : shared_[point];
     double& sum = owned ? precision_[point] : counts_[point];
-    const double step = readings.y[i] - average;
+    const double step = measurements.y[i] - average;
     sum += weight;
     average += step * weight / sum;
-    (owned ? own_spread_ : spread_) += weight * step * (readings.y[i] - average);
+    (owned ? own_spread_ : spread_) += weight * step * (measurements.y[i] - average);
     if (owned) own_log_noise_ += std::log(noise);
     scales_ = scales_ && !owned;
   }
@@ -364,7 +364,7 @@ std::vector<Fit::Candidate> Fit::candidates() {
 
 // The search runs over [0, 1]^d; what it minimises is scaled for a first step of
 // moderate length and shifted for a tolerance that does not depend on the data's units.
-VectorXd Fit::climb(const VectorXd& start) {
+VectorXd Fit::local_search(const VectorXd& start) {
   const Index d = static_cast<Index>(free_.size());
   VectorXd u(d), width(d), slope;
   const double base = evaluate(start, &slope);
@@ -408,7 +408,7 @@ std::vector<VectorXd> Fit::explore() {
   std::vector<VectorXd> ends;
   for (const Candidate& candidate : found) {
     if (static_cast<Index>(ends.size()) == problem_.starts) break;
-    ends.push_back(climb(candidate.at));
+    ends.push_back(local_search(candidate.at));
   }
   return ends;
 }
@@ -421,40 +421,40 @@ void Fit::finish(const std::vector<VectorXd>& points) {
     const Candidate candidate = screen(point);
     if (candidate.objective > best.objective) best = candidate;
   }
-  climb(into_likely(best.at));
+  local_search(into_likely(best.at));
 }
 
 namespace {
 
-Readings some_of(const Readings& readings, const std::vector<Index>& rows) {
+Measurements some_of(const Measurements& measurements, const std::vector<Index>& rows) {
   const auto count = static_cast<Index>(rows.size());
-  const bool owned = readings.own_noise.size() > 0;
-  Readings out{Points(count, readings.X.cols()), VectorXd(count), VectorXd(owned ? count : 0)};
+  const bool owned = measurements.own_noise.size() > 0;
+  Measurements out{Points(count, measurements.X.cols()), VectorXd(count), VectorXd(owned ? count : 0)};
   for (Index i = 0; i < count; ++i) {
     const Index row = rows[static_cast<std::size_t>(i)];
-    copy_row(out.X, i, readings.X, row);
-    out.y[i] = readings.y[row];
-    if (owned) out.own_noise[i] = readings.own_noise[row];
+    copy_row(out.X, i, measurements.X, row);
+    out.y[i] = measurements.y[row];
+    if (owned) out.own_noise[i] = measurements.own_noise[row];
   }
   return out;
 }
 
 }  // namespace
 
-Readings part_of(const Readings& readings) {
-  return some_of(readings, some_rows(readings.X.rows()));
+Measurements part_of(const Measurements& measurements) {
+  return some_of(measurements, some_rows(measurements.X.rows()));
 }
 
-FitResult fit_parameters(const Kernel& kernel, const Readings& readings, bool fit_mean,
+FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements, bool fit_mean,
                          const FitProblem& problem, const Fit::Minimizers& minimizers,
                          Index max_iterations) {
-  MarginalLikelihood likelihood(kernel, readings, fit_mean);
+  MarginalLikelihood likelihood(kernel, measurements, fit_mean);
   Fit fit(likelihood, problem, minimizers, max_iterations);
-  const std::vector<Index> rows = some_rows(readings.X.rows());
-  if (static_cast<Index>(rows.size()) == readings.X.rows()) {
+  const std::vector<Index> rows = some_rows(measurements.X.rows());
+  if (static_cast<Index>(rows.size()) == measurements.X.rows()) {
     fit.explore();
   } else {
-    MarginalLikelihood part(kernel, some_of(readings, rows), fit_mean);
+    MarginalLikelihood part(kernel, some_of(measurements, rows), fit_mean);
     fit.finish(Fit(part, problem, minimizers, max_iterations).explore());
   }
   FitResult result = fit.best();
@@ -556,7 +556,7 @@ class Coordinates {
 };
 
 // A normal distribution about a mode: `root` R with R R' = its inflated covariance.
-struct Hill {
+struct Mode {
   VectorXd top;
   MatrixXd precision_factor;  // lower; of the inflated covariance's inverse
   double log_det = 0.0;       // of that factor
@@ -589,29 +589,29 @@ class Averager {
     double mean, mean_sd, log_weight;
   };
 
-  Averager(const AveragedKernel& kernel, const Readings& readings, bool fit_mean, const AverageProblem& problem,
+  Averager(const AveragedKernel& kernel, const Measurements& measurements, bool fit_mean, const AverageProblem& problem,
            const Fit::Minimizers& minimizers, Index max_iterations)
-      : likelihood_(*kernel.kernel, readings, fit_mean),
+      : likelihood_(*kernel.kernel, measurements, fit_mean),
         fit_mean_(fit_mean),
         log_prior_(kernel.log_prior),
         fit_(likelihood_, problem.fit, minimizers, max_iterations),
         coordinates_(fit_.problem(), problem.unit) {}
 
-  void climb(const std::vector<VectorXd>& points) {
-    for (const VectorXd& point : points) ends_.push_back(coordinates_.of(fit_.climb(point)));
+  void local_search(const std::vector<VectorXd>& points) {
+    for (const VectorXd& point : points) ends_.push_back(coordinates_.of(fit_.local_search(point)));
   }
   Fit& fit() { return fit_; }
   // At the mode that was found.
   double objective() { return fit_.best().objective + log_prior_; }
   Index evaluations() const { return likelihood_.evaluations(); }
   // The distinct modes that were climbed to, by evidence: density times volume.
-  std::vector<Hill> hills();
+  std::vector<Mode> modes();
   // Equally many of each hill, each weighed by the density over that of all this kernel's hills together.
-  std::vector<Draw> draws(Index kernel, const std::vector<Hill>& hills, Index each);
+  std::vector<Draw> draws(Index kernel, const std::vector<Mode>& modes, Index each);
 
  private:
   double density(const VectorXd& z, VectorXd* slopes);
-  bool make_hill(const VectorXd& top, Hill& hill);
+  bool make_mode(const VectorXd& top, Mode& mode);
 
   MarginalLikelihood likelihood_;
   bool fit_mean_;
@@ -632,12 +632,12 @@ double Averager::density(const VectorXd& z, VectorXd* slopes) {
 }
 
 // The curvature by forward differences of the slopes (backward at an upper bound).
-bool Averager::make_hill(const VectorXd& top, Hill& hill) {
+bool Averager::make_mode(const VectorXd& top, Mode& mode) {
   const Index d = top.size();
   VectorXd here, there;
-  hill.top = top;
-  hill.density = density(top, &here);
-  if (!(hill.density > -kInf)) return false;
+  mode.top = top;
+  mode.density = density(top, &here);
+  if (!(mode.density > -kInf)) return false;
   MatrixXd curvature(d, d);
   for (Index i = 0; i < d; ++i) {
     double step = kStep;
@@ -661,30 +661,30 @@ bool Averager::make_hill(const VectorXd& top, Hill& hill) {
   if (lowest < least) add_to_diagonal(symmetric, least - lowest);
   symmetric /= kInflation * kInflation;
   if (!cholesky(symmetric)) return false;
-  hill.precision_factor = symmetric;
-  hill.log_det = 0.0;
-  for (Index i = 0; i < d; ++i) hill.log_det += std::log(symmetric(i, i));
+  mode.precision_factor = symmetric;
+  mode.log_det = 0.0;
+  for (Index i = 0; i < d; ++i) mode.log_det += std::log(symmetric(i, i));
   return true;
 }
 
-std::vector<Hill> Averager::hills() {
-  std::vector<Hill> out;
+std::vector<Mode> Averager::modes() {
+  std::vector<Mode> out;
   if (coordinates_.size() == 0) return out;
   for (const VectorXd& end : ends_) {
-    const auto same = [&](const Hill& other) { return largest_size(other.top - end) < kSame; };
+    const auto same = [&](const Mode& other) { return largest_size(other.top - end) < kSame; };
     if (std::any_of(out.begin(), out.end(), same)) continue;
-    Hill hill;
-    if (make_hill(end, hill)) out.push_back(std::move(hill));
+    Mode mode;
+    if (make_mode(end, mode)) out.push_back(std::move(mode));
   }
-  put_in_order(out, [](const Hill& a, const Hill& b) { return a.log_evidence() > b.log_evidence(); });
+  put_in_order(out, [](const Mode& a, const Mode& b) { return a.log_evidence() > b.log_evidence(); });
   return out;
 }
 
-std::vector<Averager::Draw> Averager::draws(Index kernel, const std::vector<Hill>& hills, Index each) {
+std::vector<Averager::Draw> Averager::draws(Index kernel, const std::vector<Mode>& modes, Index each) {
   std::vector<Draw> out;
   const Index d = coordinates_.size();
   const MatrixXd cube = golden_points(each, std::max<Index>(d, 1));
-  for (const Hill& from : hills) {
+  for (const Mode& from : modes) {
     for (Index i = 0; i < each; ++i) {
       VectorXd normal(d);
       for (Index c = 0; c < d; ++c) {
@@ -694,9 +694,9 @@ std::vector<Averager::Draw> Averager::draws(Index kernel, const std::vector<Hill
       const double posterior = density(z, nullptr);
       if (!(posterior > -kInf)) continue;
       double top = -kInf;
-      for (const Hill& hill : hills) top = std::max(top, hill.log_density(z));
+      for (const Mode& mode : modes) top = std::max(top, mode.log_density(z));
       double sum = 0.0;
-      for (const Hill& hill : hills) sum += std::exp(hill.log_density(z) - top);
+      for (const Mode& mode : modes) sum += std::exp(mode.log_density(z) - top);
       const double spread = fit_mean_ ? 1.0 / std::sqrt(likelihood_.mean_precision()) : 0.0;
       out.push_back({kernel, coordinates_.parameters(z), likelihood_.mean(), spread,
                      posterior - top - std::log(sum)});
@@ -705,19 +705,19 @@ std::vector<Averager::Draw> Averager::draws(Index kernel, const std::vector<Hill
   return out;
 }
 
-using HillsOfKernels = std::vector<std::vector<Hill>>;
+using ModesOfKernels = std::vector<std::vector<Mode>>;
 
 // Of all kernels' hills those of the most evidence; how many are left.
-Index keep_likely(HillsOfKernels& hills) {
+Index keep_likely(ModesOfKernels& modes) {
   std::vector<double> evidence;
-  for (const auto& some : hills) {
-    for (const Hill& hill : some) evidence.push_back(hill.log_evidence());
+  for (const auto& some : modes) {
+    for (const Mode& mode : some) evidence.push_back(mode.log_evidence());
   }
   if (evidence.empty()) return 0;
   std::sort(evidence.begin(), evidence.end(), std::greater<double>());
   Index kept = 0;
-  for (auto& some : hills) {
-    const auto counts = [&](const Hill& hill) { return hill.log_evidence() > evidence[0] - kHopeless; };
+  for (auto& some : modes) {
+    const auto counts = [&](const Mode& mode) { return mode.log_evidence() > evidence[0] - kHopeless; };
     auto end = std::stable_partition(some.begin(), some.end(), counts);
     if (end - some.begin() > kMostModes) end = some.begin() + kMostModes;
     some.erase(end, some.end());
@@ -760,24 +760,24 @@ using Averagers = std::vector<std::unique_ptr<Averager>>;
 
 ModelAverage average(const Averagers& kernels, Index observations, Index wanted) {
   ModelAverage out;
-  HillsOfKernels hills;
+  ModesOfKernels modes;
   double most = -kInf;
   for (const auto& one : kernels) {
-    hills.push_back(one->hills());
-    const Index number = static_cast<Index>(hills.size()) - 1;
+    modes.push_back(one->modes());
+    const Index number = static_cast<Index>(modes.size()) - 1;
     if (number > 0 && !(one->objective() > most)) continue;
     most = one->objective();
     out.best = one->fit().best();
     out.best_kernel = number;
   }
-  out.modes = keep_likely(hills);
+  out.modes = keep_likely(modes);
   const double cost = std::pow(static_cast<double>(observations), 3.0);
   const auto affordable = static_cast<Index>(std::min(kFlops / cost, 1e6));
   const Index count = std::max(kFewestDraws, std::min(kMostDraws, affordable));
   const Index each = std::max<Index>(1, count / std::max<Index>(1, out.modes));
   std::vector<Averager::Draw> drawn;
   for (std::size_t k = 0; k < kernels.size(); ++k) {
-    for (Averager::Draw& draw : kernels[k]->draws(static_cast<Index>(k), hills[k], each)) {
+    for (Averager::Draw& draw : kernels[k]->draws(static_cast<Index>(k), modes[k], each)) {
       drawn.push_back(std::move(draw));
     }
   }
@@ -810,21 +810,21 @@ std::vector<VectorXd> distinct(const std::vector<VectorXd>& points) {
 
 }  // namespace
 
-ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Readings& readings,
+ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
                             bool fit_mean, const AverageProblem& problem, const Fit::Minimizers& minimizers,
                             Index max_iterations) {
   AverageProblem own = problem;
   // (The scale is averaged over like everything else.)
   own.fit.single_variance = false;
-  const bool all = readings.X.rows() <= kMostExplored;
+  const bool all = measurements.X.rows() <= kMostExplored;
   // Of many, some of the points are enough to find the right hills.
-  const Readings some = all ? Readings{} : part_of(readings);
+  const Measurements some = all ? Measurements{} : part_of(measurements);
   Averagers averagers;
   VectorXd first_end;
   double best_of_some = -kInf;
   Index evaluations = 0;
   for (const AveragedKernel& one : kernels) {
-    averagers.push_back(std::make_unique<Averager>(one, readings, fit_mean, own, minimizers,
+    averagers.push_back(std::make_unique<Averager>(one, measurements, fit_mean, own, minimizers,
                                                    max_iterations));
     Averager& averager = *averagers.back();
     const bool is_first = averagers.size() == 1;
@@ -833,26 +833,26 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Re
     if (!is_first) starts.push_back(first_end);
     for (Index i = 0; i < one.starts.rows(); ++i) starts.push_back(row_of(one.starts, i));
     if (all) {
-      if (is_first) averager.climb(averager.fit().explore());
-      averager.climb(starts);
+      if (is_first) averager.local_search(averager.fit().explore());
+      averager.local_search(starts);
     } else {
       MarginalLikelihood part(*one.kernel, some, fit_mean);
       Fit fit(part, own.fit, minimizers, max_iterations);
       std::vector<VectorXd> ends;
       if (is_first) ends = fit.explore();
       for (const VectorXd& start : starts) {
-        ends.push_back(fit.climb(start));
+        ends.push_back(fit.local_search(start));
         // (What is unlikely by some of the points is so by all of them, and more.)
         if (fit.best().objective < best_of_some - kHopeless) break;
       }
       if (is_first) ends.push_back(fit.problem().start);
       if (fit.best().objective < best_of_some - kHopeless) continue;
       best_of_some = std::max(best_of_some, fit.best().objective);
-      averager.climb(distinct(ends));
+      averager.local_search(distinct(ends));
     }
     if (is_first) first_end = averager.fit().best().parameters;
   }
-  ModelAverage out = average(averagers, readings.X.rows(), own.models);
+  ModelAverage out = average(averagers, measurements.X.rows(), own.models);
   for (const auto& one : averagers) evaluations += one->evaluations();
   out.best.evaluations = evaluations;
   return out;
@@ -860,36 +860,36 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Re
 
 // ---- the evidence of latent readings ------------------------------------------------------------
 
-LatentEvidence::LatentEvidence(const Kernel& kernel, LatentReadings readings, LikelihoodPtr likelihood, bool fit_mean)
-    : kernel_(kernel.clone()), readings_(std::move(readings)), likelihood_(std::move(likelihood)), fit_mean_(fit_mean) {
+LatentEvidence::LatentEvidence(const Kernel& kernel, LatentMeasurements measurements, LikelihoodPtr likelihood, bool fit_mean)
+    : kernel_(kernel.clone()), measurements_(std::move(measurements)), likelihood_(std::move(likelihood)), fit_mean_(fit_mean) {
   constant_ = VectorXd::Ones(size());
   for (Index i = 0; i < size(); ++i) {
-    if (readings_.other[static_cast<std::size_t>(i)] >= 0) constant_[i] = 0.0;
+    if (measurements_.other[static_cast<std::size_t>(i)] >= 0) constant_[i] = 0.0;
   }
 }
 
 // H A, where the functionals are H f.
-MatrixXd LatentEvidence::differences(MatrixXd by_place) const {
-  MatrixXd out(size(), by_place.cols());
+MatrixXd LatentEvidence::differences(MatrixXd by_point) const {
+  MatrixXd out(size(), by_point.cols());
   for (Index i = 0; i < size(); ++i) {
     const auto k = static_cast<std::size_t>(i);
-    copy_row(out, i, by_place, readings_.place[k]);
-    for (Index c = 0; readings_.other[k] >= 0 && c < out.cols(); ++c) out(i, c) -= by_place(readings_.other[k], c);
+    copy_row(out, i, by_point, measurements_.point[k]);
+    for (Index c = 0; measurements_.other[k] >= 0 && c < out.cols(); ++c) out(i, c) -= by_point(measurements_.other[k], c);
   }
   return out;
 }
 
 // H'M H.
-MatrixXd LatentEvidence::by_places(const MatrixXd& M) const {
-  MatrixXd out = MatrixXd::Zero(readings_.X.rows(), readings_.X.rows());
+MatrixXd LatentEvidence::by_points(const MatrixXd& M) const {
+  MatrixXd out = MatrixXd::Zero(measurements_.X.rows(), measurements_.X.rows());
   for (Index j = 0; j < size(); ++j) {
     const auto b = static_cast<std::size_t>(j);
     for (Index i = 0; i < size(); ++i) {
       const auto a = static_cast<std::size_t>(i);
-      const Index from = readings_.other[a], less = readings_.other[b];
-      out(readings_.place[a], readings_.place[b]) += M(i, j);
-      if (from >= 0) out(from, readings_.place[b]) -= M(i, j);
-      if (less >= 0) out(readings_.place[a], less) -= M(i, j);
+      const Index from = measurements_.other[a], less = measurements_.other[b];
+      out(measurements_.point[a], measurements_.point[b]) += M(i, j);
+      if (from >= 0) out(from, measurements_.point[b]) -= M(i, j);
+      if (less >= 0) out(measurements_.point[a], less) -= M(i, j);
       if (from >= 0 && less >= 0) out(from, less) += M(i, j);
     }
   }
@@ -908,13 +908,13 @@ void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   kernel_->set_log_parameters(segment_of(parameters, 0, kernels));
   const LikelihoodPtr likelihood =
       own > 0 ? likelihood_->with(segment_of(parameters, kernels + means, own)) : likelihood_;
-  VectorXd mean = readings_.mean;
+  VectorXd mean = measurements_.mean;
   if (fit_mean_) mean = parameters[kernels] * constant_;
-  const MatrixXd gram = differences(differences(kernel_->gram(readings_.X)).transpose());
+  const MatrixXd gram = differences(differences(kernel_->gram(measurements_.X)).transpose());
   SiteSystem system({mean, MatrixXd(), gram, VectorXd()});
   std::unique_ptr<SiteTerms> terms;
-  if (likelihood->ranks()) terms = std::make_unique<RankingTerms>(readings_.rankings);
-  else terms = std::make_unique<PooledTerms>(*likelihood, readings_.data);
+  if (likelihood->ranks()) terms = std::make_unique<RankingTerms>(measurements_.rankings);
+  else terms = std::make_unique<PooledTerms>(*likelihood, measurements_.data);
   const SiteFit fit = fit_sites(system, *terms);
   value_ = fit.log_evidence;
   if (!want_gradient) return;
@@ -927,12 +927,12 @@ void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
       M(i, j) = 0.5 * (fit.alpha[j] * (fit.alpha[i] + w[i]) + w[j] * fit.alpha[i] - M(i, j));
     }
   }
-  gradient_.head(kernels) = kernel_->parameter_gradient(readings_.X, by_places(M));
+  gradient_.head(kernels) = kernel_->parameter_gradient(measurements_.X, by_points(M));
   if (fit_mean_) gradient_[kernels] = (fit.alpha + w).dot(constant_);
   if (own == 0) return;
   const VectorXd moved = multiply(gram, w);
   for (Index i = 0; i < size(); ++i) {
-    const MatrixXd slopes = likelihood->parameter_slopes(fit.f[i], readings_.data[static_cast<std::size_t>(i)]);
+    const MatrixXd slopes = likelihood->parameter_slopes(fit.f[i], measurements_.data[static_cast<std::size_t>(i)]);
     for (Index p = 0; p < own; ++p) {
       gradient_[kernels + means + p] += slopes(0, p) + moved[i] * slopes(1, p) - 0.5 * v[i] * slopes(2, p);
     }
@@ -954,9 +954,9 @@ MatrixXd inverse_of(const MatrixXd& A, double floor, double& log_det) {
 }  // namespace
 
 VaryingEvidence::VaryingEvidence(const Kernel& kernel, const Kernel& noise_kernel, Index variance,
-                                 PlaceReadings readings, bool fit_mean)
+                                 PointMeasurements measurements, bool fit_mean)
     : kernel_(kernel.clone()), noise_kernel_(noise_kernel.clone()), variance_(variance),
-      readings_(std::move(readings)), fit_mean_(fit_mean) {}
+      measurements_(std::move(measurements)), fit_mean_(fit_mean) {}
 
 // With S = (C_g + g/a)^-1, q = S (Delta - n), n its least-squares level: log noise n + C_g q. The readings' likelihood
 // is -(y'K^-1 y + sum s_i/lambda_i + log det K + sum ((a_i - 1) log lambda_i + log a_i) + N log 2pi) / 2 with
@@ -964,9 +964,9 @@ VaryingEvidence::VaryingEvidence(const Kernel& kernel, const Kernel& noise_kerne
 // that is positive.
 void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   ++evaluations_;
-  const Index n = readings_.X.rows(), kernels = kernel_->parameter_count();
-  const double places = static_cast<double>(n), total = readings_.count.sum();
-  const VectorXd ones = VectorXd::Ones(n), inverse_count = over(ones, readings_.count);
+  const Index n = measurements_.X.rows(), kernels = kernel_->parameter_count();
+  const double points = static_cast<double>(n), total = measurements_.count.sum();
+  const VectorXd ones = VectorXd::Ones(n), inverse_count = over(ones, measurements_.count);
   kernel_->set_log_parameters(segment_of(parameters, 0, kernels));
   VectorXd noise_parameters(kernels);
   for (Index p = 0; p < kernels; ++p) noise_parameters[p] = parameters[p] + parameters[kernels];
@@ -975,7 +975,7 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   const double nugget = std::exp(parameters[kernels + 1]);
   const VectorXd latent = segment_of(parameters, kernels + 2, n);
 
-  const MatrixXd Cg = noise_kernel_->gram(readings_.X);
+  const MatrixXd Cg = noise_kernel_->gram(measurements_.X);
   MatrixXd A = Cg;
   add_to_diagonal(A, nugget * inverse_count);
   double log_det_noise = 0.0;
@@ -988,7 +988,7 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   found_.log_noise = multiply(Cg, q) + found_.level * ones;
   const VectorXd noise = found_.log_noise.array().exp();
 
-  MatrixXd K = kernel_->gram(readings_.X);
+  MatrixXd K = kernel_->gram(measurements_.X);
   const VectorXd pooled = times(noise, inverse_count);
   add_to_diagonal(K, pooled);
   double log_det = 0.0;
@@ -996,16 +996,16 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   found_.mean = 0.0;
   if (fit_mean_) {
     const VectorXd by_one = multiply(inverse, ones);
-    found_.mean = by_one.dot(readings_.average) / by_one.sum();
+    found_.mean = by_one.dot(measurements_.average) / by_one.sum();
   }
-  const VectorXd y = readings_.average - found_.mean * ones;
+  const VectorXd y = measurements_.average - found_.mean * ones;
   const VectorXd alpha = multiply(inverse, y);
   found_.likelihood =
-      -0.5 * (y.dot(alpha) + over(readings_.spread, noise).sum() + log_det +
-              ((readings_.count.array() - 1.0) * found_.log_noise.array() + readings_.count.array().log()).sum() +
+      -0.5 * (y.dot(alpha) + over(measurements_.spread, noise).sum() + log_det +
+              ((measurements_.count.array() - 1.0) * found_.log_noise.array() + measurements_.count.array().log()).sum() +
               total * kLog2Pi);
-  const double scale = (latent - found_.level * ones).dot(q) / places;
-  const double penalty = -0.5 * (places * (std::log(std::max(scale, 1e-300)) + kLog2Pi + 1.0) + log_det_noise);
+  const double scale = (latent - found_.level * ones).dot(q) / points;
+  const double penalty = -0.5 * (points * (std::log(std::max(scale, 1e-300)) + kLog2Pi + 1.0) + log_det_noise);
   const bool penalised = penalty < 0.0;
   value_ = found_.likelihood + (penalised ? penalty : 0.0);
   if (!want_gradient) return;
@@ -1013,8 +1013,8 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   // By log noise; then by what makes it, dlog noise = dn + C_g dq + dC_g q.
   VectorXd h(n);
   for (Index i = 0; i < n; ++i) {
-    h[i] = 0.5 * ((alpha[i] * alpha[i] - inverse(i, i)) * pooled[i] + readings_.spread[i] / noise[i] -
-                  (readings_.count[i] - 1.0));
+    h[i] = 0.5 * ((alpha[i] * alpha[i] - inverse(i, i)) * pooled[i] + measurements_.spread[i] / noise[i] -
+                  (measurements_.count[i] - 1.0));
   }
   const VectorXd pulled = multiply(S, multiply(Cg, h));
   const VectorXd share = s1 / precision;
@@ -1024,7 +1024,7 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   for (Index j = 0; j < n; ++j) {
     for (Index i = 0; i < n; ++i) M(i, j) = 0.5 * (M(i, j) - inverse(i, j));
   }
-  gradient_.head(kernels) = kernel_->parameter_gradient(readings_.X, M);
+  gradient_.head(kernels) = kernel_->parameter_gradient(measurements_.X, M);
 
   const VectorXd by_nugget = -1.0 * pulled - kappa * share, by_kernel = h + by_nugget;
   for (Index j = 0; j < n; ++j) {
@@ -1033,7 +1033,7 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
       if (penalised) M(i, j) += 0.5 * (q[j] / scale * q[i] - S(i, j));
     }
   }
-  VectorXd by_noise_kernel = noise_kernel_->parameter_gradient(readings_.X, M);
+  VectorXd by_noise_kernel = noise_kernel_->parameter_gradient(measurements_.X, M);
   by_noise_kernel[variance_] = 0.0;
   for (Index p = 0; p < kernels; ++p) gradient_[p] += by_noise_kernel[p];
   gradient_[kernels] = by_noise_kernel.sum();

@@ -56,7 +56,7 @@ class Fit {
   // Climbs from the best of the start and these points.
   void finish(const std::vector<VectorXd>& points);
   // Climbs from one point more; its end.
-  VectorXd climb(const VectorXd& start);
+  VectorXd local_search(const VectorXd& start);
   // The posterior density's logarithm but for a constant, and its slopes where they are wanted; a
   // fitted mean is integrated out of the value (under a flat prior), not of the slopes.
   double density(const VectorXd& parameters, VectorXd* gradient);
@@ -95,10 +95,10 @@ class Fit {
 };
 
 // Some of the readings, spread evenly: half of them, 100 to 300.
-Readings part_of(const Readings& readings);
+Measurements part_of(const Measurements& measurements);
 
 // The whole fit. Of many points, some are enough to find the right hill.
-FitResult fit_parameters(const Kernel& kernel, const Readings& readings, bool fit_mean,
+FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements, bool fit_mean,
                          const FitProblem& problem, const Fit::Minimizers& minimizers,
                          Index max_iterations);
 

@@ -9,10 +9,10 @@
 
 namespace gpb {
 
-// What rewards are about: f at places, a row each, or at one of them less at another.
-struct LatentReadings {
+// What rewards are about: f at points, a row each, or at one of them less at another.
+struct LatentMeasurements {
   Points X;
-  std::vector<Index> place, other;  // of each functional, the latter -1 where it is no difference
+  std::vector<Index> point, other;  // of each functional, the latter -1 where it is no difference
   VectorXd mean;                    // the functionals' prior mean
   std::vector<Likelihood::Data> data;
   std::vector<RankingSites> rankings;
@@ -22,19 +22,19 @@ class LatentEvidence final : public Evidence {
  public:
   // Parameters: the kernel's, the prior mean if it is fitted, the likelihood's, and one that means nothing (where
   // readings have log(noise)).
-  LatentEvidence(const Kernel& kernel, LatentReadings readings, LikelihoodPtr likelihood, bool fit_mean);
+  LatentEvidence(const Kernel& kernel, LatentMeasurements measurements, LikelihoodPtr likelihood, bool fit_mean);
   void factorise(const VectorXd& parameters, bool want_gradient) override;
   double value(double = 0.0) const override { return value_; }
   VectorXd gradient(double = 0.0) const override { return gradient_; }
   Index evaluations() const override { return evaluations_; }
 
  private:
-  Index size() const { return static_cast<Index>(readings_.place.size()); }
-  MatrixXd differences(MatrixXd by_place) const;
-  MatrixXd by_places(const MatrixXd& M) const;
+  Index size() const { return static_cast<Index>(measurements_.point.size()); }
+  MatrixXd differences(MatrixXd by_point) const;
+  MatrixXd by_points(const MatrixXd& M) const;
 
   std::unique_ptr<Kernel> kernel_;
-  LatentReadings readings_;
+  LatentMeasurements measurements_;
   LikelihoodPtr likelihood_;
   VectorXd constant_;  // a constant's functionals: 1, or 0 of differences
   bool fit_mean_;

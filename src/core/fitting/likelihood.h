@@ -9,7 +9,7 @@ namespace gpb {
 
 // Values at points, a row each, and their noise variances where these are their own: NaN where the
 // likelihood's noise holds, no entries where it holds for all.
-struct Readings {
+struct Measurements {
   Points X;
   VectorXd y, own_noise;
 };
@@ -42,7 +42,7 @@ class Evidence {
 // factor of the density, of D alone.
 class MarginalLikelihood final : public Evidence {
  public:
-  MarginalLikelihood(const Kernel& kernel, const Readings& readings, bool fit_mean);
+  MarginalLikelihood(const Kernel& kernel, const Measurements& measurements, bool fit_mean);
 
   void factorise(const VectorXd& parameters, bool want_gradient) override;
 
@@ -61,7 +61,7 @@ class MarginalLikelihood final : public Evidence {
   Index size() const { return X_.rows(); }  // points
   // Those that have the likelihood's noise, less the points.
   double repeats() const { return counts_.sum() - static_cast<double>(size()); }
-  void pool(const Readings& readings);
+  void pool(const Measurements& measurements);
   // The averages of all observations of each point, their noise and their spread, at this noise.
   void weigh(double least);
   void fill_covariance();

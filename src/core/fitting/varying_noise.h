@@ -1,5 +1,5 @@
-// The likelihood of readings whose noise differs from place to place, penalised as hetGP does (Binois, Gramacy and
-// Ludkovski 2018): log noise at the places is the mean of a Gaussian process over latent values, smoothed by a nugget.
+// The likelihood of readings whose noise differs from point to point, penalised as hetGP does (Binois, Gramacy and
+// Ludkovski 2018): log noise at the points is the mean of a Gaussian process over latent values, smoothed by a nugget.
 #ifndef GPB_VARYING_NOISE_H
 #define GPB_VARYING_NOISE_H
 
@@ -7,8 +7,8 @@
 
 namespace gpb {
 
-// Readings by places, a row of X each: how many, their averages, and sums of squares about these.
-struct PlaceReadings {
+// Measurements by points, a row of X each: how many, their averages, and sums of squares about these.
+struct PointMeasurements {
   Points X;
   VectorXd count, average, spread;
 };
@@ -17,7 +17,7 @@ struct PlaceReadings {
 struct VaryingNoise {
   VectorXd weights;  // log noise at x is level + k(x)'weights
   double level = 0.0;
-  VectorXd log_noise;  // at the places
+  VectorXd log_noise;  // at the points
   double mean = 0.0;
   double likelihood = -kInf;  // not penalised
 };
@@ -27,7 +27,7 @@ struct VaryingNoise {
 class VaryingEvidence final : public Evidence {
  public:
   // `noise_kernel` has variance 1 and parameters in the kernel's order; `variance`: the number of that one.
-  VaryingEvidence(const Kernel& kernel, const Kernel& noise_kernel, Index variance, PlaceReadings readings,
+  VaryingEvidence(const Kernel& kernel, const Kernel& noise_kernel, Index variance, PointMeasurements measurements,
                   bool fit_mean);
   void factorise(const VectorXd& parameters, bool want_gradient) override;
   double value(double = 0.0) const override { return value_; }
@@ -39,7 +39,7 @@ class VaryingEvidence final : public Evidence {
  private:
   std::unique_ptr<Kernel> kernel_, noise_kernel_;
   Index variance_;
-  PlaceReadings readings_;
+  PointMeasurements measurements_;
   bool fit_mean_;
   VaryingNoise found_;
   double value_ = 0.0;

@@ -1,4 +1,4 @@
-// Laplace's approximation from a cold start: what rewards say of some functionals of f (a place, or
+// Laplace's approximation from a cold start: what rewards say of some functionals of f (a point, or
 // one minus another) becomes a site each, of precision W = -l'' and weighted value b = W f + l' (never
 // b / W: W underflows), with which an engine's Gaussian posterior is a Newton step. So posteriors are
 // functions of data and parameters alone, whoever looked when.

@@ -41,7 +41,7 @@ class Likelihood {
   virtual std::shared_ptr<const Likelihood> with(const VectorXd& parameters) const;
   // By these, a column each: of the log likelihood at f, of its slope, of minus its second derivative.
   virtual MatrixXd parameter_slopes(double f, const Data& data) const;
-  // Are rewards places in rankings, whose likelihood is no sum over functionals? See ranking.h.
+  // Are rewards points in rankings, whose likelihood is no sum over functionals? See ranking.h.
   virtual bool ranks() const { return false; }
   // Is it log-concave? Where not, fits begin at the maximum of one that is.
   virtual bool concave() const { return true; }

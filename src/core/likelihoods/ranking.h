@@ -17,10 +17,10 @@ struct PairSite {
 };
 
 struct RankingSites {
-  Index size = 0;    // places, the best first
+  Index size = 0;    // points, the best first
   Index stages = 0;  // of which so many are known to be chosen before all that come later
   double weight = 1.0;  // the power of its likelihood
-  std::vector<PairSite> pairs;  // place i less place j, i < j, by i and then by j
+  std::vector<PairSite> pairs;  // point i less point j, i < j, by i and then by j
 
   const PairSite& pair(Index i, Index j) const {
     return pairs[static_cast<std::size_t>(i * size - i * (i + 1) / 2 + j - i - 1)];

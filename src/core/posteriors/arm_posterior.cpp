@@ -639,7 +639,7 @@ bool Posterior::set_sites(const std::vector<Functional>&, const SiteFit&) { thro
 
 void Posterior::set_awaited(const std::vector<Functional>&, const SiteFit&) { throw no_sites(*this); }
 
-void Posterior::differences(const Candidates&, const Place&, VectorXd&, VectorXd&) const {
+void Posterior::differences(const Candidates&, const Point&, VectorXd&, VectorXd&) const {
   throw std::invalid_argument("engine \"" + engine() + "\" knows no differences");
 }
 
@@ -705,13 +705,13 @@ TablePosterior::Pool TablePosterior::pooled() const {
 }
 
 void TablePosterior::add(const Observation& o) {
-  entries_.push_back({o.place.row, o.value, o.weight, o.round, true, log_scale_});
+  entries_.push_back({o.point.row, o.value, o.weight, o.round, true, log_scale_});
   if (forgetting_.fades()) return;
   if (pool_) {
     put(*pool_, entries_.back(), 1.0);
     stale_ = true;
   } else {
-    engine_->add(o.place.row, o.value, o.weight);
+    engine_->add(o.point.row, o.value, o.weight);
   }
 }
 
@@ -809,12 +809,12 @@ SitePrior TablePosterior::prior_of(const std::vector<Functional>& functionals) c
   if (phi) out.features.resize(t, phi->cols());
   for (Index i = 0; i < t; ++i) {
     const Functional& one = functionals[static_cast<std::size_t>(i)];
-    out.mean[i] = prior[one.place.row] - (one.compares ? prior[one.other.row] : 0.0);
+    out.mean[i] = prior[one.point.row] - (one.compares ? prior[one.other.row] : 0.0);
     if (!phi) {
-      copy_row(X, i, *engine_->table().points, one.place.row);
+      copy_row(X, i, *engine_->table().points, one.point.row);
       continue;
     }
-    VectorXd features = row_of(*phi, one.place.row);
+    VectorXd features = row_of(*phi, one.point.row);
     if (one.compares) features -= row_of(*phi, one.other.row);
     set_row(out.features, i, features);
   }
@@ -837,7 +837,7 @@ bool TablePosterior::set_sites(const std::vector<Functional>& functionals, const
   VectorXd weight_of(VectorXd::Zero(engine_->prior_mean().size())), weighted_of = weight_of;
   double squares = 0.0;
   for (Index i = 0; i < t; ++i) {
-    const Index row = functionals[static_cast<std::size_t>(i)].place.row;
+    const Index row = functionals[static_cast<std::size_t>(i)].point.row;
     weight_of[row] = weight[i];
     weighted_of[row] = weighted[i];
     squares += weighted[i] / weight[i] * weighted[i];
@@ -901,10 +901,10 @@ const ArmPosterior& TablePosterior::settled() const {
 
 // ---- what it says -----------------------------------------------------------
 
-void TablePosterior::at(const Place& place, double& mean, double& sd) const {
+void TablePosterior::at(const Point& point, double& mean, double& sd) const {
   const ArmPosterior& all = settled();
-  mean = all.mean()[place.row];
-  sd = std::sqrt(all.variance()[place.row]);
+  mean = all.mean()[point.row];
+  sd = std::sqrt(all.variance()[point.row]);
 }
 
 Moments TablePosterior::moments(const Candidates& candidates) const {
@@ -954,7 +954,7 @@ MatrixXd TablePosterior::covariance(const Candidates& candidates,
   return settled().covariance(rows);
 }
 
-void TablePosterior::differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+void TablePosterior::differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                                  VectorXd& variance) const {
   const ArmPosterior& all = settled();
   const VectorXd covariance = all.covariance_with(from.row);
@@ -970,11 +970,11 @@ void TablePosterior::differences(const Candidates& candidates, const Place& from
   }
 }
 
-VectorXd TablePosterior::means_at(const std::vector<const Place*>& places,
+VectorXd TablePosterior::means_at(const std::vector<const Point*>& points,
                                   const std::vector<Index>&) const {
   const VectorXd& mean = settled().mean();
-  VectorXd out(static_cast<Index>(places.size()));
-  for (std::size_t k = 0; k < places.size(); ++k) out[static_cast<Index>(k)] = mean[places[k]->row];
+  VectorXd out(static_cast<Index>(points.size()));
+  for (std::size_t k = 0; k < points.size(); ++k) out[static_cast<Index>(k)] = mean[points[k]->row];
   return out;
 }
 
@@ -1009,7 +1009,7 @@ void TablePosterior::sample_all(const Posterior& centre, const Candidates& candi
 
 namespace {
 
-constexpr Index kMostPlaces = 1000;  // more: a factor of their covariance takes longer than the draws
+constexpr Index kMostPoints = 1000;  // more: a factor of their covariance takes longer than the draws
 constexpr double kLeftOut = 1e-9;
 constexpr Index kBlock = 64;  // so many draws are one product
 
@@ -1035,17 +1035,17 @@ MatrixXd pivoted_root(const MatrixXd& covariance) {
 
 }  // namespace
 
-// P(f(x) > f(place)) is at most exp(-z^2 / 2) / 2, z the difference of the means by the sum of the sds, which is no
+// P(f(x) > f(point)) is at most exp(-z^2 / 2) / 2, z the difference of the means by the sum of the sds, which is no
 // less than the difference's own sd.
-JointMaxima::Model JointMaxima::model_of(const Posterior& known, double weight, const Candidates& all, Index place) {
+JointMaxima::Model JointMaxima::model_of(const Posterior& known, double weight, const Candidates& all, Index point) {
   const Moments moments = known.moments(all);
   const Index n = all.size();
   const double reach = std::sqrt(2.0 * std::log(static_cast<double>(n) / (2.0 * kLeftOut)));
   const auto sd = [&moments](Index i) { return std::sqrt(std::max(moments.variance[i], 0.0)); };
-  std::vector<Index> kept{place};
+  std::vector<Index> kept{point};
   for (Index i = 0; i < n; ++i) {
-    if (i == place) continue;
-    if (moments.mean[place] - moments.mean[i] <= reach * (sd(i) + sd(place))) kept.push_back(i);
+    if (i == point) continue;
+    if (moments.mean[point] - moments.mean[i] <= reach * (sd(i) + sd(point))) kept.push_back(i);
   }
   Model out;
   out.weight = weight;
@@ -1055,11 +1055,11 @@ JointMaxima::Model JointMaxima::model_of(const Posterior& known, double weight, 
   return out;
 }
 
-std::unique_ptr<JointMaxima> JointMaxima::of(const Posterior& known, const Candidates& all, Index place) {
-  if (!all.complete || all.size() > kMostPlaces) return nullptr;
+std::unique_ptr<JointMaxima> JointMaxima::of(const Posterior& known, const Candidates& all, Index point) {
+  if (!all.complete || all.size() > kMostPoints) return nullptr;
   auto out = std::make_unique<JointMaxima>();
   for (Index k = 0; k < known.models(); ++k) {
-    out->models_.push_back(model_of(known.model(k), known.model_weight(k), all, place));
+    out->models_.push_back(model_of(known.model(k), known.model_weight(k), all, point));
   }
   return out;
 }

@@ -5,7 +5,7 @@
 #define GPB_DENSE_POSTERIOR_H
 
 #include "posteriors/forgetting.h"
-#include "posteriors/lineage.h"
+#include "posteriors/posterior_id.h"
 #include "linalg/growing_cholesky.h"
 #include "kernels/kernel.h"
 
@@ -88,9 +88,9 @@ class DensePosterior {
   double quadratic() const;
   double log_likelihood() const;
 
-  // What a cache needs to know: observations appended since leave `lineage`
+  // What a cache needs to know: observations appended since leave `posterior_id`
   // alone, a changed target raises `revision`, anything else makes a new lineage.
-  const std::shared_ptr<const char>& lineage() const { return lineage_.token; }
+  const std::shared_ptr<const char>& posterior_id() const { return posterior_id_.token; }
   std::size_t revision() const { return revision_; }
 
  private:
@@ -119,7 +119,7 @@ class DensePosterior {
   std::vector<double> present_;      // correlation with f now
   Index now_ = 0;
   GrowingCholesky factor_;
-  Lineage lineage_;
+  PosteriorId posterior_id_;
   std::size_t revision_ = 0;
   mutable VectorXd whitened_;       // its first solved_ entries are valid
   mutable Index solved_ = 0;
@@ -147,7 +147,7 @@ class PredictionCache {
   Points X_;
   Panels solved_;
   Index rows_ = 0;
-  std::shared_ptr<const char> lineage_;
+  std::shared_ptr<const char> posterior_id_;
   std::size_t revision_ = 0;
   Index now_ = 0;
   VectorXd prior_, sum_, squares_;  // sum_ and squares_ are padded to whole panels

@@ -1,4 +1,4 @@
-// The maximum of f over finitely many places and its value at one of them, drawn jointly as often as one likes: the
+// The maximum of f over finitely many points and its value at one of them, drawn jointly as often as one likes: the
 // covariance is factorised once.
 #ifndef GPB_JOINT_MAXIMA_H
 #define GPB_JOINT_MAXIMA_H
@@ -11,21 +11,21 @@ namespace gpb {
 
 class JointMaxima {
  public:
-  // `place`: a number of a candidate. Places that are above it with a probability of less than 1e-9, all of them
+  // `point`: a number of a candidate. Points that are above it with a probability of less than 1e-9, all of them
   // together, are left out: no draw in a thousand million would differ. Null where candidates are too many, or not
   // complete.
-  static std::unique_ptr<JointMaxima> of(const Posterior& known, const Candidates& all, Index place);
-  // A row each: the maximum, and the value at the place.
+  static std::unique_ptr<JointMaxima> of(const Posterior& known, const Candidates& all, Index point);
+  // A row each: the maximum, and the value at the point.
   MatrixXd draw(Index draws, Rng& rng) const;
 
  private:
-  // What the places left are under one model of an average: mean + root z, the place first.
+  // What the points left are under one model of an average: mean + root z, the point first.
   struct Model {
     double weight;
     VectorXd mean;
     MatrixXd root;
   };
-  static Model model_of(const Posterior& known, double weight, const Candidates& all, Index place);
+  static Model model_of(const Posterior& known, double weight, const Candidates& all, Index point);
   void draw_of(const Model& model, const std::vector<Index>& rows, Rng& rng, MatrixXd& out) const;
 
   std::vector<Model> models_;

@@ -2,7 +2,7 @@
 //
 // Neighbouring arms are the leaves' of a tree, and of each node one arm is the centre c. Of a node
 // that was opened when its arms' means were m_j, their sds s_j and the sds of f_j - f_c were d_j it
-// is known that now, for `moved` the most that all observations since can have done (Motion),
+// is known that now, for `moved` the most that all observations since can have done (DriftBound),
 //   mean_j <= max (m_j) + max (s_j) moved,        sd_j <= max (s_j),
 //   mean_j <= mean_c + max (m_j - m_c) + max (d_j) moved,  sd_j <= sd_c + max (d_j),
 // for sds only fall; the means and sds of centres are exact whenever the node above is open. For
@@ -42,7 +42,7 @@ class LazyArms {
     // differences to the centre.
     double joint = 0.0, mean = 0.0, sd = 0.0, apart = 0.0;
     double weight = 0.0, centre_mean = 0.0;
-    Motion seen;
+    DriftBound seen;
     Index opened = -1;
     std::unique_ptr<LowRankCandidates> kept;
   };
@@ -60,7 +60,7 @@ class LazyArms {
     Index number;
     bool operator<(const Bound& other) const { return value < other.value; }
   };
-  struct Looked {
+  struct Evaluated {
     Index leaf;
     double best;
     VectorXd score;
@@ -74,11 +74,11 @@ class LazyArms {
     const RisingScore& score;
     const LowRankPosterior& posterior;
     const std::vector<char>* eligible;
-    Motion now;
+    DriftBound now;
     double weight;  // 0 where there is none
     std::vector<Bound> heap;
     std::vector<Opened> opened;
-    std::vector<Looked> looked;
+    std::vector<Evaluated> looked;
     double best = -kInf;
     Index first;    // of the arms tied with the best
     // (Twice the tolerance: bounds are rounded too.)
@@ -107,14 +107,14 @@ class LazyArms {
   View view(Node& node, const LowRankPosterior& posterior);
   void drop_stale();
   void follow_moves(const LowRankPosterior& posterior);
-  double moved(const Motion& then, const Motion& now) const;
+  double moved(const DriftBound& then, const DriftBound& now) const;
   Reach reach(const Node& node, double centre_mean, double centre_sd, double weight,
-              const Motion& now) const;
+              const DriftBound& now) const;
   void open(Index number, Round& round);
   void look(Index number, const View& view, Round& round);
   void remember(Node& node, const View& view, const Round& round) const;
   void gather(Node& node, const View& view, const Round& round) const;
-  Index first_tied(const std::vector<Looked>& looked, double least) const;
+  Index first_tied(const std::vector<Evaluated>& looked, double least) const;
 
   Node& node(Index number) { return nodes_[static_cast<std::size_t>(number)]; }
   const Node& node(Index number) const { return nodes_[static_cast<std::size_t>(number)]; }
@@ -130,7 +130,7 @@ class LazyArms {
   double kept_numbers_ = 0.0;
   double slack_ = 0.0;        // of the posterior's certificate
   // LowRankPosterior::moves(): from any time to `moves_until_`, and from there to now.
-  Motion moves_until_;
+  DriftBound moves_until_;
   VectorXd moves_before_ = VectorXd::Zero(1), moves_since_ = VectorXd::Zero(1);
 };
 

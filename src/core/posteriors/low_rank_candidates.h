@@ -37,7 +37,7 @@ class LowRankCandidates {
   MatrixXd features_;  // with room for more columns
   Index rank_ = 0;
   Index next_step_ = 0;
-  std::shared_ptr<const char> lineage_;
+  std::shared_ptr<const char> posterior_id_;
   VectorXd unclipped_;  // the variance, before rounding errors below 0 are cut off
   VectorXd unclipped_apart_;
   double hidden_apart_ = 0.0;

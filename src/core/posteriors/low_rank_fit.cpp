@@ -37,7 +37,7 @@ void LowRankPosterior::clear_basis() {
   residual_ = variance_;
   resolution_ = 10.0 * kRounding * variance_;
   forget_reference();
-  break_lineage();
+  renew_posterior_id();
 }
 
 // The row's point joins: a new last column of the features, for all rows.
@@ -264,7 +264,7 @@ void LowRankPosterior::refit() {
   updates_ = drops_ = 0;
   weights_valid_ = of_basis_valid_ = false;
   measure_residuals();
-  break_lineage();
+  renew_posterior_id();
 }
 
 void LowRankPosterior::record(LowRankStep step) {
@@ -275,14 +275,14 @@ void LowRankPosterior::record(LowRankStep step) {
   while (steps_end_ - steps_begin() > most) steps_.pop_front();
 }
 
-void LowRankPosterior::break_lineage() {
+void LowRankPosterior::renew_posterior_id() {
   steps_.clear();
-  lineage_ = Lineage();
+  posterior_id_ = PosteriorId();
 }
 
 // Variances may have grown.
-void LowRankPosterior::begin_era() {
-  era_ = Lineage();
+void LowRankPosterior::begin_version() {
+  version_ = PosteriorId();
   from_prior_ = false;
 }
 
@@ -850,7 +850,7 @@ LazyArms::LazyArms(const Kernel& kernel, const Points& arms, Index inputs, Vecto
   for (Index i = 0; i < n && prior_mean.size() > 1; ++i) prior_mean_[i] = prior_mean[arm_of(i)];
   const LowRankPosterior nothing(kernel.clone(), 1.0);
   const RisingScore mean{nullptr, 0.0, 0.0};
-  const Round prior{mean, nothing, nullptr, Motion(), 0.0, {}, {}, {}, 0.0, 0};
+  const Round prior{mean, nothing, nullptr, DriftBound(), 0.0, {}, {}, {}, 0.0, 0};
   for (Node& any : nodes_) {
     const View at = view(any, nothing);
     any.opened = -1;
@@ -974,8 +974,8 @@ void LazyArms::drop_stale() {
 
 // To go through all observations takes time: now and then.
 void LazyArms::follow_moves(const LowRankPosterior& posterior) {
-  const Motion now = posterior.motion();
-  if (moves_until_.era != now.era ||
+  const DriftBound now = posterior.drift_bound();
+  if (moves_until_.version != now.version ||
       now.observations > moves_until_.observations + kMovesEvery) {
     moves_before_ = posterior.moves(0);
     moves_until_ = now;
@@ -984,9 +984,9 @@ void LazyArms::follow_moves(const LowRankPosterior& posterior) {
 }
 
 // By how many of its sds of then a mean has moved since; infinite where nothing is known.
-double LazyArms::moved(const Motion& then, const Motion& now) const {
-  const bool since_prior = !then.era && now.from_prior;
-  if (!since_prior && then.era != now.era) return kInf;
+double LazyArms::moved(const DriftBound& then, const DriftBound& now) const {
+  const bool since_prior = !then.version && now.from_prior;
+  if (!since_prior && then.version != now.version) return kInf;
   if (now.changes == then.changes) {
     const Index until = moves_until_.observations;
     return then.observations < until ? moves_before_[then.observations] + moves_since_[0]
@@ -999,7 +999,7 @@ double LazyArms::moved(const Motion& then, const Motion& now) const {
 // (What has been seen differs from the exact posterior, of which the bounds are true, by the
 // certificate.)
 LazyArms::Reach LazyArms::reach(const Node& of, double centre_mean, double centre_sd,
-                                double weight, const Motion& now) const {
+                                double weight, const DriftBound& now) const {
   const double since = moved(of.seen, now) + slack_;
   if (std::isinf(since)) return {kInf, kInf, kInf};
   const double slack = slack_ * (of.sd + centre_sd);
@@ -1061,7 +1061,7 @@ void LazyArms::open(Index number, Round& round) {
 void LazyArms::look(Index number, const View& view, Round& round) {
   Node& leaf = node(number);
   remember(leaf, view, round);
-  Looked here{number, -kInf, VectorXd(leaf.count)};
+  Evaluated here{number, -kInf, VectorXd(leaf.count)};
   for (Index j = 0; j < leaf.count; ++j) {
     const auto arm = static_cast<std::size_t>(arm_of(leaf.first + j));
     const bool allowed = !round.eligible || (*round.eligible)[arm];
@@ -1078,9 +1078,9 @@ void LazyArms::look(Index number, const View& view, Round& round) {
                        : std::min(round.first, first_tied({round.looked.back()}, round.best - tie));
 }
 
-Index LazyArms::first_tied(const std::vector<Looked>& looked, double least) const {
+Index LazyArms::first_tied(const std::vector<Evaluated>& looked, double least) const {
   Index first = size();
-  for (const Looked& part : looked) {
+  for (const Evaluated& part : looked) {
     if (part.best < least) continue;
     const Node& leaf = node(part.leaf);
     for (Index j = 0; j < leaf.count; ++j) {
@@ -1098,7 +1098,7 @@ Index LazyArms::choose(const RisingScore& score, const LowRankPosterior& posteri
   slack_ = 2.0 * posterior.certificate().largest();
   follow_moves(posterior);
   const double weight = std::isnan(score.weight) ? 0.0 : score.weight;
-  Round round{score, posterior, eligible, posterior.motion(), weight, {}, {}, {}, -kInf, size()};
+  Round round{score, posterior, eligible, posterior.drift_bound(), weight, {}, {}, {}, -kInf, size()};
   round.heap.push_back({kInf, static_cast<Index>(nodes_.size()) - 1});
   while (!round.heap.empty() && !(round.heap.front().value < round.least())) {
     std::pop_heap(round.heap.begin(), round.heap.end());

@@ -122,7 +122,7 @@ void LowRankCandidates::start_from_prior(const Kernel& kernel) {
 
 // variance = k(x, x) - |phi|^2 + |M^-1 phi|^2.
 void LowRankCandidates::restart(const LowRankPosterior& posterior) {
-  lineage_ = posterior.lineage();
+  posterior_id_ = posterior.posterior_id();
   next_step_ = posterior.steps_end();
   rank_ = posterior.rank();
   start_from_prior(posterior.basis().kernel());
@@ -167,7 +167,7 @@ void LowRankCandidates::observe(const LowRankStep& step) {
 
 void LowRankCandidates::follow(const LowRankPosterior& posterior) {
   const Index missed = posterior.steps_end() - next_step_;
-  if (lineage_ != posterior.lineage() || next_step_ < posterior.steps_begin() ||
+  if (posterior_id_ != posterior.posterior_id() || next_step_ < posterior.steps_begin() ||
       missed > posterior.rank() + kRestartSteps) {
     restart(posterior);
   }
@@ -371,7 +371,7 @@ void LowRankPosterior::drop(Index i) {
   Observation& gone = at(i);
   if (!gone.known) return;
   gone.known = false;
-  begin_era();
+  begin_version();
   --known_;
   const auto row = static_cast<std::size_t>(gone.row);
   if (--count_[row] == 0) ++dead_rows_;
@@ -415,7 +415,7 @@ void LowRankPosterior::set_noise_scales(const VectorXd& noise_scale) {
     throw std::invalid_argument("noise scales and observations differ in number");
   }
   for (Index i = 0; i < size(); ++i) at(i).noise_scale = noise_scale[i];
-  begin_era();
+  begin_version();
   rebuild_statistics();
   refit();
   tighten();
@@ -429,7 +429,7 @@ void LowRankPosterior::set_observations(const VectorXd& y, const VectorXd& noise
     at(i).y = y[i];
     at(i).noise_scale = noise_scale[i];
   }
-  begin_era();
+  begin_version();
   rebuild_statistics();
   measured_at_ = 0;
   refit();
@@ -461,7 +461,7 @@ void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& n
   check_point(X.cols());
   // Without a basis a new row costs nothing; the basis is chosen when all are there.
   clear_basis();
-  begin_era();
+  begin_version();
   for (Index i = 0; i < X.rows(); ++i) {
     const Index row = row_of(X.row(i).transpose());
     observe(row, y[i], noise_scale[i]);
@@ -576,18 +576,18 @@ void LowRankPosterior::predict_by_basis(const Points& X, VectorXd& mean, VectorX
   const LowRankError anywhere = errors ? certificate_of_basis() : LowRankError();
   for (Index first = 0; first < X.rows(); first += kPredictBlock) {
     const Index count = std::min(kPredictBlock, X.rows() - first);
-    const Told told = tell(X.middleRows(first, count));
-    mean.segment(first, count) = told.mean;
+    const BasisMoments by_basis = basis_moments(X.middleRows(first, count));
+    mean.segment(first, count) = by_basis.mean;
     // Coordinates that rounding has spoilt cancel in the sum: only that may be clipped.
-    variance.segment(first, count) = (told.inside + told.outside).cwiseMax(0.0);
+    variance.segment(first, count) = (by_basis.inside + by_basis.outside).cwiseMax(0.0);
     for (Index i = 0; errors && i < count; ++i) {
-      errors->push_back(error_at(told.inside[i], told.outside[i], anywhere));
+      errors->push_back(error_at(by_basis.inside[i], by_basis.outside[i], anywhere));
     }
   }
 }
 
 // variance = k(x, x) - |phi|^2 + |M^-1 phi|^2.
-LowRankPosterior::Told LowRankPosterior::tell(const Points& X) const {
+LowRankPosterior::BasisMoments LowRankPosterior::basis_moments(const Points& X) const {
   const Index n = X.rows(), r = rank();
   const VectorXd& w = weights();
   Panels phi(n);
@@ -690,7 +690,7 @@ VectorXd LowRankPosterior::means_at_observations() const {
 // Where U is what the rows are long along, the last part is small: no more than |phi - U U'phi| |s - U U's|. What is
 // kept serves while the basis only grows, rows come and the weights move.
 bool LowRankPosterior::outlined() const {
-  return outline_.lineage == lineage_.token && 2 * outline_.rows_at_start > rows_ &&
+  return outline_.posterior_id == posterior_id_.token && 2 * outline_.rows_at_start > rows_ &&
          4 * outline_.directions.rows() > 3 * rank();
 }
 
@@ -705,7 +705,7 @@ void LowRankPosterior::outline() const {
     U = product(M, crossprod(M, U));
   }
   make_orthonormal(U);
-  outline_ = Outline{lineage_.token, 0, rows_, std::move(U), MatrixXd(), weights(), VectorXd(), VectorXd()};
+  outline_ = Outline{posterior_id_.token, 0, rows_, std::move(U), MatrixXd(), weights(), VectorXd(), VectorXd()};
   follow_outline();
 }
 
@@ -786,7 +786,7 @@ Index LowRankPosterior::best_observation(double offset) const {
   return best;
 }
 
-// In the notation of Motion, the largest move in sds of then is the root of
+// In the notation of DriftBound, the largest move in sds of then is the root of
 //   v'(C + N)^-1 C (C + N)^-1 v = v'(C + N)^-1 v - |N^1/2 (C + N)^-1 v|^2,
 // the sum of the innovations less that of what is left of the residuals now, over the noise:
 // N (C + N)^-1 v = v - C (C + N)^-1 v. It grows with what has been learnt, and not, as the

@@ -20,7 +20,7 @@
 #include <deque>
 #include <unordered_map>
 
-#include "posteriors/lineage.h"
+#include "posteriors/posterior_id.h"
 #include "posteriors/low_rank_basis.h"
 
 namespace gpb {
@@ -36,7 +36,7 @@ struct LowRankError {
 // Does it correct what its basis says? See above.
 enum class LowRankAnswers { from_basis, corrected };
 
-// How far means have moved since some time: between two looks at the same `era`, in which
+// How far means have moved since some time: between two looks at the same `version`, in which
 // observations are only added and values changed, the mean at x has moved by no more than
 //   (sd at x at the first look) * (root of the growth of `innovations` + growth of `changes`),
 // and where no value has changed by no more than that sd * moves(0)[observations then].
@@ -44,8 +44,8 @@ enum class LowRankAnswers { from_basis, corrected };
 // covariance at the first look and c that with x: c'(C + N)^-1 c is what the variance at x has
 // lost, v'(C + N)^-1 v the sum of v_i^2 over their variances. A change of values by D moves it by
 // |N^-1/2 D| sds at most, and the later innovations, whitened, by as much again.)
-struct Motion {
-  std::shared_ptr<const char> era;
+struct DriftBound {
+  std::shared_ptr<const char> version;
   bool from_prior = true;  // the era began with nothing known
   double innovations = 0.0;
   double changes = 0.0;
@@ -149,15 +149,15 @@ class LowRankPosterior {
 
   // For caches, which may have missed a few steps: those from number `first` on, as far as
   // they are kept (steps_begin() <= first).
-  const std::shared_ptr<const char>& lineage() const { return lineage_.token; }
+  const std::shared_ptr<const char>& posterior_id() const { return posterior_id_.token; }
   Index steps_begin() const { return steps_end_ - static_cast<Index>(steps_.size()); }
   Index steps_end() const { return steps_end_; }
   const LowRankStep& step(Index number) const {
     return steps_[static_cast<std::size_t>(number - steps_begin())];
   }
   const VectorXd& weights() const;  // w
-  Motion motion() const {
-    return {era_.token, from_prior_, innovations_, changes_, size()};
+  DriftBound drift_bound() const {
+    return {version_.token, from_prior_, innovations_, changes_, size()};
   }
   // By how many of its sds of then a mean can have moved since there were `since`, since + 1, ..
   // size() observations: the largest that is possible. Only for looks of this era; O(r) for each.
@@ -227,15 +227,15 @@ class LowRankPosterior {
   void rebuild_statistics();
   void refit();
   void record(LowRankStep step);
-  void break_lineage();
-  void begin_era();
+  void renew_posterior_id();
+  void begin_version();
   const VectorXd& weights_on_points() const;
   // What the basis says of some points: the mean, and the variance's parts within the span and
   // beyond it.
-  struct Told {
+  struct BasisMoments {
     VectorXd mean, inside, outside;
   };
-  Told tell(const Points& X) const;
+  BasisMoments basis_moments(const Points& X) const;
   LowRankError error_at(double inside, double outside, const LowRankError& anywhere) const;
   LowRankError corrected_error(const LowRankError& of_basis) const;
   void correct(const Points& X, VectorXd& mean, VectorXd& variance) const;
@@ -300,7 +300,7 @@ class LowRankPosterior {
   // Means at the rows by the weights of some time ago, and what has changed since in a few directions, along which
   // the rows are long; see rows_of_largest_means().
   struct Outline {
-    std::shared_ptr<const char> lineage;  // the rows and their coordinates are those since then
+    std::shared_ptr<const char> posterior_id;  // the rows and their coordinates are those since then
     Index rows = 0, rows_at_start = 0;
     MatrixXd directions;       // U
     MatrixXd along;            // U'phi, a row each, with room to spare
@@ -320,11 +320,11 @@ class LowRankPosterior {
   mutable LowRankError of_basis_;  // see certificate_of_basis()
   mutable bool of_basis_valid_ = false;
 
-  Lineage era_;
+  PosteriorId version_;
   bool from_prior_ = true;
-  double innovations_ = 0.0, changes_ = 0.0;  // see Motion
+  double innovations_ = 0.0, changes_ = 0.0;  // see DriftBound
 
-  Lineage lineage_;
+  PosteriorId posterior_id_;
   std::deque<LowRankStep> steps_;
   Index steps_end_ = 0;
 };

@@ -20,7 +20,7 @@ MixturePosterior::MixturePosterior(std::vector<Model> models, double noise_var)
 // ---- following the observations -----------------------------------------------------------------
 
 void MixturePosterior::add(const Observation& observation) {
-  places_.push_back(observation.place);
+  points_.push_back(observation.point);
   kept_.push_back(1);
   for (Model& one : models_) {
     Observation own = observation;
@@ -47,7 +47,7 @@ void MixturePosterior::rescale(double factor) {
 }
 
 void MixturePosterior::clear() {
-  places_.clear();
+  points_.clear();
   kept_.clear();
   for (Model& one : models_) one.posterior->clear();
 }
@@ -97,12 +97,12 @@ void MixturePosterior::mix(const MatrixXd& means, const MatrixXd& variances, Vec
   }
 }
 
-void MixturePosterior::at(const Place& place, double& mean, double& sd) const {
+void MixturePosterior::at(const Point& point, double& mean, double& sd) const {
   VectorXd means(models()), variances(models());
   for (Index k = 0; k < models(); ++k) {
     double deviation, ignored;
-    model(k).at(place, means[k], deviation);
-    if (centre_) centre(k).at(place, means[k], ignored);
+    model(k).at(point, means[k], deviation);
+    if (centre_) centre(k).at(point, means[k], ignored);
     variances[k] = deviation * deviation;
   }
   VectorXd both_mean, both_variance;
@@ -224,26 +224,26 @@ MatrixXd MixturePosterior::covariance(const Candidates& candidates,
   return out;
 }
 
-VectorXd MixturePosterior::means_at(const std::vector<const Place*>& places,
+VectorXd MixturePosterior::means_at(const std::vector<const Point*>& points,
                                     const std::vector<Index>& slots) const {
-  VectorXd out = VectorXd::Zero(static_cast<Index>(places.size()));
+  VectorXd out = VectorXd::Zero(static_cast<Index>(points.size()));
   for (Index k = 0; k < models(); ++k) {
-    out += model_weight(k) * centre(k).means_at(places, slots);
+    out += model_weight(k) * centre(k).means_at(points, slots);
   }
   return out;
 }
 
 Index MixturePosterior::best_slot() const {
-  std::vector<const Place*> places;
+  std::vector<const Point*> points;
   std::vector<Index> slots;
-  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
+  for (std::size_t slot = 0; slot < points_.size(); ++slot) {
     if (!kept_[slot]) continue;
-    places.push_back(&places_[slot]);
+    points.push_back(&points_[slot]);
     slots.push_back(static_cast<Index>(slot));
   }
-  if (places.empty()) return -1;
+  if (points.empty()) return -1;
   Index best;
-  means_at(places, slots).maxCoeff(&best);
+  means_at(points, slots).maxCoeff(&best);
   return slots[index(best)];
 }
 
@@ -334,7 +334,7 @@ TransferPosterior::TransferPosterior(std::unique_ptr<OpenPosterior> engine, doub
 void TransferPosterior::learn_rows() {
   for (Index i = 0; i < first_; ++i) {
     Observation one;
-    one.place = Place::point(row_of(rows_->inputs, i));
+    one.point = Point::point(row_of(rows_->inputs, i));
     one.value = prior_mean_ + rows_->values[i];
     one.weight = engine_->noise_var() / rows_->noise_var[i];
     one.owns_noise = true;
@@ -346,8 +346,8 @@ void TransferPosterior::learn_rows() {
 
 void TransferPosterior::add(const Observation& observation) {
   Observation one = observation;
-  one.place = of_engine(observation.place);
-  places_.push_back(one.place);
+  one.point = of_engine(observation.point);
+  points_.push_back(one.point);
   kept_.push_back(1);
   engine_->add(one);
 }
@@ -365,7 +365,7 @@ void TransferPosterior::drop(Index slot) {
 }
 
 void TransferPosterior::clear() {
-  places_.clear();
+  points_.clear();
   kept_.clear();
   engine_->clear();
   learn_rows();
@@ -373,9 +373,9 @@ void TransferPosterior::clear() {
 
 // ---- as the engine has it -----------------------------------------------------------------------
 
-Place TransferPosterior::of_engine(const Place& place) const {
-  if (place.kind != Place::Kind::tabled) return Place::point(in_this_campaign(place.x));
-  return Place::point(in_this_campaign(row_of(*table_, place.row)));
+Point TransferPosterior::of_engine(const Point& point) const {
+  if (point.kind != Point::Kind::tabled) return Point::point(in_this_campaign(point.x));
+  return Point::point(in_this_campaign(row_of(*table_, point.row)));
 }
 
 const Candidates& TransferPosterior::of_engine(const Candidates& candidates) const {
@@ -392,8 +392,8 @@ const Candidates& TransferPosterior::of_engine(const Candidates& candidates) con
 
 // ---- what it says -------------------------------------------------------------------------------
 
-void TransferPosterior::at(const Place& place, double& mean, double& sd) const {
-  engine_->at(of_engine(place), mean, sd);
+void TransferPosterior::at(const Point& point, double& mean, double& sd) const {
+  engine_->at(of_engine(point), mean, sd);
 }
 
 Moments TransferPosterior::moments(const Candidates& candidates) const {
@@ -437,17 +437,17 @@ MatrixXd TransferPosterior::covariance(const Candidates& candidates,
   return engine_->covariance(of_engine(candidates), some);
 }
 
-void TransferPosterior::differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+void TransferPosterior::differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                                    VectorXd& variance) const {
   engine_->differences(of_engine(candidates), of_engine(from), mean, variance);
 }
 
-VectorXd TransferPosterior::means_at(const std::vector<const Place*>& places,
+VectorXd TransferPosterior::means_at(const std::vector<const Point*>& points,
                                     const std::vector<Index>& slots) const {
-  std::vector<Place> own;
-  for (const Place* place : places) own.push_back(of_engine(*place));
-  std::vector<const Place*> pointers;
-  for (const Place& place : own) pointers.push_back(&place);
+  std::vector<Point> own;
+  for (const Point* point : points) own.push_back(of_engine(*point));
+  std::vector<const Point*> pointers;
+  for (const Point& point : own) pointers.push_back(&point);
   std::vector<Index> own_slots = slots;
   for (Index& slot : own_slots) {
     if (slot >= 0) slot += first_;
@@ -456,16 +456,16 @@ VectorXd TransferPosterior::means_at(const std::vector<const Place*>& places,
 }
 
 Index TransferPosterior::best_slot() const {
-  std::vector<const Place*> places;
+  std::vector<const Point*> points;
   std::vector<Index> slots;
-  for (std::size_t slot = 0; slot < places_.size(); ++slot) {
+  for (std::size_t slot = 0; slot < points_.size(); ++slot) {
     if (!kept_[slot]) continue;
-    places.push_back(&places_[slot]);
+    points.push_back(&points_[slot]);
     slots.push_back(static_cast<Index>(slot) + first_);
   }
-  if (places.empty()) return -1;
+  if (points.empty()) return -1;
   Index best;
-  engine_->means_at(places, slots).maxCoeff(&best);
+  engine_->means_at(points, slots).maxCoeff(&best);
   return slots[static_cast<std::size_t>(best)] - first_;
 }
 

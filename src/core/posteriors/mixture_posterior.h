@@ -40,7 +40,7 @@ class MixturePosterior final : public Posterior {
   // Twice the largest of a model's, a: seen as one vector of sds and of means about their average,
   // weighed, whose length is the mixture's sd, either half is off by no more than a times that.
   double error_bound() const override;
-  void at(const Place& place, double& mean, double& sd) const override;
+  void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   VectorXd mean_of(const Points& X) const override;
@@ -52,7 +52,7 @@ class MixturePosterior final : public Posterior {
               VectorXd& dsd) const override;
   void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const override;
-  VectorXd means_at(const std::vector<const Place*>& places,
+  VectorXd means_at(const std::vector<const Point*>& points,
                     const std::vector<Index>& slots) const override;
   Index best_slot() const override;
   // One model's, chosen by its weight. (`scale` widens what each model does not know, not what
@@ -86,7 +86,7 @@ class MixturePosterior final : public Posterior {
   std::vector<Model> models_;
   double noise_var_;
   const Posterior* centre_ = nullptr;
-  std::vector<Place> places_;  // by slot
+  std::vector<Point> points_;  // by slot
   std::vector<char> kept_;
   mutable VectorXd mean_, variance_;  // of the candidates asked for last
 };

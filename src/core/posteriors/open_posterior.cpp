@@ -91,8 +91,8 @@ void OpenPosterior::asked() {
 }
 
 void OpenPosterior::add(const Observation& o) {
-  const double prior = prior_mean_.at(o.place.x);
-  entries_.push_back({o.place.x, o.value - prior, prior, o.weight, o.round, -1, true, log_scale_});
+  const double prior = prior_mean_.at(o.point.x);
+  entries_.push_back({o.point.x, o.value - prior, prior, o.weight, o.round, -1, true, log_scale_});
   ++kept_;
   enter(entries_.back());
   review();
@@ -185,12 +185,12 @@ void OpenPosterior::expect_sites(bool compares, bool modes) {
 Points OpenPosterior::inputs_of(const std::vector<Functional>& functionals) const {
   const Index t = static_cast<Index>(functionals.size());
   if (t == 0) return Points(0, 0);
-  const Index d = functionals[0].place.x.size();
+  const Index d = functionals[0].point.x.size();
   if (differences_) differences_->set_inputs(d);
   Points X(t, differences_ ? 2 * d : d);
   for (Index i = 0; i < t; ++i) {
     const Functional& one = functionals[static_cast<std::size_t>(i)];
-    X.row(i).head(d) = one.place.x.transpose();
+    X.row(i).head(d) = one.point.x.transpose();
     if (differences_) X.row(i).tail(d) = one.other.x.transpose();
   }
   return X;
@@ -200,7 +200,7 @@ VectorXd OpenPosterior::prior_mean_of(const std::vector<Functional>& functionals
   VectorXd out(static_cast<Index>(functionals.size()));
   for (Index i = 0; i < out.size(); ++i) {
     const Functional& one = functionals[static_cast<std::size_t>(i)];
-    out[i] = prior_mean_.at(one.place.x) - (differences_ ? prior_mean_.at(one.other.x) : 0.0);
+    out[i] = prior_mean_.at(one.point.x) - (differences_ ? prior_mean_.at(one.other.x) : 0.0);
   }
   return out;
 }
@@ -285,8 +285,8 @@ double OpenPosterior::error_bound() const {
 }
 
 // Is the basis that they were fitted with near enough? If not, the fit is to be made anew with what it has become.
-bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const SiteReadings& readings) {
-  low_->set_observations(readings.y, readings.scale);
+bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const SiteMeasurements& measurements) {
+  low_->set_observations(measurements.y, measurements.scale);
   site_growth_ = fit.weight_growth;
   site_shrinkage_ = fit.shrinkage;
   if (site_error().largest() <= engine_.accuracy) return true;
@@ -295,13 +295,13 @@ bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const SiteReadings& 
   const bool same = features.cols() == site_features_.cols() && features == site_features_;
   if (same && site_error().largest() <= engine_.accuracy) return true;
   ++site_tries_;
-  if (!same && site_tries_ < kSiteTries && serves(*low_, kEnterShare, readings.y.size())) return false;
+  if (!same && site_tries_ < kSiteTries && serves(*low_, kEnterShare, measurements.y.size())) return false;
   // (Nothing more can be had where the basis is whole.)
   if (same && low_->rank() >= low_->rows()) return true;
   if (site_tries_ < kSiteTries + kSiteAims) {
     site_tries_ = std::max(site_tries_, kSiteTries);
     site_aim_ *= 0.1;
-    choose_site_basis(low_->observed_points(), (noise_var() * readings.scale).cwiseInverse());
+    choose_site_basis(low_->observed_points(), (noise_var() * measurements.scale).cwiseInverse());
     if (low_) return false;
   }
   low_.reset();
@@ -309,43 +309,43 @@ bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const SiteReadings& 
   return false;
 }
 
-OpenPosterior::SiteReadings OpenPosterior::readings_of(const std::vector<Functional>& functionals,
+OpenPosterior::SiteMeasurements OpenPosterior::measurements_of(const std::vector<Functional>& functionals,
                                                        const VectorXd& weight, const VectorXd& weighted) const {
-  SiteReadings out{inputs_of(functionals), prior_mean_of(functionals), VectorXd(), VectorXd()};
+  SiteMeasurements out{inputs_of(functionals), prior_mean_of(functionals), VectorXd(), VectorXd()};
   out.y = over(weighted, weight) - out.prior;
   out.scale = (noise_var() * weight).cwiseInverse();
   return out;
 }
 
 bool OpenPosterior::set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) {
-  const SiteReadings readings = readings_of(functionals, fit.weight, fit.weighted);
-  if (low_ && readings.X.rows() > 0 && !take_low_rank_sites(fit, readings)) return false;
-  enter_sites(readings);
+  const SiteMeasurements measurements = measurements_of(functionals, fit.weight, fit.weighted);
+  if (low_ && measurements.X.rows() > 0 && !take_low_rank_sites(fit, measurements)) return false;
+  enter_sites(measurements);
   site_means_ = fit.f;
   return true;
 }
 
 void OpenPosterior::set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) {
   const VectorXd weight = fit.weight.cwiseMax(kLeastWeight);
-  const SiteReadings readings = readings_of(functionals, weight, fit.weighted);
-  if (low_) choose_site_basis(readings.X, weight);
+  const SiteMeasurements measurements = measurements_of(functionals, weight, fit.weighted);
+  if (low_) choose_site_basis(measurements.X, weight);
   if (low_) {
-    low_->set_observations(readings.y, readings.scale);
+    low_->set_observations(measurements.y, measurements.scale);
     low_->improve();
   }
-  enter_sites(readings);
+  enter_sites(measurements);
   site_means_ = fit.f;
 }
 
-void OpenPosterior::enter_sites(const SiteReadings& readings) {
+void OpenPosterior::enter_sites(const SiteMeasurements& measurements) {
   entries_.clear();
-  for (Index i = 0; i < readings.X.rows(); ++i) {
-    entries_.push_back({row_of(readings.X, i), readings.y[i], readings.prior[i], 1.0 / readings.scale[i], 0, i,
+  for (Index i = 0; i < measurements.X.rows(); ++i) {
+    entries_.push_back({row_of(measurements.X, i), measurements.y[i], measurements.prior[i], 1.0 / measurements.scale[i], 0, i,
                         true, log_scale_});
   }
-  kept_ = readings.X.rows();
+  kept_ = measurements.X.rows();
   dense_.clear();
-  if (kept_ > 0 && !low_) dense_.add(readings.X, readings.y, readings.scale);
+  if (kept_ > 0 && !low_) dense_.add(measurements.X, measurements.y, measurements.scale);
 }
 
 // ---- which engine -----------------------------------------------------------
@@ -377,7 +377,7 @@ void OpenPosterior::review() {
     if (engine_.search == Search::new_points && low_->order_is_old()) low_->put_in_order();
     const bool large = low_->rank() >= kSketchFrom;
     if (!serves(*low_, kLeaveShare, kept_)) leave_low_rank();
-    else if (engine_.search == Search::climbs && large && !sketch_) begin_sketch();
+    else if (engine_.search == Search::local_searches && large && !sketch_) begin_sketch();
   } else if (kept_ >= next_trial_) {
     try_low_rank();
   }
@@ -468,10 +468,10 @@ void OpenPosterior::enter_together(std::vector<Entry>::iterator first, std::vect
 
 // ---- what it says -----------------------------------------------------------
 
-void OpenPosterior::at(const Place& place, double& mean, double& sd) const {
+void OpenPosterior::at(const Point& point, double& mean, double& sd) const {
   double variance = 0.0;
-  ask([&](const auto& known) { known.predict_at(place.x, mean, variance); });
-  mean += prior_mean_.at(place.x);
+  ask([&](const auto& known) { known.predict_at(point.x, mean, variance); });
+  mean += prior_mean_.at(point.x);
   sd = std::sqrt(std::max(0.0, variance));
 }
 
@@ -526,7 +526,7 @@ MatrixXd OpenPosterior::covariance(const Candidates& candidates,
   return ask([&X](const auto& known) { return known.covariance(X); });
 }
 
-void OpenPosterior::differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+void OpenPosterior::differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                                 VectorXd& variance) const {
   if (!differences_) return Posterior::differences(candidates, from, mean, variance);
   const Index n = candidates.X.rows(), d = from.x.size();
@@ -585,20 +585,20 @@ VectorXd OpenPosterior::means_at_observations() const {
   return out;
 }
 
-VectorXd OpenPosterior::means_at(const std::vector<const Place*>& places,
+VectorXd OpenPosterior::means_at(const std::vector<const Point*>& points,
                                  const std::vector<Index>& slots) const {
   const VectorXd observed = means_at_observations();
-  VectorXd out(static_cast<Index>(places.size()));
+  VectorXd out(static_cast<Index>(points.size()));
   std::vector<Index> left;
-  for (std::size_t k = 0; k < places.size(); ++k) {
+  for (std::size_t k = 0; k < points.size(); ++k) {
     const Index at = slots[k] < 0 ? -1 : entries_[static_cast<std::size_t>(slots[k])].at;
     if (at >= 0) out[static_cast<Index>(k)] = observed[at];
     else left.push_back(static_cast<Index>(k));
   }
   if (left.empty()) return out;
-  Points X(static_cast<Index>(left.size()), places[0]->x.size());
+  Points X(static_cast<Index>(left.size()), points[0]->x.size());
   for (std::size_t k = 0; k < left.size(); ++k) {
-    set_row(X, static_cast<Index>(k), places[static_cast<std::size_t>(left[k])]->x);
+    set_row(X, static_cast<Index>(k), points[static_cast<std::size_t>(left[k])]->x);
   }
   // (Sums over the weights would be quicker, but lose digits where the noise is small.)
   VectorXd mean, ignored;
@@ -608,13 +608,13 @@ VectorXd OpenPosterior::means_at(const std::vector<const Place*>& places,
 }
 
 // The best by the basis, and its mean corrected.
-double OpenPosterior::largest_mean_at(const std::vector<const Place*>& places,
+double OpenPosterior::largest_mean_at(const std::vector<const Point*>& points,
                                       const std::vector<Index>& slots) const {
   Index best;
-  const double largest = means_at(places, slots).maxCoeff(&best);
+  const double largest = means_at(points, slots).maxCoeff(&best);
   if (!low_ || !low_->corrects()) return largest;
   double mean, ignored;
-  at(*places[static_cast<std::size_t>(best)], mean, ignored);
+  at(*points[static_cast<std::size_t>(best)], mean, ignored);
   return mean;
 }
 
@@ -906,7 +906,7 @@ void DensePosterior::truncate(Index size) {
   blocks_.resize(static_cast<std::size_t>((size + kPointBlock - 1) / kPointBlock));
   solved_ = std::min(solved_, size);
   weights_valid_ = false;
-  lineage_ = Lineage();
+  posterior_id_ = PosteriorId();
 }
 
 Points DensePosterior::points() const {
@@ -1131,7 +1131,7 @@ PredictionCache::PredictionCache(Points X) : X_(std::move(X)), solved_(X_.rows()
 
 void PredictionCache::restart(const DensePosterior& posterior) {
   rows_ = 0;
-  lineage_ = posterior.lineage();
+  posterior_id_ = posterior.posterior_id();
   revision_ = posterior.revision();
   now_ = posterior.now();
   prior_.resize(X_.rows());
@@ -1151,7 +1151,7 @@ void PredictionCache::fade(double factor) {
 }
 
 void PredictionCache::follow(const DensePosterior& posterior) {
-  if (lineage_ != posterior.lineage()) restart(posterior);
+  if (posterior_id_ != posterior.posterior_id()) restart(posterior);
   if (now_ != posterior.now()) {
     fade(posterior.correlation(static_cast<double>(posterior.now() - now_)));
     now_ = posterior.now();

@@ -22,8 +22,8 @@ struct OpenEngine {
   LowRankAnswers answers = LowRankAnswers::from_basis;
   // What a search does with it: climb (a sketch is of use), or ask about new points in each round
   // (the first points of a basis in order rule most of them out), or about the same ones.
-  enum class Search { climbs, new_points, same_points };
-  Search search = Search::climbs;
+  enum class Search { local_searches, new_points, same_points };
+  Search search = Search::local_searches;
   static OpenEngine of(const std::string& name, double accuracy);
 };
 
@@ -53,7 +53,7 @@ class OpenPosterior final : public Posterior {
   Index rank() const override { return low_ ? low_->rank() : settled().size(); }
   std::string engine() const override { return low_ ? "lowrank" : "dense"; }
   double error_bound() const override;
-  void at(const Place& place, double& mean, double& sd) const override;
+  void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   VectorXd mean_of(const Points& X) const override;
@@ -62,16 +62,16 @@ class OpenPosterior final : public Posterior {
              VectorXd& dsd) const override;
   MatrixXd covariance(const Candidates& candidates,
                       const std::vector<Index>& some) const override;
-  void differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+  void differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                    VectorXd& variance) const override;
   bool can_sketch() const override;
   const LowRankPosterior* low_rank() const override { return low_.get(); }
   void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
               VectorXd& dsd) const override;
   void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const override;
-  VectorXd means_at(const std::vector<const Place*>& places,
+  VectorXd means_at(const std::vector<const Point*>& points,
                     const std::vector<Index>& slots) const override;
-  double largest_mean_at(const std::vector<const Place*>& places,
+  double largest_mean_at(const std::vector<const Point*>& points,
                          const std::vector<Index>& slots) const override;
   // (By the basis, where a low-rank posterior corrects what that says.)
   Index best_slot() const override;
@@ -126,14 +126,14 @@ class OpenPosterior final : public Posterior {
   bool wants_low_rank_sites(Index count) const;
   void choose_site_basis(const Points& X, const VectorXd& weight);
   // Sites as readings of an engine: values less the prior mean, and noise by scale.
-  struct SiteReadings {
+  struct SiteMeasurements {
     Points X;
     VectorXd prior, y, scale;
   };
-  SiteReadings readings_of(const std::vector<Functional>& functionals, const VectorXd& weight,
+  SiteMeasurements measurements_of(const std::vector<Functional>& functionals, const VectorXd& weight,
                            const VectorXd& weighted) const;
-  bool take_low_rank_sites(const SiteFit& fit, const SiteReadings& readings);
-  void enter_sites(const SiteReadings& readings);
+  bool take_low_rank_sites(const SiteFit& fit, const SiteMeasurements& measurements);
+  void enter_sites(const SiteMeasurements& measurements);
   LowRankError site_error() const;
 
   PriorMean prior_mean_;

@@ -1,10 +1,10 @@
 // The posterior as everything above it sees it: an engine that follows a list of
-// observations, and answers for any place. Observations are numbered by slots in the order
+// observations, and answers for any point. Observations are numbered by slots in the order
 // in which they were added; a slot that was dropped is not used again.
 #ifndef GPB_POSTERIOR_H
 #define GPB_POSTERIOR_H
 
-#include "base/place.h"
+#include "base/point.h"
 #include "likelihoods/laplace.h"
 
 namespace gpb {
@@ -12,21 +12,21 @@ namespace gpb {
 class LowRankPosterior;
 
 struct Observation {
-  Place place;
+  Point point;
   double value = 0.0;
   double weight = 1.0;  // its noise variance is the posterior's over this
   Index round = 0;      // of the query
   bool owns_noise = false;  // the weight tells of a noise variance that is the observation's own
 };
 
-// What a site is about: f at a place, or the difference between it and another one.
+// What a site is about: f at a point, or the difference between it and another one.
 struct Functional {
-  Place place;
-  Place other;
+  Point point;
+  Point other;
   bool compares = false;
 };
 
-// Places that are scored together: a block of the table of arms, or points.
+// Points that are scored together: a block of the table of arms, or points.
 struct Candidates {
   Index first = 0, count = 0;  // rows of the table
   Points X;                    // points, one per row; no columns where the table says it all
@@ -36,11 +36,11 @@ struct Candidates {
 
   bool tabled() const { return X.cols() == 0; }
   Index size() const { return tabled() ? count : X.rows(); }
-  // The number of a place among them; -1 where it is none of them.
-  Index find(const Place& place) const {
-    if (tabled()) return place.row >= first && place.row < first + count ? place.row - first : -1;
+  // The number of a point among them; -1 where it is none of them.
+  Index find(const Point& point) const {
+    if (tabled()) return point.row >= first && point.row < first + count ? point.row - first : -1;
     for (Index i = 0; i < X.rows(); ++i) {
-      if (is_row(X, i, place.x)) return i;
+      if (is_row(X, i, point.x)) return i;
     }
     return -1;
   }
@@ -134,7 +134,7 @@ class Posterior {
   // Of mean and sd against exact ones, certified: |error of the mean| <= this * sd, sd within a
   // factor 1 + this, everywhere. 0 for exact engines.
   virtual double error_bound() const { return 0.0; }
-  virtual void at(const Place& place, double& mean, double& sd) const = 0;
+  virtual void at(const Point& point, double& mean, double& sd) const = 0;
   virtual Moments moments(const Candidates& candidates) const = 0;
   // Any points, one per row.
   virtual void predict(const Points& X, VectorXd& mean, VectorXd& variance) const = 0;
@@ -156,18 +156,18 @@ class Posterior {
   }
   // Joint covariance of f at some candidates, by their numbers; not every engine has it.
   virtual MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const;
-  // f at candidates less f at a place: means and variances.
-  virtual void differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+  // f at candidates less f at a point: means and variances.
+  virtual void differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                            VectorXd& variance) const;
   // The low-rank posterior that this one is but for the prior mean; null if there is none.
   virtual const LowRankPosterior* low_rank() const { return nullptr; }
-  // Means at places, slots[i] the slot of an observation made at place i, -1 if there is none.
-  virtual VectorXd means_at(const std::vector<const Place*>& places,
+  // Means at points, slots[i] the slot of an observation made at point i, -1 if there is none.
+  virtual VectorXd means_at(const std::vector<const Point*>& points,
                             const std::vector<Index>& slots) const = 0;
-  // The largest of these; not of no places.
-  virtual double largest_mean_at(const std::vector<const Place*>& places,
+  // The largest of these; not of no points.
+  virtual double largest_mean_at(const std::vector<const Point*>& points,
                                  const std::vector<Index>& slots) const {
-    return means_at(places, slots).maxCoeff();
+    return means_at(points, slots).maxCoeff();
   }
   // The slot of the observation with the largest posterior mean; -1 if there is none.
   virtual Index best_slot() const = 0;

@@ -34,13 +34,13 @@ class TablePosterior final : public Posterior {
   double quadratic() const override { return settled().quadratic(); }
   Index rank() const override { return engine_->rank(); }
   std::string engine() const override { return name_; }
-  void at(const Place& place, double& mean, double& sd) const override;
+  void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const override;
-  void differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+  void differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                    VectorXd& variance) const override;
-  VectorXd means_at(const std::vector<const Place*>& places,
+  VectorXd means_at(const std::vector<const Point*>& points,
                     const std::vector<Index>& slots) const override;
   Index best_slot() const override;
   std::unique_ptr<SampledFunction> sample(const Posterior& centre, const Candidates& candidates,

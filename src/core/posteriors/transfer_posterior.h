@@ -18,7 +18,7 @@ using TransferRowsPtr = std::shared_ptr<const TransferRows>;
 
 class TransferPosterior final : public Posterior {
  public:
-  // `table`: the inputs of tabled places, null where there are none.
+  // `table`: the inputs of tabled points, null where there are none.
   TransferPosterior(std::unique_ptr<OpenPosterior> engine, double prior_mean, TransferRowsPtr rows,
                    std::shared_ptr<const Points> table);
 
@@ -38,7 +38,7 @@ class TransferPosterior final : public Posterior {
   Index rank() const override { return engine_->rank(); }
   std::string engine() const override { return engine_->engine(); }
   double error_bound() const override { return engine_->error_bound(); }
-  void at(const Place& place, double& mean, double& sd) const override;
+  void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   VectorXd mean_of(const Points& X) const override;
@@ -50,9 +50,9 @@ class TransferPosterior final : public Posterior {
               VectorXd& dsd) const override;
   void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const override;
   MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const override;
-  void differences(const Candidates& candidates, const Place& from, VectorXd& mean,
+  void differences(const Candidates& candidates, const Point& from, VectorXd& mean,
                    VectorXd& variance) const override;
-  VectorXd means_at(const std::vector<const Place*>& places,
+  VectorXd means_at(const std::vector<const Point*>& points,
                     const std::vector<Index>& slots) const override;
   Index best_slot() const override;
   std::unique_ptr<SampledFunction> sample(const Posterior& centre, const Candidates& candidates,
@@ -60,8 +60,8 @@ class TransferPosterior final : public Posterior {
   void sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
                   Eigen::Ref<MatrixXd> out) const override;
 
-  // Places, points and candidates as the engine has them: those of campaign 0.
-  Place of_engine(const Place& place) const;
+  // Points, points and candidates as the engine has them: those of campaign 0.
+  Point of_engine(const Point& point) const;
   const Candidates& of_engine(const Candidates& candidates) const;
 
  private:
@@ -73,7 +73,7 @@ class TransferPosterior final : public Posterior {
   std::shared_ptr<const Points> table_;
   Index first_;  // the engine's slot of this campaign's first observation
   double log_det_before_ = 0.0, quadratic_before_ = 0.0;
-  std::vector<Place> places_;  // of the engine, by slot
+  std::vector<Point> points_;  // of the engine, by slot
   std::vector<char> kept_;
   mutable Candidates candidates_;  // of the engine, asked for last
   mutable std::shared_ptr<const char> asked_;

@@ -39,12 +39,12 @@ inline VectorXd candidate_sds(const Posterior& posterior, const Candidates& all)
 
 // Posterior means and standard deviations at candidates, a round's or others.
 struct CandidateMoments {
-  CandidateMoments(const MeanAndVariance& beliefs, const Candidates& all) {
-    const Moments now = beliefs.moments(all);
+  CandidateMoments(const MeanAndVariance& model_state, const Candidates& all) {
+    const Moments now = model_state.moments(all);
     mean = Eigen::Map<const VectorXd>(now.mean, all.size());
     sd = roots(Eigen::Map<const VectorXd>(now.variance, all.size()));
   }
-  explicit CandidateMoments(const Round& round) : CandidateMoments(round.beliefs(), *round.candidates) {}
+  explicit CandidateMoments(const Round& round) : CandidateMoments(round.model_state(), *round.candidates) {}
   VectorXd mean, sd;
 };
 

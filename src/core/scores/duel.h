@@ -14,7 +14,7 @@ namespace gpb {
 class AdvantageScore final : public Score {
  public:
   AdvantageScore(const Posterior& mean, const Posterior& variance, const Candidates& candidates,
-                 Place opponent, double width, double prior_scale)
+                 Point opponent, double width, double prior_scale)
       : mean_(mean), variance_(variance), opponent_(std::move(opponent)), width_(width),
         prior_scale_(prior_scale) {
     if (candidates.tabled() || candidates.X.rows() == 0) return;
@@ -57,7 +57,7 @@ class AdvantageScore final : public Score {
  private:
   const Posterior& mean_;
   const Posterior& variance_;
-  Place opponent_;
+  Point opponent_;
   double width_, prior_scale_;
   VectorXd step_;
 };
@@ -68,7 +68,7 @@ class DuelPolicy : public Policy {
   bool pairs() const override { return true; }
   double norm_bound() const override { return width_->norm_bound(); }
   double width(const Round& round) override { return finite_width(*width_, round); }
-  double width_at(const Round& round, const Place&, double, double) const override {
+  double width_at(const Round& round, const Point&, double, double) const override {
     return round.opponent ? round.width : kNaN;
   }
 

@@ -29,7 +29,7 @@ inline double log_expected_improvement(double mean, double sd, double target) {
   return std::log(sd) + log_improvement(z);
 }
 
-// Scored by its logarithm, which orders places where the value underflows; ties are relative.
+// Scored by its logarithm, which orders points where the value underflows; ties are relative.
 class ExpectedImprovementScore final : public MomentScore {
  public:
   static constexpr bool kAverages = true;
@@ -101,7 +101,7 @@ inline double ExpectedImprovementScore::improvements(const Moments& m, Index n,
 
 inline Index ExpectedImprovementScore::best(const Candidates& candidates) const {
   VectorXd score;
-  const double best = improvements(beliefs_.moments(candidates), candidates.size(), score);
+  const double best = improvements(model_state_.moments(candidates), candidates.size(), score);
   if (best > 1e-290) return first_best(score.data(), score.size(), kTie * best);
   return MomentScore::best(candidates);  // every value underflows
 }

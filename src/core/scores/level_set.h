@@ -48,10 +48,10 @@ class StraddlePolicy final : public Policy {
   bool random_;
 };
 
-// Level-set estimation (Gotovos et al. 2013): the most ambiguous place among those whose running
+// Level-set estimation (Gotovos et al. 2013): the most ambiguous point among those whose running
 // interval C does not say yet on which side of the level f is, within `accuracy`. An implicit
 // level is a share of the maximum, of which the intervals say how large and how small it can be;
-// then the widest interval among those places and the possible maximisers is chosen.
+// then the widest interval among those points and the possible maximisers is chosen.
 class LevelSetPolicy final : public Policy {
  public:
   // `above`, `below`: the accuracies with which f is above or below the level.

@@ -45,10 +45,10 @@ Slopes slopes_within(const Role& role, double mean, double sd, double log_probab
   return out;
 }
 
-// ---- scores of all outcomes at a place ------------------------------------------------------------
+// ---- scores of all outcomes at a point ------------------------------------------------------------
 
 constexpr double kAllowed = 1e-6;   // of a shortfall, in its own unit: what a climb along a limit leaves
-constexpr double kBarred = 1e6;     // units of score that a place beyond it is below all others
+constexpr double kBarred = 1e6;     // units of score that a point beyond it is below all others
 constexpr double kPenalty = 1e3;    // ... that a unit of shortfall costs a climb
 constexpr double kLeastLog = -1e10; // of a probability that is climbed by
 
@@ -57,7 +57,7 @@ double barred(double merit, double shortfall, double unit) {
   return shortfall > kAllowed ? -kBarred * unit * (1.0 + shortfall) : merit;
 }
 
-// Merit and shortfall of a place, and their slopes by the values (moments, draws) of the outcomes there.
+// Merit and shortfall of a point, and their slopes by the values (moments, draws) of the outcomes there.
 struct Appraisal {
   double merit = 0.0, shortfall = 0.0;
 };
@@ -65,7 +65,7 @@ struct Appraisal {
 // Of each outcome at the round's candidates.
 std::vector<Moments> candidate_moments(const std::vector<OutcomeView>& outcomes, const Candidates& candidates) {
   std::vector<Moments> out;
-  for (const OutcomeView& outcome : outcomes) out.push_back(outcome.beliefs().moments(candidates));
+  for (const OutcomeView& outcome : outcomes) out.push_back(outcome.model_state().moments(candidates));
   return out;
 }
 
@@ -74,7 +74,7 @@ struct PredictedOutcomes {
   PredictedOutcomes(const std::vector<OutcomeView>& outcomes, const Points& X)
       : means(outcomes.size()), variances(outcomes.size()) {
     for (std::size_t k = 0; k < outcomes.size(); ++k) {
-      outcomes[k].beliefs().predict(X, means[k], variances[k]);
+      outcomes[k].model_state().predict(X, means[k], variances[k]);
       all.push_back({means[k].data(), variances[k].data()});
     }
   }
@@ -88,14 +88,14 @@ struct LocalOutcomes {
       : mean(static_cast<Index>(outcomes.size())), sd(mean.size()), dmean(outcomes.size()), dsd(outcomes.size()) {
     for (std::size_t k = 0; k < outcomes.size(); ++k) {
       const auto row = static_cast<Index>(k);
-      outcomes[k].beliefs().local(x, mean[row], sd[row], dmean[k], dsd[k]);
+      outcomes[k].model_state().local(x, mean[row], sd[row], dmean[k], dsd[k]);
     }
   }
   VectorXd mean, sd;
   std::vector<VectorXd> dmean, dsd;
 };
 
-// A score that is a function of means and sds of all outcomes at the place.
+// A score that is a function of means and sds of all outcomes at the point.
 class OutcomeScore : public Score {
  public:
   explicit OutcomeScore(const Round& round)
@@ -203,8 +203,8 @@ double log_feasible(const std::vector<OutcomeView>& outcomes, const double* mean
   return sum;
 }
 
-// Places where the limits hold at least as probably as not.
-std::vector<Index> likely_rows(const Round& round, const PlacesMoments& played) {
+// Points where the limits hold at least as probably as not.
+std::vector<Index> likely_rows(const Round& round, const PointsMoments& played) {
   std::vector<Index> out;
   for (Index i = 0; i < played.mean.rows(); ++i) {
     const VectorXd mean = row_of(played.mean, i), sd = row_of(played.sd, i);
@@ -232,7 +232,7 @@ double log_improvement_above(double target, double mean, double sd, Slopes* slop
   return std::log(sd) + log_improvement(u);
 }
 
-// log EI + sum of log P(limits hold); the latter alone where no feasible place is known.
+// log EI + sum of log P(limits hold); the latter alone where no feasible point is known.
 class FeasibleImprovementScore final : public OutcomeScore {
  public:
   FeasibleImprovementScore(const Round& round, double target)
@@ -285,7 +285,7 @@ class FeasibleImprovementScore final : public OutcomeScore {
 };
 
 // The largest mean of the objective where the limits hold as probably as asked; where they nowhere do, the
-// most probable place.
+// most probable point.
 class FeasibleMeanScore final : public OutcomeScore {
  public:
   explicit FeasibleMeanScore(const Round& round)
@@ -622,11 +622,11 @@ std::vector<Index> objectives_of(const std::vector<OutcomeView>& outcomes) {
   return out;
 }
 
-// What the front is made of: means of the objectives at the places played that are likely feasible, and the
+// What the front is made of: means of the objectives at the points played that are likely feasible, and the
 // point that volumes are measured from.
 struct Front {
   Front(const Round& round, const VectorXd& given) : objectives(objectives_of(round.outcomes)) {
-    const PlacesMoments played = round.played();
+    const PointsMoments played = round.played();
     const std::vector<Index> rows = likely_rows(round, played);
     const auto count = static_cast<Index>(objectives.size());
     MatrixXd Y(static_cast<Index>(rows.size()), count);
@@ -717,7 +717,7 @@ class PointValue {
       lengths_.push_back(best);
     }
   }
-  // Of the outcomes' values at a place.
+  // Of the outcomes' values at a point.
   double operator()(const double* value) const {
     VectorXd y(static_cast<Index>(scale_.size()));
     for (Index k = 0; k < y.size(); ++k) y[k] = value[front_.objectives[static_cast<std::size_t>(k)]];
@@ -833,9 +833,9 @@ class DrawnHypervolumeScore final : public DrawnOutcomesScore {
 // It is given means and sds as vectors, one outcome's after the other's; and, where it wants them, the points.
 class OwnOutcomesScore final : public Score {
  public:
-  OwnOutcomesScore(const Round& round, Settings::PlacedAcquisition f, bool placed)
-      : outcomes_(round.outcomes), f_(std::move(f)), placed_(placed), round_(round.number) {
-    if (placed_) inputs_ = round.inputs();
+  OwnOutcomesScore(const Round& round, Settings::LocatedAcquisition f, bool located)
+      : outcomes_(round.outcomes), f_(std::move(f)), located_(located), round_(round.number) {
+    if (located_) inputs_ = round.inputs();
   }
   double unit() const override { return unit_; }
   Index best(const Candidates& candidates) const override { return best_untied(*this, candidates); }
@@ -848,7 +848,7 @@ class OwnOutcomesScore final : public Score {
   double at(const VectorXd& x, VectorXd* gradient) const override {
     if (!gradient) return at(as_rows(x))[0];
     const LocalOutcomes local(outcomes_, x);
-    const Index count = local.mean.size(), d = placed_ ? x.size() : 0, first = 1 + 4 * count;
+    const Index count = local.mean.size(), d = located_ ? x.size() : 0, first = 1 + 4 * count;
     const Index rows = first + 2 * d;
     MatrixXd mean = as_rows(local.mean, rows), sd = as_rows(local.sd, rows);
     Points X = as_rows(x, rows);
@@ -891,12 +891,12 @@ class OwnOutcomesScore final : public Score {
   }
   VectorXd ask(const MatrixXd& mean, const MatrixXd& sd, const Points& X) const {
     const Eigen::Map<const VectorXd> means(mean.data(), mean.size()), sds(sd.data(), sd.size());
-    return checked_scores(f_(means, sds, round_, placed_ ? X : Points()), mean.rows());
+    return checked_scores(f_(means, sds, round_, located_ ? X : Points()), mean.rows());
   }
 
   std::vector<OutcomeView> outcomes_;
-  Settings::PlacedAcquisition f_;
-  bool placed_;
+  Settings::LocatedAcquisition f_;
+  bool located_;
   double round_;
   Points inputs_;
   mutable double unit_ = 1.0;
@@ -920,7 +920,7 @@ class FeasibleImprovementPolicy final : public OutcomesPolicy {
  public:
   explicit FeasibleImprovementPolicy(ImprovementTarget target) : OutcomesPolicy(nullptr), target_(std::move(target)) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
-    const PlacesMoments played = round.played();
+    const PointsMoments played = round.played();
     const Index objective = objective_of(round);
     double incumbent = kNaN;
     for (const Index row : likely_rows(round, played)) {
@@ -985,15 +985,15 @@ class HypervolumePolicy final : public OutcomesPolicy {
 
 class OwnOutcomesPolicy final : public OutcomesPolicy {
  public:
-  OwnOutcomesPolicy(Settings::PlacedAcquisition f, bool placed)
-      : OutcomesPolicy(nullptr), f_(std::move(f)), placed_(placed) {}
+  OwnOutcomesPolicy(Settings::LocatedAcquisition f, bool located)
+      : OutcomesPolicy(nullptr), f_(std::move(f)), located_(located) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
-    return std::make_unique<OwnOutcomesScore>(round, f_, placed_);
+    return std::make_unique<OwnOutcomesScore>(round, f_, located_);
   }
 
  private:
-  Settings::PlacedAcquisition f_;
-  bool placed_;
+  Settings::LocatedAcquisition f_;
+  bool located_;
 };
 
 class UniformOutcomesPolicy final : public OutcomesPolicy {
@@ -1024,7 +1024,7 @@ std::unique_ptr<Policy> make_outcomes_policy(const Settings& policy, WidthPtr wi
   };
   if (kind == "uniform") return std::make_unique<UniformOutcomesPolicy>();
   if (kind == "function") {
-    return std::make_unique<OwnOutcomesPolicy>(policy.placed_acquisition("f"), policy.flag("placed"));
+    return std::make_unique<OwnOutcomesPolicy>(policy.located_acquisition("f"), policy.flag("located"));
   }
   if (kind == "ehvi") {
     need(objectives == 2, "two objectives");

@@ -22,7 +22,7 @@ struct BoundTerm {
 // The sum over the round's outcomes; with a target (else NaN) the first one's term is its log EI above that.
 std::unique_ptr<Score> make_sum_of_bounds(const Round& round, std::vector<BoundTerm> terms, double target);
 
-// log P(the limits hold) at a place with this mean and sd of their outcome.
+// log P(the limits hold) at a point with this mean and sd of their outcome.
 double log_within(const Role& role, double mean, double sd);
 
 // ---- fronts: rows that no other row is above in every column --------------------------------------

@@ -79,24 +79,24 @@ class OwnScore final : public MomentScore {
 };
 
 // The same where the function sees the points, too.
-class PlacedOwnScore final : public Score {
+class LocatedOwnScore final : public Score {
  public:
-  PlacedOwnScore(const Round& round, Settings::PlacedAcquisition f)
+  LocatedOwnScore(const Round& round, Settings::LocatedAcquisition f)
       : f_(std::move(f)),
-        beliefs_(round.beliefs()),
+        model_state_(round.model_state()),
         round_(round.number),
         prior_scale_(round.prior_scale),
         inputs_(round.inputs()) {}
   double unit() const override { return unit_; }
   Index best(const Candidates& candidates) const override { return best_untied(*this, candidates); }
   void values(const Candidates& candidates, VectorXd& out) const override {
-    const CandidateMoments now(beliefs_, candidates);
+    const CandidateMoments now(model_state_, candidates);
     out = ask(now.mean, now.sd, inputs_);
     unit_ = unit_of_spread(out);
   }
   VectorXd at(const Points& X) const override {
     VectorXd mean, variance;
-    beliefs_.predict(X, mean, variance);
+    model_state_.predict(X, mean, variance);
     return ask(mean, roots(variance), X);
   }
   // Derivatives by central differences in mean, sd (one-sided at 0) and inputs.
@@ -104,7 +104,7 @@ class PlacedOwnScore final : public Score {
     if (!gradient) return at(as_rows(x))[0];
     double mean = 0.0, sd = 0.0;
     VectorXd dmean, dsd;
-    beliefs_.local(x, mean, sd, dmean, dsd);
+    model_state_.local(x, mean, sd, dmean, dsd);
     const Index d = x.size();
     const double h = 1e-5 * prior_scale_, below = std::min(h, sd);
     Points X = as_rows(x, 5 + 2 * d);
@@ -130,8 +130,8 @@ class PlacedOwnScore final : public Score {
     return checked_scores(f_(mean, sd, round_, X), mean.size());
   }
 
-  Settings::PlacedAcquisition f_;
-  MeanAndVariance beliefs_;
+  Settings::LocatedAcquisition f_;
+  MeanAndVariance model_state_;
   double round_, prior_scale_;
   Points inputs_;
   mutable double unit_ = 1.0;
@@ -151,7 +151,7 @@ class FunctionPolicy final : public Policy {
 };
 
 using OwnPolicy = FunctionPolicy<OwnScore, Settings::Acquisition>;
-using PlacedOwnPolicy = FunctionPolicy<PlacedOwnScore, Settings::PlacedAcquisition>;
+using LocatedOwnPolicy = FunctionPolicy<LocatedOwnScore, Settings::LocatedAcquisition>;
 
 }  // namespace gpb
 

@@ -72,7 +72,7 @@ void MomentScore::of_all(const double* mean, const double* variance, Index n,
 }
 
 void MomentScore::values(const Candidates& candidates, VectorXd& out) const {
-  const Moments m = beliefs_.moments(candidates);
+  const Moments m = model_state_.moments(candidates);
   out.resize(candidates.size());
   of_all(m.mean, m.variance, out.size(), out.data());
 }
@@ -83,7 +83,7 @@ VectorXd MomentScore::sketches(const Points& X) const { return at(X, &Posterior:
 
 VectorXd MomentScore::at(const Points& X, MeanAndVariance::Predict by) const {
   VectorXd mean, variance;
-  beliefs_.predict(X, mean, variance, by);
+  model_state_.predict(X, mean, variance, by);
   VectorXd out(X.rows());
   of_all(mean.data(), variance.data(), out.size(), out.data());
   return out;
@@ -101,7 +101,7 @@ double MomentScore::sketch(const VectorXd& x, VectorXd* gradient) const {
 double MomentScore::at(const VectorXd& x, VectorXd* gradient, MeanAndVariance::Local by) const {
   double mean = 0.0, sd = 0.0;
   VectorXd dmean, dsd;
-  beliefs_.local(x, mean, sd, dmean, dsd, by);
+  model_state_.local(x, mean, sd, dmean, dsd, by);
   Slopes slopes;
   const double value = of(mean, sd, &slopes);
   gradient->resize(dmean.size());
@@ -147,8 +147,8 @@ PolicyPtr make_mes(const Settings& policy, WidthPtr) {
 }
 
 PolicyPtr make_own(const Settings& policy, WidthPtr) {
-  if (policy.flag("placed")) {
-    return std::make_unique<PlacedOwnPolicy>(policy.placed_acquisition("f"));
+  if (policy.flag("located")) {
+    return std::make_unique<LocatedOwnPolicy>(policy.located_acquisition("f"));
   }
   return std::make_unique<OwnPolicy>(policy.acquisition("f"));
 }
@@ -288,7 +288,7 @@ bool is_reached(const Limited& one, const Flags& safe, const Points& X, Index j,
   return false;
 }
 
-// Steps from safe places to others, until none is left.
+// Steps from safe points to others, until none is left.
 void grow(const std::vector<Limited>& all, const Points& X, Index actions, Flags& safe) {
   for (bool grown = true; grown;) {
     grown = false;
@@ -383,7 +383,7 @@ SafeSets safe_sets(const std::vector<OutcomeView>& outcomes, const Candidates& c
 
 namespace {
 
-// Why a place was played, as the log numbers it (after 1, which is "given"); of StageOpt's second stage kSecondStage
+// Why a point was played, as the log numbers it (after 1, which is "given"); of StageOpt's second stage kSecondStage
 // more.
 enum Phase { kMaximiser = 2, kExpander = 3, kBoth = 4, kSafe = 5, kSecondStage = 5, kLastPhase = kSafe + kSecondStage };
 
@@ -392,8 +392,8 @@ class SafeScore final : public CandidateScore {
   // `phases`: of the candidates, which outlive the score.
   SafeScore(double unit, VectorXd values, const Candidates& candidates, std::vector<int> phases)
       : CandidateScore(unit, std::move(values)), candidates_(candidates), phases_(std::move(phases)) {}
-  int phase(const Place& place) const override {
-    const Index found = candidates_.find(place);
+  int phase(const Point& point) const override {
+    const Index found = candidates_.find(point);
     if (found < 0) throw std::logic_error(kNoOther);
     return phases_[static_cast<std::size_t>(found)];
   }
@@ -451,7 +451,7 @@ class SafePolicy final : public Policy {
     return std::make_unique<CandidateScore>(round, std::move(score));
   }
 
-  PlaceLabels labels(const Round& round) override {
+  PointLabels labels(const Round& round) override {
     SafeSets sets = safe_sets(round, looked_at(round), true);
     return {std::move(sets.safe), std::move(sets.maximiser), std::move(sets.expander),
             std::move(sets.lower[rule_.objective]), std::move(sets.upper[rule_.objective])};

@@ -1,4 +1,4 @@
-// StableOpt (Bogunovic et al. 2018): the place whose worst neighbour is best.
+// StableOpt (Bogunovic et al. 2018): the point whose worst neighbour is best.
 #ifndef GPB_ROBUST_H
 #define GPB_ROBUST_H
 

@@ -32,7 +32,7 @@ class UpperBoundScore final : public BoundScore {
   using BoundScore::BoundScore;
   // Most arms are ruled out in groups by their largest mean and variance.
   Index best(const Candidates& candidates) const override {
-    const Moments m = beliefs_.moments(candidates);
+    const Moments m = model_state_.moments(candidates);
     const Index n = candidates.size();
     scratch_.resize(upper_bound_scratch(n));
     return first_upper_bound(m.mean, m.variance, n, width_, kTie * unit(), scratch_.data());
@@ -60,7 +60,7 @@ class UpperBoundPolicy final : public Policy {
 class SmallestBoundScore final : public Score {
  public:
   SmallestBoundScore(const Round& round, std::vector<double> multipliers)
-      : terms_(round.companions.begin(), round.companions.begin() + multipliers.size()),
+      : terms_(round.auxiliaries.begin(), round.auxiliaries.begin() + multipliers.size()),
         multipliers_(std::move(multipliers)),
         prior_scale_(round.prior_scale) {}
 
@@ -111,16 +111,16 @@ class SmallestBoundPolicy final : public Policy {
       if (found == all_.end()) all_.push_back(alpha0);
     }
   }
-  std::vector<double> companions() const override { return all_; }
+  std::vector<double> auxiliaries() const override { return all_; }
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
     return std::make_unique<SmallestBoundScore>(round, multipliers(round));
   }
   // The multiplier of sd that reaches the smallest bound.
-  double width_at(const Round& round, const Place& place, double mean, double sd) const override {
+  double width_at(const Round& round, const Point& point, double mean, double sd) const override {
     const std::vector<double> multiplier = multipliers(round);
     double bound = kInf, m, s;
     for (std::size_t k = 0; k < multiplier.size(); ++k) {
-      round.companions[k]->at(place, m, s);
+      round.auxiliaries[k]->at(point, m, s);
       bound = std::min(bound, m + multiplier[k] * s);
     }
     return sd > 0.0 ? (bound - mean) / sd : 0.0;
@@ -128,7 +128,7 @@ class SmallestBoundPolicy final : public Policy {
 
  private:
   DmmTerm term(const Round& round, std::size_t k) const {
-    return {all_[k], round.companions[k]->quadratic(), round.companions[k]->log_det()};
+    return {all_[k], round.auxiliaries[k]->quadratic(), round.auxiliaries[k]->log_det()};
   }
   std::vector<double> multipliers(const Round& round) const {
     std::vector<DmmTerm> prior_scales;

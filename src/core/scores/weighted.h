@@ -1,5 +1,5 @@
 // Scores that are weighed, on the scale of logarithms: by what a query costs, and by how far a
-// place is from pending queries.
+// point is from pending queries.
 #ifndef GPB_WEIGHTED_H
 #define GPB_WEIGHTED_H
 
@@ -121,7 +121,7 @@ class PriorWeightedPolicy final : public Policy {
   PriorWeightedPolicy(std::unique_ptr<Policy> inner, Settings::PointFunction log_prior, Index actions,
                       double strength)
       : inner_(std::move(inner)), log_prior_(std::move(log_prior)), actions_(actions), strength_(strength) {}
-  std::vector<double> companions() const override { return inner_->companions(); }
+  std::vector<double> auxiliaries() const override { return inner_->auxiliaries(); }
   double width(const Round& round) override { return inner_->width(round); }
   std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
     auto score = inner_->prepare(round, rng);
@@ -132,8 +132,8 @@ class PriorWeightedPolicy final : public Policy {
   std::unique_ptr<Score> recommendation(const Round& round) override {
     return inner_->recommendation(round);
   }
-  double width_at(const Round& round, const Place& place, double mean, double sd) const override {
-    return inner_->width_at(round, place, mean, sd);
+  double width_at(const Round& round, const Point& point, double mean, double sd) const override {
+    return inner_->width_at(round, point, mean, sd);
   }
 
  private:
@@ -143,19 +143,19 @@ class PriorWeightedPolicy final : public Policy {
   double strength_;
 };
 
-// Places that are not to be played again: inputs, a row each, and how near to one a point counts as the same, by the
+// Points that are not to be played again: inputs, a row each, and how near to one a point counts as the same, by the
 // largest difference in shares of the inputs' ranges.
-struct KnownPlaces {
+struct KnownPoints {
   Points inputs;
   VectorXd reach;
 };
 
-// Another score where a place is new; nothing where it counts as a known one. Slopes are the other score's: a climb
+// Another score where a point is new; nothing where it counts as a known one. Slopes are the other score's: a climb
 // that ends at a known place was in vain.
 class FreshScore final : public Score {
  public:
   // `inputs`: the candidates'.
-  FreshScore(const Score& inner, KnownPlaces known, const Points& inputs)
+  FreshScore(const Score& inner, KnownPoints known, const Points& inputs)
       : inner_(inner), known_(std::move(known)), range_(inputs.cols()) {
     for (Index c = 0; c < range_.size(); ++c) range_[c] = inputs.col(c).maxCoeff() - inputs.col(c).minCoeff();
     bars_ = rows_barred(inputs);
@@ -181,7 +181,7 @@ class FreshScore final : public Score {
   VectorXd sketches(const Points& X) const override { return fresh(X, inner_.sketches(X)); }
   double unit() const override { return inner_.unit(); }
   bool only_candidates() const override { return inner_.only_candidates(); }
-  int phase(const Place& place) const override { return inner_.phase(place); }
+  int phase(const Point& point) const override { return inner_.phase(point); }
   bool logarithmic() const override { return inner_.logarithmic(); }
 
  private:
@@ -201,7 +201,7 @@ class FreshScore final : public Score {
   }
 
   const Score& inner_;
-  KnownPlaces known_;
+  KnownPoints known_;
   VectorXd range_;
   std::vector<char> bars_;
 };
@@ -283,7 +283,7 @@ class PenalisedScore final : public Score {
   }
   double unit() const override { return 1.0; }
   bool only_candidates() const override { return inner_->only_candidates(); }
-  int phase(const Place& place) const override { return inner_->phase(place); }
+  int phase(const Point& point) const override { return inner_->phase(point); }
   bool logarithmic() const override { return true; }
 
  private:

@@ -15,12 +15,12 @@ class ArmSpace final : public Space {
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
-  Place maximise(const Score& score, const Context& context, const Beginnings& from) override;
-  Place uniform(const Context& context, Rng& rng) const override;
-  Place place(Index arm, Index context, const VectorXd& inputs) const override;
-  bool in_context(const Place& place, const Context& context) const override;
-  VectorXd inputs(const Place& place) const override;
-  double prior_mean(const Place& place) const override { return prior_mean_[place.row]; }
+  Point maximise(const Score& score, const Context& context, const Beginnings& from) override;
+  Point uniform(const Context& context, Rng& rng) const override;
+  Point point(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Point& point, const Context& context) const override;
+  VectorXd inputs(const Point& point) const override;
+  double prior_mean(const Point& point) const override { return prior_mean_[point.row]; }
   double largest_prior_mean(const Context& context) const override;
   double prior_scale() const override { return setting_.table->prior_scale; }
   double arms() const override { return static_cast<double>(arms_); }
@@ -28,8 +28,8 @@ class ArmSpace final : public Space {
   const ArmSetting* arm_setting() const override { return &setting_; }
 
  private:
-  Place place_of(const Context& context, Index arm) const {
-    return Place::tabled(arm, context.row * arms_ + arm);
+  Point point_of(const Context& context, Index arm) const {
+    return Point::tabled(arm, context.row * arms_ + arm);
   }
 
   ArmSetting setting_;

@@ -34,7 +34,7 @@ constexpr Index kMostCandidates = 8192;  // of all rows together, but for a few 
 constexpr Index kFewest = 32;
 constexpr double kApart = 0.1;         // distance between starts, in sides of the box
 constexpr Index kCornered = 5;         // up to so many inputs all corners are candidates
-constexpr Index kNeighbours = 24;      // fresh points around the best place
+constexpr Index kNeighbours = 24;      // fresh points around the best point
 
 // Spread over the unit cube, and its corners: the variance is often largest there.
 MatrixXd candidate_points(Index d, Index rows) {
@@ -207,7 +207,7 @@ Chart BoxSpace::chart_of(const Context& context) const {
   return Chart(context.fixed ? box_.slice(*context.fixed, rows_.cols()) : box_);
 }
 
-// ---- places -----------------------------------------------------------------
+// ---- points -----------------------------------------------------------------
 
 Points BoxSpace::inputs_of(Index row, const MatrixXd& actions, const Context& context) const {
   const Index own = rows_.cols(), d = box_.inputs();
@@ -219,37 +219,37 @@ Points BoxSpace::inputs_of(Index row, const MatrixXd& actions, const Context& co
   return X;
 }
 
-VectorXd BoxSpace::input_of(const Spot& spot, const Context& context) const {
-  const Index own = rows_.cols(), d = spot.actions.size();
+VectorXd BoxSpace::input_of(const SearchPoint& search_point, const Context& context) const {
+  const Index own = rows_.cols(), d = search_point.actions.size();
   VectorXd x(own + d + contexts_ + (numbered_ ? 1 : 0));
-  for (Index c = 0; c < own; ++c) x[c] = rows_(spot.row, c);
-  for (Index c = 0; c < d; ++c) x[own + c] = spot.actions[c];
+  for (Index c = 0; c < own; ++c) x[c] = rows_(search_point.row, c);
+  for (Index c = 0; c < d; ++c) x[own + c] = search_point.actions[c];
   for (Index c = 0; c < contexts_; ++c) x[own + d + c] = context.values[c];
-  if (numbered_) x[x.size() - 1] = static_cast<double>(spot.row);
+  if (numbered_) x[x.size() - 1] = static_cast<double>(search_point.row);
   return x;
 }
 
-Place BoxSpace::place_of(const Spot& spot, const Context& context) const {
-  VectorXd x = input_of(spot, context);
-  return numbered_ ? Place::numbered(spot.row, std::move(x)) : Place::point(std::move(x));
+Point BoxSpace::point_of(const SearchPoint& search_point, const Context& context) const {
+  VectorXd x = input_of(search_point, context);
+  return numbered_ ? Point::numbered(search_point.row, std::move(x)) : Point::point(std::move(x));
 }
 
-BoxSpace::Spot BoxSpace::spot_of(const Place& place) const {
-  return {numbered_ ? place.arm : 0, segment_of(place.x, rows_.cols(), box_.inputs())};
+BoxSpace::SearchPoint BoxSpace::search_point_of(const Point& point) const {
+  return {numbered_ ? point.arm : 0, segment_of(point.x, rows_.cols(), box_.inputs())};
 }
 
-std::vector<Place> BoxSpace::all_places(const Context& context, double most) const {
-  std::vector<Place> out;
+std::vector<Point> BoxSpace::all_points(const Context& context, double most) const {
+  std::vector<Point> out;
   const MatrixXd actions = chart_of(context).box().points(most / static_cast<double>(rows_.rows()));
   for (Index row = 0; row < rows_.rows(); ++row) {
     for (Index i = 0; i < actions.rows() && context.allows(row); ++i) {
-      out.push_back(place_of({row, row_of(actions, i)}, context));
+      out.push_back(point_of({row, row_of(actions, i)}, context));
     }
   }
   return out;
 }
 
-Place BoxSpace::place(Index arm, Index, const VectorXd& inputs) const {
+Point BoxSpace::point(Index arm, Index, const VectorXd& inputs) const {
   const Index own = rows_.cols(), d = box_.inputs();
   const bool right = inputs.size() == own + d + contexts_ && inputs.allFinite() &&
                      (!numbered_ || (arm >= 0 && arm < rows_.rows()));
@@ -257,16 +257,16 @@ Place BoxSpace::place(Index arm, Index, const VectorXd& inputs) const {
   Context context;
   context.values = segment_of(inputs, inputs.size() - contexts_, contexts_);
   VectorXd x = input_of({numbered_ ? arm : 0, segment_of(inputs, own, d)}, context);
-  return numbered_ ? Place::numbered(arm, std::move(x)) : Place::point(std::move(x));
+  return numbered_ ? Point::numbered(arm, std::move(x)) : Point::point(std::move(x));
 }
 
-bool BoxSpace::in_context(const Place& place, const Context& context) const {
+bool BoxSpace::in_context(const Point& point, const Context& context) const {
   const Index first = rows_.cols() + box_.inputs();
-  return contexts_ == 0 || segment_of(place.x, first, contexts_) == context.values;
+  return contexts_ == 0 || segment_of(point.x, first, contexts_) == context.values;
 }
 
 // A point of a row that cannot be played now counts where only one can.
-Points BoxSpace::moved(const std::vector<const Place*>& places, const Context& context) const {
+Points BoxSpace::moved(const std::vector<const Point*>& points, const Context& context) const {
   const Box slice = chart_of(context).box();
   Index allowed = 0, last = 0;
   for (Index row = 0; row < rows_.rows(); ++row) {
@@ -274,31 +274,31 @@ Points BoxSpace::moved(const std::vector<const Place*>& places, const Context& c
     ++allowed;
     last = row;
   }
-  std::vector<Spot> spots;
-  for (const Place* place : places) {
-    Spot spot = spot_of(*place);
-    if (!context.allows(spot.row)) {
+  std::vector<SearchPoint> search_points;
+  for (const Point* point : points) {
+    SearchPoint search_point = search_point_of(*point);
+    if (!context.allows(search_point.row)) {
       if (allowed != 1) continue;
-      spot.row = last;
+      search_point.row = last;
     }
-    spot.actions = slice.snap(spot.actions);
-    spots.push_back(std::move(spot));
+    search_point.actions = slice.snap(search_point.actions);
+    search_points.push_back(std::move(search_point));
   }
-  return inputs_of(spots, context);
+  return inputs_of(search_points, context);
 }
 
 double BoxSpace::largest_prior_mean(const Context& context) const {
   return largest_of_arms(prior_mean_, context, rows_.rows());
 }
 
-double BoxSpace::prior_mean(const Place& place) const { return prior_mean_.at(place.x); }
+double BoxSpace::prior_mean(const Point& point) const { return prior_mean_.at(point.x); }
 
-Place BoxSpace::uniform(const Context& context, Rng& rng) const {
-  Spot spot;
-  if (rows_.rows() > 1) spot.row = draw_arm(context, rows_.rows(), rng);
+Point BoxSpace::uniform(const Context& context, Rng& rng) const {
+  SearchPoint search_point;
+  if (rows_.rows() > 1) search_point.row = draw_arm(context, rows_.rows(), rng);
   const Box here = chart_of(context).box();
-  spot.actions = here.snap(here.uniform(rng));
-  return place_of(spot, context);
+  search_point.actions = here.snap(here.uniform(rng));
+  return point_of(search_point, context);
 }
 
 const Candidates& BoxSpace::candidates(const Context& context) {
@@ -324,14 +324,14 @@ const Candidates& BoxSpace::candidates(const Context& context) {
 // ---- the search -------------------------------------------------------------
 
 // The best candidates, kept apart from each other, and the place of the best mean.
-std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& context,
-                                             const Place* place) const {
+std::vector<BoxSpace::SearchPoint> BoxSpace::starts(const Score& score, const Context& context,
+                                             const Point* point) const {
   VectorXd scores;
   score.values(candidates_, scores);
   const Index each = actions_.rows();
   const auto wanted =
       static_cast<std::size_t>(std::min(kMostStarts, kStarts + rows_.rows() - 1));
-  std::vector<Spot> out;
+  std::vector<SearchPoint> out;
   // Candidates that are no start: next to one, or of a row that cannot be played.
   std::vector<char> near(static_cast<std::size_t>(scores.size()), 0);
   for (Index i = 0; i < scores.size(); ++i) {
@@ -351,14 +351,14 @@ std::vector<BoxSpace::Spot> BoxSpace::starts(const Score& score, const Context& 
       if (chart_.distance(row_of(actions_, i), actions) <= kApart) near[static_cast<std::size_t>(row * each + i)] = 1;
     }
   }
-  if (place && (!numbered_ || context.allows(place->arm))) {
-    out.push_back(best_neighbour(spot_of(*place), score, context));
+  if (point && (!numbered_ || context.allows(point->arm))) {
+    out.push_back(best_neighbour(search_point_of(*point), score, context));
   }
   return out;
 }
 
-// The best of a place and of points around it, at shrinking distances.
-BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
+// The best of a point and of points around it, at shrinking distances.
+BoxSpace::SearchPoint BoxSpace::best_neighbour(const SearchPoint& centre, const Score& score,
                                         const Context& context) const {
   const Box& box = chart_.box();
   const Index d = box.inputs();
@@ -377,8 +377,8 @@ BoxSpace::Spot BoxSpace::best_neighbour(const Spot& centre, const Score& score,
   return {centre.row, row_of(actions, best)};
 }
 
-std::vector<BoxSpace::Spot> BoxSpace::spots_of(const Points& X) const {
-  std::vector<Spot> out;
+std::vector<BoxSpace::SearchPoint> BoxSpace::search_points_of(const Points& X) const {
+  std::vector<SearchPoint> out;
   for (Index i = 0; i < X.rows(); ++i) {
     const VectorXd x = row_of(X, i);
     out.push_back({numbered_ ? static_cast<Index>(x[x.size() - 1]) : 0, segment_of(x, rows_.cols(), box_.inputs())});
@@ -387,24 +387,24 @@ std::vector<BoxSpace::Spot> BoxSpace::spots_of(const Points& X) const {
 }
 
 // The best few, kept apart from each other and from the starts that there are.
-void BoxSpace::add_best(const std::vector<Spot>& spots, const Score& score, const Context& context,
-                        std::vector<Spot>& starts) const {
-  if (spots.empty()) return;
-  const VectorXd values = score.at(inputs_of(spots, context));
+void BoxSpace::add_best(const std::vector<SearchPoint>& search_points, const Score& score, const Context& context,
+                        std::vector<SearchPoint>& starts) const {
+  if (search_points.empty()) return;
+  const VectorXd values = score.at(inputs_of(search_points, context));
   const auto order = stable_order(values.size(), [&](Index a, Index b) { return values[a] > values[b]; });
   Index added = 0;
   for (const Index i : order) {
-    const Spot& spot = spots[static_cast<std::size_t>(i)];
-    const bool near = std::any_of(starts.begin(), starts.end(), [&](const Spot& start) {
-      return start.row == spot.row && chart_.distance(start.actions, spot.actions) <= kApart;
+    const SearchPoint& search_point = search_points[static_cast<std::size_t>(i)];
+    const bool near = std::any_of(starts.begin(), starts.end(), [&](const SearchPoint& start) {
+      return start.row == search_point.row && chart_.distance(start.actions, search_point.actions) <= kApart;
     });
     if (near && added > 0) continue;
-    starts.push_back(spot);
+    starts.push_back(search_point);
     if (++added == kStarts) return;
   }
 }
 
-BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& score, Height height,
+BoxSpace::SearchPoint BoxSpace::local_search(const SearchPoint& start, double from, const Score& score, Height height,
                                const Context& context) const {
   const Index own = rows_.cols(), d = box_.inputs();
   // The minimiser's tolerances are absolute: scores are climbed from 0 in their own unit.
@@ -419,7 +419,7 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
       found.by_excess = chart_.slope(segment_of(found.by_excess, own, d));
       return found;
     };
-    return {start.row, chart_.box().snap(chart_.inputs(climb_within(u, at, minimize_)))};
+    return {start.row, chart_.box().snap(chart_.inputs(search_within(u, at, minimize_)))};
   }
   minimize_(u, [&](const VectorXd& at, VectorXd& gradient) {
     VectorXd slope;
@@ -431,15 +431,15 @@ BoxSpace::Spot BoxSpace::climb(const Spot& start, double from, const Score& scor
   return {start.row, chart_.box().snap(chart_.inputs(u))};
 }
 
-Points BoxSpace::inputs_of(const std::vector<Spot>& spots, const Context& context) const {
-  Points X(static_cast<Index>(spots.size()), candidates_.X.cols());
+Points BoxSpace::inputs_of(const std::vector<SearchPoint>& search_points, const Context& context) const {
+  Points X(static_cast<Index>(search_points.size()), candidates_.X.cols());
   for (Index k = 0; k < X.rows(); ++k) {
-    set_row(X, k, input_of(spots[static_cast<std::size_t>(k)], context));
+    set_row(X, k, input_of(search_points[static_cast<std::size_t>(k)], context));
   }
   return X;
 }
 
-Place BoxSpace::maximise(const Score& score, const Context& context, const Beginnings& from) {
+Point BoxSpace::maximise(const Score& score, const Context& context, const Beginnings& from) {
   if (score.only_candidates()) {
     const Index each = actions_.rows();
     VectorXd values;
@@ -448,43 +448,43 @@ Place BoxSpace::maximise(const Score& score, const Context& context, const Begin
       if (!context.allows(i / each)) values[i] = -kInf;
     }
     const Index best = first_best(values.data(), values.size(), kTie * score.unit());
-    return place_of({best / each, row_of(actions_, best % each)}, context);
+    return point_of({best / each, row_of(actions_, best % each)}, context);
   }
   const Height exactly = &Score::at;
   // Where a sketch of the score is quicker, only its best end is climbed again by the score itself.
   const bool sketched = score.can_sketch();
-  std::vector<Spot> began = starts(score, context, from.best);
+  std::vector<SearchPoint> began = starts(score, context, from.best);
   if (began.empty()) throw std::invalid_argument("the score is no number at any candidate");
-  // Places that were played come first: only what is better, and not just by rounding, is preferred to them.
-  std::vector<Spot> spots = spots_of(from.played);
-  const double tie = spots.empty() ? 0.0 : kTie * score.unit();
-  if (score.limited()) add_best(spots, score, context, began);
-  spots.insert(spots.end(), began.begin(), began.end());
+  // Points that were played come first: only what is better, and not just by rounding, is preferred to them.
+  std::vector<SearchPoint> search_points = search_points_of(from.played);
+  const double tie = search_points.empty() ? 0.0 : kTie * score.unit();
+  if (score.limited()) add_best(search_points, score, context, began);
+  search_points.insert(search_points.end(), began.begin(), began.end());
   const VectorXd heights = score.sketches(inputs_of(began, context));
   for (std::size_t k = 0; k < began.size(); ++k) {
-    spots.push_back(climb(began[k], heights[static_cast<Index>(k)], score,
+    search_points.push_back(local_search(began[k], heights[static_cast<Index>(k)], score,
                           sketched ? &Score::sketch : exactly, context));
   }
-  const Spot best = best_of(spots, score, context, tie);
-  if (!sketched) return place_of(best, context);
+  const SearchPoint best = best_of(search_points, score, context, tie);
+  if (!sketched) return point_of(best, context);
   VectorXd slope;
   const double height = score.at(input_of(best, context), &slope);
-  return place_of(best_of({best, climb(best, height, score, exactly, context)}, score, context, tie),
+  return point_of(best_of({best, local_search(best, height, score, exactly, context)}, score, context, tie),
                   context);
 }
 
 // The first of the best.
-BoxSpace::Spot BoxSpace::best_of(const std::vector<Spot>& spots, const Score& score,
+BoxSpace::SearchPoint BoxSpace::best_of(const std::vector<SearchPoint>& search_points, const Score& score,
                                  const Context& context, double tie) const {
-  const Points X = inputs_of(spots, context);
+  const Points X = inputs_of(search_points, context);
   const LowRankPosterior* low = low_rank_of(score);
   if (low && low->corrects()) {
     RisingScore rising = rising_score(score);
     rising.tie = tie;
-    return spots[static_cast<std::size_t>(best_point(rising, *low, X, prior_mean_.at(X)))];
+    return search_points[static_cast<std::size_t>(best_point(rising, *low, X, prior_mean_.at(X)))];
   }
   const VectorXd values = score.at(X);
-  return spots[static_cast<std::size_t>(first_best(values.data(), values.size(), tie))];
+  return search_points[static_cast<std::size_t>(first_best(values.data(), values.size(), tie))];
 }
 
 // ---- any space, from its settings ---------------------------------------------------------------
@@ -544,7 +544,7 @@ std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
       make_kernel(*bandit.part("kernel")), std::make_shared<const Points>(space.matrix("points")));
   VectorXd mean = space.numbers("prior_mean");
   if (bandit.has("transfer")) {
-    // For places and searches: posteriors are made over all campaigns.
+    // For points and searches: posteriors are made over all campaigns.
     return std::make_unique<ArmSpace>(ArmSetting{table, ArmSetting::Engine::played, nullptr}, std::move(mean), arms);
   }
   if (arms == table->size() && wants_many_arms(bandit, arms, policy)) {
@@ -733,29 +733,29 @@ const Candidates& ArmSpace::candidates(const Context& context) {
   return candidates_;
 }
 
-Place ArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
-  return place_of(context, best_arm(score, candidates(context), context));
+Point ArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
+  return point_of(context, best_arm(score, candidates(context), context));
 }
 
-Place ArmSpace::uniform(const Context& context, Rng& rng) const {
-  return place_of(context, draw_arm(context, arms_, rng));
+Point ArmSpace::uniform(const Context& context, Rng& rng) const {
+  return point_of(context, draw_arm(context, arms_, rng));
 }
 
-Place ArmSpace::place(Index arm, Index context, const VectorXd& inputs) const {
+Point ArmSpace::point(Index arm, Index context, const VectorXd& inputs) const {
   const Index contexts = setting_.table->size() / arms_;
   if (arm < 0 || arm >= arms_ || context < 0 || context >= contexts || inputs.size() > 0) {
     throw std::invalid_argument("there is no arm " + std::to_string(arm + 1) + " in context " +
                                 std::to_string(context + 1));
   }
-  return Place::tabled(arm, context * arms_ + arm);
+  return Point::tabled(arm, context * arms_ + arm);
 }
 
-bool ArmSpace::in_context(const Place& place, const Context& context) const {
-  return place.row - place.arm == context.row * arms_;
+bool ArmSpace::in_context(const Point& point, const Context& context) const {
+  return point.row - point.arm == context.row * arms_;
 }
 
-VectorXd ArmSpace::inputs(const Place& place) const {
-  return row_of(*setting_.table->points, place.row);
+VectorXd ArmSpace::inputs(const Point& point) const {
+  return row_of(*setting_.table->points, point.row);
 }
 
 double ArmSpace::largest_prior_mean(const Context& context) const {
@@ -804,27 +804,27 @@ std::unique_ptr<Posterior> ManyArmSpace::make_posterior(double noise_var,
                                          forgetting, engine_);
 }
 
-Place ManyArmSpace::place_of(Index arm) const {
-  Place out = Place::tabled(arm, arm);
+Point ManyArmSpace::point_of(Index arm) const {
+  Point out = Point::tabled(arm, arm);
   out.x = row_of(*setting_.table->points, arm);
   return out;
 }
 
-Place ManyArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
+Point ManyArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
   const LowRankPosterior* low = low_rank_of(score);
-  if (!low) return place_of(best_arm(score, candidates_, context));
-  return place_of(lazy_->choose(rising_score(score), *low, context.eligible.get()));
+  if (!low) return point_of(best_arm(score, candidates_, context));
+  return point_of(lazy_->choose(rising_score(score), *low, context.eligible.get()));
 }
 
-Place ManyArmSpace::uniform(const Context& context, Rng& rng) const {
-  return place_of(draw_arm(context, setting_.table->size(), rng));
+Point ManyArmSpace::uniform(const Context& context, Rng& rng) const {
+  return point_of(draw_arm(context, setting_.table->size(), rng));
 }
 
-Place ManyArmSpace::place(Index arm, Index context, const VectorXd& inputs) const {
+Point ManyArmSpace::point(Index arm, Index context, const VectorXd& inputs) const {
   if (arm < 0 || arm >= setting_.table->size() || context != 0 || inputs.size() > 0) {
     throw std::invalid_argument("there is no arm " + std::to_string(arm + 1));
   }
-  return place_of(arm);
+  return point_of(arm);
 }
 
 double ManyArmSpace::largest_prior_mean(const Context& context) const {
@@ -864,29 +864,29 @@ const Candidates& OpenArmSpace::candidates(const Context& context) {
   return candidates_;
 }
 
-Place OpenArmSpace::place_of(const Context& context, Index arm) const {
+Point OpenArmSpace::point_of(const Context& context, Index arm) const {
   VectorXd x = joined(joined(row_of(arms_, arm), context.values), static_cast<double>(arm));
-  return Place::numbered(arm, std::move(x));
+  return Point::numbered(arm, std::move(x));
 }
 
 double OpenArmSpace::largest_prior_mean(const Context& context) const {
   return largest_of_arms(prior_mean_, context, arms_.rows());
 }
 
-Place OpenArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
+Point OpenArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
   // The candidates are those of the round, which the score was prepared for.
   const LowRankPosterior* low = low_rank_of(score);
-  if (!low) return place_of(context, best_arm(score, candidates_, context));
+  if (!low) return point_of(context, best_arm(score, candidates_, context));
   const ArmCrosses* crosses = crosses_.follow(low->basis(), candidates_.X) ? &crosses_ : nullptr;
-  return place_of(context, best_point(rising_score(score), *low, candidates_.X, prior_mean_.values(),
+  return point_of(context, best_point(rising_score(score), *low, candidates_.X, prior_mean_.values(),
                                       context.eligible.get(), crosses));
 }
 
-Place OpenArmSpace::uniform(const Context& context, Rng& rng) const {
-  return place_of(context, draw_arm(context, arms_.rows(), rng));
+Point OpenArmSpace::uniform(const Context& context, Rng& rng) const {
+  return point_of(context, draw_arm(context, arms_.rows(), rng));
 }
 
-Place OpenArmSpace::place(Index arm, Index, const VectorXd& inputs) const {
+Point OpenArmSpace::point(Index arm, Index, const VectorXd& inputs) const {
   const Index d = arms_.cols();
   if (arm < 0 || arm >= arms_.rows() || inputs.size() != d + contexts_ || !inputs.allFinite()) {
     throw std::invalid_argument("there is no arm " + std::to_string(arm + 1) +
@@ -894,11 +894,11 @@ Place OpenArmSpace::place(Index arm, Index, const VectorXd& inputs) const {
   }
   Context context;
   context.values = segment_of(inputs, inputs.size() - contexts_, contexts_);
-  return place_of(context, arm);
+  return point_of(context, arm);
 }
 
-bool OpenArmSpace::in_context(const Place& place, const Context& context) const {
-  return contexts_ == 0 || segment_of(place.x, arms_.cols(), contexts_) == context.values;
+bool OpenArmSpace::in_context(const Point& point, const Context& context) const {
+  return contexts_ == 0 || segment_of(point.x, arms_.cols(), contexts_) == context.values;
 }
 
 }  // namespace gpb

@@ -22,17 +22,17 @@ class BoxSpace final : public Space {
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
-  Place maximise(const Score& score, const Context& context, const Beginnings& from) override;
-  Place uniform(const Context& context, Rng& rng) const override;
-  std::vector<Place> all_places(const Context& context, double most) const override;
-  Place place(Index arm, Index context, const VectorXd& inputs) const override;
-  bool in_context(const Place& place, const Context& context) const override;
-  bool holds(const Place& place) const override {
-    return box_.holds(place.x.segment(rows_.cols(), box_.inputs()));
+  Point maximise(const Score& score, const Context& context, const Beginnings& from) override;
+  Point uniform(const Context& context, Rng& rng) const override;
+  std::vector<Point> all_points(const Context& context, double most) const override;
+  Point point(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Point& point, const Context& context) const override;
+  bool holds(const Point& point) const override {
+    return box_.holds(point.x.segment(rows_.cols(), box_.inputs()));
   }
-  Points moved(const std::vector<const Place*>& places, const Context& context) const override;
-  VectorXd inputs(const Place& place) const override { return place.x; }
-  double prior_mean(const Place& place) const override;
+  Points moved(const std::vector<const Point*>& points, const Context& context) const override;
+  VectorXd inputs(const Point& point) const override { return point.x; }
+  double prior_mean(const Point& point) const override;
   double largest_prior_mean(const Context& context) const override;
   double prior_scale() const override { return prior_scale_; }
   double arms() const override { return kNaN; }
@@ -40,26 +40,26 @@ class BoxSpace final : public Space {
 
  private:
   // A row and a point of the box.
-  struct Spot {
+  struct SearchPoint {
     Index row = 0;
     VectorXd actions;
   };
   void spread();
   Chart chart_of(const Context& context) const;
-  VectorXd input_of(const Spot& spot, const Context& context) const;
+  VectorXd input_of(const SearchPoint& search_point, const Context& context) const;
   Points inputs_of(Index row, const MatrixXd& actions, const Context& context) const;
-  std::vector<Spot> starts(const Score& score, const Context& context, const Place* centre) const;
-  std::vector<Spot> spots_of(const Points& X) const;
-  void add_best(const std::vector<Spot>& spots, const Score& score, const Context& context,
-                std::vector<Spot>& starts) const;
-  Place place_of(const Spot& spot, const Context& context) const;
-  Spot spot_of(const Place& place) const;
-  Spot best_neighbour(const Spot& centre, const Score& score, const Context& context) const;
-  Points inputs_of(const std::vector<Spot>& spots, const Context& context) const;
-  Spot best_of(const std::vector<Spot>& spots, const Score& score, const Context& context,
+  std::vector<SearchPoint> starts(const Score& score, const Context& context, const Point* centre) const;
+  std::vector<SearchPoint> search_points_of(const Points& X) const;
+  void add_best(const std::vector<SearchPoint>& search_points, const Score& score, const Context& context,
+                std::vector<SearchPoint>& starts) const;
+  Point point_of(const SearchPoint& search_point, const Context& context) const;
+  SearchPoint search_point_of(const Point& point) const;
+  SearchPoint best_neighbour(const SearchPoint& centre, const Score& score, const Context& context) const;
+  Points inputs_of(const std::vector<SearchPoint>& search_points, const Context& context) const;
+  SearchPoint best_of(const std::vector<SearchPoint>& search_points, const Score& score, const Context& context,
                double tie = 0.0) const;
   using Height = double (Score::*)(const VectorXd& x, VectorXd* gradient) const;
-  Spot climb(const Spot& start, double from, const Score& score, Height height,
+  SearchPoint local_search(const SearchPoint& start, double from, const Score& score, Height height,
              const Context& context) const;
 
   KernelPtr kernel_;

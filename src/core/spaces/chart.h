@@ -3,7 +3,7 @@
 #ifndef GPB_CHART_H
 #define GPB_CHART_H
 
-#include "base/place.h"
+#include "base/point.h"
 
 namespace gpb {
 

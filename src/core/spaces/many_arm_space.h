@@ -20,12 +20,12 @@ class ManyArmSpace final : public Space {
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context&) override { return candidates_; }
-  Place maximise(const Score& score, const Context& context, const Beginnings& from) override;
-  Place uniform(const Context& context, Rng& rng) const override;
-  Place place(Index arm, Index context, const VectorXd& inputs) const override;
-  bool in_context(const Place&, const Context&) const override { return true; }
-  VectorXd inputs(const Place& place) const override { return place.x; }
-  double prior_mean(const Place& place) const override { return prior_mean_.of_arm(place.arm); }
+  Point maximise(const Score& score, const Context& context, const Beginnings& from) override;
+  Point uniform(const Context& context, Rng& rng) const override;
+  Point point(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Point&, const Context&) const override { return true; }
+  VectorXd inputs(const Point& point) const override { return point.x; }
+  double prior_mean(const Point& point) const override { return prior_mean_.of_arm(point.arm); }
   double largest_prior_mean(const Context& context) const override;
   double prior_scale() const override { return setting_.table->prior_scale; }
   double arms() const override { return static_cast<double>(numbered_arms()); }
@@ -33,7 +33,7 @@ class ManyArmSpace final : public Space {
   const ArmSetting* arm_setting() const override { return &setting_; }
 
  private:
-  Place place_of(Index arm) const;
+  Point point_of(Index arm) const;
 
   ArmSetting setting_;
   PriorMean prior_mean_;

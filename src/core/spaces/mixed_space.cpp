@@ -45,7 +45,7 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
   look_at(setting_.candidates);
   Context origin;
   origin.values = VectorXd::Zero(setting_.contexts);
-  VectorXd variance(places_.rows());
+  VectorXd variance(points_.rows());
   kernel_->diagonal(candidates(origin).X, variance);
   prior_scale_ = std::sqrt(std::max(0.0, variance.maxCoeff()));
 }
@@ -56,7 +56,7 @@ void MixedSpace::look_at(const Points& candidates) {
   if (X.rows() < 1 || X.cols() != setting_.width) {
     throw std::invalid_argument("a search space needs candidates");
   }
-  places_ = X;
+  points_ = X;
   const Index d = setting_.box.inputs();
   const VectorXd first = row_of(X, 0, 0, d);
   constrained_ = settled(as_rows(first)).excess.cols() > 0;
@@ -78,7 +78,7 @@ std::unique_ptr<Posterior> MixedSpace::make_posterior(double noise_var,
   return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting, engine_);
 }
 
-// ---- points and places --------------------------------------------------------
+// ---- points and points --------------------------------------------------------
 
 MixedSpace::Slice MixedSpace::slice_of(const Context& context) const {
   Slice out{setting_.box, setting_.shares, {}};
@@ -104,12 +104,12 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
     set_row(inside, i, whole ? slice.box.snap(x) : slice.box.clamp(x));
   }
   if (whole) return {inside, MatrixXd(points.rows(), 0)};
-  auto told = setting_.settle(inside);
-  if (told.first.rows() != points.rows() || told.first.cols() != setting_.width ||
-      told.second.rows() != points.rows()) {
+  auto reported = setting_.settle(inside);
+  if (reported.first.rows() != points.rows() || reported.first.cols() != setting_.width ||
+      reported.second.rows() != points.rows()) {
     throw std::invalid_argument("a search space's rules say something else than what was asked");
   }
-  Settled out{std::move(told.first), std::move(told.second)};
+  Settled out{std::move(reported.first), std::move(reported.second)};
   const Index known = out.excess.cols();
   out.excess.conservativeResize(points.rows(), known + static_cast<Index>(slice.required.size()));
   for (std::size_t k = 0; k < slice.required.size(); ++k) {
@@ -119,11 +119,11 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
   return out;
 }
 
-// Places that are played elsewhere.
-Points MixedSpace::moved(const std::vector<const Place*>& places, const Context& context) const {
-  MatrixXd points(static_cast<Index>(places.size()), setting_.box.inputs());
+// Points that are played elsewhere.
+Points MixedSpace::moved(const std::vector<const Point*>& asked, const Context& context) const {
+  MatrixXd points(static_cast<Index>(asked.size()), setting_.box.inputs());
   for (Index i = 0; i < points.rows(); ++i) {
-    const VectorXd& x = places[static_cast<std::size_t>(i)]->x;
+    const VectorXd& x = asked[static_cast<std::size_t>(i)]->x;
     set_row(points, i, x);
   }
   if (points.rows() == 0) return Points(0, setting_.width + setting_.contexts);
@@ -153,20 +153,20 @@ const Candidates& MixedSpace::candidates(const Context& context) {
   }
   candidates_.complete = false;
   candidates_.token = std::make_shared<const char>('\0');
-  candidates_.X = in_context(places_, context);
+  candidates_.X = in_context(points_, context);
   context_ = context.values;
   return candidates_;
 }
 
-Place MixedSpace::place(Index, Index, const VectorXd& inputs) const {
+Point MixedSpace::point(Index, Index, const VectorXd& inputs) const {
   if (inputs.size() != setting_.width + setting_.contexts || !inputs.allFinite()) {
     throw std::invalid_argument("there is no such point in the search space");
   }
-  return Place::point(inputs);
+  return Point::point(inputs);
 }
 
-bool MixedSpace::in_context(const Place& place, const Context& context) const {
-  return segment_of(place.x, place.x.size() - setting_.contexts, setting_.contexts) == context.values;
+bool MixedSpace::in_context(const Point& point, const Context& context) const {
+  return segment_of(point.x, point.x.size() - setting_.contexts, setting_.contexts) == context.values;
 }
 
 // Uniform points, shares among them, to be settled.
@@ -184,7 +184,7 @@ MatrixXd MixedSpace::drawn(const Slice& slice, Index count, Rng& rng) const {
 }
 
 // Points of the box until one may be played; where linear constraints leave little of it, points that satisfy these.
-Place MixedSpace::uniform(const Context& context, Rng& rng) const {
+Point MixedSpace::uniform(const Context& context, Rng& rng) const {
   const Slice slice = slice_of(context);
   const Index tries = setting_.settle ? kTries : 1;
   std::unique_ptr<const Polytope> region;
@@ -202,31 +202,31 @@ Place MixedSpace::uniform(const Context& context, Rng& rng) const {
     const Settled found = settled(points, slice);
     for (Index i = 0; i < points.rows(); ++i) {
       if (!found.playable(i)) continue;
-      return Place::point(row_of(in_context(as_rows(row_of(found.inputs, i)), context), 0));
+      return Point::point(row_of(in_context(as_rows(row_of(found.inputs, i)), context), 0));
     }
   }
   const Points& spare = context.fixed ? context.fixed->candidates : setting_.candidates;
   const Index i = rng.index(spare.rows());
-  return Place::point(row_of(in_context(as_rows(row_of(spare, i)), context), 0));
+  return Point::point(row_of(in_context(as_rows(row_of(spare, i)), context), 0));
 }
 
 // (Points that differ in inputs that do not exist are one place; it comes several times.)
-std::vector<Place> MixedSpace::all_places(const Context& context, double most) const {
+std::vector<Point> MixedSpace::all_points(const Context& context, double most) const {
   const Slice slice = slice_of(context);
-  std::vector<Place> out;
+  std::vector<Point> out;
   const MatrixXd points = slice.shares.empty() ? slice.box.points(most) : MatrixXd();
   if (points.rows() == 0) return out;
   const Settled found = settled(points, slice);
   const Points X = in_context(found.inputs, context);
   for (Index i = 0; i < X.rows(); ++i) {
-    if (found.playable(i)) out.push_back(Place::point(row_of(X, i)));
+    if (found.playable(i)) out.push_back(Point::point(row_of(X, i)));
   }
   return out;
 }
 
-bool MixedSpace::exists(const Spot& spot, Index input) const {
+bool MixedSpace::exists(const SearchPoint& search_point, Index input) const {
   const Index column = setting_.indicator[static_cast<std::size_t>(input)];
-  return column < 0 || spot.inputs[column] != 0.0;
+  return column < 0 || search_point.inputs[column] != 0.0;
 }
 
 // The shares that an input is one of, and which; null where it is none.
@@ -241,11 +241,11 @@ const Shares* MixedSpace::shares_with(Index input, Index* part) const {
 }
 
 // The inputs that a climb moves.
-std::vector<Index> MixedSpace::free_inputs(const Spot& spot) const {
+std::vector<Index> MixedSpace::free_inputs(const SearchPoint& search_point) const {
   std::vector<Index> out;
   for (Index c = 0; c < slice_.box.inputs(); ++c) {
     const bool number = !setting_.categorical[static_cast<std::size_t>(c)];
-    if (number && slice_.box.moves(c) && exists(spot, c)) out.push_back(c);
+    if (number && slice_.box.moves(c) && exists(search_point, c)) out.push_back(c);
   }
   return out;
 }
@@ -263,7 +263,7 @@ bool MixedSpace::far_apart(Index a, Index b) const {
   const Index d = slice_.box.inputs();
   const VectorXd side = slice_.box.side();
   VectorXd gap(d);
-  for (Index c = 0; c < d; ++c) gap[c] = (places_(a, c) - places_(b, c)) / std::max(side[c], 1e-300);
+  for (Index c = 0; c < d; ++c) gap[c] = (points_(a, c) - points_(b, c)) / std::max(side[c], 1e-300);
   return gap.norm() > kApart;
 }
 
@@ -292,7 +292,7 @@ std::vector<Index> MixedSpace::starts(const VectorXd& scores) const {
   return out;
 }
 
-void MixedSpace::offer(std::vector<Spot>& spots, const std::vector<MatrixXd>& points,
+void MixedSpace::offer(std::vector<SearchPoint>& search_points, const std::vector<MatrixXd>& points,
                        const Query& query) const {
   const MatrixXd all = stacked(points);
   if (all.rows() == 0) return;
@@ -314,8 +314,8 @@ void MixedSpace::offer(std::vector<Spot>& spots, const std::vector<MatrixXd>& po
   }
   const VectorXd values = query.score.at(in_context(inputs, query.context));
   for (Index i = 0; i < values.size(); ++i) {
-    Spot& spot = spots[owners[static_cast<std::size_t>(i)]];
-    if (values[i] > spot.value) spot = {row_of(inputs, i), values[i]};
+    SearchPoint& search_point = search_points[owners[static_cast<std::size_t>(i)]];
+    if (values[i] > search_point.value) search_point = {row_of(inputs, i), values[i]};
   }
 }
 
@@ -332,38 +332,38 @@ MatrixXd MixedSpace::stacked(const std::vector<MatrixXd>& points) const {
 }
 
 // Climbs and exchanges in turns, each spot's for as long as they help it.
-void MixedSpace::improve(std::vector<Spot>& spots, const Query& query) const {
-  std::vector<std::size_t> going(spots.size());
+void MixedSpace::improve(std::vector<SearchPoint>& search_points, const Query& query) const {
+  std::vector<std::size_t> going(search_points.size());
   std::iota(going.begin(), going.end(), std::size_t{0});
   for (int turn = 0; turn < kTurns && !going.empty(); ++turn) {
-    std::vector<Spot> moved;
-    for (const std::size_t s : going) moved.push_back(spots[s]);
-    climb(moved, query);
+    std::vector<SearchPoint> moved;
+    for (const std::size_t s : going) moved.push_back(search_points[s]);
+    local_search(moved, query);
     exchange(moved, query);
     std::vector<std::size_t> still;
     for (std::size_t i = 0; i < going.size(); ++i) {
-      Spot& spot = spots[going[i]];
-      if (moved[i].value > spot.value + 1e-9 * query.score.unit()) still.push_back(going[i]);
-      spot = std::move(moved[i]);
+      SearchPoint& search_point = search_points[going[i]];
+      if (moved[i].value > search_point.value + 1e-9 * query.score.unit()) still.push_back(going[i]);
+      search_point = std::move(moved[i]);
     }
     going = std::move(still);
   }
 }
 
 // The best change of one level, of one whole number by one, or of several that keep a sum.
-void MixedSpace::exchange(std::vector<Spot>& spots, const Query& query) const {
+void MixedSpace::exchange(std::vector<SearchPoint>& search_points, const Query& query) const {
   std::vector<MatrixXd> points;
-  for (const Spot& spot : spots) points.push_back(exchanges(spot));
-  offer(spots, points, query);
+  for (const SearchPoint& search_point : search_points) points.push_back(exchanges(search_point));
+  offer(search_points, points, query);
 }
 
-MatrixXd MixedSpace::exchanges(const Spot& spot) const {
+MatrixXd MixedSpace::exchanges(const SearchPoint& search_point) const {
   const Box& box = slice_.box;
-  const VectorXd here = point_of(spot);
+  const VectorXd here = point_of(search_point);
   std::vector<std::pair<Index, double>> changes;
   for (Index c = 0; c < box.inputs(); ++c) {
     const auto k = static_cast<std::size_t>(c);
-    if (!box.integer[k] || !exists(spot, c)) continue;
+    if (!box.integer[k] || !exists(search_point, c)) continue;
     if (setting_.categorical[k]) {
       for (double code = box.lower[c]; code <= box.upper[c]; ++code) {
         if (code != here[c]) changes.emplace_back(c, code);
@@ -411,13 +411,13 @@ MatrixXd MixedSpace::lattice_exchanges(const VectorXd& here) const {
 }
 
 // The best of points around, at shrinking distances.
-void MixedSpace::look_around(Spot& spot, const Query& query, Index turns) const {
-  const std::vector<Index> free = free_inputs(spot);
+void MixedSpace::look_around(SearchPoint& search_point, const Query& query, Index turns) const {
+  const std::vector<Index> free = free_inputs(search_point);
   const auto d = static_cast<Index>(free.size());
   if (d == 0) return;
   const MatrixXd offsets = golden_points(kAround, d);  // of a cube, whose middle is 0.5
   const VectorXd side = picked(slice_.box.side(), free);
-  std::vector<Spot> best{spot};
+  std::vector<SearchPoint> best{search_point};
   for (double reach = 0.1; reach > 1e-5; reach *= 0.1) {
     for (Index turn = 0; turn < turns; ++turn) {
       const double before = best[0].value;
@@ -430,52 +430,52 @@ void MixedSpace::look_around(Spot& spot, const Query& query, Index turns) const 
       if (!(best[0].value > before)) break;
     }
   }
-  spot = best[0];
+  search_point = best[0];
 }
 
-std::vector<MixedSpace::Spot> MixedSpace::spots_of(const Points& X, const Query& query) const {
-  std::vector<Spot> out;
+std::vector<MixedSpace::SearchPoint> MixedSpace::search_points_of(const Points& X, const Query& query) const {
+  std::vector<SearchPoint> out;
   if (X.rows() == 0) return out;
   const VectorXd values = query.score.at(X);
   for (Index i = 0; i < X.rows(); ++i) out.push_back({row_of(X, i, 0, setting_.width), values[i]});
   return out;
 }
 
-Place MixedSpace::maximise(const Score& score, const Context& context, const Beginnings& from) {
+Point MixedSpace::maximise(const Score& score, const Context& context, const Beginnings& from) {
   if (score.only_candidates()) {
-    return Place::point(row_of(candidates_.X, score.best(candidates_)));
+    return Point::point(row_of(candidates_.X, score.best(candidates_)));
   }
   const Query query{score, context};
   VectorXd scores;
   score.values(candidates_, scores);
-  std::vector<Spot> spots;
+  std::vector<SearchPoint> search_points;
   for (const Index i : starts(scores)) {
-    const VectorXd inputs = row_of(places_, i);
-    spots.push_back({inputs, score.at(in_context(as_rows(inputs), context)).value()});
+    const VectorXd inputs = row_of(points_, i);
+    search_points.push_back({inputs, score.at(in_context(as_rows(inputs), context)).value()});
   }
   if (from.best) {
-    std::vector<Spot> centre{{segment_of(from.best->x, 0, setting_.width), -kInf}};
+    std::vector<SearchPoint> centre{{segment_of(from.best->x, 0, setting_.width), -kInf}};
     offer(centre, {as_rows(point_of(centre[0]))}, query);
     look_around(centre[0], query, 1);
-    spots.push_back(centre[0]);
+    search_points.push_back(centre[0]);
   }
-  const auto lower = [](const Spot& a, const Spot& b) { return a.value < b.value; };
-  const std::vector<Spot> played = spots_of(from.played, query);
+  const auto lower = [](const SearchPoint& a, const SearchPoint& b) { return a.value < b.value; };
+  const std::vector<SearchPoint> played = search_points_of(from.played, query);
   const auto best_played = std::max_element(played.begin(), played.end(), lower);
-  if (best_played != played.end()) spots.push_back(*best_played);
-  improve(spots, query);
-  Spot best = *std::max_element(spots.begin(), spots.end(), lower);
+  if (best_played != played.end()) search_points.push_back(*best_played);
+  improve(search_points, query);
+  SearchPoint best = *std::max_element(search_points.begin(), search_points.end(), lower);
   if (constrained_) look_around(best, query, 3);
-  // What is better than a place that was played by rounding alone is not preferred to it.
+  // What is better than a point that was played by rounding alone is not preferred to it.
   if (best_played != played.end() && best.value <= best_played->value + kTie * score.unit()) best = *best_played;
-  return Place::point(row_of(in_context(as_rows(best.inputs), context), 0));
+  return Point::point(row_of(in_context(as_rows(best.inputs), context), 0));
 }
 
 // ---- climbs -------------------------------------------------------------------------------------
 // Climbs of a search space, from several spots in lock step. A climb itself asks nobody but the
 // score. Where constraints are known beforehand, it goes on from where it has come to outside of
 // them, with multipliers for what they are exceeded by; for that they are taken as linear about that
-// place, by differences (one question for all climbs), and again where this has led to.
+// point, by differences (one question for all climbs), and again where this has led to.
 
 namespace {
 
@@ -490,8 +490,8 @@ constexpr double kKept = 1e-8;       // until they are exceeded by no more, in s
 
 // One spot's way over the inputs that exist there and have an order, relaxed to reals; the levels
 // stay. `start`, `at`: the inputs that move, in sides of the box.
-struct MixedSpace::Way {
-  Spot* spot;
+struct MixedSpace::SearchPath {
+  SearchPoint* search_point;
   std::vector<Index> free;
   VectorXd from, lower, side, start, at;
   VectorXd upper;      // of the coordinates: 1, but for shares, which are all measured in one side
@@ -530,55 +530,55 @@ struct MixedSpace::Way {
   }
 };
 
-void MixedSpace::climb(std::vector<Spot>& spots, const Query& query) const {
-  std::vector<Way> ways;
-  for (Spot& spot : spots) {
-    if (std::isfinite(spot.value) && !free_inputs(spot).empty()) ways.push_back(way_from(spot));
+void MixedSpace::local_search(std::vector<SearchPoint>& search_points, const Query& query) const {
+  std::vector<SearchPath> paths;
+  for (SearchPoint& search_point : search_points) {
+    if (std::isfinite(search_point.value) && !free_inputs(search_point).empty()) paths.push_back(path_from(search_point));
   }
-  for (Way& way : ways) go(way, query);
-  if (constrained_) respect_constraints(ways, query);
-  std::vector<MatrixXd> ends(spots.size());
-  for (const Way& way : ways) {
-    ends[static_cast<std::size_t>(way.spot - spots.data())] = as_rows(way.point(way.at));
+  for (SearchPath& path : paths) go(path, query);
+  if (constrained_) respect_constraints(paths, query);
+  std::vector<MatrixXd> ends(search_points.size());
+  for (const SearchPath& path : paths) {
+    ends[static_cast<std::size_t>(path.search_point - search_points.data())] = as_rows(path.point(path.at));
   }
-  offer(spots, ends, query);
+  offer(search_points, ends, query);
 }
 
-MixedSpace::Way MixedSpace::way_from(Spot& spot) const {
-  Way way;
-  way.spot = &spot;
-  way.free = free_inputs(spot);
-  way.from = point_of(spot);
-  way.lower = picked(slice_.box.lower, way.free);
-  way.side = picked(slice_.box.side(), way.free);
-  way.upper = VectorXd::Ones(way.side.size());
-  for (std::size_t i = 0; i < way.free.size(); ++i) {
+MixedSpace::SearchPath MixedSpace::path_from(SearchPoint& search_point) const {
+  SearchPath path;
+  path.search_point = &search_point;
+  path.free = free_inputs(search_point);
+  path.from = point_of(search_point);
+  path.lower = picked(slice_.box.lower, path.free);
+  path.side = picked(slice_.box.side(), path.free);
+  path.upper = VectorXd::Ones(path.side.size());
+  for (std::size_t i = 0; i < path.free.size(); ++i) {
     Index part = 0;
-    const Shares* shares = shares_with(way.free[i], &part);
+    const Shares* shares = shares_with(path.free[i], &part);
     if (!shares) continue;
     const auto k = static_cast<Index>(i);
-    way.mixes = true;
-    way.side[k] = shares->side() / shares->factor(part);
-    way.lower[k] = shares->input_of(part, shares->lower(part));
-    way.upper[k] = (shares->upper(part) - shares->lower(part)) / shares->side();
+    path.mixes = true;
+    path.side[k] = shares->side() / shares->factor(part);
+    path.lower[k] = shares->input_of(part, shares->lower(part));
+    path.upper[k] = (shares->upper(part) - shares->lower(part)) / shares->side();
   }
-  const VectorXd u = over(picked(way.from, way.free) - way.lower, way.side);
-  way.start = way.at = clamped(u, VectorXd::Zero(u.size()), way.upper);
-  return way;
+  const VectorXd u = over(picked(path.from, path.free) - path.lower, path.side);
+  path.start = path.at = clamped(u, VectorXd::Zero(u.size()), path.upper);
+  return path;
 }
 
 // On to the top of the score, less what constraints cost.
-void MixedSpace::go(Way& way, const Query& query) const {
+void MixedSpace::go(SearchPath& path, const Query& query) const {
   const double unit = query.score.unit();
-  VectorXd x = joined(way.spot->inputs, query.context.values), slope;
-  const auto by_way = [&](const VectorXd& by_inputs) { return times(picked(by_inputs, way.free), way.side); };
+  VectorXd x = joined(path.search_point->inputs, query.context.values), slope;
+  const auto by_way = [&](const VectorXd& by_inputs) { return times(picked(by_inputs, path.free), path.side); };
   const auto move_to = [&](const VectorXd& u) {
-    const VectorXd point = way.point(u);
+    const VectorXd point = path.point(u);
     std::copy(point.data(), point.data() + point.size(), x.data());
   };
   const BoxMinimizer descent = [&](VectorXd& from, const Objective& fall) {
-    if (!way.mixes) return minimize_(from, fall);
-    projected_descent(from, fall, [&](const VectorXd& u) { return nearest_on(way, u); });
+    if (!path.mixes) return minimize_(from, fall);
+    projected_descent(from, fall, [&](const VectorXd& u) { return nearest_on(path, u); });
     return 0.0;
   };
   if (query.score.limited()) {
@@ -586,80 +586,80 @@ void MixedSpace::go(Way& way, const Query& query) const {
       move_to(u);
       LimitedValue here = query.score.within_limit(x);
       VectorXd falls = -1.0 * by_way(here.by_value) / unit;
-      here.value = here.value / unit - way.cost(u, falls);
+      here.value = here.value / unit - path.cost(u, falls);
       here.by_value = -1.0 * falls;
       here.by_excess = by_way(here.by_excess);
       return here;
     };
-    way.at = climb_within(way.at, at, descent);
+    path.at = search_within(path.at, at, descent);
     return;
   }
-  descent(way.at, [&](const VectorXd& u, VectorXd& gradient) {
+  descent(path.at, [&](const VectorXd& u, VectorXd& gradient) {
     move_to(u);
     const double value = query.score.at(x, &slope);
     gradient = -1.0 * by_way(slope) / unit;
-    return way.cost(u, gradient) - (value - way.spot->value) / unit;
+    return path.cost(u, gradient) - (value - path.search_point->value) / unit;
   });
 }
 
 // The nearest coordinates whose shares add up to what they did.
-VectorXd MixedSpace::nearest_on(const Way& way, const VectorXd& u) const {
-  VectorXd out = clamped(u, VectorXd::Zero(u.size()), way.upper);
+VectorXd MixedSpace::nearest_on(const SearchPath& path, const VectorXd& u) const {
+  VectorXd out = clamped(u, VectorXd::Zero(u.size()), path.upper);
   for (const Shares& shares : slice_.shares) {
     std::vector<Index> at;
     double total = 0.0;
-    for (std::size_t i = 0; i < way.free.size(); ++i) {
+    for (std::size_t i = 0; i < path.free.size(); ++i) {
       Index part = 0;
-      if (shares_with(way.free[i], &part) != &shares) continue;
+      if (shares_with(path.free[i], &part) != &shares) continue;
       at.push_back(static_cast<Index>(i));
-      total += way.start[static_cast<Index>(i)];
+      total += path.start[static_cast<Index>(i)];
     }
     if (at.empty()) continue;
     const VectorXd near = project_on_shares(picked(u, at), VectorXd::Zero(static_cast<Index>(at.size())),
-                                            picked(way.upper, at), total);
+                                            picked(path.upper, at), total);
     for (std::size_t i = 0; i < at.size(); ++i) out[at[i]] = near[static_cast<Index>(i)];
   }
   return out;
 }
 
 // What is exceeded in the end is mended by going back.
-void MixedSpace::respect_constraints(std::vector<Way>& ways, const Query& query) const {
-  std::vector<Way*> outside;
-  for (Way& way : ways) outside.push_back(&way);
+void MixedSpace::respect_constraints(std::vector<SearchPath>& paths, const Query& query) const {
+  std::vector<SearchPath*> outside;
+  for (SearchPath& path : paths) outside.push_back(&path);
   for (int round = 0; round < kRounds; ++round) {
     outside = linearised(outside);
-    for (Way* way : outside) {
-      if (way->slopes.isZero(0.0)) continue;
-      if (way->multipliers.size() == 0) way->multipliers = Multipliers(way->excess.size());
+    for (SearchPath* path : outside) {
+      if (path->slopes.isZero(0.0)) continue;
+      if (path->multipliers.size() == 0) path->multipliers = Multipliers(path->excess.size());
       for (int turn = 0; turn < kMultipliers; ++turn) {
-        go(*way, query);
-        if (way->multipliers.settle(way->excess_at(way->at), kKept)) break;
+        go(*path, query);
+        if (path->multipliers.settle(path->excess_at(path->at), kKept)) break;
       }
     }
   }
   pull_back(outside);
 }
 
-// Those that have come to a place outside of the constraints, which are made linear there.
-std::vector<MixedSpace::Way*> MixedSpace::linearised(const std::vector<Way*>& ways) const {
-  if (ways.empty()) return {};
+// Those that have come to a point outside of the constraints, which are made linear there.
+std::vector<MixedSpace::SearchPath*> MixedSpace::linearised(const std::vector<SearchPath*>& paths) const {
+  if (paths.empty()) return {};
   std::vector<MatrixXd> points;
-  for (const Way* way : ways) points.push_back(differences(*way));
+  for (const SearchPath* path : paths) points.push_back(differences(*path));
   const Settled found = settled(stacked(points));
-  std::vector<Way*> outside;
+  std::vector<SearchPath*> outside;
   Index row = 0;
-  for (Way* way : ways) {
-    const auto k = static_cast<Index>(way->free.size());
+  for (SearchPath* path : paths) {
+    const auto k = static_cast<Index>(path->free.size());
     if (!found.playable(row)) {
-      way->centre = way->at;
-      way->excess = row_of(found.excess, row);
-      way->slopes.resize(k, found.excess.cols());
+      path->centre = path->at;
+      path->excess = row_of(found.excess, row);
+      path->slopes.resize(k, found.excess.cols());
       for (Index i = 0; i < k; ++i) {
         const VectorXd change = row_of(found.excess, row + 1 + i) - row_of(found.excess, row + 1 + k + i);
-        set_row(way->slopes, i, change / (2.0 * difference_step(*way, i)));
+        set_row(path->slopes, i, change / (2.0 * difference_step(*path, i)));
       }
-      way->measure_by_distance();
-      outside.push_back(way);
+      path->measure_by_distance();
+      outside.push_back(path);
     }
     row += 2 * k + 1;
   }
@@ -667,19 +667,19 @@ std::vector<MixedSpace::Way*> MixedSpace::linearised(const std::vector<Way*>& wa
 }
 
 // In sides of the box.
-double MixedSpace::difference_step(const Way& way, Index i) const {
-  const Index input = way.free[static_cast<std::size_t>(i)];
+double MixedSpace::difference_step(const SearchPath& path, Index i) const {
+  const Index input = path.free[static_cast<std::size_t>(i)];
   const bool whole = slice_.box.integer[static_cast<std::size_t>(input)];
-  return whole ? std::max(kSmallStep, 1.0 / way.side[i]) : kSmallStep;
+  return whole ? std::max(kSmallStep, 1.0 / path.side[i]) : kSmallStep;
 }
 
 // Where a way has come to, then a step on along each input, then a step back.
-MatrixXd MixedSpace::differences(const Way& way) const {
-  const auto k = static_cast<Index>(way.free.size());
-  MatrixXd points = as_rows(way.point(way.at), 2 * k + 1);
+MatrixXd MixedSpace::differences(const SearchPath& path) const {
+  const auto k = static_cast<Index>(path.free.size());
+  MatrixXd points = as_rows(path.point(path.at), 2 * k + 1);
   for (Index i = 0; i < k; ++i) {
-    const Index input = way.free[static_cast<std::size_t>(i)];
-    const double step = difference_step(way, i) * way.side[i];
+    const Index input = path.free[static_cast<std::size_t>(i)];
+    const double step = difference_step(path, i) * path.side[i];
     points(1 + i, input) += step;
     points(1 + k + i, input) -= step;
   }
@@ -688,19 +688,19 @@ MatrixXd MixedSpace::differences(const Way& way) const {
 
 // Each to the last point before it first leaves the constraints, on the straight line from its
 // start, which satisfies them.
-void MixedSpace::pull_back(const std::vector<Way*>& ways) const {
-  if (ways.empty()) return;
-  const auto count = static_cast<Index>(ways.size());
+void MixedSpace::pull_back(const std::vector<SearchPath*>& paths) const {
+  if (paths.empty()) return;
+  const auto count = static_cast<Index>(paths.size());
   VectorXd good = VectorXd::Zero(count);  // shares of the lines
   double width = 1.0;                     // of what is divided
   for (int zoom = 0; zoom < kZooms; ++zoom, width /= kParts) {
     std::vector<MatrixXd> points;
     for (Index w = 0; w < count; ++w) {
-      const Way& way = *ways[static_cast<std::size_t>(w)];
+      const SearchPath& path = *paths[static_cast<std::size_t>(w)];
       MatrixXd line(kParts, slice_.box.inputs());
       for (Index i = 0; i < kParts; ++i) {
         const double share = good[w] + width * static_cast<double>(i + 1) / kParts;
-        set_row(line, i, way.point(way.start + share * (way.at - way.start)));
+        set_row(line, i, path.point(path.start + share * (path.at - path.start)));
       }
       points.push_back(std::move(line));
     }
@@ -712,8 +712,8 @@ void MixedSpace::pull_back(const std::vector<Way*>& ways) const {
     }
   }
   for (Index w = 0; w < count; ++w) {
-    Way& way = *ways[static_cast<std::size_t>(w)];
-    way.at = way.start + good[w] * (way.at - way.start);
+    SearchPath& path = *paths[static_cast<std::size_t>(w)];
+    path.at = path.start + good[w] * (path.at - path.start);
   }
 }
 

@@ -47,17 +47,17 @@ class MixedSpace final : public Space {
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
-  Place maximise(const Score& score, const Context& context, const Beginnings& from) override;
-  Place uniform(const Context& context, Rng& rng) const override;
-  std::vector<Place> all_places(const Context& context, double most) const override;
-  Place place(Index arm, Index context, const VectorXd& inputs) const override;
-  bool in_context(const Place& place, const Context& context) const override;
-  bool holds(const Place& place) const override {
-    return setting_.box.holds(segment_of(place.x, 0, setting_.box.inputs()));
+  Point maximise(const Score& score, const Context& context, const Beginnings& from) override;
+  Point uniform(const Context& context, Rng& rng) const override;
+  std::vector<Point> all_points(const Context& context, double most) const override;
+  Point point(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Point& point, const Context& context) const override;
+  bool holds(const Point& point) const override {
+    return setting_.box.holds(segment_of(point.x, 0, setting_.box.inputs()));
   }
-  Points moved(const std::vector<const Place*>& places, const Context& context) const override;
-  VectorXd inputs(const Place& place) const override { return place.x; }
-  double prior_mean(const Place& place) const override { return prior_mean_.at(place.x); }
+  Points moved(const std::vector<const Point*>& points, const Context& context) const override;
+  VectorXd inputs(const Point& point) const override { return point.x; }
+  double prior_mean(const Point& point) const override { return prior_mean_.at(point.x); }
   double largest_prior_mean(const Context&) const override { return prior_mean_.largest(); }
   double prior_scale() const override { return prior_scale_; }
   double arms() const override { return kNaN; }
@@ -65,7 +65,7 @@ class MixedSpace final : public Space {
 
  private:
   // A settled point and its score.
-  struct Spot {
+  struct SearchPoint {
     VectorXd inputs;
     double value = -kInf;
   };
@@ -86,35 +86,35 @@ class MixedSpace final : public Space {
   void look_at(const Points& candidates);
   MatrixXd drawn(const Slice& slice, Index count, Rng& rng) const;
   Points in_context(const Points& inputs, const Context& context) const;
-  VectorXd point_of(const Spot& spot) const { return segment_of(spot.inputs, 0, slice_.box.inputs()); }
-  bool exists(const Spot& spot, Index input) const;
-  std::vector<Index> free_inputs(const Spot& spot) const;
+  VectorXd point_of(const SearchPoint& search_point) const { return segment_of(search_point.inputs, 0, slice_.box.inputs()); }
+  bool exists(const SearchPoint& search_point, Index input) const;
+  std::vector<Index> free_inputs(const SearchPoint& search_point) const;
   const Shares* shares_with(Index input, Index* part) const;
   static VectorXd picked(const VectorXd& values, const std::vector<Index>& at);
 
   std::vector<Index> starts(const VectorXd& scores) const;
-  std::vector<Spot> spots_of(const Points& X, const Query& query) const;
+  std::vector<SearchPoint> search_points_of(const Points& X, const Query& query) const;
   bool far_apart(Index a, Index b) const;
   // Each spot becomes the best of itself and of its points, a row each, that may be played.
-  void offer(std::vector<Spot>& spots, const std::vector<MatrixXd>& points,
+  void offer(std::vector<SearchPoint>& search_points, const std::vector<MatrixXd>& points,
              const Query& query) const;
   MatrixXd stacked(const std::vector<MatrixXd>& points) const;
-  void improve(std::vector<Spot>& spots, const Query& query) const;
-  void climb(std::vector<Spot>& spots, const Query& query) const;
-  void exchange(std::vector<Spot>& spots, const Query& query) const;
-  MatrixXd exchanges(const Spot& spot) const;
+  void improve(std::vector<SearchPoint>& search_points, const Query& query) const;
+  void local_search(std::vector<SearchPoint>& search_points, const Query& query) const;
+  void exchange(std::vector<SearchPoint>& search_points, const Query& query) const;
+  MatrixXd exchanges(const SearchPoint& search_point) const;
   MatrixXd lattice_exchanges(const VectorXd& here) const;
-  void look_around(Spot& spot, const Query& query, Index turns) const;
+  void look_around(SearchPoint& search_point, const Query& query, Index turns) const;
 
-  struct Way;
-  Way way_from(Spot& spot) const;
-  void go(Way& way, const Query& query) const;
-  VectorXd nearest_on(const Way& way, const VectorXd& u) const;
-  void respect_constraints(std::vector<Way>& ways, const Query& query) const;
-  std::vector<Way*> linearised(const std::vector<Way*>& ways) const;
-  double difference_step(const Way& way, Index i) const;
-  MatrixXd differences(const Way& way) const;
-  void pull_back(const std::vector<Way*>& ways) const;
+  struct SearchPath;
+  SearchPath path_from(SearchPoint& search_point) const;
+  void go(SearchPath& path, const Query& query) const;
+  VectorXd nearest_on(const SearchPath& path, const VectorXd& u) const;
+  void respect_constraints(std::vector<SearchPath>& paths, const Query& query) const;
+  std::vector<SearchPath*> linearised(const std::vector<SearchPath*>& paths) const;
+  double difference_step(const SearchPath& path, Index i) const;
+  MatrixXd differences(const SearchPath& path) const;
+  void pull_back(const std::vector<SearchPath*>& paths) const;
 
   KernelPtr kernel_;
   MixedSetting setting_;
@@ -125,7 +125,7 @@ class MixedSpace final : public Space {
   Slice slice_;  // of the latest candidates:
   FixedInputs fixed_;
   bool constrained_ = false;
-  Points places_;             // the candidates without their context
+  Points points_;             // the candidates without their context
   MatrixXd lattice_moves_;    // of linear constraints, see lattice_moves()
   std::vector<Index> group_;  // of each candidate: those with the same levels and inputs
   Index groups_ = 0;

@@ -1,4 +1,4 @@
-// One space under several models: places and searches are the first one's, posteriors are
+// One space under several models: points and searches are the first one's, posteriors are
 // mixtures of what each makes.
 #ifndef GPB_MIXTURE_SPACE_H
 #define GPB_MIXTURE_SPACE_H
@@ -30,28 +30,28 @@ class MixtureSpace final : public Space {
     return std::make_unique<MixturePosterior>(std::move(parts), noise_var);
   }
   const Candidates& candidates(const Context& context) override { return first().candidates(context); }
-  Place maximise(const Score& score, const Context& context, const Beginnings& from) override {
+  Point maximise(const Score& score, const Context& context, const Beginnings& from) override {
     return first().maximise(score, context, from);
   }
-  Place uniform(const Context& context, Rng& rng) const override {
+  Point uniform(const Context& context, Rng& rng) const override {
     return first().uniform(context, rng);
   }
-  Place place(Index arm, Index context, const VectorXd& inputs) const override {
-    return first().place(arm, context, inputs);
+  Point point(Index arm, Index context, const VectorXd& inputs) const override {
+    return first().point(arm, context, inputs);
   }
-  std::vector<Place> all_places(const Context& context, double most) const override {
-    return first().all_places(context, most);
+  std::vector<Point> all_points(const Context& context, double most) const override {
+    return first().all_points(context, most);
   }
-  bool in_context(const Place& place, const Context& context) const override {
-    return first().in_context(place, context);
+  bool in_context(const Point& point, const Context& context) const override {
+    return first().in_context(point, context);
   }
-  bool holds(const Place& place) const override { return first().holds(place); }
-  Points moved(const std::vector<const Place*>& places, const Context& context) const override {
-    return first().moved(places, context);
+  bool holds(const Point& point) const override { return first().holds(point); }
+  Points moved(const std::vector<const Point*>& points, const Context& context) const override {
+    return first().moved(points, context);
   }
-  VectorXd inputs(const Place& place) const override { return first().inputs(place); }
-  double prior_mean(const Place& place) const override {
-    return average([&place](const Space& space) { return space.prior_mean(place); });
+  VectorXd inputs(const Point& point) const override { return first().inputs(point); }
+  double prior_mean(const Point& point) const override {
+    return average([&point](const Space& space) { return space.prior_mean(point); });
   }
   double largest_prior_mean(const Context& context) const override {
     return average([&context](const Space& space) { return space.largest_prior_mean(context); });

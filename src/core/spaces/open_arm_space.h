@@ -17,19 +17,19 @@ class OpenArmSpace final : public Space {
   std::unique_ptr<Posterior> make_posterior(double noise_var,
                                             const Forgetting& forgetting) const override;
   const Candidates& candidates(const Context& context) override;
-  Place maximise(const Score& score, const Context& context, const Beginnings& from) override;
-  Place uniform(const Context& context, Rng& rng) const override;
-  Place place(Index arm, Index context, const VectorXd& inputs) const override;
-  bool in_context(const Place& place, const Context& context) const override;
-  VectorXd inputs(const Place& place) const override { return place.x; }
-  double prior_mean(const Place& place) const override { return prior_mean_.of_arm(place.arm); }
+  Point maximise(const Score& score, const Context& context, const Beginnings& from) override;
+  Point uniform(const Context& context, Rng& rng) const override;
+  Point point(Index arm, Index context, const VectorXd& inputs) const override;
+  bool in_context(const Point& point, const Context& context) const override;
+  VectorXd inputs(const Point& point) const override { return point.x; }
+  double prior_mean(const Point& point) const override { return prior_mean_.of_arm(point.arm); }
   double largest_prior_mean(const Context& context) const override;
   double prior_scale() const override { return prior_scale_; }
   double arms() const override { return static_cast<double>(arms_.rows()); }
   Index numbered_arms() const override { return arms_.rows(); }
 
  private:
-  Place place_of(const Context& context, Index arm) const;
+  Point point_of(const Context& context, Index arm) const;
 
   KernelPtr kernel_;
   MatrixXd arms_;

@@ -44,7 +44,7 @@ class Dictionary {
     }
     if (m_ == 0 || table_(least, n_ + 1) >= -kZero) return true;
     pivot(least, n_);
-    decided_ = climb(m_ + 1);
+    decided_ = local_search(m_ + 1);
     if (!decided_ || table_(m_ + 1, n_ + 1) < -kInfeasible) return false;
     for (Index i = 0; i < m_; ++i) {
       if (basic_[static_cast<std::size_t>(i)] != -1) continue;
@@ -57,7 +57,7 @@ class Dictionary {
     return true;
   }
 
-  bool maximise() { return decided_ = climb(m_); }
+  bool maximise() { return decided_ = local_search(m_); }
   bool decided() const { return decided_; }
 
   VectorXd solution() const {
@@ -118,7 +118,7 @@ class Dictionary {
     return found;
   }
 
-  bool climb(Index objective) {
+  bool local_search(Index objective) {
     const Index steep = 20 * (m_ + n_ + 2);
     for (Index turn = 0; turn < 20 * steep; ++turn) {
       const Index column = entering(objective, turn < steep);
@@ -611,9 +611,9 @@ void Polytope::sweep(std::vector<Member>& members, std::size_t which, Rng& rng) 
   Member& member = members[which];
   member.slack = rules_.b - multiply(rules_.A, member.x);
   for (const Index input : alone_) step_input(member, input, rng);
-  const auto ways = static_cast<Index>(together_.size());
-  for (Index i = 0; i < std::min(ways, 2 * inputs()); ++i) {
-    step_along(member, together_[static_cast<std::size_t>(rng.index(ways))], rng);
+  const auto paths = static_cast<Index>(together_.size());
+  for (Index i = 0; i < std::min(paths, 2 * inputs()); ++i) {
+    step_along(member, together_[static_cast<std::size_t>(rng.index(paths))], rng);
   }
   for (int turn = 0; turn < 2; ++turn) {
     const auto others = static_cast<Index>(members.size()) - 1;

@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-#include "base/place.h"
+#include "base/point.h"
 #include "base/settings.h"
 
 namespace gpb {

@@ -1,4 +1,4 @@
-// One space, whose posteriors know earlier campaigns: places and searches are its own.
+// One space, whose posteriors know earlier campaigns: points and searches are its own.
 #ifndef GPB_RELATED_SPACE_H
 #define GPB_RELATED_SPACE_H
 
@@ -30,25 +30,25 @@ class TransferSpace final : public Space {
                                               arms ? arms->table->points : nullptr);
   }
   const Candidates& candidates(const Context& context) override { return space_->candidates(context); }
-  Place maximise(const Score& score, const Context& context, const Beginnings& from) override {
+  Point maximise(const Score& score, const Context& context, const Beginnings& from) override {
     return space_->maximise(score, context, from);
   }
-  Place uniform(const Context& context, Rng& rng) const override { return space_->uniform(context, rng); }
-  Place place(Index arm, Index context, const VectorXd& inputs) const override {
-    return space_->place(arm, context, inputs);
+  Point uniform(const Context& context, Rng& rng) const override { return space_->uniform(context, rng); }
+  Point point(Index arm, Index context, const VectorXd& inputs) const override {
+    return space_->point(arm, context, inputs);
   }
-  std::vector<Place> all_places(const Context& context, double most) const override {
-    return space_->all_places(context, most);
+  std::vector<Point> all_points(const Context& context, double most) const override {
+    return space_->all_points(context, most);
   }
-  bool in_context(const Place& place, const Context& context) const override {
-    return space_->in_context(place, context);
+  bool in_context(const Point& point, const Context& context) const override {
+    return space_->in_context(point, context);
   }
-  bool holds(const Place& place) const override { return space_->holds(place); }
-  Points moved(const std::vector<const Place*>& places, const Context& context) const override {
-    return space_->moved(places, context);
+  bool holds(const Point& point) const override { return space_->holds(point); }
+  Points moved(const std::vector<const Point*>& points, const Context& context) const override {
+    return space_->moved(points, context);
   }
-  VectorXd inputs(const Place& place) const override { return space_->inputs(place); }
-  double prior_mean(const Place& place) const override { return space_->prior_mean(place); }
+  VectorXd inputs(const Point& point) const override { return space_->inputs(point); }
+  double prior_mean(const Point& point) const override { return space_->prior_mean(point); }
   double largest_prior_mean(const Context& context) const override { return space_->largest_prior_mean(context); }
   double prior_scale() const override { return space_->prior_scale(); }
   double arms() const override { return space_->arms(); }

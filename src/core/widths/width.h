@@ -181,7 +181,7 @@ class AmmWidth : public Width {
 // |f(x) - f^(x)| <= r sd_c(x) for all x and t, where |f - m| <= B in the RKHS norm,
 // r^2 = B^2 + 2 log(1 / delta) - 2 (ELBO + J).
 // Proof. p_g(y) is the likelihood of all rewards so far under g, l = log p. The mixture
-// M_t = int p_g / p_f dGP(g) is a nonnegative martingale under the true f, whoever chooses the next place
+// M_t = int p_g / p_f dGP(g) is a nonnegative martingale under the true f, whoever chooses the next point
 // by the past, with mean 1; by Ville's inequality M_t <= 1 / delta for all t at once with probability
 // 1 - delta: l(f) >= log Z - log(1 / delta) >= ELBO - log(1 / delta), Z the evidence and ELBO a bound of
 // it by any Gaussian q, here Laplace's (whose own log Z is no bound). With J(g) = -l(g) + |g - m|^2 / 2

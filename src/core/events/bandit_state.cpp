@@ -1,6 +1,6 @@
-// The fold (fold.h), what of the change and constraint rules, the detector and the observations is compiled. Uses
+// The fold (bandit_state.h), what of the change and constraint rules, the detector and the observations is compiled. Uses
 // kernels/ and linalg/, no posterior and no policy.
-#include "events/fold.h"
+#include "events/bandit_state.h"
 #include "events/constraints.h"
 #include "events/observations.h"
 #include "events/change_sweep.h"
@@ -18,8 +18,8 @@ namespace gpb {
 // (A long life has millions.)
 static_assert(sizeof(void*) != 8 || sizeof(Query) <= 144, "a query has grown: does every query need it?");
 
-Fold::Fold(FoldRules rules, const PlaceFacts& places)
-    : rules_(std::move(rules)), places_(places) {
+BanditState::BanditState(StateRules rules, const PointFacts& points)
+    : rules_(std::move(rules)), points_(points) {
   if (rules_.constraints) kappa_ = rules_.constraints->first_multipliers();
   for (const int sign : rules_.failures) {
     Column column;
@@ -50,7 +50,7 @@ Status Query::whole_status() const {
   return failed ? Status::failed : Status::withdrawn;
 }
 
-std::size_t Fold::checked(Index id) const {
+std::size_t BanditState::checked(Index id) const {
   if (id < 1 || id > rounds()) {
     throw std::invalid_argument("there is no query of id " + std::to_string(id));
   }
@@ -66,26 +66,26 @@ void check_reward(double reward) {
 }
 
 // An amendment with noise variance 0 says that the reward has the usual one now.
-bool is_back_to_usual(const Told& told) { return told.noise_var == 0.0; }
+bool is_back_to_usual(const Report& reported) { return reported.noise_var == 0.0; }
 
-void check_told(const Told& told) {
+void check_reported(const Report& reported) {
   const auto positive = [](double x) { return std::isnan(x) || (x > 0.0 && x <= kLargest); };
-  if (!positive(told.noise_var)) {
+  if (!positive(reported.noise_var)) {
     throw std::invalid_argument("a reward's noise variance must be a number > 0");
   }
-  if (!positive(told.size)) throw std::invalid_argument("a reward's size must be a number > 0");
-  if (!std::isnan(told.spread) && !(told.spread >= 0.0 && told.spread <= kLargest)) {
+  if (!positive(reported.size)) throw std::invalid_argument("a reward's size must be a number > 0");
+  if (!std::isnan(reported.spread) && !(reported.spread >= 0.0 && reported.spread <= kLargest)) {
     throw std::invalid_argument("the spread of several rewards must be a number >= 0");
   }
 }
 
 }  // namespace
 
-Forgetting Fold::forgetting() const {
+Forgetting BanditState::forgetting() const {
   return rules_.changes ? rules_.changes->forgetting() : Forgetting();
 }
 
-void Fold::set_clock(double now) {
+void BanditState::set_clock(double now) {
   if (std::isinf(now)) throw std::invalid_argument("a time must be a finite number");
   clock_ = now;
   if (std::isnan(latest_) || now > latest_) latest_ = now;
@@ -93,18 +93,18 @@ void Fold::set_clock(double now) {
 
 // ---- what is known ----------------------------------------------------------
 
-bool Fold::is_known(const Query& q, Index outcome) const {
+bool BanditState::is_known(const Query& q, Index outcome) const {
   const Cell& cell = q.cell(outcome);
   if (!q.in_play || cell.is_void() || cell.echo) return false;
   if (cell.avoided && !std::isnan(column(outcome).worst)) return true;
   return cell.status == Status::known || rules_.pending->has_stand_in();
 }
 
-bool Fold::counts_later(const Query& q, Index outcome) const {
+bool BanditState::counts_later(const Query& q, Index outcome) const {
   return q.cell(outcome).avoided && std::isnan(column(outcome).worst);
 }
 
-double Fold::known_value(const Query& q, Index outcome) const {
+double BanditState::known_value(const Query& q, Index outcome) const {
   const Cell& cell = q.cell(outcome);
   if (cell.avoided && !std::isnan(column(outcome).worst)) return column(outcome).worst;
   if (cell.status != Status::known) return rules_.pending->stand_in();
@@ -115,7 +115,7 @@ double Fold::known_value(const Query& q, Index outcome) const {
 
 // ---- events -----------------------------------------------------------------
 
-Index Fold::ask(Query q) {
+Index BanditState::ask(Query q) {
   q.segment = segment_;
   q.status = Status::pending;
   q.beside = BesideQuery{clock_, kappa_, VectorXd(), std::vector<Cell>(columns_.size() - 1)};
@@ -126,24 +126,24 @@ Index Fold::ask(Query q) {
   return id;
 }
 
-void Fold::tell_learned(Index id, Index outcome, double value) {
-  changes_.push_back({Change::Kind::learned, id, outcome, value, known_told(query(id), outcome)});
+void BanditState::record_learned(Index id, Index outcome, double value) {
+  changes_.push_back({Delta::Kind::learned, id, outcome, value, known_reported(query(id), outcome)});
 }
 
-void Fold::tell_stand_in(Index id, Index outcome) {
-  if (rules_.pending->has_stand_in()) tell_learned(id, outcome, rules_.pending->stand_in());
+void BanditState::record_stand_in(Index id, Index outcome) {
+  if (rules_.pending->has_stand_in()) record_learned(id, outcome, rules_.pending->stand_in());
 }
 
-void Fold::await(Index id, Index outcome) {
+void BanditState::await(Index id, Index outcome) {
   if (outcome == 0) {
     if (query(id).action == Action::explore) ++explored_;
     awaited_.insert(id);
   }
-  changes_.push_back({Change::Kind::asked, id, outcome});
-  tell_stand_in(id, outcome);
+  changes_.push_back({Delta::Kind::asked, id, outcome});
+  record_stand_in(id, outcome);
 }
 
-void Fold::take_back_failure(Index id, Index outcome) {
+void BanditState::take_back_failure(Index id, Index outcome) {
   Query& q = queries_[checked(id)];
   Cell& cell = q.cell(outcome);
   cell.status = Status::pending;
@@ -153,35 +153,35 @@ void Fold::take_back_failure(Index id, Index outcome) {
     return await(id, outcome);
   }
   // Another value takes the place of the worst, where there is one.
-  if (counts_later(q, outcome)) changes_.push_back({Change::Kind::asked, id, outcome});
+  if (counts_later(q, outcome)) changes_.push_back({Delta::Kind::asked, id, outcome});
   cell.avoided = false;
   std::vector<Index>& avoided = column(outcome).avoided;
   avoided.erase(std::find(avoided.begin(), avoided.end(), id));
   if (outcome == 0) awaited_.insert(id);
-  tell_stand_in(id, outcome);
+  record_stand_in(id, outcome);
 }
 
-double Fold::age(Index id) const {
+double BanditState::age(Index id) const {
   if (rules_.pending->by_clock()) return clock_ - query(id).beside->time;
   return static_cast<double>(rounds() + 1 - id);
 }
 
 // A reward observed before round t's query has taken t - s rounds, 0 if no query
 // came after its own; or the time since its query.
-double Fold::time_taken(Index id) const {
+double BanditState::time_taken(Index id) const {
   return id == rounds() && !rules_.pending->by_clock() ? 0.0 : age(id);
 }
 
 // (An event of a bandit with one outcome need not say which.)
-Cell& Fold::told_cell(Index id, Index outcome) {
+Cell& BanditState::reported_cell(Index id, Index outcome) {
   Query& q = queries_[checked(id)];
   if (outcome < 0 || outcome >= outcomes()) throw std::invalid_argument("there is no such outcome");
   return q.cell(outcome);
 }
 
-bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) {
-  const Index outcome = told.about();
-  Cell& cell = told_cell(id, outcome);
+bool BanditState::reward(Index id, double reward, const VectorXd& g, const Report& reported) {
+  const Index outcome = reported.about();
+  Cell& cell = reported_cell(id, outcome);
   Query& q = queries_[checked(id)];
   if (cell.status != Status::pending && cell.status != Status::failed) {
     throw std::invalid_argument("query " + std::to_string(id) + " is no longer pending");
@@ -191,12 +191,12 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
   if (g.size() != wanted || !(g.array().abs() <= kLargest).all()) {
     throw std::invalid_argument("a reward needs a finite value for every constraint");
   }
-  check_told(told);
-  if (rules_.ranks) checked(told.other);
+  check_reported(reported);
+  if (rules_.ranks) checked(reported.other);
   if (cell.status == Status::failed) take_back_failure(id, outcome);
-  cell.echo = rules_.ranks || echoes(id, told.other, outcome);
+  cell.echo = rules_.ranks || echoes(id, reported.other, outcome);
   cell.reward = reward;
-  cell.told = told;
+  cell.reported = reported;
   const bool late = time_taken(id) > rules_.pending->patience();
   cell.status = late ? Status::lost : Status::known;
   if (outcome == 0) {
@@ -210,16 +210,16 @@ bool Fold::reward(Index id, double reward, const VectorXd& g, const Told& told) 
   if (!q.in_play || cell.echo) return false;
   if (!late) {
     ++column(outcome).known;
-    if (is_sum(id)) note_sum(told);
-    else if (told.own_noise()) column(outcome).own_noise.push_back(id);
-    tell_learned(id, outcome, known_value(q, outcome));
-    if (note_extremes(column(outcome), known_value(q, outcome))) tell_failures(outcome);
+    if (is_sum(id)) note_sum(reported);
+    else if (reported.own_noise()) column(outcome).own_noise.push_back(id);
+    record_learned(id, outcome, known_value(q, outcome));
+    if (note_extremes(column(outcome), known_value(q, outcome))) record_failures(outcome);
   }
   return rules_.changes && raises_alarm(q, id);
 }
 
 // (The log's numbers are those of R, whose integers end at 2^31.)
-void Fold::begin_after(const Forgotten& forgotten) {
+void BanditState::begin_after(const Forgotten& forgotten) {
   if (rounds() > 0 || forgotten_.rounds > 0) throw std::invalid_argument("a checkpoint among the events of a log");
   const bool counts = forgotten.sums >= 0 && forgotten.rounds >= std::max<Index>(1, forgotten.sums);
   if (!counts || forgotten.rounds > 0x7fffffff) throw std::invalid_argument("a checkpoint of no rounds");
@@ -230,10 +230,10 @@ void Fold::begin_after(const Forgotten& forgotten) {
   withdrawn_ = forgotten.rounds;  // but for those that the sums tell of
 }
 
-void Fold::note_sum(const Told& told) {
-  const double size = told.times();
-  const bool whole = told.size >= 1.0 && size == std::floor(size);  // NaN is none
-  if (!std::isnan(told.noise_var) || !(told.spread >= 0.0) || !whole) {
+void BanditState::note_sum(const Report& reported) {
+  const double size = reported.times();
+  const bool whole = reported.size >= 1.0 && size == std::floor(size);  // NaN is none
+  if (!std::isnan(reported.noise_var) || !(reported.spread >= 0.0) || !whole) {
     throw std::invalid_argument("a checkpoint with a sum that is none");
   }
   if (size > static_cast<double>(withdrawn_)) throw std::invalid_argument("a checkpoint of more rewards than rounds");
@@ -242,21 +242,21 @@ void Fold::note_sum(const Told& told) {
 }
 
 // Has the other query told of this comparison?
-bool Fold::echoes(Index id, Index other, Index outcome) const {
+bool BanditState::echoes(Index id, Index other, Index outcome) const {
   if (other == 0) return false;
   if (other == id) throw std::invalid_argument("a query is compared with another one");
   const Cell& cell = queries_[checked(other)].cell(outcome);
-  return cell.status == Status::known && cell.told->other == id && !cell.echo;
+  return cell.status == Status::known && cell.reported->other == id && !cell.echo;
 }
 
 // Each query of a ranking names the next one, the last the first.
-std::vector<Index> Fold::ranked_with(Index id) const {
+std::vector<Index> BanditState::ranked_with(Index id) const {
   std::vector<Index> out;
   for (Index at = id; static_cast<Index>(out.size()) < kMostRanked;) {
     const Query& q = query(at);
-    if (q.status != Status::known || q.told->other == 0) return {};
+    if (q.status != Status::known || q.reported->other == 0) return {};
     out.push_back(at);
-    at = q.told->other;
+    at = q.reported->other;
     if (at == id) return out;
   }
   return {};
@@ -264,7 +264,7 @@ std::vector<Index> Fold::ranked_with(Index id) const {
 
 // A reward is the share of the others that a query stands before; nought, of several, is an order
 // that is not known.
-Ranking Fold::ranking(Index id) const {
+Ranking BanditState::ranking(Index id) const {
   Ranking out{ranked_with(id), 0};
   std::sort(out.ids.begin(), out.ids.end());
   std::stable_sort(out.ids.begin(), out.ids.end(),
@@ -283,56 +283,56 @@ Ranking Fold::ranking(Index id) const {
 
 // A ranking is told query by query. When the last one is told the latest query teaches it; while it
 // is amended nobody does.
-void Fold::settle_ranking(Index id) {
+void BanditState::settle_ranking(Index id) {
   const std::vector<Index> members = ranked_with(id);
   if (members.empty()) return;
   const Index latest = *std::max_element(members.begin(), members.end());
-  Query& teller = queries_[checked(latest)];
-  const bool taught = !teller.echo, whole = !ranking(latest).ids.empty();
-  teller.echo = !whole;
-  if (!teller.in_play) return;
+  Query& recorder = queries_[checked(latest)];
+  const bool taught = !recorder.echo, whole = !ranking(latest).ids.empty();
+  recorder.echo = !whole;
+  if (!recorder.in_play) return;
   column(0).known += static_cast<Index>(whole) - static_cast<Index>(taught);
-  if (whole) tell_learned(latest, 0, teller.reward);
-  else if (taught) changes_.push_back({Change::Kind::dropped, latest, 0});
+  if (whole) record_learned(latest, 0, recorder.reward);
+  else if (taught) changes_.push_back({Delta::Kind::dropped, latest, 0});
 }
 
-bool Fold::raises_alarm(const Query& q, Index id) {
+bool BanditState::raises_alarm(const Query& q, Index id) {
   Arrival arrival;
   arrival.explored = q.action == Action::explore;
   arrival.reward = q.reward;
   arrival.mean = q.mean;
   arrival.sd = q.sd;
   arrival.t = static_cast<double>(id - first_known_);
-  arrival.noise_var = places_.noise_var();
-  arrival.inputs = [this, &q] { return places_.inputs(q.place); };
-  arrival.prior_mean = places_.prior_mean(q.place);
+  arrival.noise_var = points_.noise_var();
+  arrival.inputs = [this, &q] { return points_.inputs(q.point); };
+  arrival.prior_mean = points_.prior_mean(q.point);
   return rules_.changes->alarmed(arrival);
 }
 
 // What a change rule has made of the old value, it keeps. An amendment without a noise variance leaves that alone.
-void Fold::amend(Index id, double reward, const Told& told) {
-  const Index outcome = told.about();
-  Cell& cell = told_cell(id, outcome);
+void BanditState::amend(Index id, double reward, const Report& reported) {
+  const Index outcome = reported.about();
+  Cell& cell = reported_cell(id, outcome);
   const Query& q = query(id);
   if (cell.status != Status::known && cell.status != Status::lost) {
     throw std::invalid_argument("query " + std::to_string(id) + " has no reward to amend");
   }
   if (is_sum(id)) throw std::invalid_argument("query " + std::to_string(id) + " stands for several");
   check_reward(reward);
-  Told now = told;
-  if (is_back_to_usual(told)) now.noise_var = kNaN;
-  else if (std::isnan(told.noise_var)) now.noise_var = cell.told->noise_var;
-  check_told(now);
-  if (rules_.ranks && told.other != cell.told->other) throw std::invalid_argument("a query stays in its ranking");
+  Report now = reported;
+  if (is_back_to_usual(reported)) now.noise_var = kNaN;
+  else if (std::isnan(reported.noise_var)) now.noise_var = cell.reported->noise_var;
+  check_reported(now);
+  if (rules_.ranks && reported.other != cell.reported->other) throw std::invalid_argument("a query stays in its ranking");
   cell.reward = reward;
-  cell.told = now;
+  cell.reported = now;
   if (rules_.ranks) return settle_ranking(id);
   if (!q.in_play || cell.echo || cell.status != Status::known) return;
   std::vector<Index>& owners = column(outcome).own_noise;
   const auto own = std::find(owners.begin(), owners.end(), id);
-  if (own != owners.end() && !cell.told->own_noise()) owners.erase(own);
-  else if (own == owners.end() && cell.told->own_noise()) owners.push_back(id);
-  tell_learned(id, outcome, known_value(q, outcome));
+  if (own != owners.end() && !cell.reported->own_noise()) owners.erase(own);
+  else if (own == owners.end() && cell.reported->own_noise()) owners.push_back(id);
+  record_learned(id, outcome, known_value(q, outcome));
   seek_extremes(outcome);
 }
 
@@ -345,14 +345,14 @@ bool is_worse(int sign, double value, double other) {
 
 }  // namespace
 
-Told Fold::told_of_failure(Index outcome) const {
-  Told out;
+Report BanditState::failure_reported(Index outcome) const {
+  Report out;
   if (rules_.doubted) out.doubted_to = column(outcome).best;
   return out;
 }
 
 // Was there none as bad, or as good, before?
-bool Fold::note_extremes(Column& column, double value) const {
+bool BanditState::note_extremes(Column& column, double value) const {
   if (column.failures == 0) return false;
   const bool worst = is_worse(column.failures, value, column.worst);
   const bool best = rules_.doubted && is_worse(-column.failures, value, column.best);
@@ -361,7 +361,7 @@ bool Fold::note_extremes(Column& column, double value) const {
   return worst || best;
 }
 
-void Fold::seek_extremes(Index outcome) {
+void BanditState::seek_extremes(Index outcome) {
   Column& column = this->column(outcome);
   if (column.failures == 0) return;
   const double worst = column.worst, best = column.best;
@@ -371,19 +371,19 @@ void Fold::seek_extremes(Index outcome) {
     if (!q.in_play || q.cell(outcome).status != Status::known) continue;
     note_extremes(column, known_value(q, outcome));
   }
-  if (column.worst != worst || (rules_.doubted && column.best != best)) tell_failures(outcome);
+  if (column.worst != worst || (rules_.doubted && column.best != best)) record_failures(outcome);
 }
 
-void Fold::tell_failures(Index outcome) {
+void BanditState::record_failures(Index outcome) {
   for (const Index id : column(outcome).avoided) {
-    tell_learned(id, outcome, column(outcome).worst);
+    record_learned(id, outcome, column(outcome).worst);
   }
 }
 
-void Fold::withdraw(Index id, Index outcome, Status status) {
+void BanditState::withdraw(Index id, Index outcome, Status status) {
   const std::string no_more = "query " + std::to_string(id) + " is no longer pending";
   if (outcome != kAllOutcomes) {
-    if (told_cell(id, outcome).status != Status::pending) throw std::invalid_argument(no_more);
+    if (reported_cell(id, outcome).status != Status::pending) throw std::invalid_argument(no_more);
     return give_up(id, outcome, status);
   }
   bool some = false;
@@ -395,7 +395,7 @@ void Fold::withdraw(Index id, Index outcome, Status status) {
   if (!some) throw std::invalid_argument(no_more);
 }
 
-void Fold::give_up(Index id, Index outcome, Status status) {
+void BanditState::give_up(Index id, Index outcome, Status status) {
   Query& q = queries_[checked(id)];
   Cell& cell = q.cell(outcome);
   cell.status = status;
@@ -405,24 +405,24 @@ void Fold::give_up(Index id, Index outcome, Status status) {
   if (status == Status::failed && column.failures != 0) {
     cell.avoided = true;
     column.avoided.push_back(id);
-    if (!std::isnan(column.worst)) tell_learned(id, outcome, column.worst);
-    else changes_.push_back({Change::Kind::dropped, id, outcome});
+    if (!std::isnan(column.worst)) record_learned(id, outcome, column.worst);
+    else changes_.push_back({Delta::Kind::dropped, id, outcome});
     return;
   }
   if (outcome == 0) {
     ++withdrawn_;
     if (q.action == Action::explore) --explored_;
   }
-  changes_.push_back({Change::Kind::dropped, id, outcome});
+  changes_.push_back({Delta::Kind::dropped, id, outcome});
 }
 
-bool Fold::restart_due() const {
+bool BanditState::restart_due() const {
   if (!rules_.changes) return false;
   if (rules_.changes->due(rounds(), first_of_segment_ + 1)) return true;
   return any_known() && rules_.changes->asks([this] { return history_table(); });
 }
 
-bool Fold::any_known() const {
+bool BanditState::any_known() const {
   for (Index k = first_known_; k < rounds(); ++k) {
     if (queries_[static_cast<std::size_t>(k)].status == Status::known) return true;
   }
@@ -431,13 +431,13 @@ bool Fold::any_known() const {
 
 // A row per query since the restart or fresh epoch: id, arm (0-based, -1 without), reward, mean,
 // sd, width, action, status, time, and the inputs with the context.
-MatrixXd Fold::history_table() const {
+MatrixXd BanditState::history_table() const {
   MatrixXd table;
   for (Index k = first_known_; k < rounds(); ++k) {
     const Query& q = queries_[static_cast<std::size_t>(k)];
-    const VectorXd inputs = places_.inputs(q.place);
+    const VectorXd inputs = points_.inputs(q.point);
     if (table.size() == 0) table.resize(rounds() - first_known_, 9 + inputs.size());
-    const double numbers[9] = {static_cast<double>(k + 1), static_cast<double>(q.place.arm), q.reward, q.mean, q.sd,
+    const double numbers[9] = {static_cast<double>(k + 1), static_cast<double>(q.point.arm), q.reward, q.mean, q.sd,
                                q.width, static_cast<double>(q.action), static_cast<double>(q.status), q.beside->time};
     const Index row = k - first_known_;
     for (Index c = 0; c < 9; ++c) table(row, c) = numbers[c];
@@ -446,12 +446,12 @@ MatrixXd Fold::history_table() const {
   return table;
 }
 
-bool Fold::epoch_due() const {
+bool BanditState::epoch_due() const {
   return rules_.constraints && rounds() - first_of_epoch_ >= rules_.constraints->epoch();
 }
 
-void Fold::forget() {
-  changes_.push_back({Change::Kind::cleared});
+void BanditState::forget() {
+  changes_.push_back({Delta::Kind::cleared});
   for (Index k = first_known_; k < rounds(); ++k) {
     queries_[static_cast<std::size_t>(k)].in_play = false;
   }
@@ -467,7 +467,7 @@ void Fold::forget() {
   first_known_ = rounds();
 }
 
-void Fold::restart() {
+void BanditState::restart() {
   if (!rules_.changes) throw std::invalid_argument("a restart where nothing changes");
   forget();
   first_of_segment_ = rounds();
@@ -476,7 +476,7 @@ void Fold::restart() {
 
 // The multipliers move along the average of the constraint values that the epoch has shown: of
 // queries since the last restart, and not of rewards that came too late.
-void Fold::end_epoch() {
+void BanditState::end_epoch() {
   if (!rules_.constraints) throw std::invalid_argument("an epoch ends where there are none");
   VectorXd sum = VectorXd::Zero(kappa_.size());
   double seen = 0.0;
@@ -488,7 +488,7 @@ void Fold::end_epoch() {
   }
   if (seen > 0.0) kappa_ = rules_.constraints->next_multipliers(kappa_, sum / seen);
   first_of_epoch_ = rounds();
-  if (rules_.constraints->reuse()) changes_.push_back({Change::Kind::retargeted});
+  if (rules_.constraints->reuse()) changes_.push_back({Delta::Kind::retargeted});
   else forget();
 }
 
@@ -567,7 +567,7 @@ Index Observations::slot(Index id) const {
 void Observations::enter(Index id) {
   Item& one = item(id);
   const double age = static_cast<double>(round_ - id);
-  posterior_->add({one.place, one.value, one.weight * forgetting_.weight(age), id, one.owns_noise});
+  posterior_->add({one.point, one.value, one.weight * forgetting_.weight(age), id, one.owns_noise});
   one.slot = static_cast<std::int32_t>(slots_++);
   oldest_ = entered_ == 0 ? id : std::min(oldest_, id);
   ++entered_;
@@ -580,24 +580,24 @@ void Observations::leave(Index id) {
   --entered_;
 }
 
-void Observations::put(Index id, const Place& place, const Reading& reading) {
+void Observations::put(Index id, const Point& point, const Measurement& measurement) {
   Item& one = item(id);
   if (likelihood_) {
     one.known = true;
-    one.take(reading);
-    one.place = place;
+    one.take(measurement);
+    one.point = point;
     settled_ = false;
     return;
   }
-  if (one.known && one.weight == reading.weight && one.owns_noise == reading.owns_noise) {
-    one.take(reading);
-    if (one.slot >= 0) posterior_->set_value(one.slot, reading.value);
+  if (one.known && one.weight == measurement.weight && one.owns_noise == measurement.owns_noise) {
+    one.take(measurement);
+    if (one.slot >= 0) posterior_->set_value(one.slot, measurement.value);
     return;
   }
   if (one.slot >= 0) leave(id);
   one.known = true;
-  one.take(reading);
-  one.place = place;
+  one.take(measurement);
+  one.point = point;
   if (windowed() && entered_ >= forgetting_.window && id < oldest_) return;
   if (forgetting_.weight(static_cast<double>(round_ - id)) <= kNoWeight) return;
   enter(id);
@@ -663,12 +663,12 @@ void Observations::advance(Index round) {
   drop_weightless();
 }
 
-const Place* Observations::best() const {
+const Point* Observations::best() const {
   settle();
   if (compares_) return best_compared();
   const Index slot = posterior_->best_slot();
   const std::size_t number = slot < 0 ? items_.size() : number_of_slot(slot);
-  return number < items_.size() ? &items_[number].place : nullptr;
+  return number < items_.size() ? &items_[number].point : nullptr;
 }
 
 // Slots are given out as observations enter, which is nearly the order of the ids: outwards from there, and where it
@@ -693,22 +693,22 @@ Observations::Observations(std::unique_ptr<Posterior> posterior, const Forgettin
   if (likelihood_) posterior_->expect_sites(compares_, likelihood_->concave() && !variational_);
 }
 
-const Place* Observations::best_compared() const {
-  const Place* best = nullptr;
+const Point* Observations::best_compared() const {
+  const Point* best = nullptr;
   double largest = -kInf, mean, ignored;
-  const auto look = [&](const Place& place) {
-    posterior_->at(place, mean, ignored);
+  const auto look = [&](const Point& point) {
+    posterior_->at(point, mean, ignored);
     if (mean <= largest) return;
     largest = mean;
-    best = &place;
+    best = &point;
   };
   for (const Item& one : items_) {
     if (!one.known) continue;
     if (one.beside->ranked) {
-      for (const Place& place : one.beside->ranked->places) look(place);
+      for (const Point& point : one.beside->ranked->points) look(point);
       continue;
     }
-    look(one.place);
+    look(one.point);
     look(one.beside->other);
   }
   return best;
@@ -716,10 +716,10 @@ const Place* Observations::best_compared() const {
 
 namespace {
 
-// What tells places apart, and puts them in order: an arm's number, or the inputs.
-std::vector<double> key_of(const Place& place) {
-  if (place.kind == Place::Kind::tabled) return {static_cast<double>(place.row)};
-  return std::vector<double>(place.x.data(), place.x.data() + place.x.size());
+// What tells points apart, and puts them in order: an arm's number, or the inputs.
+std::vector<double> key_of(const Point& point) {
+  if (point.kind == Point::Kind::tabled) return {static_cast<double>(point.row)};
+  return std::vector<double>(point.x.data(), point.x.data() + point.x.size());
 }
 
 }  // namespace
@@ -735,39 +735,39 @@ std::size_t Observations::number_of(Functional functional, std::vector<double> k
   return found.first->second;
 }
 
-// Of f at a place less f at another one, which stands as the other way round in the pool if `sign` is -1;
-// 0 for a place and itself.
-PairSite Observations::pair_of(const Place& place, const Place& other, Pool& pool, Where& where) {
-  std::vector<double> key = key_of(place), key_of_other = key_of(other);
+// Of f at a point less f at another one, which stands as the other way round in the pool if `sign` is -1;
+// 0 for a point and itself.
+PairSite Observations::pair_of(const Point& point, const Point& other, Pool& pool, Where& where) {
+  std::vector<double> key = key_of(point), key_of_other = key_of(other);
   if (key == key_of_other) return {};
   const bool turned = key_of_other < key;
   if (turned) std::swap(key, key_of_other);
   key.insert(key.end(), key_of_other.begin(), key_of_other.end());
-  const Functional functional{turned ? other : place, turned ? place : other, true};
+  const Functional functional{turned ? other : point, turned ? point : other, true};
   return {static_cast<Index>(number_of(functional, std::move(key), pool, where)), turned ? -1.0 : 1.0};
 }
 
 void Observations::add_to(Pool& pool, Where& where, const Item& item, double weight) const {
   if (item.beside->ranked) return add_ranking(pool, where, *item.beside->ranked, weight);
   if (compares_) {
-    const PairSite pair = pair_of(item.place, item.beside->other, pool, where);
+    const PairSite pair = pair_of(item.point, item.beside->other, pool, where);
     if (pair.sign == 0.0) return;  // nothing but its own equal
     const double value = pair.sign > 0.0 ? item.value : 1.0 - item.value;
     likelihood_->pool(value, item.beside->size, weight, pool.data[static_cast<std::size_t>(pair.functional)]);
     return;
   }
-  const std::size_t k = number_of({item.place, Place(), false}, key_of(item.place), pool, where);
+  const std::size_t k = number_of({item.point, Point(), false}, key_of(item.point), pool, where);
   if (item.awaited) pool.awaited[k] += weight;
   else likelihood_->pool(item.value, item.beside->size, weight, pool.data[k]);
 }
 
 // All pairs of its places, in one order.
-void Observations::add_ranking(Pool& pool, Where& where, const RankedPlaces& ranked, double weight) {
-  const std::size_t size = ranked.places.size();
+void Observations::add_ranking(Pool& pool, Where& where, const RankedPoints& ranked, double weight) {
+  const std::size_t size = ranked.points.size();
   RankingSites sites{static_cast<Index>(size), ranked.stages, weight, {}};
   for (std::size_t i = 0; i < size; ++i) {
     for (std::size_t j = i + 1; j < size; ++j) {
-      sites.pairs.push_back(pair_of(ranked.places[i], ranked.places[j], pool, where));
+      sites.pairs.push_back(pair_of(ranked.points[i], ranked.points[j], pool, where));
     }
   }
   pool.rankings.push_back(std::move(sites));
@@ -791,13 +791,13 @@ Observations::Pool Observations::pool() const {
   for (std::size_t k = 0; k < order.size(); ++k) order[k] = order.size() - 1 - k;
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     if (items[a]->awaited != items[b]->awaited) return items[b]->awaited;
-    return items[a]->place.row < items[b]->place.row;
+    return items[a]->point.row < items[b]->point.row;
   });
   Where where;
   for (const std::size_t k : order) add_to(pool, where, *items[k], weights[k]);
   for (const std::size_t k : order) {
     if (compares_) break;
-    items[k]->slot = static_cast<std::int32_t>(where.at(key_of(items[k]->place)));
+    items[k]->slot = static_cast<std::int32_t>(where.at(key_of(items[k]->point)));
   }
   return pool;
 }
@@ -805,11 +805,11 @@ Observations::Pool Observations::pool() const {
 void Observations::settle() const {
   if (!likelihood_ || settled_) return;
   Pool all = pool();
-  std::size_t told = 0;
-  while (told < all.data.size() && (likelihood_->ranks() || !all.data[told].empty())) ++told;
+  std::size_t reported = 0;
+  while (reported < all.data.size() && (likelihood_->ranks() || !all.data[reported].empty())) ++reported;
   const std::vector<Functional> known(all.functionals.begin(),
-                                      all.functionals.begin() + static_cast<std::ptrdiff_t>(told));
-  all.data.resize(told);
+                                      all.functionals.begin() + static_cast<std::ptrdiff_t>(reported));
+  all.data.resize(reported);
   fit_to(known, all);
   expect_awaited(all);
   settled_ = true;
@@ -850,18 +850,18 @@ SiteFit Observations::fit_with(const SitePrior& prior, const SiteTerms& terms) c
 // A reward that is awaited weighs what is expected of it where the mean is, which stays.
 void Observations::expect_awaited(const Pool& all) const {
   SiteFit sites = fit_;
-  const std::size_t told = static_cast<std::size_t>(sites.f.size()), size = all.functionals.size();
+  const std::size_t reported = static_cast<std::size_t>(sites.f.size()), size = all.functionals.size();
   if (std::all_of(all.awaited.begin(), all.awaited.end(), [](double w) { return w == 0.0; })) return;
   VectorXd f(static_cast<Index>(size));
   sites.weight.conservativeResize(f.size());
   sites.weighted.conservativeResize(f.size());
   for (std::size_t k = 0; k < size; ++k) {
     const Index i = static_cast<Index>(k);
-    if (k < told) {
+    if (k < reported) {
       f[i] = sites.f[i];
     } else {
       double ignored;
-      posterior_->at(all.functionals[k].place, f[i], ignored);
+      posterior_->at(all.functionals[k].point, f[i], ignored);
       sites.weight[i] = sites.weighted[i] = 0.0;
     }
     const double weight = all.awaited[k] * likelihood_->expected_weight(f[i]);

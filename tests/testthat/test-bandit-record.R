@@ -186,34 +186,34 @@ test_that("a failed query may have a result after all, in every place where a ba
   q <- rule$suggest()
   rule$fail(q$id)
   rule$observe(q$id, 0.7, constraints = 2)
-  told <- gp_ei(x, kernel_se(0.3), 0.01, cost = "learned")
-  told$add(arm = q$arm, reward = 0.7, constraints = 2)
-  expect_equal(rule$posterior(), told$posterior(), tolerance = 1e-10)
-  expect_equal(unserialize(serialize(rule, NULL))$posterior(), told$posterior(), tolerance = 1e-10)
+  reported <- gp_ei(x, kernel_se(0.3), 0.01, cost = "learned")
+  reported$add(arm = q$arm, reward = 0.7, constraints = 2)
+  expect_equal(rule$posterior(), reported$posterior(), tolerance = 1e-10)
+  expect_equal(unserialize(serialize(rule, NULL))$posterior(), reported$posterior(), tolerance = 1e-10)
 })
 
 test_that("conditions beside a reward must be those of its query", {
   x <- data.frame(dose = c(0.1, 0.5, 0.9), row.names = c("low", "mid", "high"))
   b <- gp_ucb(x, kernel_se(0.3), 0.01, contexts = cbind(age = 0:1), pending = pending_hallucinate())
   q <- b$suggest(2, context = c(age = 1))
-  told <- cbind(q, reward = 1:2, note = "fine")
-  refused <- function(name, value, bandit = b, frame = told) {
+  reported <- cbind(q, reward = 1:2, note = "fine")
+  refused <- function(name, value, bandit = b, frame = reported) {
     frame[[name]][2] <- value
     before <- bandit$history()
     expect_error(bandit$observe(frame), paste0("`id` .*", name), class = "gpbandits_error")
     expect_identical(bandit$history(), before)
   }
-  refused("dose", setdiff(x$dose, told$dose)[1])
+  refused("dose", setdiff(x$dose, reported$dose)[1])
   refused("age", 0)
-  refused("arm", setdiff(1:3, told$arm)[1])
-  refused("label", setdiff(rownames(x), told$label)[1])
+  refused("arm", setdiff(1:3, reported$arm)[1])
+  refused("label", setdiff(rownames(x), reported$label)[1])
   refused("dose", "much")
-  expect_error(b$observe(cbind(told[c("id", "reward")], dose = I(list(1, 2)))), "dose", class = "gpbandits_error")
+  expect_error(b$observe(cbind(reported[c("id", "reward")], dose = I(list(1, 2)))), "dose", class = "gpbandits_error")
   # What is not said is no contradiction, nor is what rounding makes of a number.
-  told$dose[1] <- NA
-  told$dose[2] <- told$dose[2] * (1 + 1e-12)
-  told$arm <- NULL
-  b$observe(told)
+  reported$dose[1] <- NA
+  reported$dose[2] <- reported$dose[2] * (1 + 1e-12)
+  reported$arm <- NULL
+  b$observe(reported)
   expect_equal(b$history()$reward, c(1, 2))
 })
 
@@ -222,21 +222,21 @@ test_that("so must those of a search space, in open contexts, and of a rule in R
                     n = param_integer(1, 5), p = param_logical(), z = param_real(0, 1, when = ~p))
   b <- gp_ucb(s, kernel_se(0.3), 0.01, width = width_constant(2), pending = pending_hallucinate(), contexts = "age")
   set.seed(1)
-  b$add(user_inputs(s, sample_places(s, 6)), context = 40)
-  told <- cbind(b$history()[c("id", s$names, "age")], reward = 1:6)
-  expect_true(any(told$p) && !all(told$p) && !told$p[2])
+  b$add(user_inputs(s, sample_points(s, 6)), context = 40)
+  reported <- cbind(b$history()[c("id", s$names, "age")], reward = 1:6)
+  expect_true(any(reported$p) && !all(reported$p) && !reported$p[2])
   # (Numbers further away than hands round them.)
-  rate <- told$rate[2]
-  other <- list(x = if (told$x[2] > 0.5) 0.111 else 0.888, rate = if (rate > 1e-3) rate / 30 else rate * 30,
-                k = setdiff(c("a", "b"), told$k[2]), n = told$n[2] %% 5 + 1,
-                p = !told$p[2], z = 0.123, age = 41)
+  rate <- reported$rate[2]
+  other <- list(x = if (reported$x[2] > 0.5) 0.111 else 0.888, rate = if (rate > 1e-3) rate / 30 else rate * 30,
+                k = setdiff(c("a", "b"), reported$k[2]), n = reported$n[2] %% 5 + 1,
+                p = !reported$p[2], z = 0.123, age = 41)
   for (name in names(other)) {
-    wrong <- told
+    wrong <- reported
     wrong[[name]][2] <- other[[name]]
     expect_error(b$observe(wrong), paste0("`id` .*", name), class = "gpbandits_error")
   }
   path <- tempfile()
-  utils::write.csv(told, path, row.names = FALSE)
+  utils::write.csv(reported, path, row.names = FALSE)
   b$observe(utils::read.csv(path))
   expect_equal(b$history()$reward, 1:6)
   rule <- gp_ei(seq(0, 1, length.out = 5), kernel_se(0.3), 0.01, cost = "learned")
@@ -392,12 +392,12 @@ test_that("rewards with a noise of their own, and of rounds in which one failed,
     b <- gp_ucb(x, kernel_se(0.2), 0.01)
     for (t in 1:6) b$suggest()
     b$fail(2)
-    tell <- function(id, reward, noise_var) {
+    record <- function(id, reward, noise_var) {
       if (quick) b$observe(id, reward, noise_var = noise_var)
       else b$observe(data.frame(id = id, reward = reward, noise_var = noise_var))
     }
-    tell(3, 0.4, 0.02)
-    tell(c(1, 2, 5), c(0.1, -0.3, 0.2), c(0.5, NA, 0.001))
+    record(3, 0.4, 0.02)
+    record(c(1, 2, 5), c(0.1, -0.3, 0.2), c(0.5, NA, 0.001))
     list(history = b$history(), next_one = b$suggest(3), events = gpbandits:::table_columns(as.environment(b)$events))
   })
   expect_identical(lives[[1]], lives[[2]])
@@ -443,7 +443,7 @@ test_that("what shows queries in the core shows them as R does", {
     for (t in 1:4) b$suggest(context = if (length(names)) rep(t %% 2, length(names)))
     inside <- as.environment(b)
     ids <- c(4L, 1L)
-    in_r <- gpbandits:::place_frame(inside, inside$queries$arm[ids], inside$queries$context[ids],
+    in_r <- gpbandits:::point_frame(inside, inside$queries$arm[ids], inside$queries$context[ids],
                                     gpbandits:::cpp_logged_inputs(inside$queries, ids))
     shown <- gpbandits:::cpp_query_frame(inside, ids)
     expect_identical(shown[-1], in_r)
@@ -485,11 +485,11 @@ test_that("in that one call, too, what cannot be told is refused, and a function
 # (Races over folds tell so.)
 test_that("an amendment may bring a noise variance, or the bandit's own again, and leaves it alone otherwise", {
   at <- matrix(c(0.1, 0.5, 0.9))
-  told <- function(noise_var, ...) {
+  reported <- function(noise_var, ...) {
     b <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ei())
     b$add(0.2, reward = 1, noise_var = noise_var)
     b$add(0.7, reward = 2)
-    for (noise in c(...)) tell(as.environment(b), "amend", 1, 0.5, beside = told_beside(1, noise_var = noise))
+    for (noise in c(...)) record(as.environment(b), "amend", 1, 0.5, beside = observation_extras(1, noise_var = noise))
     b$amend(1, 0.4)
     expect_equal(b$copy()$posterior(at), b$posterior(at), tolerance = tol$replay)
     b$posterior(at)
@@ -500,12 +500,12 @@ test_that("an amendment may bring a noise variance, or the bandit's own again, a
     b$add(0.7, reward = 2)
     b$posterior(at)
   }
-  expect_equal(told(NA_real_, 3), plain(3))
-  expect_equal(told(2, 3), plain(3))
-  expect_equal(told(2, NA_real_), plain(2))
-  expect_equal(told(2, 0), plain(NA_real_))
-  expect_equal(told(NA_real_, 3, 0, 0.5), plain(0.5))
-  expect_error(told(NA_real_, -1), class = "gpbandits_error")
+  expect_equal(reported(NA_real_, 3), plain(3))
+  expect_equal(reported(2, 3), plain(3))
+  expect_equal(reported(2, NA_real_), plain(2))
+  expect_equal(reported(2, 0), plain(NA_real_))
+  expect_equal(reported(NA_real_, 3, 0, 0.5), plain(0.5))
+  expect_error(reported(NA_real_, -1), class = "gpbandits_error")
 })
 
 test_that("reasons stay with the queries that were given up, in every form that a bandit has", {

@@ -1,6 +1,6 @@
 // Where a query is made, and in which context.
-#ifndef GPB_PLACE_H
-#define GPB_PLACE_H
+#ifndef GPB_POINT_H
+#define GPB_POINT_H
 
 #include "base/arm_set.h"
 
@@ -11,27 +11,27 @@ namespace gpb {
 // One of three: a row of the table of all arms in all known contexts; an arm (or a row of a
 // product) whose other inputs no table has; a point of a box. Spaces make them.
 // (Numbers are as narrow as R's: long lives have millions of places.)
-struct Place {
+struct Point {
   enum class Kind : std::int8_t { tabled, numbered, point };
   Kind kind = Kind::point;
   std::int32_t arm = -1;  // number of the arm or of the product's row; none for a point
   std::int32_t row = -1;  // of the table, if tabled
   VectorXd x;             // the kernel's inputs, the arm's number last if numbered; none if tabled
 
-  static Place tabled(Index arm, Index row) {
+  static Point tabled(Index arm, Index row) {
     return {Kind::tabled, static_cast<std::int32_t>(arm), static_cast<std::int32_t>(row), VectorXd()};
   }
-  static Place numbered(Index arm, VectorXd x) {
+  static Point numbered(Index arm, VectorXd x) {
     return {Kind::numbered, static_cast<std::int32_t>(arm), -1, std::move(x)};
   }
-  static Place point(VectorXd x) { return {Kind::point, -1, -1, std::move(x)}; }
+  static Point point(VectorXd x) { return {Kind::point, -1, -1, std::move(x)}; }
 };
 
 // Inputs that are not to be chosen now.
 struct Fixed {
   std::vector<Index> at;  // which of the kernel's inputs, in order
   VectorXd values;        // theirs
-  // Places to begin a search with, where a space is told them from outside. (No part of the log.)
+  // Points to begin a search with, where a space is told them from outside. (No part of the log.)
   Points candidates;
   bool same_as(const Fixed& other) const { return at == other.at && values == other.values; }
   bool holds(const VectorXd& inputs) const {

@@ -3,10 +3,10 @@
 // due. It holds the pending rule, the change rule and the constraint rule, and all that they
 // remember. Pending, change and constraint rules are about the first outcome. Whatever enters from a
 // file or another process passes its checks.
-#ifndef GPB_FOLD_H
-#define GPB_FOLD_H
+#ifndef GPB_BANDIT_STATE_H
+#define GPB_BANDIT_STATE_H
 
-#include "base/place.h"
+#include "base/point.h"
 #include "base/seldom.h"
 #include "events/changes.h"
 #include "events/constraints.h"
@@ -39,7 +39,7 @@ enum class EventKind : int {
 inline constexpr Index kAllOutcomes = -1;
 
 // What may be told beside a reward.
-struct Told {
+struct Report {
   double noise_var = kNaN;  // of the reward, where that is its own
   double size = kNaN;       // how many readings it is the mean of, or trials, or exposure; NaN for 1
   double spread = kNaN;     // sum of squares of these readings about it
@@ -54,9 +54,9 @@ struct Told {
   Index about() const { return outcome == kAllOutcomes ? 0 : outcome; }
 };
 
-inline bool is_usual(const Told& told) {
-  return std::isnan(told.noise_var) && std::isnan(told.size) && std::isnan(told.spread) && told.other == 0 &&
-         told.outcome == kAllOutcomes && std::isnan(told.doubted_to);
+inline bool is_usual(const Report& reported) {
+  return std::isnan(reported.noise_var) && std::isnan(reported.size) && std::isnan(reported.spread) && reported.other == 0 &&
+         reported.outcome == kAllOutcomes && std::isnan(reported.doubted_to);
 }
 inline bool is_usual(const Context& context) {
   return context.row == 0 && context.values.size() == 0 && !context.eligible && !context.fixed;
@@ -65,7 +65,7 @@ inline bool is_usual(const Context& context) {
 // One outcome of a query: what has become of it.
 struct Cell {
   double reward = kNaN;
-  Seldom<Told> told;
+  Seldom<Report> reported;
   Status status = Status::pending;
   bool avoided = false;  // failed, and counts as the worst that is known
   bool echo = false;     // a comparison, or a ranking, that another query tells of
@@ -93,7 +93,7 @@ struct Query : Cell {
   bool in_play = true;  // belongs to the data since the restart or fresh epoch
   int segment = 1;
   int phase = 0;        // see Score::phase
-  Place place;
+  Point point;
   Seldom<Context> context;
   double mean = kNaN, sd = kNaN, width = kNaN;  // at the choice, at the chosen point
   Seldom<BesideQuery> beside;
@@ -114,7 +114,7 @@ struct Query : Cell {
 };
 
 // What an event changes of what is known.
-struct Change {
+struct Delta {
   enum class Kind {
     asked,      // a query was made, and this outcome of it is awaited
     learned,    // the outcome's value is known, or another one
@@ -125,26 +125,26 @@ struct Change {
   Kind kind;
   Index id = 0, outcome = 0;
   double value = kNaN;
-  Told told = Told();  // beside the value
+  Report reported = Report();  // beside the value
 };
 
-// Rounds that a log begins after. In their place stand its first queries, `sums`: one for each place with rewards, with
-// their mean, number and spread, which is all that a Gaussian reading's place in a posterior depends on.
+// Rounds that a log begins after. In their place stand its first queries, `sums`: one for each point with rewards, with
+// their mean, number and spread, which is all that a Gaussian reading's point in a posterior depends on.
 struct Forgotten {
   Index rounds = 0, sums = 0;
   Index before() const { return rounds - sums; }  // what a query's number in the log lacks to its round
 };
 
 // What change rules want to know of places, which the fold does not.
-class PlaceFacts {
+class PointFacts {
  public:
-  virtual ~PlaceFacts() = default;
-  virtual VectorXd inputs(const Place& place) const = 0;
-  virtual double prior_mean(const Place& place) const = 0;
+  virtual ~PointFacts() = default;
+  virtual VectorXd inputs(const Point& point) const = 0;
+  virtual double prior_mean(const Point& point) const = 0;
   virtual double noise_var() const = 0;
 };
 
-struct FoldRules {
+struct StateRules {
   std::unique_ptr<PendingRule> pending;
   std::unique_ptr<ChangeRule> changes;          // null where nothing changes
   std::unique_ptr<ConstraintRule> constraints;  // null without
@@ -153,7 +153,7 @@ struct FoldRules {
   // the largest (-1) value that is known.
   std::vector<int> failures = {0};
   bool doubted = false;  // a failure is no certain value: any between the worst and the best, all alike
-  bool ranks = false;  // rewards are places in rankings
+  bool ranks = false;  // rewards are points in rankings
 };
 
 // Queries of one ranking, the best first. Of the last ones the order may not be told.
@@ -165,31 +165,31 @@ struct Ranking {
 // The most queries of a ranking.
 inline constexpr Index kMostRanked = 50;
 
-class Fold {
+class BanditState {
  public:
-  // `places` outlive the fold.
-  Fold(FoldRules rules, const PlaceFacts& places);
+  // `points` outlive the fold.
+  BanditState(StateRules rules, const PointFacts& points);
 
   // ---- events
   // What they have changed since this was asked last, in their order.
-  std::vector<Change> take_changes() { return std::exchange(changes_, {}); }
+  std::vector<Delta> take_deltas() { return std::exchange(changes_, {}); }
   void set_clock(double now);
   Index ask(Query query);  // returns its id (1-based)
   // An outcome of a query that awaits it, or that was given up as failed: it comes after all. True if
   // the change rule raises the alarm.
-  bool reward(Index id, double reward, const VectorXd& g, const Told& told);
+  bool reward(Index id, double reward, const VectorXd& g, const Report& reported);
   // (Its own noise variance stays.)
-  void amend(Index id, double reward, const Told& told);
+  void amend(Index id, double reward, const Report& reported);
   // An outcome, or all that are awaited.
   void withdraw(Index id, Index outcome, Status status);
   void restart();
   void end_epoch();
   // The log begins after some rounds.
   void begin_after(const Forgotten& forgotten);
-  // Where queries were made, in a space whose places have other numbers.
-  template <class PlaceOf>
-  void relocate(PlaceOf place_of) {
-    for (Query& q : queries_) q.place = place_of(q);
+  // Where queries were made, in a space whose points have other numbers.
+  template <class PointOf>
+  void relocate(PointOf point_of) {
+    for (Query& q : queries_) q.point = point_of(q);
   }
 
   // ---- what is due before the next query
@@ -230,10 +230,10 @@ class Fold {
   bool is_known(const Query& query, Index outcome = 0) const;
   double known_value(const Query& query, Index outcome = 0) const;
   // What was told beside that value.
-  Told known_told(const Query& query, Index outcome = 0) const {
+  Report known_reported(const Query& query, Index outcome = 0) const {
     const Cell& cell = query.cell(outcome);
-    if (cell.status == Status::known) return cell.told.get();
-    return cell.avoided ? told_of_failure(outcome) : Told();
+    if (cell.status == Status::known) return cell.reported.get();
+    return cell.avoided ? failure_reported(outcome) : Report();
   }
   // Rounds, or units of the clock, since a query.
   double age(Index id) const;
@@ -254,9 +254,9 @@ class Fold {
   std::size_t checked(Index id) const;
   const Column& column(Index outcome) const { return columns_[static_cast<std::size_t>(outcome)]; }
   Column& column(Index outcome) { return columns_[static_cast<std::size_t>(outcome)]; }
-  Cell& told_cell(Index id, Index outcome);
-  void tell_learned(Index id, Index outcome, double value);
-  void tell_stand_in(Index id, Index outcome);
+  Cell& reported_cell(Index id, Index outcome);
+  void record_learned(Index id, Index outcome, double value);
+  void record_stand_in(Index id, Index outcome);
   void await(Index id, Index outcome);
   void take_back_failure(Index id, Index outcome);
   void give_up(Index id, Index outcome, Status status);
@@ -266,17 +266,17 @@ class Fold {
   bool echoes(Index id, Index other, Index outcome) const;
   std::vector<Index> ranked_with(Index id) const;
   void settle_ranking(Index id);
-  Told told_of_failure(Index outcome) const;
+  Report failure_reported(Index outcome) const;
   bool note_extremes(Column& column, double value) const;
   void seek_extremes(Index outcome);
-  void tell_failures(Index outcome);
+  void record_failures(Index outcome);
   bool any_known() const;
-  void note_sum(const Told& told);
+  void note_sum(const Report& reported);
   MatrixXd history_table() const;
 
-  FoldRules rules_;
-  const PlaceFacts& places_;
-  std::vector<Change> changes_;
+  StateRules rules_;
+  const PointFacts& points_;
+  std::vector<Delta> changes_;
   std::vector<Query> queries_;
   std::set<Index> awaited_;
   Forgotten forgotten_;

@@ -1,7 +1,7 @@
 # Recording of responses that are not Gaussian. Layer: bandit.
 
 # Of queries of a bandit with such rewards: reward and size, checked.
-check_told_outcomes <- function(bandit, reward, size, count) {
+check_reported_outcomes <- function(bandit, reward, size, count) {
   size <- check_sizes(size, count)
   list(reward = trait(bandit$config$rewards, "outcome")(reward, size), size = size)
 }
@@ -17,13 +17,13 @@ observe_outcomes <- function(bandit, id, reward, size, time) {
     if (is.null(size)) size <- frame$size
   }
   id <- check_ids(bandit, id)
-  if (!is.null(frame)) check_conditions_told(bandit, id, frame)
-  told <- check_told_outcomes(bandit, reward, size, length(id))
-  beside <- told_beside(length(id), size = told$size)
-  new <- check_untold(bandit, id, told$reward, no_columns(length(id)), beside)
+  if (!is.null(frame)) check_conditions_reported(bandit, id, frame)
+  reported <- check_reported_outcomes(bandit, reward, size, length(id))
+  beside <- observation_extras(length(id), size = reported$size)
+  new <- check_unreported(bandit, id, reported$reward, no_columns(length(id)), beside)
   if (!any(new)) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
-  tell(bandit, "reward", id[new], told$reward[new], no_columns(sum(new)), time[new], lapply(beside, `[`, new))
+  record(bandit, "reward", id[new], reported$reward[new], no_columns(sum(new)), time[new], lapply(beside, `[`, new))
 }
 
 # Where it is not said otherwise the number of trials, or the exposure, stays.
@@ -31,10 +31,10 @@ amend_outcomes <- function(bandit, id, reward, size) {
   id <- check_ids(bandit, id)
   check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
   before <- last_beside(bandit, id)
-  told <- check_told_outcomes(bandit, reward, or_else(size, before$size), length(id))
-  new <- bandit$queries$reward[id] != told$reward | before$size != told$size
+  reported <- check_reported_outcomes(bandit, reward, or_else(size, before$size), length(id))
+  new <- bandit$queries$reward[id] != reported$reward | before$size != reported$size
   if (!any(new)) return(invisible(bandit))
-  tell(bandit, "amend", id[new], told$reward[new], beside = told_beside(sum(new), size = told$size[new]))
+  record(bandit, "amend", id[new], reported$reward[new], beside = observation_extras(sum(new), size = reported$size[new]))
 }
 
 # What a bandit with Gaussian noise does not take, and one with other rewards neither.

@@ -2,32 +2,32 @@
 
 # `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
 
-tell_core <- function(bandit, kind, id, reward, constraints, time, beside, reason) {
+record_core <- function(bandit, kind, id, reward, constraints, time, beside, reason) {
   # (Where there is one outcome its number says nothing.)
   if (!has_outcomes(bandit$config) && !all(is.na(beside$outcome))) beside$outcome[] <- NA_integer_
-  if (kind == "reward") return(tell_rewards(bandit, id, reward, constraints, as.double(time), beside))
+  if (kind == "reward") return(record_rewards(bandit, id, reward, constraints, as.double(time), beside))
   transact(bandit, function(handle) {
     if (kind == "amend") cpp_bandit_amend(handle, id, reward, beside)
     else cpp_bandit_withdraw(handle, id, kind == "fail", beside$outcome)
   }, reason = reason, fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))
-  rescale_if_due(bandit, told = TRUE)
+  rescale_if_due(bandit, reported = TRUE)
 }
 
 # Rewards to the core, checked, told and written down in one call: TRUE, or FALSE where that takes more than the core
 # knows (see cpp_bandit_observe(); `reach` NA: they are checked, and `id` are rows of the log).
-tell_rewards <- function(bandit, id, reward, constraints, time, beside, reach = NA_real_) {
-  told <- cpp_bandit_observe(bandit, id, reward, constraints, time, beside, reach)
-  if (is.null(told)) told <- cpp_bandit_observe(make_whole(bandit), id, reward, constraints, time, beside, reach)
-  if (is.character(told)) stop_core(simpleError(told))
-  if (!told) return(FALSE)
+record_rewards <- function(bandit, id, reward, constraints, time, beside, reach = NA_real_) {
+  reported <- cpp_bandit_observe(bandit, id, reward, constraints, time, beside, reach)
+  if (is.null(reported)) reported <- cpp_bandit_observe(make_whole(bandit), id, reward, constraints, time, beside, reach)
+  if (is.character(reported)) stop_core(simpleError(reported))
+  if (!reported) return(FALSE)
   if (!is.null(bandit$journal)) core(sync_log(bandit, bandit$handle))
-  if (may_rescale(bandit$config)) rescale_if_due(bandit, told = TRUE)
+  if (may_rescale(bandit$config)) rescale_if_due(bandit, reported = TRUE)
   TRUE
 }
 
 # Rewards, one each; or, of one query, several readings, which teach what their mean does with a noise that is so many
 # times less. `spread`: the sum of their squares about it, which refits need.
-check_readings <- function(bandit, reward, count) {
+check_measurements <- function(bandit, reward, count) {
   if (count != 1 || !is.numeric(reward) || length(reward) < 2) return(list(reward = check_rewards(reward, count)))
   if (has_rule(bandit)) {
     stop_argument("reward", describe(reward), paste("one number per id for", rule_of(bandit)$title))
@@ -90,7 +90,7 @@ is_rounded <- function(bandit, id, given, asked) {
 
 # Arms, inputs and contexts that stand beside a reward must be those of its query: what was tried elsewhere teaches
 # nothing about it. (NA, and columns that are not there, say nothing.)
-check_conditions_told <- function(bandit, id, data) {
+check_conditions_reported <- function(bandit, id, data) {
   queries <- query_frame(bandit, id)
   for (name in intersect(setdiff(names(queries), "id"), names(data))) {
     if (!is.atomic(data[[name]]) || length(data[[name]]) != length(id)) {
@@ -102,14 +102,14 @@ check_conditions_told <- function(bandit, id, data) {
     bad <- which(!agrees)[1]
     stop_argument("id",
                   sprintf("a data.frame with %s = %s for query %g, which was suggested at %s", name,
-                          told_words(data[[name]][bad]), id[bad] + ids_before(bandit),
-                          told_words(queries[[name]][bad])),
+                          reported_words(data[[name]][bad]), id[bad] + ids_before(bandit),
+                          reported_words(queries[[name]][bad])),
                   "a data.frame whose inputs, arms and contexts are those of its queries",
                   try = "`$add()` for what was evaluated elsewhere, and `$withdraw()` for the query")
   }
 }
 
-told_words <- function(value) {
+reported_words <- function(value) {
   if (is.numeric(value) && !is.na(value)) exact_words(unname(value)) else readable(as.character(value))
 }
 
@@ -164,22 +164,22 @@ check_ids <- function(bandit, id) {
 
 # Which of the rewards are news: the same value again changes nothing, another one is refused. (What was given up as
 # failed may have a result after all.)
-check_untold <- function(bandit, id, reward, constraints, beside = NULL) {
+check_unreported <- function(bandit, id, reward, constraints, beside = NULL) {
   check_status(bandit, id, c("pending", "failed", "observed", "lost"),
                "a pending query (use `$add()` for other evaluations)")
-  told <- !status_of(bandit, id) %in% c("pending", "failed")
+  reported <- !status_of(bandit, id) %in% c("pending", "failed")
   same <- bandit$queries$reward[id] == reward
   for (j in seq_len(ncol(constraints))) {
     same <- same & get(paste0("g", j), envir = bandit$queries)[id] == constraints[, j]
   }
-  if (any(told) && !is.null(beside)) same <- same & same_numbers(last_beside(bandit, id)$size, beside$size)
-  other <- which(told & !same)
+  if (any(reported) && !is.null(beside)) same <- same & same_numbers(last_beside(bandit, id)$size, beside$size)
+  other <- which(reported & !same)
   if (length(other)) {
     stop_state(sprintf("Query %.0f already has the reward %s. Use `$amend()` to change it.",
                        id[other[1]] + ids_before(bandit), format(bandit$queries$reward[id[other[1]]])),
                argument = "id")
   }
-  !told
+  !reported
 }
 
 check_status <- function(bandit, id, allowed, words) {
@@ -195,10 +195,10 @@ check_no_size_here <- function(size) {
   if (!is.null(size)) stop_unused("size", "it is for rewards that are counts or for results of several trials")
 }
 
-give_core <- function(bandit, places, contexts, reward, constraints, time, beside) {
-  given <- places_in_log(bandit$config, places, contexts)
+give_core <- function(bandit, points, contexts, reward, constraints, time, beside) {
+  given <- points_in_log(bandit$config, points, contexts)
   transact(bandit, function(handle) cpp_bandit_give(handle, given, contexts, reward, constraints, time, beside, NULL))
-  rescale_if_due(bandit, told = TRUE)
+  rescale_if_due(bandit, reported = TRUE)
 }
 
 # A matrix with a row per reward and a column per constraint.
@@ -224,4 +224,4 @@ check_constraint_values <- function(values, bandit, count) {
   matrix(as.double(values), count, m)
 }
 
-register_bandit_kind("core", tell = tell_core, give = give_core)
+register_bandit_kind("core", record = record_core, give = give_core)

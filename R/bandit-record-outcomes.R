@@ -18,9 +18,9 @@ outcome_values <- function(config, values, count, arg = "reward") {
   } else {
     given <- if (length(names) == 1) stats::setNames(list(values), names)
   }
-  strange <- setdiff(names(given), c(names, ""))
-  if (length(strange)) {
-    quoted_names <- dQuote(readable(utils::head(strange, 4)), FALSE)
+  invalid <- setdiff(names(given), c(names, ""))
+  if (length(invalid)) {
+    quoted_names <- dQuote(readable(utils::head(invalid, 4)), FALSE)
     stop_argument(arg, paste("one with the name", paste(quoted_names, collapse = ", ")), allowed)
   }
   known <- length(given) > 0 && !is.null(names(given)) && all(names(given) %in% names) && !anyDuplicated(names(given))
@@ -44,9 +44,9 @@ outcome_column <- function(values, name, count, arg) {
 # Noise variances likewise, of the values that are told.
 outcome_noise <- function(config, noise_var, values) {
   if (is.null(noise_var)) return(array(NA_real_, dim(values)))
-  told <- colSums(!is.na(values)) > 0
-  if (is_number(noise_var) && is.null(names(noise_var)) && length(noise_var) == 1 && sum(told) == 1) {
-    noise_var <- stats::setNames(list(rep(noise_var, nrow(values))), colnames(values)[told])
+  reported <- colSums(!is.na(values)) > 0
+  if (is_number(noise_var) && is.null(names(noise_var)) && length(noise_var) == 1 && sum(reported) == 1) {
+    noise_var <- stats::setNames(list(rep(noise_var, nrow(values))), colnames(values)[reported])
   }
   own <- outcome_values(config, noise_var, nrow(values), "noise_var")
   if (any(own <= 0, na.rm = TRUE)) stop_argument("noise_var", "a number that is not > 0",
@@ -74,23 +74,23 @@ observe_several <- function(bandit, id, reward, time, noise_var) {
                           paste(outcome_names(config), collapse = ", ")))
     }
     id <- check_ids(bandit, frame$id)
-    check_conditions_told(bandit, id, frame[setdiff(names(frame), columns)])
+    check_conditions_reported(bandit, id, frame[setdiff(names(frame), columns)])
     values <- outcome_values(config, frame[columns], length(id))
   } else {
     id <- check_ids(bandit, id)
     values <- outcome_values(config, reward, length(id))
   }
   own <- outcome_noise(config, noise_var, values)
-  new <- untold_outcomes(bandit, id, values)
+  new <- unreported_outcomes(bandit, id, values)
   if (nrow(new) == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
-  tell(bandit, "reward", id[new[, 1]], values[new], time = time[new[, 1]],
-       beside = told_beside(nrow(new), own[new], outcome = new[, 2]))
+  record(bandit, "reward", id[new[, 1]], values[new], time = time[new[, 1]],
+       beside = observation_extras(nrow(new), own[new], outcome = new[, 2]))
 }
 
 # Which of the values are news, a row each (query, outcome), query by query: the same value again changes nothing,
 # another one is refused.
-untold_outcomes <- function(bandit, id, values) {
+unreported_outcomes <- function(bandit, id, values) {
   cells <- outcome_cells(bandit, id)
   given <- which(!is.na(t(values)), arr.ind = TRUE)[, 2:1, drop = FALSE]
   status <- cells[given]
@@ -101,12 +101,12 @@ untold_outcomes <- function(bandit, id, values) {
   }
   withdrawn <- which(status == "withdrawn")
   if (length(withdrawn)) refuse(withdrawn[1], "is withdrawn. Use `$add()` for other evaluations.")
-  told <- status %in% c("observed", "lost")
-  other <- which(told & had != values[given])
+  reported <- status %in% c("observed", "lost")
+  other <- which(reported & had != values[given])
   if (length(other)) {
     refuse(other[1], sprintf("already has the value %s. Use `$amend()` to change it.", format(had[other[1]])))
   }
-  given[!told, , drop = FALSE]
+  given[!reported, , drop = FALSE]
 }
 
 amend_several <- function(bandit, id, reward) {
@@ -122,7 +122,7 @@ amend_several <- function(bandit, id, reward) {
   }
   new <- given[values[given] != logged_values(bandit, id)[given], , drop = FALSE]
   if (nrow(new) == 0) return(invisible(bandit))
-  tell(bandit, "amend", id[new[, 1]], values[new], beside = told_beside(nrow(new), outcome = new[, 2]))
+  record(bandit, "amend", id[new[, 1]], values[new], beside = observation_extras(nrow(new), outcome = new[, 2]))
 }
 
 # `outcome`: names of some, NULL for all that are awaited.
@@ -136,7 +136,7 @@ withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
       stop_state(sprintf("No outcome of query %g is pending. `$history()` lists pending queries.", id[settled][1]),
                  argument = "id")
     }
-    return(tell(bandit, if (failed) "fail" else "withdraw", id, reason = reason))
+    return(record(bandit, if (failed) "fail" else "withdraw", id, reason = reason))
   }
   outcome <- check_choices(outcome, names, "outcome")
   for (k in match(outcome, names)) {
@@ -146,18 +146,18 @@ withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
                          id[settled][1], cells[settled, k][1]), argument = "id")
     }
   }
-  tell(bandit, if (failed) "fail" else "withdraw", rep(id, length(outcome)),
-       beside = told_beside(length(id) * length(outcome), outcome = rep(match(outcome, names), each = length(id))),
+  record(bandit, if (failed) "fail" else "withdraw", rep(id, length(outcome)),
+       beside = observation_extras(length(id) * length(outcome), outcome = rep(match(outcome, names), each = length(id))),
        reason = reason)
 }
 
 # Given points, whose outcomes may be known in part.
-give_several <- function(bandit, places, contexts, values, own, time) {
-  given <- places_in_log(bandit$config, places, contexts)
-  count <- place_total(places)
+give_several <- function(bandit, points, contexts, values, own, time) {
+  given <- points_in_log(bandit$config, points, contexts)
+  count <- point_total(points)
   transact(bandit, function(handle) {
-    cpp_bandit_give(handle, given, contexts, rep(NA_real_, count), matrix(0, count, 0), time, told_beside(count),
+    cpp_bandit_give(handle, given, contexts, rep(NA_real_, count), matrix(0, count, 0), time, observation_extras(count),
                     if (!is.null(values)) list(value = values, noise_var = own))
   })
-  rescale_if_due(bandit, told = TRUE)
+  rescale_if_due(bandit, reported = TRUE)
 }

@@ -30,38 +30,38 @@ check_comparison <- function(bandit, id, reward, prefer) {
 
 check_one_context <- function(bandit, id) {
   row <- bandit$queries$context[id]
-  values <- logged_places(bandit, id)$contexts
+  values <- logged_points(bandit, id)$contexts
   same <- all(row == row[1]) && (is.null(values) || all(t(values) == values[1, ]))
   if (!same) stop_argument("id", paste(format(id), collapse = ", "), "ids of queries in the same context")
 }
 
 observe_duel <- function(bandit, id, reward, prefer, time) {
-  told <- check_comparison(bandit, id, reward, prefer)
-  id <- told$id
+  reported <- check_comparison(bandit, id, reward, prefer)
+  id <- reported$id
   check_status(bandit, id, c("pending", "failed", "observed"), "a pending query")
   open <- status_of(bandit, id) != "observed"
   if (!any(open)) {
     met <- last_beside(bandit, id)$other
-    if (identical(met, told$other) && all(bandit$queries$reward[id] == told$reward)) return(invisible(bandit))
+    if (identical(met, reported$other) && all(bandit$queries$reward[id] == reported$reward)) return(invisible(bandit))
     stop_state(sprintf("Queries %s are compared already. Use `$amend()` to correct a comparison.",
                        paste(format(id), collapse = " and ")), argument = "id")
   }
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
-  tell(bandit, "reward", id[open], told$reward[open], no_columns(sum(open)), time[open],
-       told_beside(sum(open), size = 1, other = told$other[open]))
+  record(bandit, "reward", id[open], reported$reward[open], no_columns(sum(open)), time[open],
+       observation_extras(sum(open), size = 1, other = reported$other[open]))
 }
 
 # (One of the two may have met others since, or before: its own reward is of that.)
 amend_duel <- function(bandit, id, reward, prefer) {
-  told <- check_comparison(bandit, id, reward, prefer)
-  id <- told$id
+  reported <- check_comparison(bandit, id, reward, prefer)
+  id <- reported$id
   check_status(bandit, id, "observed", "a query that was compared")
-  own <- last_beside(bandit, id)$other == told$other
+  own <- last_beside(bandit, id)$other == reported$other
   if (!any(own)) stop_state(sprintf("Queries %s were not compared with each other. Use `$observe()` to compare them.",
                                     paste(format(id), collapse = " and ")), argument = "id")
-  new <- own & bandit$queries$reward[id] != told$reward
+  new <- own & bandit$queries$reward[id] != reported$reward
   if (!any(new)) return(invisible(bandit))
-  tell(bandit, "amend", id[new], told$reward[new], beside = told_beside(sum(new), size = 1, other = told$other[new]))
+  record(bandit, "amend", id[new], reported$reward[new], beside = observation_extras(sum(new), size = 1, other = reported$other[new]))
 }
 
 # The queries of a ranking by id, their rewards, and who comes next by id, the first after the last.
@@ -75,9 +75,9 @@ check_ranking <- function(bandit, id, reward, prefer) {
   check_one_context(bandit, id)
   if (!is.null(reward)) stop_unused("reward", "`prefer` has the ids, the best first")
   prefer <- check_numbers(prefer, "prefer")
-  strange <- prefer[!prefer %in% id | duplicated(prefer)]
-  if (length(prefer) == 0 || length(strange)) {
-    stop_argument("prefer", describe(if (length(strange)) strange[1] else prefer),
+  invalid <- prefer[!prefer %in% id | duplicated(prefer)]
+  if (length(prefer) == 0 || length(invalid)) {
+    stop_argument("prefer", describe(if (length(invalid)) invalid[1] else prefer),
                   "ids among `id`, each once, the best first")
   }
   id <- sort(id)
@@ -86,12 +86,12 @@ check_ranking <- function(bandit, id, reward, prefer) {
 }
 
 observe_ranking <- function(bandit, id, reward, prefer, time) {
-  told <- check_ranking(bandit, id, reward, prefer)
-  id <- told$id
+  reported <- check_ranking(bandit, id, reward, prefer)
+  id <- reported$id
   check_status(bandit, id, c("pending", "failed", "observed"), "a pending query")
   known <- status_of(bandit, id) == "observed"
-  if (all(known) && is_ranking(bandit, told)) {
-    if (all(bandit$queries$reward[id] == told$reward)) return(invisible(bandit))
+  if (all(known) && is_ranking(bandit, reported)) {
+    if (all(bandit$queries$reward[id] == reported$reward)) return(invisible(bandit))
     stop_state(sprintf("Queries %s are ranked otherwise. Use `$amend()` to change the ranking.",
                        paste(format(id), collapse = ", ")), argument = "id")
   }
@@ -100,18 +100,18 @@ observe_ranking <- function(bandit, id, reward, prefer, time) {
                argument = "id")
   }
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
-  tell(bandit, "reward", id, told$reward, no_columns(length(id)), time, told_beside(length(id), other = told$other))
+  record(bandit, "reward", id, reported$reward, no_columns(length(id)), time, observation_extras(length(id), other = reported$other))
 }
 
 amend_ranking <- function(bandit, id, reward, prefer) {
-  told <- check_ranking(bandit, id, reward, prefer)
-  id <- told$id
+  reported <- check_ranking(bandit, id, reward, prefer)
+  id <- reported$id
   check_status(bandit, id, "observed", "a query that was ranked")
-  if (!is_ranking(bandit, told)) {
+  if (!is_ranking(bandit, reported)) {
     stop_state(sprintf("Queries %s are not the queries of one ranking. Give the ids of a whole ranking.",
                        paste(format(id), collapse = ", ")), argument = "id")
   }
-  new <- bandit$queries$reward[id] != told$reward
+  new <- bandit$queries$reward[id] != reported$reward
   if (!any(new)) return(invisible(bandit))
-  tell(bandit, "amend", id[new], told$reward[new], beside = told_beside(sum(new), other = told$other[new]))
+  record(bandit, "amend", id[new], reported$reward[new], beside = observation_extras(sum(new), other = reported$other[new]))
 }

@@ -1,7 +1,7 @@
 // What a reward is to the posterior: a smooth increasing (or, where rewards are minimised,
 // decreasing) function of it, chosen with the hyperparameters. The log has rewards as they are.
-#ifndef GPB_OUTPUT_MAP_H
-#define GPB_OUTPUT_MAP_H
+#ifndef GPB_OUTCOME_TRANSFORM_H
+#define GPB_OUTCOME_TRANSFORM_H
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,7 @@ namespace gpb {
 // z = (reward - centre) / scale; Yeo and Johnson's power lambda in [0, 2] of it (2000, equation 2.1),
 // divided by `bulk`; what lies below -tail comes closer and closer to -tail - kTailRoom; then
 // (. - shift) / spread. The way back does not lead beyond `worst`, a reward.
-struct OutputMap {
+struct OutcomeTransform {
   static constexpr double kTailRoom = 2.0;
   double centre = 0.0, scale = 1.0, lambda = 1.0, bulk = 1.0, tail = kInf, shift = 0.0,
          spread = 1.0, worst = kNaN;
@@ -67,8 +67,8 @@ struct OutputMap {
   }
 };
 
-inline OutputMap make_output_map(const Settings& settings) {
-  OutputMap out;
+inline OutcomeTransform make_outcome_transform(const Settings& settings) {
+  OutcomeTransform out;
   out.centre = settings.number("centre");
   out.scale = settings.number("scale");
   out.lambda = settings.number("lambda");
