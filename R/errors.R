@@ -158,7 +158,7 @@ remedy_for <- function(name, known) {
                  "`auto_bandit(direction = \"minimize\")`."))
   }
   if (meant %in% known) return(sprintf(" Use `%s`.", meant))
-  near <- known[utils::adist(name, known, ignore.case = TRUE) <= 2]
+  near <- known[utils::adist(name, known, ignore.case = TRUE) <= min(2, nchar(name) - 1)]
   if (length(near)) return(sprintf(" Did you mean `%s`?", near[1]))
   if (length(known)) paste0(" The arguments are ", paste0("`", known, "`", collapse = ", "), ".") else " Leave it out."
 }
