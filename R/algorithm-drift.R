@@ -123,8 +123,9 @@ drift_rule <- function(name, domain, kernel, noise_var, variation, horizon, gain
 
 # gamma_T^(1/4) sqrt(T / P_T).
 drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {
-  if (is.null(variation)) stop_missing("variation",
-                                       "the total variation, a number > 0, if `forget` is the name of a formula")
+  if (is.null(variation)) {
+    stop_missing("variation", "the total variation, a number > 0, if `forget` is the name of a formula")
+  }
   if (is.null(horizon)) stop_missing("horizon", "the number of rounds, if `forget` is the name of a formula")
   variation <- check_number(variation, lower = 0, open_lower = TRUE)
   horizon <- check_count(horizon)
@@ -134,8 +135,9 @@ drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {
 }
 
 largest_gain <- function(domain, kernel, horizon, noise_var) {
-  if (!can_count(domain)) stop_missing("gain",
-                                       paste("the information gain, a number > 0, on", describe_domain(domain)))
+  if (!can_count(domain)) {
+    stop_missing("gain", paste("the information gain, a number > 0, on", describe_domain(domain)))
+  }
   kernel <- as_kernel(kernel)
   check_number(noise_var, "noise_var", lower = 0, open_lower = TRUE)
   information_gain(kernel, domain, noise_var, rounds = horizon)[horizon]

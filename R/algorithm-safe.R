@@ -257,8 +257,9 @@ check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
              "constraint_mean")
   twice <- intersect(known, given)
   if (length(twice)) stop_unused(twice[1], "with `outcomes`, each outcome has its own setting")
-  if (of_data) stop_unused("outcomes",
-                           "`by = \"data\"` does not support several outcomes. Use `safety` for constraint columns")
+  if (of_data) {
+    stop_unused("outcomes", "`by = \"data\"` does not support several outcomes. Use `safety` for constraint columns")
+  }
   if (stop_if_refuted) stop_unused("stop_if_refuted", "it is not supported with `outcomes`")
   outcomes <- check_outcome_list(outcomes)
   if (sum(vapply(outcomes, trait, NA, "objective")) != 1 || !any(vapply(outcomes, is_limited, NA))) {

@@ -32,7 +32,7 @@ bandit_add_arms <- function(bandit, x, mean, ...) {
 check_can_grow <- function(bandit) {
   config <- bandit$config
   refuse <- function(what, why) stop_state("Arms cannot be added to ", what, ": ", why, ".", argument = "x")
-  if (!is_set_of_arms(config$domain)) refuse(describe_domain(config$domain), "it is no set of arms")
+  if (!is_set_of_arms(config$domain)) refuse(describe_domain(config$domain), "it is not a set of arms")
   if (has_rule(bandit)) refuse(rule_of(bandit)$title, "it is a rule over several posteriors")
   kernels <- c(list(config$kernel), lapply(config$outcomes, `[[`, "kernel"))
   if (any(vapply(kernels, has_matrix, NA))) refuse("arms whose kernel is a matrix", "it has no covariances of new ones")

@@ -31,8 +31,9 @@ open_journal <- function(file, like, rng, trust) {
 journal_path <- function(file, arg = "journal", links = 40) {
   file <- path.expand(check_string(file, arg))
   directory <- dirname(file)
-  if (!dir.exists(directory)) stop_argument(arg, describe(file), "a file in a directory that exists",
-                                            try = "`dir.create()` first")
+  if (!dir.exists(directory)) {
+    stop_argument(arg, describe(file), "a file in a directory that exists", try = "`dir.create()` first")
+  }
   if (dir.exists(file)) stop_argument(arg, sprintf("a directory (%s)", quoted(file)), "a file")
   path <- file.path(normalizePath(directory), basename(file))
   target <- Sys.readlink(path)
@@ -171,8 +172,9 @@ read_journal <- function(file, arg, trust) {
   config <- journal_config(contents, file, arg, trust)
   if (contents$damaged > 0) {
     words <- sprintf("line %g of the journal %s is damaged", contents$damaged, file)
-    if (!contents$damaged_last) stop_data("Cannot resume: ", words,
-                                          ". Restore the file from a copy, or begin a new journal.", argument = arg)
+    if (!contents$damaged_last) {
+      stop_data("Cannot resume: ", words, ". Restore the file from a copy, or begin a new journal.", argument = arg)
+    }
     warn_gpbandits("data", "dropped_line", words, ". It is the last line, and is dropped.")
   }
   found <- catch_error(replay_lines(config, contents$lines[-1], header_seed(contents$lines), trust), function(e) {
@@ -331,8 +333,10 @@ rewrite_log.bandit_file_journal <- function(bandit, new) {
   end <- journal_io(cpp_journal_append(draft, lines, end))
   Sys.chmod(draft, file.mode(path), use_umask = FALSE)
   check_sole_writer(bandit, journal_io(cpp_journal_read(path))$end)
-  if (!file.rename(draft, path)) stop_gpbandits("store", "Cannot replace the journal ", path,
-                                                ". Check that its directory can be written.", argument = "journal")
+  if (!file.rename(draft, path)) {
+    stop_gpbandits("store", "Cannot replace the journal ", path, ". Check that its directory can be written.",
+                   argument = "journal")
+  }
   list(journal = file_journal(path, end, bandit$journal$rng))
 }
 

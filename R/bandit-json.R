@@ -211,8 +211,9 @@ check_json_head <- function(found) {
                       json_version), argument = "text")
   }
   missing <- setdiff(json_members, names(found))
-  if (length(missing)) stop_data(sprintf("This JSON has no `%s`. Use JSON as as_json() writes it.", missing[1]),
-                                 argument = "text")
+  if (length(missing)) {
+    stop_data(sprintf("This JSON has no `%s`. Use JSON as as_json() writes it.", missing[1]), argument = "text")
+  }
 }
 
 bandit_from_json <- function(found) {

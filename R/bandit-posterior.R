@@ -260,8 +260,9 @@ chances_against_best <- function(bandit, candidates, context, level) {
   found <- core(cpp_bandit_differences(bandit$handle, from, contexts, points))
   frame <- data.frame(mean = found$mean, sd = found$sd)
   if (is_tabulated_space(config)) {
-    if (anyNA(candidates$arm)) stop_argument("x", "a point that is not an arm",
-                                         "arms only, because comparisons give no predictions elsewhere")
+    if (anyNA(candidates$arm)) {
+      stop_argument("x", "a point that is not an arm", "arms only, because comparisons give no predictions elsewhere")
+    }
     frame <- frame[candidates$arm + 1L, , drop = FALSE]
     rownames(frame) <- NULL
   }

@@ -15,8 +15,10 @@ check_comparison <- function(bandit, id, reward, prefer) {
                     paste0("one of the two ids ", id[1], " and ", id[2], if (ties) " (NA for a tie)"))
     }
     reward <- if (is.na(prefer)) 0.5 else as.double(prefer == id[1])
-    if (!ties && reward == 0.5) stop_argument("prefer", "NA", "one of the two ids",
-                                              try = "`rewards_preferences(ties = TRUE)`, which allows ties")
+    if (!ties && reward == 0.5) {
+      stop_argument("prefer", "NA", "one of the two ids",
+                    try = "`rewards_preferences(ties = TRUE)`, which allows ties")
+    }
   }
   if (is.logical(reward)) reward <- as.double(reward)
   reward <- check_numbers(reward, if (is.null(reward)) "prefer" else "reward")
@@ -57,8 +59,10 @@ amend_duel <- function(bandit, id, reward, prefer) {
   id <- reported$id
   check_status(bandit, id, "observed", "a query that was compared")
   own <- last_beside(bandit, id)$other == reported$other
-  if (!any(own)) stop_state(sprintf("Queries %s were not compared with each other. Use `$observe()` to compare them.",
-                                    paste(format(id), collapse = " and ")), argument = "id")
+  if (!any(own)) {
+    stop_state(sprintf("Queries %s were not compared with each other. Use `$observe()` to compare them.",
+                       paste(format(id), collapse = " and ")), argument = "id")
+  }
   new <- own & bandit$queries$reward[id] != reported$reward
   if (!any(new)) return(invisible(bandit))
   record(bandit, "amend", id[new], reported$reward[new], beside = observation_extras(sum(new), size = 1, other = reported$other[new]))

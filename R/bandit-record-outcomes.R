@@ -49,8 +49,9 @@ outcome_noise <- function(config, noise_var, values) {
     noise_var <- stats::setNames(list(rep(noise_var, nrow(values))), colnames(values)[reported])
   }
   own <- outcome_values(config, noise_var, nrow(values), "noise_var")
-  if (any(own <= 0, na.rm = TRUE)) stop_argument("noise_var", "a number that is not > 0",
-                                                 "numbers > 0, NA for the outcome's own")
+  if (any(own <= 0, na.rm = TRUE)) {
+    stop_argument("noise_var", "a number that is not > 0", "numbers > 0, NA for the outcome's own")
+  }
   own[is.na(values)] <- NA_real_
   own
 }

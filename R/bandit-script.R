@@ -85,8 +85,9 @@ shown_model <- function(bandit) {
 }
 
 check_has_posterior <- function(bandit) {
-  if (!has_posterior(bandit)) stop_state(rule_of(bandit)$title,
-                                         " has no posterior. Use a bandit of gp_bandit() for one.", argument = "x")
+  if (!has_posterior(bandit)) {
+    stop_state(rule_of(bandit)$title, " has no posterior. Use a bandit of gp_bandit() for one.", argument = "x")
+  }
 }
 
 script_models <- function(config) {

@@ -14,14 +14,14 @@ check_can_keep_intervals <- function(config) {
 check_latent_refit <- function(config, refuse) {
   refit <- config$refit
   if (is.null(refit)) return(invisible())
-  if (!trait(config$rewards, "refits")) refuse("refit", "given", "NULL")
+  if (!trait(config$rewards, "refits")) stop_unused("refit", not_for_rewards(config))
   if (identical(refit$noise, "varying")) refuse("refit", "refit_every(noise = \"varying\")", "one with constant noise")
   if (or_else(refit$average, 1) > 1) {
     refuse("refit", sprintf("refit_every(average = %d)", refit$average), "refit_every() with `average = 1`")
   }
   if (refit$mean == "fit" && !trait(config$rewards, "refits_mean")) {
     refuse("refit", "refit_every(mean = \"fit\")",
-           "refit_every(mean = \"keep\"): a constant is not known, or the cuts say it")
+           "refit_every(mean = \"keep\")")
   }
 }
 
@@ -297,9 +297,9 @@ check_glm_width <- function(config) {
   refuse <- function(given, allowed) stop_argument("width", paste("width_glm()", given), allowed)
   if (!has_likelihood(config) || !trait(config$rewards, "has_norm_bound")) {
     refuse(paste("with rewards that are",
-                 if (is.null(config$rewards)) "readings with Gaussian noise" else trait(config$rewards, "title")),
+                 if (is.null(config$rewards)) "measurements with Gaussian noise" else trait(config$rewards, "title")),
            paste("with rewards_binary(), rewards_counts() or rewards_preferences() of pairs without ties;",
-                 "width_amm() is for readings"))
+                 "width_amm() is for measurements"))
   }
   if (is_variational(config$rewards)) {
     refuse("with approximation = \"variational\"", "with \"laplace\": its proof is about the mode")
@@ -312,6 +312,10 @@ check_glm_width <- function(config) {
   }
 }
 
+not_for_rewards <- function(config) {
+  sprintf("it is not supported with rewards that are %s", trait(config$rewards, "title"))
+}
+
 # What does not go with such rewards.
 check_likelihood <- function(config) {
   check_glm_width(config)
@@ -320,7 +324,7 @@ check_likelihood <- function(config) {
   refuse <- function(arg, given, allowed) stop_argument(arg, paste0(given, ", with rewards that are ", title), allowed)
   check_latent_refit(config, refuse)
   for (arg in c("constraints", "failures")) {
-    if (!is.null(config[[arg]])) refuse(arg, "given", if (arg == "failures") "\"forget\"" else "NULL")
+    if (!is.null(config[[arg]])) stop_unused(arg, not_for_rewards(config))
   }
   if (!is.null(config$changes) && trait(config$changes, "of_measurements")) {
     refuse("changes", sprintf("change_%s()", config$changes$kind),
@@ -329,14 +333,14 @@ check_likelihood <- function(config) {
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {
     refuse("width", trait(width, "title"),
-           "width_constant(), width_function() or width_glm(): others' theorems are for Gaussian noise")
+           "width_constant(), width_function() or width_glm(), because other widths assume Gaussian noise")
   }
   if (trait(config$policy, "of_noise") || !is.null(config$policy$repeats)) {
     refuse("policy", describe_policy(config$policy), "one that does not use the noise variance")
   }
   if (config$engine == "lowrank" && is_variational(config$rewards)) {
     stop_argument("engine", "\"lowrank\", with approximation = \"variational\"",
-                  "\"auto\" or \"dense\", or \"laplace\"")
+                  "\"auto\" or \"dense\", or used with approximation = \"laplace\"")
   }
   if (config$engine == "lowrank" && !trait(config$rewards, "concave")) {
     refuse("engine", "\"lowrank\"", "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")

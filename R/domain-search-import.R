@@ -9,8 +9,10 @@ space_of.default <- function(x, where = NULL, transformed = TRUE) {
     if (!is.null(where)) stop_unused("where", "it is for new search spaces, and this one is made already")
     return(check_domain(x, "..."))
   }
-  if (inherits(x, "bandit_param")) stop_argument("...", "a parameter without a name", parameters_allowed,
-                                                 try = "`search_space(x = param_real(0, 1))`")
+  if (inherits(x, "bandit_param")) {
+    stop_argument("...", "a parameter without a name", parameters_allowed,
+                  try = "`search_space(x = param_real(0, 1))`")
+  }
   if (!is.list(x) || is.object(x) || length(x) == 0 || !are_names(names(x))) {
     stop_argument("...", if (is.list(x) && !is.null(names(x))) paste("with the names",
                                                                      quoted(names(x))) else describe(x),

@@ -283,8 +283,9 @@ share_inputs <- function(domain, limited = FALSE) {
 
 # What the values of an input are multiples of; NULL: any number will do.
 step_of <- function(param) {
-  if (!is.null(param$step) && !is.null(param$digits)) stop_unused("digits",
-                                                                  "`step` is given too, and one of the two is enough")
+  if (!is.null(param$step) && !is.null(param$digits)) {
+    stop_unused("digits", "`step` is given too, and one of the two is enough")
+  }
   if (!is.null(param$step)) param$step else if (!is.null(param$digits)) 10^-param$digits
 }
 

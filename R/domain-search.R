@@ -164,8 +164,10 @@ parameters_allowed <- "named parameters: param_real(), param_integer(), param_fa
 space_of_list <- function(params, where = NULL) {
   if (length(params) == 0) stop_missing("...", parameters_allowed, "`search_space(x = param_real(0, 1))`")
   names <- names(params)
-  if (is.null(names) || !all(nzchar(names))) stop_argument("...", "a parameter without a name", parameters_allowed,
-                                                           try = "`search_space(x = param_real(0, 1))`")
+  if (is.null(names) || !all(nzchar(names))) {
+    stop_argument("...", "a parameter without a name", parameters_allowed,
+                  try = "`search_space(x = param_real(0, 1))`")
+  }
   names <- check_input_names(names, length(params), "...")
   search_domain(stats::setNames(lapply(names, function(name) as_param(params[[name]], name)), names), where)
 }
@@ -484,7 +486,7 @@ inputs_anywhere.search_domain <- function(domain, x, arg) {
   bad <- which(rowSums(codes[, numbers, drop = FALSE] <= 0, na.rm = TRUE) > 0)
   if (length(bad)) {
     stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[bad[1], , drop = FALSE])),
-                  "numbers > 0 where logarithms are taken")
+                  "numbers > 0, because their logarithms are taken")
   }
   model_of_codes(domain, codes)
 }

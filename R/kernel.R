@@ -292,8 +292,9 @@ kernel_entries <- list(
     traits = list(fitted = c("lengthscale", "own", "variance"), unitless = TRUE,
                   per_input = character(), title = "levels with features (the more alike, the more related)",
                   resolved = function(kernel) function(settings, kernel, names) {
-                    if (length(names) != 1) stop_argument("dims", describe(kernel$dims),
-                                                          "the input whose levels these are")
+                    if (length(names) != 1) {
+                      stop_argument("dims", describe(kernel$dims), "the input whose levels these are")
+                    }
                     settings
                   })
   ),
@@ -498,9 +499,11 @@ Ops.bandit_kernel <- function(e1, e2) {
   }
   hint <- "kernel_se(), kernel_matern(), ...; to scale a kernel set its `variance`"
   check_class(e1, "bandit_kernel", "left operand", hint)
-  if (missing(e2)) stop_gpbandits("argument",
-                                  sprintf("`%s` of kernels needs two of them. The right operand must be a kernel: %s.",
-                                          .Generic, hint), argument = "right operand")
+  if (missing(e2)) {
+    stop_gpbandits("argument",
+                   sprintf("`%s` of kernels needs two of them. The right operand must be a kernel: %s.", .Generic,
+                           hint), argument = "right operand")
+  }
   check_class(e2, "bandit_kernel", "right operand", hint)
   type <- types[[.Generic]]
   parts <- c(parts_as(e1, type), parts_as(e2, type))

@@ -195,8 +195,9 @@ outcomes_of_limits <- function(limits, direction = "maximize") {
     of_name <- found[names == name]
     lower <- max(vapply(of_name, `[[`, 0, "lower"))
     upper <- min(vapply(of_name, `[[`, 0, "upper"))
-    if (lower > upper) stop_argument("limits", sprintf("limits that no %s can satisfy", name),
-                                     "limits that can hold together")
+    if (lower > upper) {
+      stop_argument("limits", sprintf("limits that no %s can satisfy", name), "limits that can hold together")
+    }
     outcomes[[name]] <- if (lower == -Inf) at_most(upper)
                         else if (upper == Inf) at_least(lower) else in_range(lower, upper)
   }
@@ -244,8 +245,9 @@ complete_outcomes <- function(outcomes, config) {
 # Names, classes, and that something is to be made large or small.
 check_outcome_list <- function(outcomes, config = NULL) {
   allowed <- "a named list of to_maximize(), to_minimize(), at_most(), at_least(), in_range(), tracked()"
-  if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) stop_argument("outcomes", describe(outcomes),
-                                                                                        allowed)
+  if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) {
+    stop_argument("outcomes", describe(outcomes), allowed)
+  }
   names <- names(outcomes)
   if (!are_names(names)) {
     stop_argument("outcomes", "a list without a separate name for each element", allowed)
@@ -256,8 +258,10 @@ check_outcome_list <- function(outcomes, config = NULL) {
   }
   for (name in names) check_outcome_name(name, config)
   first <- which(vapply(outcomes, trait, NA, "objective"))
-  if (length(first) == 0) stop_argument("outcomes", "a list without an objective",
-                                        "a list with to_maximize() or to_minimize() among its elements")
+  if (length(first) == 0) {
+    stop_argument("outcomes", "a list without an objective",
+                  "a list with to_maximize() or to_minimize() among its elements")
+  }
   outcomes[c(first[1], setdiff(seq_along(outcomes), first[1]))]
 }
 

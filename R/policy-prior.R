@@ -169,8 +169,9 @@ prepared_prior_optimum <- function(prior, domain) {
   prior <- as_prior_optimum(prior)
   density <- log_prior_optimum(prior, domain)
   spread <- density(spread_points(domain, 512))
-  if (!any(is.finite(spread))) stop_argument("prior_optimum", "one that is 0 at all of 512 points",
-                                             "a density over the space")
+  if (!any(is.finite(spread))) {
+    stop_argument("prior_optimum", "one that is 0 at all of 512 points", "a density over the space")
+  }
   if (all(spread == spread[1])) return(NULL)
   floored <- function(points) pmax(density(points), max(spread) - 1e6)
   mode <- maximise_over(domain, floored)
@@ -188,8 +189,9 @@ with_prior_optimum <- function(policy, found, strength) {
   if (is.null(found)) return(policy)
   policy <- as_part(policy, "bandit_policy", "policy", hint = "policy_ei(), policy_ucb(), ...")
   kind <- trait(policy, "takes_prior")
-  if (!kind) stop_argument("policy", trait(policy, "title"),
-                           "policy_ei(), policy_ucb() or policy_ts() with `prior_optimum`")
+  if (!kind) {
+    stop_argument("policy", trait(policy, "title"), "policy_ei(), policy_ucb() or policy_ts() with `prior_optimum`")
+  }
   policy$prior_optimum <- list(of = found$prior, top = found$top,
                         strength = if (trait(policy, "bound") || trait(policy, "draws")) 1 else strength)
   policy

@@ -53,8 +53,9 @@ check_truths <- function(problem, reward, names) {
     })
   } else {
     truths <- if (is.matrix(reward)) as.data.frame(reward) else if (is.list(reward)) as.list(reward)
-    if (is.null(truths) || !setequal(names(truths), names) || anyDuplicated(names(truths))) stop_argument("reward",
-        describe(reward), allowed)
+    if (is.null(truths) || !setequal(names(truths), names) || anyDuplicated(names(truths))) {
+      stop_argument("reward", describe(reward), allowed)
+    }
     truths <- as.list(truths)[names]
   }
   for (name in names) truths[[name]] <- check_truth(problem, truths[[name]], sprintf("reward$%s", name))

@@ -13,8 +13,9 @@ variance_sum <- function(gain, noise_var, variance) {
 width_values <- function(width, rounds) {
   if (is.function(width)) width <- vapply(seq_len(rounds), checked_function(width, "width"), 0)
   width <- check_numbers(width, "width", lower = 0)
-  if (!length(width) %in% c(1, rounds)) stop_argument("width", describe(width),
-                                                      sprintf("1 or %g numbers, or a function", rounds))
+  if (!length(width) %in% c(1, rounds)) {
+    stop_argument("width", describe(width), sprintf("1 or %g numbers, or a function", rounds))
+  }
   cummax(rep_len(width, rounds))
 }
 

@@ -196,11 +196,12 @@ regret_gp_ts <- function(rounds, gain, B, R, arms = NULL, d = NULL, side = NULL,
 # log |D_t|: the arms, or the discretisation of [0, side]^d (at least one point).
 log_discretisation <- function(t, B, arms, d, side, L) {
   if (!is.null(arms)) {
-    if (!is.null(c(d, side, L))) stop_argument("arms", "given with d, side or L", "given alone")
+    if (!is.null(c(d, side, L))) stop_unused("arms", "`d`, `side` or `L` is given too")
     return(rep_len(log(check_count(arms, "arms")), length(t)))
   }
-  if (is.null(d) && is.null(side) && is.null(L)) stop_missing("arms",
-                                                              "the number of arms, or all of `d`, `side` and `L`")
+  if (is.null(d) && is.null(side) && is.null(L)) {
+    stop_missing("arms", "the number of arms, or all of `d`, `side` and `L`")
+  }
   d <- check_count(d, "d")
   side <- check_positive(side, "side")
   L <- check_positive(L, "L")

@@ -275,8 +275,9 @@ check_ratings <- function(levels) {
   if (is.numeric(levels)) levels <- as.character(seq_len(check_count(levels, "levels", lower = 2, upper = 100)))
   whole <- is_text(levels) && length(levels) > 1 && length(levels) <= 100 && all(nzchar(levels)) &&
     !anyDuplicated(levels)
-  if (!whole) stop_argument("levels", describe(levels),
-                            "the names of two or more levels, the worst first, or their number")
+  if (!whole) {
+    stop_argument("levels", describe(levels), "the names of two or more levels, the worst first, or their number")
+  }
   unname(levels)
 }
 
@@ -488,7 +489,8 @@ with_extras <- function(problem, extras) {
 
 check_rewards <- function(reward, count) {
   if (is_number(reward) && length(reward) == count && anyNA(reward)) {
-    stop_argument("reward", describe(reward), if (count == 1) "a finite number" else sprintf("%g finite numbers", count),
+    stop_argument("reward", describe(reward),
+                  if (count == 1) "a finite number" else sprintf("%g finite numbers", count),
                   try = "`$fail(id)` for a failed evaluation, and leave out ids without a reward")
   }
   check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)

@@ -127,8 +127,10 @@ given_design <- function(initial_design, n_initial, domain, most = Inf) {
     stop_argument("initial_design", sprintf("one of %d points", as.integer(count)),
                   sprintf("at most the number of evaluations (%s)", exact_words(most)))
   }
-  if (count == 0) stop_argument("initial_design", "one without points", "at least one point",
-                                try = "`n_initial = 0` for no initial design")
+  if (count == 0) {
+    stop_argument("initial_design", "one without points", "at least one point",
+                  try = "`n_initial = 0` for no initial design")
+  }
   points
 }
 

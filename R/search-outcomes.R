@@ -23,9 +23,8 @@ check_no_direction_beside <- function(outcomes) {
 check_one_outcome_for <- function(given) {
   given <- names(Filter(Negate(is.null), given))
   if (length(given) == 0) return(invisible())
-  allowed <- if (given[1] == "stop_when") "NULL, or a function of the search" else "NULL"
-  stop_argument(given[1], "given together with `outcomes` or `limits`",
-                sprintf("%s where an experiment has several outcomes (not built: it knows one)", allowed))
+  stop_unused(given[1], paste0("it is not supported with `outcomes` or `limits`",
+                               if (given[1] == "stop_when") ", unless it is a function of the search"))
 }
 
 check_all_minimised <- function(outcomes) {

@@ -152,6 +152,8 @@ check_forgetful <- function(bandit, new) {
       abs(ours$log_det - theirs$log_det) <= 1e-6 * max(1, ours$log_det) &&
       all(abs(model_state(bandit, match(point(twin)[at], point(bandit))) - model_state(twin, at)) <= 1e-6)
   }, gpbandits_error = function(e) FALSE)
-  if (!same) stop_state("`compact_log(keep = )` does not support this bandit: a shorter log cannot represent its ",
-                        "history.", argument = "x")
+  if (!same) {
+    stop_state("`compact_log(keep = )` does not support this bandit: a shorter log cannot represent its ", "history.",
+               argument = "x")
+  }
 }

@@ -569,8 +569,9 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   events$reason <- ifelse(events$kind %in% giving_up, reasons_of(bandit, pmax(events$id, 1L)), NA)
   e <- stored_events(bandit, events, new$refits, log$head$now)
   e$number <- last + 1L + seq_len(count)
-  if (count && e$number[count] < last) stop_store("The events' numbers are used up. Use `compact_log()`.",
-                                                  again = FALSE)
+  if (count && e$number[count] < last) {
+    stop_store("The events' numbers are used up. Use `compact_log()`.", again = FALSE)
+  }
   e$at <- times_reported(log, e)
   q <- read_queries(log, 0L, table_size(bandit$queries))
   e$checksum <- cpp_checksums(rows_text(q, e), 0)

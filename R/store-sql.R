@@ -48,8 +48,9 @@ use_connection <- function(connection, con) {
     stop_argument("con", describe(con), paste("a path (SQLite), a DBI connection to SQLite or PostgreSQL,",
                                               "or a function that returns one"))
   }
-  if (!DBI::dbIsValid(con)) stop_argument("con", "a connection that is closed", "an open connection",
-                                          try = "`DBI::dbConnect()`")
+  if (!DBI::dbIsValid(con)) {
+    stop_argument("con", "a connection that is closed", "an open connection", try = "`DBI::dbConnect()`")
+  }
   if (connection$kind == "sqlite") check_not_inherited(con)
   database(if (connection$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con, connection))
   connection$con <- con

@@ -87,8 +87,10 @@
 #' theirs$history()
 #' @export
 bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
-  if (missing(con)) stop_missing("con", "a path (SQLite), a DBI connection, or a function that returns one",
-                                 "`bandit_store(\"experiment.sqlite\")`")
+  if (missing(con)) {
+    stop_missing("con", "a path (SQLite), a DBI connection, or a function that returns one",
+                 "`bandit_store(\"experiment.sqlite\")`")
+  }
   name <- check_string(name)
   attempts <- as.integer(check_count(attempts))
   if (!is.null(seed)) seed <- as.integer(check_count(seed, lower = 0))

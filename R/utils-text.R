@@ -123,8 +123,9 @@ code_text <- function(f, trust) {
   if (!trust) stop_gpbandits("argument", "A function or a formula is written only if `trust = TRUE`.")
   bytes <- serialize(f, NULL, version = 2)
   found <- cpp_invalid_in_function(bytes)
-  if (nzchar(found)) stop_gpbandits("argument", "This function cannot be written to text: its environment holds ",
-                                    found, ".")
+  if (nzchar(found)) {
+    stop_gpbandits("argument", "This function cannot be written to text: its environment holds ", found, ".")
+  }
   json_object(list(code = json_words(cpp_hex_from_raw(memCompress(bytes, "gzip"))),
                    reads = cpp_json_strings(paste(utils::head(deparse(f), 200), collapse = "\n"))))
 }

@@ -700,8 +700,9 @@ width_ec <- function(base, epsilon) new_width("ec")
 #' @export
 width_clip <- function(B, clip, delta = 0.1) {
   check_class(clip, "bandit_rewards", hint = "rewards_clip(moment = , rounds = )")
-  if (is.null(clip$moment)) stop_argument("clip", "rewards_clip() without a moment",
-                                          "rewards_clip(moment = ), which bounds the bias")
+  if (is.null(clip$moment)) {
+    stop_argument("clip", "rewards_clip() without a moment", "rewards_clip(moment = ), which bounds the bias")
+  }
   b <- clip$b
   bias <- clip$moment * b^-clip$alpha
   new_width("clip")
@@ -710,8 +711,9 @@ width_clip <- function(B, clip, delta = 0.1) {
 # A width that one of another kind is made of.
 check_base <- function(base, same) {
   base <- check_one_multiplier(base, "base")
-  if (trait(base, "curved")) stop_argument("base", trait(base, "title"),
-                                           "a width that multiplies the posterior's own sd")
+  if (trait(base, "curved")) {
+    stop_argument("base", trait(base, "title"), "a width that multiplies the posterior's own sd")
+  }
   if (base$type == same) {
     stop_argument("base", trait(base, "title"), sprintf("a width other than width_%s()", same))
   }
