@@ -429,7 +429,7 @@ test_that("a call that is half good does nothing", {
 
 test_that("ids: unknown, repeated, and of a bandit that was never asked", {
   fresh <- gp_ucb(safe_x, safe_kernel, 0.01)
-  expect_error(fresh$observe(1, 1), "there is none yet", class = "gpbandits_error")
+  expect_error(fresh$observe(1, 1), "no query yet", class = "gpbandits_error")
   id <- fresh$suggest()$id
   fresh$observe(id, 1)
   expect_error(fresh$observe(id, 2), "already has the reward", class = "gpbandits_error")
