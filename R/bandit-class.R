@@ -145,13 +145,17 @@ bandit_methods <- function() {
   sort(names(Filter(function(f) inherits(f, "refMethodDef") && identical(f@refClassName, "GPBandit"), own)))
 }
 
-# Methods of other tools' objects.
-methods_of_others <- c(ask = "suggest", get_next_trial = "suggest", propose = "suggest", recommend = "suggest",
-                       record = "observe", complete_trial = "observe", register = "observe", predict = "posterior",
-                       get_best = "best", archive = "history")
+# Methods of other tools' objects, and functions that are no methods here: what to use instead.
+methods_of_others <- c(
+  ask = "`$suggest()`", get_next_trial = "`$suggest()`", propose = "`$suggest()`", recommend = "`$suggest()`",
+  tell = "`$observe()`", update = "`$observe()`", complete_trial = "`$observe()`", register = "`$observe()`",
+  predict = "`$posterior()`", get_best = "`$best()`", archive = "`$history()`", data = "`$history()`",
+  plot = "`plot()` of the bandit", summary = "`summary()` of the bandit", print = "`print()` of the bandit",
+  save = "`saveRDS()` of the bandit"
+)
 
 method_remedy <- function(name, known) {
-  if (name %in% names(methods_of_others)) return(sprintf(" Use `$%s()`.", methods_of_others[[name]]))
+  if (name %in% names(methods_of_others)) return(paste0(" Use ", methods_of_others[[name]], "."))
   near <- known[utils::adist(name, known, ignore.case = TRUE) <= 2]
   if (length(near)) return(sprintf(" Did you mean `$%s()`?", near[1]))
   paste0(" Its methods are ", paste0("`$", known, "()`", collapse = ", "), ".")

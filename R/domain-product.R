@@ -248,7 +248,7 @@ same_points.product_domain <- function(domain, other) {
 as_domain <- function(domain, arg = "domain") {
   allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), search_space(), numbers, or a named",
                    "list of c(lower, upper) and levels")
-  if (missing(domain)) stop_missing(arg, allowed, "`list(x = c(0, 1))` for an input from 0 to 1")
+  if (missing(domain)) stop_missing(arg, sub("a domain: ", "", allowed), "`list(x = c(0, 1))` for an input from 0 to 1")
   if (inherits(domain, "bandit_domain")) return(check_domain(domain, arg))
   if (is.list(domain) && !is.data.frame(domain)) {
     pairs <- length(domain) > 0 && !is.null(names(domain)) &&

@@ -115,7 +115,7 @@ try_words <- function(try) if (!is.null(try)) paste0(" Try ", try, ".")
 
 # What to try for arguments whose checks do not say it.
 argument_examples <- c(
-  evaluations = "`evaluations = 30`", rounds = "`rounds = 100`", policy = "`policy = \"ei\"`",
+  evaluations = "`evaluations = 30`", rounds = "`rounds = 20`", policy = "`policy = \"ei\"`",
   kernel = "`kernel = kernel_matern(2.5)`", noise_var = "`noise_var = 0.01`", tolerance = "`tolerance = 0.1`",
   B = "`B = 1`, a bound on the norm of the function", R = "`R = 0.1`, the scale of the noise",
   name = "`name = \"experiment\"`"
@@ -123,6 +123,9 @@ argument_examples <- c(
 
 # The argument is missing, and is needed. `allowed`: what it should be.
 stop_missing <- function(argument, allowed = NULL, try = NULL, call = user_call()) {
+  # It may be there, by the name that it has elsewhere.
+  other <- intersect(names(words_of_others)[words_of_others == argument], names(as.list(call)))
+  if (length(other)) stop_unknown(other[1], use = sprintf("`%s`", argument), call = call)
   if (is.null(try) && argument %in% names(argument_examples)) try <- argument_examples[[argument]]
   what <- sprintf("%s needs `%s`%s.", call_words(call), argument, if (is.null(allowed)) "" else paste0(": ", allowed))
   stop_gpbandits("argument", what, try_words(try), argument = argument, call = call, given = "missing",
@@ -142,13 +145,15 @@ stop_unknown <- function(argument, known = character(), use = NULL, call = user_
                  given = "given", allowed = "left out")
 }
 
-# Words of other tools for what is called otherwise here.
+# Words of other tools for what is called otherwise here: an argument, or a function.
 words_of_others <- c(maximize = "direction", maximise = "direction", minimize = "direction", minimise = "direction",
                      direction = "direction", acq = "policy", acquisition = "policy", acq_function = "policy",
                      acq_func = "policy", n_trials = "evaluations", n_calls = "evaluations", n_iter = "evaluations",
                      iter = "evaluations", iters.n = "evaluations", budget = "evaluations", bounds = "domain",
                      space = "domain", fn = "objective", beta = "width", kappa = "width",
-                     batch = "n", batch_size = "n", q = "n", design = "initial_design")
+                     batch = "n", batch_size = "n", q = "n", design = "initial_design", x0 = "initial_design",
+                     n_initial_points = "n_initial", init_points = "n_initial", n_init = "n_initial",
+                     sampler = "policy", n_jobs = "workers", seed = "set.seed()", random_state = "set.seed()")
 
 remedy_for <- function(name, known) {
   meant <- if (name %in% names(words_of_others)) words_of_others[[name]] else ""
@@ -157,7 +162,7 @@ remedy_for <- function(name, known) {
     return(paste(" Rewards are maximised. To minimise y, report the reward -y, or use",
                  "`auto_bandit(direction = \"minimize\")`."))
   }
-  if (meant %in% known) return(sprintf(" Use `%s`.", meant))
+  if (meant %in% known || endsWith(meant, "()")) return(sprintf(" Use `%s`.", meant))
   near <- known[utils::adist(name, known, ignore.case = TRUE) <= min(2, nchar(name) - 1)]
   if (length(near)) return(sprintf(" Did you mean `%s`?", near[1]))
   if (length(known)) paste0(" The arguments are ", paste0("`", known, "`", collapse = ", "), ".") else " Leave it out."
@@ -256,6 +261,7 @@ describe_value <- function(x) {
   if (is.function(x)) return("a function")
   if (is.data.frame(x)) return(sprintf("a data.frame of %d x %d", nrow(x), ncol(x)))
   if (is.matrix(x)) return(sprintf("a %s matrix of %d x %d", typeof(x), nrow(x), ncol(x)))
+  if (is.list(x) && !is.object(x)) return(sprintf("a list of length %d", length(x)))
   if (is.atomic(x) && is.null(attr(x, "class"))) {
     if (length(x) == 0) return(sprintf("an empty %s vector", typeof(x)))
     shown <- if (is.character(x)) dQuote(readable(utils::head(x, 4)), FALSE) else format(x, trim = TRUE, digits = 7)
@@ -391,6 +397,10 @@ range_words <- function(lower, upper, open_lower, open_upper, x) {
   x <- if (is_number(x)) as.double(x)
   if (upper %in% c(largest_number, .Machine$integer.max) && !any(x > upper, na.rm = TRUE)) upper <- Inf
   if (lower == -largest_number && !any(x < lower, na.rm = TRUE)) lower <- -Inf
+  if (lower == 1 / largest_number && !any(x > 0 & x < lower, na.rm = TRUE)) {
+    lower <- 0
+    open_lower <- TRUE
+  }
   low <- if (lower > -Inf) paste0(if (open_lower) " > " else " >= ", exact_words(lower)) else ""
   high <- if (upper < Inf) paste0(if (open_upper) " < " else " <= ", exact_words(upper)) else ""
   if (nzchar(low) && nzchar(high)) paste0(low, " and", high) else paste0(low, high)
