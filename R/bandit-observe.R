@@ -228,7 +228,8 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
     }
   }
   if (has_likelihood(bandit$config)) check_no_noise(noise_var, NULL) else check_no_size_here(size)
-  beside <- observation_extras(count, check_noise_vars(noise_var, count), or_else(or_else(size, measurements$size), NA_real_),
+  beside <- observation_extras(count, check_noise_vars(noise_var, count),
+                               or_else(or_else(size, measurements$size), NA_real_),
                         or_else(measurements$spread, NA_real_))
   if (count == 0) return(invisible(bandit))
   time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")

@@ -256,7 +256,8 @@ chances_against_best <- function(bandit, candidates, context, level) {
   best <- core(cpp_bandit_best(bandit$handle, contexts, NA_real_))
   from <- list(arm = best$arm, context = contexts$row, inputs = best$inputs)
   points <- if (is_tabulated_space(config)) matrix(0, 0, 0)
-            else kernel_points(config$domain, candidates, contexts$values[rep(1, point_total(candidates)), , drop = FALSE])
+            else kernel_points(config$domain, candidates,
+                               contexts$values[rep(1, point_total(candidates)), , drop = FALSE])
   found <- core(cpp_bandit_differences(bandit$handle, from, contexts, points))
   frame <- data.frame(mean = found$mean, sd = found$sd)
   if (is_tabulated_space(config)) {

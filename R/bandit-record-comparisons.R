@@ -65,7 +65,8 @@ amend_duel <- function(bandit, id, reward, prefer) {
   }
   new <- own & bandit$queries$reward[id] != reported$reward
   if (!any(new)) return(invisible(bandit))
-  record(bandit, "amend", id[new], reported$reward[new], beside = observation_extras(sum(new), size = 1, other = reported$other[new]))
+  record(bandit, "amend", id[new], reported$reward[new],
+         beside = observation_extras(sum(new), size = 1, other = reported$other[new]))
 }
 
 # The queries of a ranking by id, their rewards, and who comes next by id, the first after the last.
@@ -104,7 +105,8 @@ observe_ranking <- function(bandit, id, reward, prefer, time) {
                argument = "id")
   }
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
-  record(bandit, "reward", id, reported$reward, no_columns(length(id)), time, observation_extras(length(id), other = reported$other))
+  record(bandit, "reward", id, reported$reward, no_columns(length(id)), time,
+         observation_extras(length(id), other = reported$other))
 }
 
 amend_ranking <- function(bandit, id, reward, prefer) {
@@ -117,5 +119,6 @@ amend_ranking <- function(bandit, id, reward, prefer) {
   }
   new <- bandit$queries$reward[id] != reported$reward
   if (!any(new)) return(invisible(bandit))
-  record(bandit, "amend", id[new], reported$reward[new], beside = observation_extras(sum(new), other = reported$other[new]))
+  record(bandit, "amend", id[new], reported$reward[new],
+         beside = observation_extras(sum(new), other = reported$other[new]))
 }

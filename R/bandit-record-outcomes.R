@@ -148,7 +148,8 @@ withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
     }
   }
   record(bandit, if (failed) "fail" else "withdraw", rep(id, length(outcome)),
-       beside = observation_extras(length(id) * length(outcome), outcome = rep(match(outcome, names), each = length(id))),
+       beside = observation_extras(length(id) * length(outcome),
+                                   outcome = rep(match(outcome, names), each = length(id))),
        reason = reason)
 }
 

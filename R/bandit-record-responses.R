@@ -34,7 +34,8 @@ amend_outcomes <- function(bandit, id, reward, size) {
   reported <- check_reported_outcomes(bandit, reward, or_else(size, before$size), length(id))
   new <- bandit$queries$reward[id] != reported$reward | before$size != reported$size
   if (!any(new)) return(invisible(bandit))
-  record(bandit, "amend", id[new], reported$reward[new], beside = observation_extras(sum(new), size = reported$size[new]))
+  record(bandit, "amend", id[new], reported$reward[new],
+         beside = observation_extras(sum(new), size = reported$size[new]))
 }
 
 # What a bandit with Gaussian noise does not take, and one with other rewards neither.

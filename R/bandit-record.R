@@ -17,7 +17,8 @@ record_core <- function(bandit, kind, id, reward, constraints, time, beside, rea
 # knows (see cpp_bandit_observe(); `reach` NA: they are checked, and `id` are rows of the log).
 record_rewards <- function(bandit, id, reward, constraints, time, beside, reach = NA_real_) {
   reported <- cpp_bandit_observe(bandit, id, reward, constraints, time, beside, reach)
-  if (is.null(reported)) reported <- cpp_bandit_observe(make_whole(bandit), id, reward, constraints, time, beside, reach)
+  if (is.null(reported)) reported <- cpp_bandit_observe(make_whole(bandit), id, reward, constraints, time, beside,
+                                                        reach)
   if (is.character(reported)) stop_core(simpleError(reported))
   if (!reported) return(FALSE)
   if (!is.null(bandit$journal)) core(sync_log(bandit, bandit$handle))

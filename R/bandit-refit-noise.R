@@ -36,7 +36,8 @@ with_varying_noise <- function(found, x, y, own, fits_mean, settings) {
   range <- range(exp(best$log_noise))
   found$noise_field <- list(kernel = kernel_with_parameters(found$kernel, longer), points = measurements$x,
                             weights = best$weights, level = best$level, least = range[1], most = range[2],
-                            latent = theta[kernels + 2 + seq_along(measurements$count)], nugget = exp(theta[kernels + 2]))
+                            latent = theta[kernels + 2 + seq_along(measurements$count)],
+                              nugget = exp(theta[kernels + 2]))
   found
 }
 

@@ -128,7 +128,7 @@ NULL
 #' @section Errors: Varying noise cannot be combined with `average`, several outcomes or `outputs`. The kernel must be a
 #'   [kernel_se()], [kernel_matern()] or [kernel_rq()].
 #' @section Guarantee: No theorem covers fitted noise variances.
-#' @references Binois, Gramacy and Ludkovski (2018) \doi{10.1080/10618600.2018.1458625}.
+#' @references Binois, Gramacy and Ludkovski (2018) \doi{10.48550/arXiv.1611.05902}.
 #' @seealso [refit_every()]; [gp_bandit()] for `noise_var` of single rewards.
 #' @concept heteroscedastic noise
 #' @concept input-dependent noise

@@ -131,7 +131,8 @@ said_of_sites <- function(bandit, known, uniform) {
     config <- if (k == 0) bandit$config else refitted_config(bandit$config, bandit$refits[[k]])
     model_state <- data.frame(mean = bandit$queries$mean[known$id[at]], sd = bandit$queries$sd[known$id[at]])
     model_state <- in_scale_of_rewards(model_state, config, scale = "latent")
-    z[here] <- quantile_of_reward(sampling_of(config), lapply(known, `[`, at), model_state$mean, model_state$sd, uniform[at])
+    z[here] <- quantile_of_reward(sampling_of(config),
+                                  lapply(known, `[`, at), model_state$mean, model_state$sd, uniform[at])
   }
   z[is.finite(z)]
 }

@@ -193,7 +193,8 @@ record_rest <- function(bandit, domain, inst) {
   done <- earlier_evaluations(inst, domain)
   reported <- seq_len(nrow(done$values)) <= sum(status %in% c("observed", "partial", "failed"))
   if (any(!reported)) {
-    add_batch(bandit, done$x[!reported, , drop = FALSE], rewards_reported(done$values[!reported, , drop = FALSE], inst, bandit))
+    add_batch(bandit, done$x[!reported, , drop = FALSE],
+              rewards_reported(done$values[!reported, , drop = FALSE], inst, bandit))
   }
   if (nrow(done$values) && !any(is.finite(done$values))) {
     warn_of_failures(failure_words(paste("returned", done$values[, 1])))

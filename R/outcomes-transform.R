@@ -279,7 +279,8 @@ maps_to_compare <- function(outputs, reward, apart, current, has_transfer) {
   map <- usual$map
   # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
   if (outputs$transform != "auto" || is.infinite(map$tail) || has_transfer) return(list(usual))
-  other <- list(map = fit_outcome_transform(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"), reward,
+  other <- list(map = fit_outcome_transform(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"),
+                                            reward,
                                      apart),
                 is_usual = FALSE)
   if (other$map$lambda == map$lambda) return(list(usual))

@@ -64,7 +64,8 @@ autoplot.bandit_run <- function(object, type = c("cumulative", "average", "simpl
   curve <- gsub("_", " ", plot_data$column)
   lines <- rbind(
     ggplot_series(curve, plot_data$frame$round, shown_on(plot_data$frame[[plot_data$column]], log)),
-    if (!is.null(plot_data$frame$bound)) ggplot_series("bound", plot_data$frame$round, shown_on(plot_data$frame$bound, log))
+    if (!is.null(plot_data$frame$bound)) ggplot_series("bound", plot_data$frame$round,
+                                                       shown_on(plot_data$frame$bound, log))
   )
   verticals <- rbind(if (length(plot_data$changes)) ggplot_series("change point", plot_data$changes, NA),
                      if (length(plot_data$restarts)) ggplot_series("restart", plot_data$restarts, NA))
@@ -108,7 +109,8 @@ autoplot.bandit_comparison <- function(object, type = "average_regret", bound = 
     ggplot2::scale_linetype_manual(NULL, values = style$lty) +
     (if (!is.null(curves$bound)) ggplot2::geom_line(data = curves, mapping = aes_of(y = "bound"), colour = "black",
                                                     linetype = "dashed", na.rm = TRUE)) +
-    ggplot_log(plot_data$log) + ggplot2::labs(x = "round", y = plot_data$label, subtitle = plot_data$note) + ggplot_look()
+    ggplot_log(plot_data$log) + ggplot2::labs(x = "round", y = plot_data$label,
+                                              subtitle = plot_data$note) + ggplot_look()
 }
 
 need_ggplot2 <- function() {

@@ -161,7 +161,8 @@ plot_data_positions <- function(plot_data, domain) {
     if (plot_data$type != "arms") return(rows[[plot_data$names[1]]])
     match_frames(rows[which_point], plot_data$points[which_point])
   }
-  plot_data$x <- if (plot_data$type == "arms") seq_len(nrow(plot_data$points)) else plot_data$points[[plot_data$names[1]]]
+  plot_data$x <- if (plot_data$type != "arms") plot_data$points[[plot_data$names[1]]] else
+    seq_len(nrow(plot_data$points))
   plot_data$queries$at <- position(plot_data$played)
   if (!is.null(plot_data$next_choice)) plot_data$next_choice$at <- position(plot_data$ahead)
   if (plot_data$type == "map") {
@@ -169,7 +170,8 @@ plot_data_positions <- function(plot_data, domain) {
     plot_data$queries$at_y <- plot_data$played[[plot_data$names[2]]]
     if (!is.null(plot_data$next_choice)) plot_data$next_choice$at_y <- plot_data$ahead[[plot_data$names[2]]]
   }
-  plot_data$x_label <- if (plot_data$type != "arms") plot_data$names[1] else if (can_count(domain)) "arm" else "distinct point played"
+  of_arms <- if (can_count(domain)) "arm" else "distinct point played"
+  plot_data$x_label <- if (plot_data$type != "arms") plot_data$names[1] else of_arms
   # In more than two dimensions a box has no point for a point that was never played.
   if (anyNA(plot_data$next_choice$at)) plot_data[c("next_choice", "ahead")] <- NULL
   plot_data
@@ -214,7 +216,8 @@ played_points <- function(queries) {
 # Where the next choice is marked: on the upper bound for UCB, which maximises it, else on the mean.
 next_height <- function(bandit, plot_data) {
   ahead <- plot_data$next_choice
-  ahead$mean + if (trait(bandit$config$policy, "bound")) output_sign(bandit$config) * plot_data$band$width * ahead$sd else 0
+  ahead$mean + if (trait(bandit$config$policy,
+                         "bound")) output_sign(bandit$config) * plot_data$band$width * ahead$sd else 0
 }
 
 # --- runs and comparisons ---------------------------------------------------------------

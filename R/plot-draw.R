@@ -6,7 +6,8 @@
 draw_profile <- function(bandit, plot_data, frame) {
   frame$xlab <- or_else(frame$xlab, plot_data$x_label)
   frame$ylab <- or_else(frame$ylab, "reward")
-  if (plot_data$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[plot_data$points$arm], length(plot_data$x))
+  if (plot_data$type == "arms") frame$x_axis <- named_axis(arm_labels(bandit$config$domain)[plot_data$points$arm],
+                                                           length(plot_data$x))
   shown <- c(plot_data$frame$lower, plot_data$frame$upper, plot_data$frame$truth, plot_data$queries$reward)
   open_picture(frame, plot_data$x, shown, profile_key(plot_data))
   if (is_line(plot_data)) draw_band_of(plot_data) else draw_bars(plot_data)
@@ -265,7 +266,8 @@ draw_comparison <- function(plot_data, frame, col) {
   bound <- unique(plot_data$frame[intersect(c("round", "bound"), names(plot_data$frame))])
   if (!is.null(bound$bound)) key <- rbind(key, key_entry("bound", "black", lty = 2, lwd = 1.5))
   # A band that reaches zero must not stretch a logarithmic axis.
-  shown <- plot_data$frame[intersect(c("mean", "upper", if (!grepl("y", frame$log)) "lower", "bound"), names(plot_data$frame))]
+  shown <- plot_data$frame[intersect(c("mean", "upper", if (!grepl("y", frame$log)) "lower", "bound"),
+                                     names(plot_data$frame))]
   open_picture(frame, plot_data$frame$round, unlist(shown), key)
   for (i in seq_along(parts)) draw_band(parts[[i]], style$col[i])
   for (i in seq_along(parts)) {

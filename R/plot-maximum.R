@@ -138,7 +138,8 @@ maximum_plot_data <- function(found, type, inputs, width, resolution) {
     plot_data$slices <- slices_plot_data(found$bandit, context_of(found), through, shown, width, resolution)
   }
   if (type == "dependence") {
-    plot_data$dependence <- dependence_plot_data(found$bandit, context_of(found), or_else(inputs, names), width, resolution)
+    plot_data$dependence <- dependence_plot_data(found$bandit, context_of(found), or_else(inputs, names), width,
+                                                 resolution)
   }
   if (wants("map") && length(names) > 1) {
     pair <- if (length(inputs) == 2) inputs else utils::head(ranked, 2)

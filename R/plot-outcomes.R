@@ -28,7 +28,8 @@ plot_data_of_outcomes <- function(found, type, inputs, width, resolution) {
   if (type == "slices") plot_data$slices <- slices_plot_data(found$bandit, NULL, through, shown, width, resolution)
   if (type == "dependence") plot_data$dependence <- dependence_plot_data(found$bandit, NULL, shown, width, resolution)
   if (type == "map") {
-    plot_data$map <- plane_plot_data(found$bandit, NULL, through, if (length(inputs) == 2) inputs else utils::head(ranked, 2),
+    plot_data$map <- plane_plot_data(found$bandit, NULL, through,
+                                     if (length(inputs) == 2) inputs else utils::head(ranked, 2),
                            resolution)
   }
   plot_data
@@ -122,11 +123,13 @@ draw_outcomes <- function(found, plot_data) {
     pair <- names(plot_data$map)[1:2]
     model_state <- own_columns(plot_data$map, pair)
     for (what in c("mean", "sd")) {
-      draw_plane(plot_data$map, pair, model_state[[what]], domain, paste(objectives(config), what), found$history, through)
+      draw_plane(plot_data$map, pair, model_state[[what]], domain, paste(objectives(config), what), found$history,
+                 through)
     }
   }
   if (!is.null(plot_data$importance)) for (name in unique(plot_data$importance$outcome)) {
-    draw_importance(plot_data$importance[plot_data$importance$outcome == name, ], attr(plot_data$importance, "explained")[[name]])
+    draw_importance(plot_data$importance[plot_data$importance$outcome == name, ],
+                    attr(plot_data$importance, "explained")[[name]])
     graphics::title(main = name, cex.main = 1.1)
   }
 }

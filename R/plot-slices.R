@@ -34,7 +34,8 @@ says_nothing_between_arms <- function(config) compares_queries(config) && is_tab
 
 dependence_label <- "expected reward, on average"
 
-# As slices_plot_data(), the others anywhere: averages over `others` points of a low-discrepancy sequence. Their sd is that
+# As slices_plot_data(), the others anywhere: averages over `others` points of a low-discrepancy sequence. Their sd is
+# that
 # of
 # the average, by the joint distribution of the model; a bent map of outputs scales it as it scales single points' sds.
 dependence_plot_data <- function(bandit, context, inputs, width, resolution = NULL, others = 64) {
@@ -107,7 +108,8 @@ recommended_point <- function(bandit, context) {
   best[bandit$config$domain$names]
 }
 
-# `plot_data`: of slices_plot_data(); one panel each, all of one height. `through`: where the slices are (NULL: nowhere).
+# `plot_data`: of slices_plot_data(); one panel each, all of one height. `through`: where the slices are (NULL:
+# nowhere).
 draw_slices <- function(plot_data, through, domain, label, ylim = NULL) {
   ylim <- or_else(ylim, shown_range(c(plot_data$lower, plot_data$mean, plot_data$upper), FALSE))
   log <- stats::setNames(log_inputs(domain), domain$names)

@@ -145,7 +145,8 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
   if (type == "sd") {
     played <- bandit_history(bandit)
     for (what in c("mean", "sd")) {
-      draw_plane(plot_data$data, plot_data$pair, own_columns(plot_data$data, plot_data$pair)[[what]], domain, paste("posterior", what),
+      draw_plane(plot_data$data, plot_data$pair, own_columns(plot_data$data, plot_data$pair)[[what]], domain,
+                 paste("posterior", what),
                  played,
                  plot_data$through)
     }

@@ -378,7 +378,7 @@ policy_pi <- function(xi = 0) new_policy("pi")
 #'   \eqn{D = 2+2\log(n/2)}{D = 2 + 2 log(n / 2)}:
 #'   \deqn{\sqrt{C_1T\gamma_T(D + 2\log(D+3) + \log(1+(T-1)/\lambda))}.}{sqrt(C1 T gamma_T (D + 2 log(D + 3) + log(1 +
 #'   (T - 1) / lambda))).} This is an original result, not peer-reviewed (proof in the source of this page;
-#'   [regret_bound()], `"eims"`). The bound of PIMS is smaller; in simulations both do equally well.
+#'   [regret_bound()], `"eims"`). The bound of PIMS is smaller.
 #'
 #'   There is none for `policy_mes()`.
 #' @references Takeno, Inatsu, Karasuyama and Takeuchi (2025), GP-EIMS <https://arxiv.org/abs/2507.09828> (its abstract:

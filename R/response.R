@@ -70,6 +70,7 @@
 #'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
 #'   Neural Computation 21.
 #' @seealso [rewards_preferences()], [rewards_clip()], [width_glm()].
+#' @concept A/B test
 #' @concept binary outcomes
 #' @concept Poisson counts
 #' @concept ordinal ratings

@@ -166,7 +166,8 @@ change_entries <- list(
                    settings
                  })),
   fade = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
-              traits = list(title = "the function drifts", of_measurements = TRUE, decay = function(changes) changes$rate))
+              traits = list(title = "the function drifts", of_measurements = TRUE,
+                            decay = function(changes) changes$rate))
 )
 
 check_times <- function(times) {

@@ -550,7 +550,8 @@ improvement_between <- function(bandit, config, known, new, old) {
   row <- if (length(config$context_names)) matrix(unlist(new[config$context_names]), 2, length(config$context_names),
                                                   byrow = TRUE)
   x <- cbind(two$inputs, row, if (has_matrix(config$kernel)) two$arm + 1L)
-  at <- reported_model_state(bandit, config, known, seq_along(known$id), list(x = x, prior = mean_at_arms(config$mean, two$arm)))
+  at <- reported_model_state(bandit, config, known, seq_along(known$id),
+                             list(x = x, prior = mean_at_arms(config$mean, two$arm)))
   sd <- sqrt(max(0, at$covariance[1, 1] + at$covariance[2, 2] - 2 * at$covariance[1, 2]))
   gap <- at$mean[1] - at$mean[2]
   if (sd > 0) gap * stats::pnorm(gap / sd) + sd * stats::dnorm(gap / sd) else max(gap, 0)

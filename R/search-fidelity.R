@@ -304,7 +304,8 @@ maximum_over_fidelities <- function(search) {
   best <- if (any(!is.na(history$reward)) && table_size(bandit$queries)) bandit$best(context = 1)
   model_state <- if (!is.null(best)) model_state_of_best(bandit, best)
   at_target <- best_row(ifelse(looks_of(search)$status == "cheap", NA, history$reward), config)
-  structure(list(par = if (!is.null(best)) user_point(config$domain, best[config$domain$names]), value = model_state$mean,
+  structure(list(par = if (!is.null(best)) user_point(config$domain, best[config$domain$names]),
+                 value = model_state$mean,
                  sd = model_state$sd, best_seen = if (length(at_target)) history[at_target, ], history = history,
                  bandit = bandit, centre = 0, scale = 1, direction = config$outputs$direction,
                  interrupted = search$interrupted,

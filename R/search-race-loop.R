@@ -216,7 +216,8 @@ amend_settings <- function(search) {
   if (length(rows) == 0) return(invisible())
   noise <- beside_own_noise(bandit, reward, extra)[rows]
   noise[is.na(noise)] <- 0
-  record(bandit, "amend", as.double(ids[rows]), reward[rows], beside = observation_extras(length(rows), noise_var = noise))
+  record(bandit, "amend", as.double(ids[rows]), reward[rows],
+         beside = observation_extras(length(rows), noise_var = noise))
 }
 
 # The history's queries, NA for what the bandit was not told of.

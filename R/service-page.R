@@ -81,7 +81,8 @@ serve_slices <- function(service, query) {
   plot_data <- through_best_plot_data(bandit, "slices", context, width = 2, resolution = 81)
   reply(list(slices = lapply(domain$names, function(name) {
     part <- plot_data$data[plot_data$data$input == name, ]
-    slice_columns(part, name, through = plot_data$through[[name]], log = plot_data$log[[name]], levels = plot_data$levels[[name]])
+    slice_columns(part, name, through = plot_data$through[[name]], log = plot_data$log[[name]],
+                  levels = plot_data$levels[[name]])
   })))
 }
 

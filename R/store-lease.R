@@ -37,7 +37,8 @@ leases_to_see <- function(bandit, worker, seconds, visitor = FALSE) {
   if (is.null(seconds) || (visitor && is.null(worker))) return(NULL)
   connection <- bandit$journal$connection
   if (visitor) {
-    return(paste0("l.state = 'shown' AND l.worker = ", sql_literal(worker, connection), " AND l.expires > ", sql_clock(connection)))
+    return(paste0("l.state = 'shown' AND l.worker = ", sql_literal(worker, connection), " AND l.expires > ",
+                  sql_clock(connection)))
   }
   open_now
 }
@@ -147,7 +148,8 @@ give_lease <- function(log, id, attempt, worker, seconds, visitor = FALSE) {
   sql_run(log$connection,
           "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
           paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$connection),
-                sql_literal(token, log$connection), if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'",
+                sql_literal(token, log$connection),
+                  if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'",
                       sep = ", "), ", ",
           lease_times(log, seconds), ")")
   list(query = id, token = token, attempt = attempt)
@@ -166,7 +168,8 @@ lease_times <- function(log, seconds) {
 
 renew_lease <- function(log, id, attempt, seconds) {
   length <- lease_length(seconds)
-  sql_run(log$connection, "UPDATE gpb_lease SET seconds = ", length, ", expires = ", sql_clock(log$connection), " + ", length,
+  sql_run(log$connection, "UPDATE gpb_lease SET seconds = ", length, ", expires = ", sql_clock(log$connection), " + ",
+          length,
           " WHERE bandit = ", log$number, " AND query = ", id, " AND attempt = ", attempt)
 }
 
@@ -235,7 +238,8 @@ offer_points <- function(bandit, x) {
   bandit_add(bandit, x, arm = NULL, constraints = NULL, context = NULL, time = store_time(bandit), noise_var = NULL)
   ids <- seq(had + 1L, table_size(bandit$queries))
   each <- function(value) rep(value, length(ids))
-  sql_insert(log$connection, "gpb_lease", list(bandit = each(log$number), query = ids, attempt = each(0L), token = each(""),
+  sql_insert(log$connection, "gpb_lease",
+             list(bandit = each(log$number), query = ids, attempt = each(0L), token = each(""),
                                          state = each("offered"), since = each(0), seconds = each(0),
                                          expires = each(0)))
 }
@@ -310,7 +314,8 @@ store_heartbeat <- function(store, token) {
     stop_argument("token", describe(token), "a token, or several")
   }
   connection <- store$connection
-  sql_change_now(connection, "UPDATE gpb_lease SET expires = ", sql_clock(connection), " + seconds WHERE ", of_bandit(store),
+  sql_change_now(connection, "UPDATE gpb_lease SET expires = ", sql_clock(connection), " + seconds WHERE ",
+                 of_bandit(store),
                  " AND state IN ('open', 'shown') AND token IN (", paste(sql_literal(token, connection),
                                                                          collapse = ", "), ")")
 }

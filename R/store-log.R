@@ -274,7 +274,8 @@ read_queries <- function(log, from, to) {
 
 # By number: a bandit whose query comes after its reward's row would otherwise depend on the plan.
 read_range <- function(log, columns, table, key, from, to) {
-  sql_select(log$connection, columns, "FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from, " AND ", key,
+  sql_select(log$connection, columns, "FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from,
+             " AND ", key,
              " <= ", to, " ORDER BY ", key)
 }
 
@@ -577,7 +578,8 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   e$checksum <- cpp_checksums(rows_text(q, e), 0)
   sql_run(log$connection, "DELETE FROM gpb_event WHERE bandit = ", log$number)
   sql_insert(log$connection, "gpb_event", c(list(bandit = rep(log$number, count)), e))
-  sql_run(log$connection, sprintf("UPDATE gpb_bandit SET events = %d, checksum = %.0f WHERE bandit = %d", e$number[count],
+  sql_run(log$connection,
+          sprintf("UPDATE gpb_bandit SET events = %d, checksum = %.0f WHERE bandit = %d", e$number[count],
                             e$checksum[count], log$number))
   log$base <- last + 1L
   log$checksum <- e$checksum[count]

@@ -85,7 +85,8 @@ step_of_race <- function(bandit, query, race, order) {
   fold <- order[is.na(reward[order])][1]
   if (!fold %in% own$fold) {
     if (spent_folds(folds) >= race_budget(log)) return(end_unfinished(bandit, query, reward, complete))
-    sql_insert(log$connection, "gpb_fold", list(bandit = log$number, query = as.integer(query$id), fold = as.integer(fold),
+    sql_insert(log$connection, "gpb_fold",
+               list(bandit = log$number, query = as.integer(query$id), fold = as.integer(fold),
                                           state = "open"))
   }
   list(fold = fold)
@@ -120,7 +121,8 @@ record_setting <- function(bandit, query, reward, complete, state) {
   }
   if (!is.null(noise) && is.na(noise)) noise <- NULL
   bandit_observe(bandit, query$id, value, NULL, store_time(bandit), noise)
-  sql_insert(log$connection, "gpb_fold", list(bandit = log$number, query = as.integer(query$id), fold = 0L, state = state,
+  sql_insert(log$connection, "gpb_fold",
+             list(bandit = log$number, query = as.integer(query$id), fold = 0L, state = state,
                                         reward = worth$var, at = as.double(log$head$now)))
   end_leases(log, query$id, "done")
   list(status = "observed")
@@ -134,7 +136,8 @@ keep_fold <- function(bandit, query, fold, found) {
 write_fold <- function(log, query, fold, found) {
   connection <- log$connection
   sql_run(connection, "UPDATE gpb_fold SET state = ", sql_literal(found$status, connection), ", reward = ",
-          sql_literal(found$reward, connection), ", at = ", sql_clock(connection), " WHERE bandit = ", log$number, " AND query = ",
+          sql_literal(found$reward, connection), ", at = ", sql_clock(connection), " WHERE bandit = ", log$number,
+            " AND query = ",
           as.integer(query$id), " AND fold = ", as.integer(fold), " AND state = 'open'")
 }
 

@@ -280,7 +280,8 @@ sql_change_now <- function(connection, ...) {
   text <- paste0(...)
   # (Of a message of several statements only rows come back, no count.)
   if (connection$kind == "postgres") {
-    return(sql_rows(connection, "WITH changed AS (", text, " RETURNING 1) SELECT COUNT(*)::integer AS n FROM changed")$n)
+    return(sql_rows(connection, "WITH changed AS (", text,
+                    " RETURNING 1) SELECT COUNT(*)::integer AS n FROM changed")$n)
   }
   on.exit(sql_rollback(connection))
   sql_begin(connection, "SELECT 1 AS one")
@@ -430,7 +431,8 @@ sql_commit <- function(connection) {
 
 # A connection that is lost now takes with it whether the server has committed. The server remembers.
 commit_postgres <- function(connection) {
-  tryCatch(sql_rows(connection, with_queued(connection, "COMMIT; SELECT 1 AS done")), gpbandits_store_error = function(e) {
+  tryCatch(sql_rows(connection, with_queued(connection, "COMMIT; SELECT 1 AS done")),
+           gpbandits_store_error = function(e) {
     if (!connection_lost(connection)) stop(e)
     connection$inside <- FALSE
     fate <- fate_of_transaction(connection)
@@ -489,7 +491,8 @@ drop_connection <- function(connection) {
 store_tables <- function(connection) {
   number <- if (connection$kind == "sqlite") "REAL" else "DOUBLE PRECISION"
   # SQLite takes any type anywhere, but in tables that are strict.
-  strict <- connection$kind == "sqlite" && numeric_version(sql_rows(connection, "SELECT sqlite_version() AS v")$v) >= "3.37"
+  strict <- connection$kind == "sqlite" &&
+    numeric_version(sql_rows(connection, "SELECT sqlite_version() AS v")$v) >= "3.37"
   tables <- c(
     "CREATE TABLE gpb_schema (version INTEGER NOT NULL)",
     sprintf("INSERT INTO gpb_schema (version) VALUES (%d)", store_schema_version),

@@ -97,14 +97,16 @@ bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
   check_flag(trust)
   connection <- new_connection(con)
   prepare_tables(connection)
-  structure(list(connection = connection, name = name, attempts = attempts, seed = seed, trust = trust), class = "bandit_store")
+  structure(list(connection = connection, name = name, attempts = attempts, seed = seed, trust = trust),
+            class = "bandit_store")
 }
 
-store_entry <- list(settings = alist(connection = check_connection(connection), name = check_string(name), trust = check_flag(trust)))
+store_entry <- list(settings = alist(connection = check_connection(connection), name = check_string(name),
+                                     trust = check_flag(trust)))
 
 check_connection <- function(connection) {
   if (!is.environment(connection) && !is.list(connection) || !is.character(connection$kind)) {
-    stop_argument("link", describe(connection), "a connection to a database")
+    stop_argument("con", describe(connection), "a connection to a database")
   }
   connection
 }
@@ -113,7 +115,8 @@ check_connection <- function(connection) {
 open_stored <- function(store) {
   check_store(store)
   row <- sql_rows(store$connection, "SELECT bandit, settings, seed, attempts, budget, events, queries, checksum, ",
-                  sql_clock(store$connection), " AS now FROM gpb_bandit WHERE name = ", sql_literal(store$name, store$connection))
+                  sql_clock(store$connection), " AS now FROM gpb_bandit WHERE name = ",
+                    sql_literal(store$name, store$connection))
   head <- check_head(row, store$name)
   config <- check_stored_settings(settings_from_text(head$settings, store$trust, "the bandit's settings in the store"))
   bandit <- new_bandit(config)

@@ -937,7 +937,8 @@ SEXP cpp_bandit_suggest(SEXP owner, const Rcpp::List& contexts, double time, boo
 
 // Rewards of queries: TRUE. `reach`: of rewards as users give them, how many prior standard deviations from the prior
 // mean they may lie without a word; FALSE where there is more to them than the core can judge: nothing has happened
-// then. NA: R has checked all, and `id` are rows of the log. `reported`: what stands beside the rewards, columns as in the
+// then. NA: R has checked all, and `id` are rows of the log. `reported`: what stands beside the rewards, columns as in
+// the
 // log; or noise variances alone; or NULL. Else as cpp_bandit_suggest().
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP reported, double reach) {

@@ -548,7 +548,8 @@ int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_golden_points(int n, int d) { return gpb::golden_points(n, d); }
 
-// Where a climb from a point of the unit cube ends, see local_search_by_values(). `reported`: a function of points, a row each.
+// Where a climb from a point of the unit cube ends, see local_search_by_values(). `reported`: a function of points, a
+// row each.
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function& reported) {
   const gpb::RFunction f(reported, nullptr);

@@ -55,7 +55,9 @@ void Bandit::check_noise_of(Index outcome, double noise_var) const {
 
 void Bandit::check_own_noise(double reward, const Report& reported) const {
   if (!reported.own_noise() || std::isnan(reward)) return;
-  if (reported.about() < 0 || reported.about() >= state_.outcomes()) throw std::invalid_argument("there is no such outcome");
+  if (reported.about() < 0 || reported.about() >= state_.outcomes()) {
+    throw std::invalid_argument("there is no such outcome");
+  }
   const OutcomeModelState& outcome = model_state(reported.about());
   if (outcome.likelihood || (outcome.noise_field && std::isnan(reported.noise_var))) return;
   const double of_one =

@@ -1,4 +1,5 @@
-// The fold (bandit_state.h), what of the change and constraint rules, the detector and the observations is compiled. Uses
+// The fold (bandit_state.h), what of the change and constraint rules, the detector and the observations is compiled.
+// Uses
 // kernels/ and linalg/, no posterior and no policy.
 #include "events/bandit_state.h"
 #include "events/constraints.h"
@@ -323,7 +324,9 @@ void BanditState::amend(Index id, double reward, const Report& reported) {
   if (is_back_to_usual(reported)) now.noise_var = kNaN;
   else if (std::isnan(reported.noise_var)) now.noise_var = cell.reported->noise_var;
   check_reported(now);
-  if (rules_.ranks && reported.other != cell.reported->other) throw std::invalid_argument("a query stays in its ranking");
+  if (rules_.ranks && reported.other != cell.reported->other) {
+    throw std::invalid_argument("a query stays in its ranking");
+  }
   cell.reward = reward;
   cell.reported = now;
   if (rules_.ranks) return settle_ranking(id);

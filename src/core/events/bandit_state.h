@@ -55,7 +55,8 @@ struct Report {
 };
 
 inline bool is_usual(const Report& reported) {
-  return std::isnan(reported.noise_var) && std::isnan(reported.size) && std::isnan(reported.spread) && reported.other == 0 &&
+  return std::isnan(reported.noise_var) && std::isnan(reported.size) && std::isnan(reported.spread) &&
+    reported.other == 0 &&
          reported.outcome == kAllOutcomes && std::isnan(reported.doubted_to);
 }
 inline bool is_usual(const Context& context) {

@@ -115,7 +115,8 @@ class Observations {
       weight = measurement.weight;
       awaited = measurement.awaited;
       owns_noise = measurement.owns_noise;
-      beside = BesideMeasurement{measurement.size, measurement.other ? *measurement.other : Point(), measurement.ranked};
+      beside = BesideMeasurement{measurement.size, measurement.other ? *measurement.other : Point(),
+                                 measurement.ranked};
     }
   };
   Item& item(Index id);

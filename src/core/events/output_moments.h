@@ -52,7 +52,9 @@ class OutputMoments {
   // Does u() differ from the way back, to an sd of N(., sd^2) and six digits?
   bool is_noisy(double sd) const { return noise_ > 1e-3 * sd; }
   // Does spread() ask for u()?
-  bool asks_measurements(double mean, double sd) const { return is_noisy(sd) && !is_linear(mean, std::hypot(sd, noise_)); }
+  bool asks_measurements(double mean, double sd) const {
+    return is_noisy(sd) && !is_linear(mean, std::hypot(sd, noise_));
+  }
 
   // u() of `lower` to `upper`, by cubics between values and slopes an eighth of the noise's sd apart: errors of 1e-6 of
   // their changes.
@@ -85,7 +87,9 @@ class OutputMoments {
 
   // The sd of u(N(mean, sd^2)), whose mean is `centre` (less the map's).
   double spread(double mean, double sd, double centre) const {
-    if (is_linear(mean, std::hypot(sd, noise_))) return std::abs(transform_.scale) * transform_.bulk * transform_.spread * sd;
+    if (is_linear(mean, std::hypot(sd, noise_))) {
+      return std::abs(transform_.scale) * transform_.bulk * transform_.spread * sd;
+    }
     if (is_sure(mean, sd) || is_constant(mean, std::hypot(sd, noise_))) return 0.0;
     double sum = 0.0;
     for (const Node& node : nodes(mean, sd, wide_breaks_)) {
@@ -171,7 +175,8 @@ class OutputMoments {
   // (At the tail's end, which no reward reaches: 35 times its room away.)
   double drawn(double r) const { return (transform_.saturated(r) - transform_.shift) / transform_.spread; }
   double undrawn(double v) const {
-    return std::max(transform_.desaturated(transform_.shift + transform_.spread * v), -transform_.tail - 35.0 * OutcomeTransform::kTailRoom);
+    return std::max(transform_.desaturated(transform_.shift + transform_.spread * v), -transform_.tail - 35.0 *
+                    OutcomeTransform::kTailRoom);
   }
 
   // Gauss and Legendre's eight nodes.

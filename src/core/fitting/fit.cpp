@@ -860,8 +860,10 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
 
 // ---- the evidence of latent readings ------------------------------------------------------------
 
-LatentEvidence::LatentEvidence(const Kernel& kernel, LatentMeasurements measurements, LikelihoodPtr likelihood, bool fit_mean)
-    : kernel_(kernel.clone()), measurements_(std::move(measurements)), likelihood_(std::move(likelihood)), fit_mean_(fit_mean) {
+LatentEvidence::LatentEvidence(const Kernel& kernel, LatentMeasurements measurements, LikelihoodPtr likelihood,
+                               bool fit_mean)
+    : kernel_(kernel.clone()), measurements_(std::move(measurements)), likelihood_(std::move(likelihood)),
+      fit_mean_(fit_mean) {
   constant_ = VectorXd::Ones(size());
   for (Index i = 0; i < size(); ++i) {
     if (measurements_.other[static_cast<std::size_t>(i)] >= 0) constant_[i] = 0.0;
@@ -874,7 +876,8 @@ MatrixXd LatentEvidence::differences(MatrixXd by_point) const {
   for (Index i = 0; i < size(); ++i) {
     const auto k = static_cast<std::size_t>(i);
     copy_row(out, i, by_point, measurements_.point[k]);
-    for (Index c = 0; measurements_.other[k] >= 0 && c < out.cols(); ++c) out(i, c) -= by_point(measurements_.other[k], c);
+    for (Index c = 0; measurements_.other[k] >= 0 && c < out.cols(); ++c) out(i, c) -= by_point(measurements_.other[k],
+                                                                                                c);
   }
   return out;
 }
@@ -1002,7 +1005,8 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   const VectorXd alpha = multiply(inverse, y);
   found_.likelihood =
       -0.5 * (y.dot(alpha) + over(measurements_.spread, noise).sum() + log_det +
-              ((measurements_.count.array() - 1.0) * found_.log_noise.array() + measurements_.count.array().log()).sum() +
+              ((measurements_.count.array() - 1.0) * found_.log_noise.array() +
+               measurements_.count.array().log()).sum() +
               total * kLog2Pi);
   const double scale = (latent - found_.level * ones).dot(q) / points;
   const double penalty = -0.5 * (points * (std::log(std::max(scale, 1e-300)) + kLog2Pi + 1.0) + log_det_noise);

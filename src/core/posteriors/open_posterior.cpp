@@ -340,7 +340,8 @@ void OpenPosterior::set_awaited(const std::vector<Functional>& functionals, cons
 void OpenPosterior::enter_sites(const SiteMeasurements& measurements) {
   entries_.clear();
   for (Index i = 0; i < measurements.X.rows(); ++i) {
-    entries_.push_back({row_of(measurements.X, i), measurements.y[i], measurements.prior[i], 1.0 / measurements.scale[i], 0, i,
+    entries_.push_back({row_of(measurements.X, i), measurements.y[i], measurements.prior[i],
+                        1.0 / measurements.scale[i], 0, i,
                         true, log_scale_});
   }
   kept_ = measurements.X.rows();

@@ -533,7 +533,8 @@ struct MixedSpace::SearchPath {
 void MixedSpace::local_search(std::vector<SearchPoint>& search_points, const Query& query) const {
   std::vector<SearchPath> paths;
   for (SearchPoint& search_point : search_points) {
-    if (std::isfinite(search_point.value) && !free_inputs(search_point).empty()) paths.push_back(path_from(search_point));
+    if (std::isfinite(search_point.value) &&
+        !free_inputs(search_point).empty()) paths.push_back(path_from(search_point));
   }
   for (SearchPath& path : paths) go(path, query);
   if (constrained_) respect_constraints(paths, query);

@@ -86,7 +86,8 @@ class MixedSpace final : public Space {
   void look_at(const Points& candidates);
   MatrixXd drawn(const Slice& slice, Index count, Rng& rng) const;
   Points in_context(const Points& inputs, const Context& context) const;
-  VectorXd point_of(const SearchPoint& search_point) const { return segment_of(search_point.inputs, 0, slice_.box.inputs()); }
+  VectorXd point_of(const SearchPoint& search_point) const { return segment_of(search_point.inputs, 0,
+                                                                               slice_.box.inputs()); }
   bool exists(const SearchPoint& search_point, Index input) const;
   std::vector<Index> free_inputs(const SearchPoint& search_point) const;
   const Shares* shares_with(Index input, Index* part) const;
