@@ -187,7 +187,7 @@ check_status <- function(bandit, id, allowed, words) {
   status <- status_of(bandit, id)
   bad <- !status %in% allowed
   if (any(bad)) {
-    stop_state(sprintf("Query %.0f is %s, but `id` must be %s.", id[bad][1] + ids_before(bandit), status[bad][1],
+    stop_state(sprintf("Query %.0f is %s; this call needs %s.", id[bad][1] + ids_before(bandit), status[bad][1],
                        words), argument = "id")
   }
 }
