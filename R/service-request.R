@@ -4,11 +4,11 @@
 
 body_of <- function(request) {
   bytes <- request$rook.input$read()
-  if (any(bytes == as.raw(0))) stop_data("The request's body is not text in UTF-8. Send JSON.", argument = "body")
+  if (any(bytes == as.raw(0))) stop_data("`body` must be JSON, not bytes that are no text.", argument = "body")
   text <- rawToChar(bytes)
   if (!nzchar(text)) return(list())
   found <- catch_error(cpp_json_read(text, vectors = FALSE), function(e) {
-    stop_data("The request's body is not JSON (", message_of(e), "). Send a JSON object.", argument = "body")
+    stop_data("`body` must be a JSON object, not text that is no JSON (", message_of(e), ").", argument = "body")
   })
   if (!is.list(found) || is.null(names(found))) {
     # (Nothing of what may be a stranger's goes into an answer.)
