@@ -59,5 +59,5 @@ warn_refuted <- function(times) {
 
 warn_refit <- function(bandit, error) {
   warn_gpbandits("state", "refit_failed", "The refit after round ", all_rounds(bandit),
-                 " failed; the parameters stay as they are: ", message_of(error))
+                 " failed, and the parameters are unchanged: ", message_of(error))
 }

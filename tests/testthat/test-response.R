@@ -284,7 +284,7 @@ test_that("what cannot be a reward of its kind is refused, and nothing changes",
   expect_error(gp_ucb(1:3, kernel_se(1), 1)$observe(1, 1, size = 2), class = "gpbandits_error")
   p <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_counts())
   p$suggest()
-  expect_error(p$observe(1, 1.5), "whole", class = "gpbandits_error")
+  expect_error(p$observe(1, 1.5), "an integer >= 0", class = "gpbandits_error")
   expect_error(p$posterior(scale = "log"), "scale", class = "gpbandits_error")
   expect_error(p$posterior(level = 1), "level", class = "gpbandits_error")
 })

@@ -289,7 +289,7 @@ test_that("a bandit that was asked and told has the pictures of fronts and of li
   expect_output(print(summary(tight)), "heat at most 0.6: binds")
   one <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, outcomes = two_outcomes)
   expect_error(plot(one, type = "front"), "one objective", class = "gpbandits_error")
-  expect_error(plot(gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01), type = "feasible"), "no limits", class = "gpbandits_error")
+  expect_error(plot(gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01), type = "feasible"), "without limits", class = "gpbandits_error")
   skip_if_not_installed("ggplot2")
   for (type in c("front", "feasible")) expect_s3_class(ggplot2::autoplot(b, type = type), "ggplot")
 })
