@@ -47,9 +47,9 @@ check_can_grow <- function(bandit) {
 # As many as the log's form allows, which has no inputs where numbers say it all.
 check_still_tabulated <- function(config, grown) {
   if (is_tabulated_space(config) == is_tabulated_space(grown)) return(invisible())
-  stop_argument("x",
-                sprintf("so many that there are %d arms in %d contexts", arm_count(grown$domain),
-                        nrow(config$contexts)), sprintf("fewer: at most %d arms times contexts in all", kLargestTable))
+  stop_gpbandits("argument", sprintf("There would be %d arms in %d contexts. Add fewer arms: ", arm_count(grown$domain),
+                                     nrow(config$contexts)),
+                 sprintf("at most %d arms times contexts are supported.", kLargestTable), argument = "x")
 }
 
 # ---- the arms -----------------------------------------------------------------
