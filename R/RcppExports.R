@@ -125,14 +125,6 @@ cpp_bandit_known <- function(handle, outcome = 1L) {
     .Call(`_gpbandits_cpp_bandit_known`, handle, outcome)
 }
 
-cpp_bandit_curved <- function(handle) {
-    .Call(`_gpbandits_cpp_bandit_curved`, handle)
-}
-
-cpp_bandit_sites <- function(handle) {
-    .Call(`_gpbandits_cpp_bandit_sites`, handle)
-}
-
 cpp_bandit_arm_posterior <- function(handle, arm, context) {
     .Call(`_gpbandits_cpp_bandit_arm_posterior`, handle, arm, context)
 }
@@ -221,8 +213,8 @@ cpp_logged_inputs <- function(queries, ids) {
     .Call(`_gpbandits_cpp_logged_inputs`, queries, ids)
 }
 
-cpp_bandit_suggest <- function(owner, contexts, time, at_once) {
-    .Call(`_gpbandits_cpp_bandit_suggest`, owner, contexts, time, at_once)
+cpp_bandit_suggest <- function(owner, n, contexts, time, with_refit) {
+    .Call(`_gpbandits_cpp_bandit_suggest`, owner, n, contexts, time, with_refit)
 }
 
 cpp_bandit_observe <- function(owner, id, reward, constraints, time, reported, reach) {
@@ -297,32 +289,32 @@ cpp_regression_evidence <- function(pointer) {
     .Call(`_gpbandits_cpp_regression_evidence`, pointer)
 }
 
+cpp_fit_ranges <- function(plan, start, x, spread, fix_noise) {
+    .Call(`_gpbandits_cpp_fit_ranges`, plan, start, x, spread, fix_noise)
+}
+
 cpp_fit <- function(kernel, x, y, own_noise, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit`, kernel, x, y, own_noise, fit_mean, problem, iterations)
-}
-
-cpp_latent_parameters <- function(handle) {
-    .Call(`_gpbandits_cpp_latent_parameters`, handle)
-}
-
-cpp_latent_evidence <- function(handle, kernel, fit_mean, parameters) {
-    .Call(`_gpbandits_cpp_latent_evidence`, handle, kernel, fit_mean, parameters)
 }
 
 cpp_fit_latent <- function(handle, kernel, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit_latent`, handle, kernel, fit_mean, problem, iterations)
 }
 
-cpp_varying_evidence <- function(kernel, noise_kernel, variance, measurements, fit_mean, parameters) {
-    .Call(`_gpbandits_cpp_varying_evidence`, kernel, noise_kernel, variance, measurements, fit_mean, parameters)
-}
-
 cpp_fit_varying <- function(kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations) {
     .Call(`_gpbandits_cpp_fit_varying`, kernel, noise_kernel, variance, measurements, fit_mean, problem, iterations)
 }
 
-cpp_fit_models <- function(kernels, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit, log_prior) {
-    .Call(`_gpbandits_cpp_fit_models`, kernels, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit, log_prior)
+cpp_fit_models <- function(kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread) {
+    .Call(`_gpbandits_cpp_fit_models`, kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread)
+}
+
+cpp_bandit_fit <- function(handle, plan, asked) {
+    .Call(`_gpbandits_cpp_bandit_fit`, handle, plan, asked)
+}
+
+cpp_bandit_measurements <- function(handle, outcome, map, usual) {
+    .Call(`_gpbandits_cpp_bandit_measurements`, handle, outcome, map, usual)
 }
 
 cpp_information_gain <- function(K, times, noise_var) {
@@ -379,10 +371,6 @@ cpp_shares <- function(setting, x, spread) {
 
 cpp_share_exchanges <- function(setting, x) {
     .Call(`_gpbandits_cpp_share_exchanges`, setting, x)
-}
-
-cpp_maximise_linear <- function(A, b, c) {
-    .Call(`_gpbandits_cpp_maximise_linear`, A, b, c)
 }
 
 cpp_polytope <- function(rules, box, count, seed) {

@@ -1,7 +1,7 @@
 # The baseline ADMMBO. Layer: algorithms.
 
-# A rule in R (bandit-script.R): its steps, budgets and duals are a plan over many queries, and its targets have
-# quadratics that no posterior has.
+# ADMMBO is a rule in R (bandit-script.R), not a policy of the core: its steps, budgets and dual variables extend over
+# many queries, and its targets contain quadratic terms that no posterior has.
 
 #' ADMMBO: constrained Bayesian optimisation by ADMM
 #'
@@ -102,7 +102,7 @@ check_evaluation_table <- function(evaluations) {
   evaluations
 }
 
-# `step`: 0 the objective step, j the feasibility step of constraint j; `since`: the last query before it.
+# `step`: 0 for the objective step, j for the feasibility step of constraint j. `since`: the last query before it.
 begin_admmbo <- function(config) {
   m <- config$constraints$count
   upper <- unname(input_ranges(config$domain)[2, ])
@@ -121,7 +121,7 @@ takes_admmbo <- function(config, phase, j) {
 propose_admmbo <- function(bandit) {
   memory <- bandit$memory
   known <- admmbo_known(bandit, memory$step)
-  # A step whose rewards are all on their way goes on until one is there.
+  # A step whose rewards are all pending continues until one of them is observed.
   spent <- admmbo_asked(bandit, memory$step, since = memory$since) >= admmbo_budget(bandit$config, memory)
   if (is.null(memory$answer) && spent && length(known)) memory <- admmbo_advance(bandit, memory)
   if (!is.null(memory$answer)) return(list(point = memory$answer, memory = memory, phase = "answer"))
@@ -130,22 +130,22 @@ propose_admmbo <- function(bandit) {
        memory = memory, phase = admmbo_phase(memory$step), action = if (random) "explore" else "policy")
 }
 
-# How many queries the step of an outer round has.
+# The number of queries in this step of an outer round.
 admmbo_budget <- function(config, memory) {
   config$evaluations[if (memory$step == 0) "objective" else "constraint", min(memory$outer, 2)]
 }
 
-# How many of its queries after `since` were asked and not withdrawn.
+# The number of the step's queries after `since` that were not withdrawn.
 admmbo_asked <- function(bandit, step, since = 0L) {
   ids <- seq_len(table_size(bandit$queries) - since) + since
   sum(phases_of(bandit, ids) == admmbo_phase(step) & status_of(bandit, ids) != "withdrawn")
 }
 
-# Ids of the queries that taught the model of this step.
+# Ids of the queries whose values the model of this step conditions on.
 admmbo_known <- function(bandit, step) bandit$events$id[teaching(bandit, step + 1)]
 
-# The step's target as functions of places: the model's part and the quadratic, and its value at
-# the posterior mean, which says what is best so far.
+# The step's target as functions of points: the model's part, the quadratic term, and their value at the posterior
+# mean, which determines the best point so far.
 admmbo_target <- function(bandit, memory) {
   model <- models_of(bandit)[[memory$step + 1]]
   rho <- memory$rho
@@ -181,14 +181,14 @@ admmbo_choice <- function(bandit, memory) {
   })$points
 }
 
-# E max(v + f, 0), f normal: expected improvement of F = -f plus a quadratic, v = best - quadratic.
+# E max(v + f, 0) for normal f: the expected improvement of F = -f plus a quadratic, with v = best - quadratic.
 objective_improvement <- function(v, p) {
   gap <- v + p$mean
   z <- ifelse(p$sd > 0, gap / p$sd, 0)
   ifelse(p$sd > 0, gap * stats::pnorm(z) + p$sd * stats::dnorm(z), pmax(gap, 0))
 }
 
-# E max(v - 1[c > 0], 0).
+# The expected improvement of a feasibility step: E max(v - 1[c > 0], 0).
 feasibility_improvement <- function(v, p) {
   P <- feasible_probability(p)
   ifelse(v < 0, 0, ifelse(v < 1, v * P, v - (1 - P)))
@@ -198,7 +198,7 @@ feasible_probability <- function(p) ifelse(p$sd > 0, stats::pnorm(0, p$mean, p$s
 
 known_points <- function(bandit, step) logged_points(bandit, admmbo_known(bandit, step))
 
-# The end of a step: x or z_j is the best point queried, then the next step, or the next outer round.
+# The end of a step: x or z_j becomes the best point queried; then the next step or the next outer round begins.
 admmbo_advance <- function(bandit, memory) {
   points <- known_points(bandit, memory$step)
   top <- which.min(admmbo_target(bandit, memory)$at_mean(points))

@@ -1,4 +1,4 @@
-# Baselines under long-term constraints, by one function. Layer: algorithms.
+# `baseline_constrained()`: the baselines for long-term constraints. Layer: algorithms.
 
 #' Baselines for constrained bandits: CKB, EPBO, bandit OCO, ADMMBO
 #'
@@ -155,7 +155,7 @@ baseline_constrained <- function(method = c("ckb", "epbo", "oco", "admmbo"), dom
   )
 }
 
-# Arguments of baseline_constrained() that some methods have.
+# Arguments of baseline_constrained() that only some methods have.
 baseline_settings <- list(
   ckb = c("width", "step", "bound"),
   epbo = c("width", "penalty"),

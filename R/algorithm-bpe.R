@@ -1,7 +1,7 @@
 # Batched pure exploration. Layer: algorithms.
 
-# A rule in R (bandit-script.R): a plan of batches whose points are known beforehand, each with a posterior of its own
-# rewards.
+# A rule in R (bandit-script.R): the points of each batch are planned in advance, and each batch has a separate
+# posterior that uses only its own rewards.
 
 #' Batched pure exploration (BPE)
 #'
@@ -141,7 +141,7 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #' @name bpe-late-drift
 NULL
 
-# bpe() with what its `...` can have.
+# bpe() with the arguments that its `...` accepts.
 make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, extra, variation, gain, width, mean = 0,
                      journal = NULL) {
   check_script_dots(..., allowed = names(formals(make_bpe)),
@@ -171,7 +171,7 @@ make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, 
   new_script_bandit("bpe", parts$domain, 0, NULL, parts$models, journal = journal, least = 0)
 }
 
-# Sizes of the batches that rounds 1..T make.
+# Sizes of the batches that make up rounds 1, ..., T.
 bpe_sizes <- function(rounds) {
   sizes <- integer()
   size <- 1
@@ -182,17 +182,17 @@ bpe_sizes <- function(rounds) {
   sizes
 }
 
-# How many points there are between restarts under a drift of this total.
+# The number of rounds between restarts if the drift has this total variation.
 rounds_of_start <- function(rounds, variation, gain) {
   max(1, min(rounds, ceiling(gain^(1 / 3) * (rounds / variation)^(2 / 3))))
 }
 
-# So many batches decide.
+# The number of batches. At the end of each, one decision eliminates points.
 bpe_looks <- function(rounds, every = NULL) {
   if (is.null(every)) length(bpe_sizes(rounds)) else length(bpe_sizes(every)) * ceiling(rounds / every)
 }
 
-# How far f may be from its mean over a batch: all that is allowed, or twice the largest value of such a norm.
+# A bound on |f - its mean over a batch|: the total variation, or twice the largest |f| of a function of norm B.
 most_drift <- function(variation, B, variance) min(variation, 2 * B * sqrt(variance))
 
 # The largest prior sd at these points.
@@ -208,8 +208,8 @@ bpe_points <- function(domain) {
   spread_points(domain, min(1000, 250 * length(domain$names)))
 }
 
-# Every place of a batch's queue has a seat, taken by the query that asked for it. `again`: the seats whose query was
-# lost, and the queries that took them since.
+# Each position in a batch's queue of points (a seat) is filled by one query. `again`: the seats whose query was lost,
+# and the ids of the queries that replaced them.
 propose_bpe <- function(bandit) {
   memory <- bandit$memory
   if (memory$batch == 0) memory <- next_batch(bandit, memory)
@@ -233,10 +233,10 @@ bpe_choice <- function(bandit, points, row, memory, phase) {
   list(point = subset_points(points, row), memory = memory, phase = phase, width = model_width(models_of(bandit)[[1]]))
 }
 
-# It will not come, or will not count.
+# The reward will never arrive, or does not count.
 is_lost <- function(status) !status %in% c("observed", "pending", "unasked")
 
-# The query in each seat, NA where nobody has asked yet.
+# The query in each seat, NA if there is none yet.
 bpe_seats <- function(bandit, memory) {
   rounds <- table_size(bandit$queries)
   ids <- if (rounds > memory$start) seq(memory$start + 1L, rounds) else integer()
@@ -254,13 +254,13 @@ next_batch <- function(bandit, memory) {
   before <- if (is.null(config$every)) memory$batch else memory$batch %% length(sizes)
   alive <- if (before == 0) seq_len(point_total(points)) else bpe_survivors(bandit, memory, points)
   queue <- most_varied(bandit, points, alive, sizes[min(before + 1, length(sizes))] + config$extra)
-  # In random order drift is noise of the batch's mean, not bias.
+  # In random order, drift acts as noise of the batch's mean, not as bias.
   if (!is.null(config$every)) queue <- queue[sample.int(length(queue))]
   list(batch = memory$batch + 1, start = asked, queue = queue, again = matrix(0L, 0, 2), alive = alive,
        since = if (before == 0) asked else memory$since)
 }
 
-# A bandit over the points that has been told nothing.
+# A bandit over the points, without observations.
 point_model <- function(bandit, points, policy = policy_variance(), ...) {
   config <- bandit$config
   one <- config$model_settings[[1]]
@@ -269,7 +269,7 @@ point_model <- function(bandit, points, policy = policy_variance(), ...) {
   gp_bandit(finite_domain(inputs), one$kernel, one$noise_var, policy, mean = one$mean, ...)
 }
 
-# By the rewards of this batch's seats alone.
+# The points that remain after this batch, based on the rewards of its seats only.
 bpe_survivors <- function(bandit, memory, points) {
   ids <- bpe_seats(bandit, memory)
   known <- status_of(bandit, ids) == "observed"
@@ -280,13 +280,14 @@ bpe_survivors <- function(bandit, memory, points) {
   memory$alive[p$mean + w * p$sd >= max(p$mean - w * p$sd)]
 }
 
-# While a batch waits: among the points that are left, by all that was asked at points and all that is known of it.
+# A point for queries made while a batch waits: one of the remaining points, chosen from all queries at candidate
+# points.
 free_point <- function(bandit, memory, points) {
   model <- point_model(bandit, points, policy_pims(), pending = pending_hallucinate())
   first_asked(record_points(model, bandit, memory, points), alive_among(memory$alive, points), 1)
 }
 
-# What was asked at points (under drift: since the last start), and what is known of it.
+# Adds the queries at candidate points to `model` (under drift: those since the last restart), with observed rewards.
 record_points <- function(model, bandit, memory, points) {
   ids <- seq_len(table_size(bandit$queries))
   if (!is.null(bandit$config$every)) ids <- ids[ids > memory$since]
@@ -301,14 +302,14 @@ record_points <- function(model, bandit, memory, points) {
 
 alive_among <- function(alive, points) as.integer(seq_len(point_total(points)) %in% alive)
 
-# What a model over points would ask, in order.
+# The points that a model over points would suggest, in order.
 first_asked <- function(model, eligible, count) {
   model <- as.environment(model)
-  rows <- ask(model, c(contexts_for(model, NULL, count), list(eligible = eligible)), NA_real_)
-  model$queries$arm[rows] + 1L
+  ask(model, c(contexts_for(model, NULL, count), list(eligible = eligible)), NA_real_)
+  utils::tail(table_column(model$queries, "arm"), count) + 1L
 }
 
-# One after the other where the variance, given those before, is largest.
+# Points chosen one after the other, each with the largest variance given those before it.
 most_varied <- function(bandit, points, alive, size) {
   first_asked(point_model(bandit, points, pending = pending_hallucinate()), alive_among(alive, points), size)
 }

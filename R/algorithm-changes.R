@@ -36,8 +36,8 @@
 #'   * The periods are so long that changes can be detected in time (condition 3.8).
 #'
 #'   For the finite form and the number of samples that a change needs, see [regret_bound()] (`"cpd_finite"`) and
-#'   [detection_size()]. The constants of the experiments, in the paper and in our article, were chosen by trial and are
-#'   outside the theorem.
+#'   [regret_bound()] with `quantity = "pairs"`. The constants of the experiments, in the paper and in our article, were
+#'   chosen by trial and are outside the theorem.
 #' @inheritParams gp_bandit
 #' @param changes a rule for changes, see [change_detect()], [change_oracle()] and [change_never()].
 #' @param width the confidence width, see [widths].

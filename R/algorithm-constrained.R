@@ -1,9 +1,9 @@
 # GP-UCB under long-term constraints, and the baselines CKB and EPBO. Layer: algorithms.
 
-# Rules in R (bandit-script.R): CKB's multipliers go by the lower bounds as they were at each choice, which no reward
-# that is amended later changes: a memory beside the log, where a policy of the core has none. EPBO with `outcomes` is a
-# policy; with constraint columns, which bandits with outcomes have not, it stays a rule. The scores are the core's
-# (point_of_sum()).
+# These are rules in R (bandit-script.R), not policies of the core. CKB computes its multipliers from the lower bounds
+# at the time of each choice, and later amendments of rewards do not change them. This is a state in addition to the
+# log, which policies of the core do not have. EPBO with `outcomes` is a policy. With constraint columns, which bandits
+# with outcomes do not have, EPBO is a rule. The core computes the acquisition values (point_of_sum()).
 
 ckb_bandit <- function(domain, kernel, noise_var, step, bound, width, count, ..., mean = 0, constraint_kernels = NULL,
                        constraint_noise_var = NULL, constraint_width = NULL, constraint_mean = 0, contexts = NULL,
@@ -14,7 +14,7 @@ ckb_bandit <- function(domain, kernel, noise_var, step, bound, width, count, ...
   new_script_bandit("ckb", parts$domain, parts$count, contexts, parts$models, journal = journal, trust = trust)
 }
 
-# `counted`: has the user given `count`?
+# `counted`: TRUE if the user gave `count`.
 epbo_bandit <- function(domain, kernel, noise_var, penalty, width, count, counted, ..., mean = 0,
                         constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
                         constraint_mean = 0, contexts = NULL, journal = NULL, outcomes = NULL, trust = FALSE) {
@@ -37,7 +37,7 @@ epbo_bandit <- function(domain, kernel, noise_var, penalty, width, count, counte
 
 # ---- the rules ----------------------------------------------------------------
 
-# Widths as they make the upper bound of f and the lower ones of the g_j.
+# Widths with signs, for the upper bound of f and the lower bounds of the g_j.
 optimistic_widths <- function(bandit) {
   widths <- vapply(models_of(bandit), model_width, 0)
   c(widths[1], -widths[-1])
@@ -97,8 +97,8 @@ check_penalty_of_rounds <- function(penalty) {
 #'   * an RKHS norm of the target of at most \eqn{B} in each epoch;
 #'   * \eqn{R}-sub-Gaussian noise.
 #'
-#'   For noisy constraints also: Slater's condition ([slater_condition()]), bounded \eqn{|f|} and \eqn{|g_j|}, and a
-#'   step of order \eqn{1/\sqrt L}{1/sqrt(L)}.
+#'   For noisy constraints also: Slater's condition (see [regret_bounds_constraints]), bounded \eqn{|f|} and
+#'   \eqn{|g_j|}, and a step of order \eqn{1/\sqrt L}{1/sqrt(L)}.
 #'
 #'   **The bounds are sublinear in \eqn{T} only if both \eqn{L} and \eqn{S} grow** and
 #'   \deqn{\gamma_S + \log(L/\delta) = o(\sqrt S).}{gamma_S + log(L / delta) = o(sqrt(S)).}
@@ -127,7 +127,7 @@ check_penalty_of_rounds <- function(penalty) {
 #' @concept constrained Bayesian optimization
 #' @concept long-term constraints
 #' @concept upper confidence bound
-#' @seealso [constraints], [slater_condition()], [baseline_constrained()].
+#' @seealso [constraints], [regret_bounds_constraints], [baseline_constrained()].
 #' @examples
 #' x <- seq(0, 6, length.out = 41)
 #' grid <- as.matrix(expand.grid(x1 = x, x2 = x))
@@ -148,7 +148,7 @@ gp_ucb_noiseless_constraints <- function(domain, kernel, noise_var, B, R, delta 
   without_penalty(list(policy = inner_policy(inner, width), constraints = rule), domain, kernel, noise_var, ...)
 }
 
-# What `...` has for the rule, and what is left for gp_bandit().
+# The constraint rule from its own arguments; the other arguments in `...` are for gp_bandit().
 noiseless_rule <- function(count, epoch, penalty, epochs, ..., reuse = TRUE, penalty_scale = 1, penalty_power = 2) {
   constraints_noiseless(count, epoch, penalty, reuse, epochs, penalty_scale, penalty_power)
 }

@@ -1,7 +1,7 @@
 # Expected improvement per learned cost. Layer: algorithms.
 
-# Expected improvement per learned cost: gp_ei(cost = "learned"). A rule in R (bandit-script.R): costs are reported as a
-# constraint column, whose logarithm its second model fits; the score is the core's (point_of_sum()).
+# gp_ei(cost = "learned") is a rule in R (bandit-script.R). Costs are reported as a constraint column, and its second
+# model fits their logarithm. The core computes the acquisition value (point_of_sum()).
 
 gp_ei_learned_cost <- function(domain, kernel, noise_var, cost_kernel, cost_noise_var, cost_mean, ..., mean = 0,
                                contexts = NULL, journal = NULL, trust = FALSE) {
@@ -10,7 +10,7 @@ gp_ei_learned_cost <- function(domain, kernel, noise_var, cost_kernel, cost_nois
   new_script_bandit("ei_cost", parts$domain, 1, contexts, parts$models, journal = journal, trust = trust)
 }
 
-# log EI of f above its largest mean at a point played, less the mean of log cost.
+# The score: log EI of f above its largest posterior mean at a queried point, minus the posterior mean of log cost.
 propose_ei_cost <- function(bandit, context) {
   models <- models_of(bandit)
   played <- seq_len(table_size(bandit$queries))

@@ -12,16 +12,16 @@
 #'
 #' * [change_oracle(every = )][change_oracle()] (R-GP-UCB): the rewards since the last restart, with a restart every
 #'   \eqn{H} rounds.
-#' * [change_fade()] with `window` (SW-GP-UCB): the last \eqn{W} observations.
-#' * [change_fade()] with `by = "weights"` (WGP-UCB): all observations. That of round \eqn{s} has noise variance
-#'   \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}, with \eqn{\eta}{eta} = 1 - `rate`.
-#' * [change_fade()] (TV-GP-UCB): all observations, under a model of drift with \eqn{\epsilon}{epsilon} = `rate` and
-#'   \eqn{g} a new draw from the prior in each round,
+#' * [change_oracle()] with `window` (SW-GP-UCB): the last \eqn{W} observations.
+#' * [change_oracle()] with `rate` and `by = "weights"` (WGP-UCB): all observations. That of round \eqn{s} has noise
+#'   variance \eqn{\lambda\eta^{-(t-s)}}{lambda eta^-(t - s)}, with \eqn{\eta}{eta} = 1 - `rate`.
+#' * [change_oracle()] with `rate` (TV-GP-UCB): all observations, under a model of drift with \eqn{\epsilon}{epsilon} =
+#'   `rate` and \eqn{g} a new draw from the prior in each round,
 #'   \deqn{f_{t+1} = \sqrt{1-\epsilon}f_t + \sqrt\epsilon g.}{f_(t+1) = sqrt(1 - epsilon) f_t + sqrt(epsilon) g.}
 #'
 #'   The kernel of this model is \eqn{k(x,x')(1-\epsilon)^{|t-t'|/2}}{k(x, x') (1 - epsilon)^(|t - t'| / 2)}.
-#' * [change_event()] (ET-GP-UCB): the rewards since the last restart, with a restart when a reward is too far from the
-#'   posterior mean.
+#' * [change_detect()] with `delta` (ET-GP-UCB): the rewards since the last restart, with a restart when a reward is too
+#'   far from the posterior mean.
 #'
 #' `forget = "restarts"`, `"window"` or `"weights"` computes \eqn{H}, \eqn{W} or \eqn{\eta}{eta} by a formula. It uses
 #' the total variation \eqn{P_T} = `variation`, the horizon \eqn{T} = `horizon` and the information gain
@@ -52,7 +52,7 @@
 #'   constraints or boxes. These combinations run with each rule, and their posterior is exact. If the variation is
 #'   bounded and designs can be planned, see [bpe()] with `variation`, and `width_fixed(drift = )` ([widths]).
 #' @inheritParams gp_bandit
-#' @param forget a rule: [change_oracle()], [change_fade()], [change_event()] or another of [changes]. Or `"restarts"`,
+#' @param forget a rule: [change_oracle()], [change_detect()] or another of [changes]. Or `"restarts"`,
 #'   `"window"` or `"weights"`: one of the first three rules with the setting of the formula above.
 #' @param width the confidence width, see [widths]. 2 by default.
 #' @param variation \eqn{P_T}, the total variation in the RKHS norm, a number > 0. Needed for the formulas; otherwise
@@ -84,7 +84,7 @@
 #' problem <- bandit_problem(x, do.call(cbind, drifting), noise = 0.1,
 #'                           change_points = 1:49)
 #' set.seed(1)
-#' summary(run_bandit(gp_ucb_drift(x, kernel, 0.01, change_fade(0.03)), problem, 50))
+#' summary(run_bandit(gp_ucb_drift(x, kernel, 0.01, change_oracle(rate = 0.03)), problem, 50))
 #' @export
 gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_constant(2), variation = NULL,
                          horizon = NULL, gain = NULL) {
@@ -101,19 +101,19 @@ gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_c
   preset(list(policy = policy_ucb(width), changes = forget), domain, kernel, noise_var, ...)
 }
 
-drift_choices <- paste("change_oracle(every = ), change_fade(), change_event(), ...,",
+drift_choices <- paste("change_oracle(every = ), change_oracle(window = ), change_detect(delta = ), ...,",
                        "or \"restarts\", \"window\", \"weights\"")
 
-# Rules whose pace a formula gives, from gamma_T^(1/4) sqrt(T / P_T).
+# Rules whose rate of forgetting follows from the formula gamma_T^(1/4) sqrt(T / P_T).
 drift_rules <- list(
   restarts = function(memory, variation) change_oracle(every = ceiling(memory)),
-  window = function(memory, variation) change_fade(window = ceiling(memory)),
+  window = function(memory, variation) change_oracle(window = ceiling(memory)),
   weights = function(memory, variation) {
     if (memory <= 1) {
       stop_argument("variation", describe(variation),
                     "less than horizon * sqrt(gain): with a larger variation no past observation counts")
     }
-    change_fade(1 / memory, by = "weights")
+    change_oracle(rate = 1 / memory, by = "weights")
   }
 )
 

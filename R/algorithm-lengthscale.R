@@ -1,8 +1,8 @@
 # Algorithms for unknown lengthscales: A-GP-UCB and LB-GP-UCB. Layer: algorithms.
 
-# Rules in R (bandit-script.R): which of many posteriors of the same rewards is played is decided by what earlier plays
-# of each have brought, and what has been dropped stays so: a memory beside the log. The score is the core's
-# (point_of_sum()).
+# These are rules in R (bandit-script.R), not policies of the core. Several posteriors condition on the same rewards.
+# The rewards of each posterior's earlier plays decide which one is used next, and a dropped candidate is never used
+# again. This is a state in addition to the log. The core computes the acquisition value (point_of_sum()).
 
 #' GP-UCB with unknown lengthscales: LB-GP-UCB and A-GP-UCB
 #'
@@ -139,7 +139,7 @@ scale_settings <- function(domain, kernel, contexts, growth, default, rounds) {
   settings
 }
 
-# How many candidates there are in round t.
+# The number of candidate lengthscales in round t.
 scales_at <- function(settings, t) {
   g <- call_user(settings$growth(min(t, settings$rounds)), "growth", sprintf("in round %g", t))
   if (!is_number(g) || length(g) != 1 || !isTRUE(g >= 1)) {
@@ -148,7 +148,7 @@ scales_at <- function(settings, t) {
   min(1 + floor(settings$d * log(g) + 1e-9), length(scale_phases))
 }
 
-# What these functions are made in is written down with them: nothing but their numbers.
+# The environment of these functions is stored with them, so it must contain nothing but their numbers.
 five_at_first <- function(d) {
   force(d)
   function(t) max(exp(4 / d), sqrt(t))
@@ -181,7 +181,7 @@ new_scale_bandit <- function(rule, domain, kernel, noise_var, mean, widths, sett
 
 # ---- the choice ---------------------------------------------------------------
 
-# By query: the number of its candidate, NA for points that were given.
+# For each query the index of its candidate lengthscale, NA for points that the user supplied.
 scales_played <- function(bandit) match(phases_of(bandit, seq_len(table_size(bandit$queries))), scale_phases)
 
 last_scale <- function(bandit) {
@@ -228,7 +228,7 @@ suspected_regret <- function(n, volume, norm, rate) {
   sqrt(n * gamma) * (sqrt(gamma) + norm)
 }
 
-# Candidates whose rewards, even with all that their widths allow, are less than another's.
+# Candidates whose mean reward is below another candidate's even if the confidence widths of all their plays are added.
 suspects <- function(bandit, active, played, rounds) {
   known <- status_of(bandit, seq_len(rounds)) == "observed"
   total <- function(values) vapply(active, function(j) sum(values[known & played %in% j]), 0)
@@ -244,8 +244,8 @@ is_suspect <- function(n, reward, reach, rounds, R, delta) {
   (reward + 2 * reach) / n + sqrt(xi / n) < max(reward / n - sqrt(xi / n))
 }
 
-# What algorithms with a posterior per lengthscale share: all posteriors learn all rewards, the last one played is
-# shown.
+# Common to the algorithms with one posterior per lengthscale: all posteriors condition on all rewards, and methods
+# report the posterior that was used last.
 scales_rule <- list(
   recommend = function(bandit, context) recommend_by_shown(bandit, context),
   teaches = function(j, config) "reward",

@@ -25,10 +25,10 @@
 #' The next query then has the widest interval. It is chosen among the unknown points and those that may be the
 #' maximiser (\eqn{\max C_t \ge \max_x\min C_t}{max C_t >= max min C_t}).
 #'
-#' On a box all this applies to its candidate points, the only ones that are queried. [stop_levels()] ends a run when no
-#' point is unknown. Pending queries (whose rewards have not been observed), if included in the variance, affect the
-#' choice and narrow no interval. An empty \eqn{C_t} contradicts the model. It is counted (`print()`), `$levels()` warns
-#' about it, and the intersection starts again. Refits and restarts also start it again.
+#' On a box all this applies to its candidate points, the only ones that are queried. `stop_when = "levels"` ends a run
+#' when no point is unknown. Pending queries (whose rewards have not been observed), if included in the variance, affect
+#' the choice and narrow no interval. An empty \eqn{C_t} contradicts the model. It is counted (`print()`), `$levels()`
+#' warns about it, and the intersection starts again. Refits and restarts also start it again.
 #'
 #' @section Units: With `rewards =` (see [rewards]), `level`, `accuracy` and the bounds in `$levels()` are expected
 #'   rewards. For successes they are probabilities, for counts mean counts, for ordered levels the mean number of a
@@ -72,7 +72,7 @@
 #' problem <- bandit_problem(x, sin(6 * x), noise = 0.1)
 #' b <- gp_lse(x, kernel_se(0.2), noise_var = 0.01, level = 0.5, accuracy = 0.2)
 #' set.seed(1)
-#' run_bandit(b, problem, 100, stop_when = stop_levels())$rounds
+#' run_bandit(b, problem, 100, stop_when = "levels")$rounds
 #' table(b$levels()$label, sin(6 * x) > 0.5)
 #' @export
 gp_lse <- function(domain, kernel, noise_var, level, accuracy, ..., implicit = FALSE, width = NULL, delta = 0.1) {
@@ -89,7 +89,7 @@ bandit_levels <- function(bandit, context, ...) {
   cpp_frame(c(points, columns_beside(found[c("label", "lower", "upper")], names(points))))
 }
 
-# Columns that say which points the intervals are about.
+# Columns that identify the points of the intervals.
 interval_points <- function(domain, found) {
   if (ncol(found$inputs) == 0) return(list(arm = seq_along(found$lower)))
   points <- candidates_of(domain, found$inputs)

@@ -1,6 +1,6 @@
 # Lower bounds of a function's RKHS norm from data. Layer: algorithms.
 
-# What data say of a function's norm: a lower bound. (Nothing bounds it from above.)
+# Data imply a lower bound of a function's RKHS norm, but no upper bound.
 
 #' Lower bound of a function's RKHS norm
 #'
@@ -92,7 +92,7 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
                  assumptions = if (length(void)) void else assumed), class = "bandit_norm_check")
 }
 
-# What has one posterior each, by the name of the function: a `bandit`, and which `outcome` of it.
+# The functions with separate posteriors, by name. For each: its `bandit`, and the number of its `outcome`.
 functions_of <- function(bandit) {
   if (!has_rule(bandit)) {
     names <- if (has_outcomes(bandit$config)) outcome_names(bandit$config) else "f"
@@ -101,13 +101,13 @@ functions_of <- function(bandit) {
     }))
   }
   models <- models_of(bandit)
-  # (Several posteriors of one function are one function.)
+  # (Several posteriors of one function count as one function.)
   if (length(models) != 1 + constraint_count(bandit$config)) models <- list(shown_model(bandit))
   stats::setNames(lapply(models, function(model) list(bandit = as.environment(model), outcome = 1L)),
                   c("f", sprintf("g%d", seq_along(models)[-1] - 1)))
 }
 
-# One function's bound. `B` and `R` are the width's where they are not given.
+# The bound for one function. If `B` and `R` are not given, those of the width are used.
 test_norm <- function(one, B, R, delta, alpha, alpha0) {
   width <- norm_width(one$bandit$config$policy$width)
   config <- outcome_config(current_config(one$bandit), one$outcome)
@@ -120,14 +120,14 @@ test_norm <- function(one, B, R, delta, alpha, alpha0) {
                                         if (is.null(alpha0)) lambda else alpha0))
 }
 
-# The part of a width that knows a norm.
+# The component of a nested width that has a bound on the norm.
 norm_width <- function(width) {
   while (!is.null(width) && is.null(width$B)) width <- width$base
   width
 }
 
-# Residuals of the rewards that are known, and their covariance, in its eigenvectors; readings at one place are pooled.
-# `weight`: lambda over the rewards' own noise variances.
+# Residuals of the observed rewards and their covariance, in the basis of its eigenvectors. Replicates at one point are
+# pooled. `weight`: lambda divided by each reward's own noise variance.
 norm_data <- function(bandit, config, k) {
   rebuild(bandit)
   lambda <- config$noise_var

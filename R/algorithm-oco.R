@@ -1,6 +1,6 @@
 # The baseline bandit OCO with constraints. Layer: algorithms.
 
-# A rule in R (bandit-script.R): it has no posterior at all.
+# A rule in R (bandit-script.R): it uses no posterior.
 
 #' Bandit online convex optimisation with constraints
 #'
@@ -80,8 +80,8 @@ propose_oco <- function(bandit) {
        memory = memory, phase = if (minus) "minus" else "plus", kappa = memory$lambda)
 }
 
-# Pairs whose two rewards have arrived move x and lambda, in the order in which they were asked. A pair of which
-# one will never arrive is given up; if its second query was still to come a new pair begins.
+# Pairs whose two rewards have arrived update x and lambda, in the order of their queries. A pair is discarded if one of
+# its rewards will never arrive. If its second query was not made yet, a new pair begins.
 oco_catch_up <- function(bandit) {
   memory <- bandit$memory
   status <- lapply(memory$pairs, function(pair) status_of(bandit, c(pair$plus, pair$minus)))

@@ -1,6 +1,6 @@
-# Sample sizes of designs without feedback. Layer: algorithms.
+# Sample sizes of designs that do not depend on rewards. Layer: algorithms.
 
-# How many experiments suffice: where no reward has a say in what is played, the posterior's sds are known beforehand.
+# If the choice of points does not depend on rewards, the posterior's sds can be computed in advance.
 
 #' Sample size planning: how many experiments suffice
 #'
@@ -135,7 +135,7 @@ plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta =
                  half_width = half(experiments)), class = "bandit_plan")
 }
 
-# A number that passes and the one before it does not, at most `most`, which does.
+# By bisection, a count that passes while the one before it does not. `most` is not tested: it is the default.
 least_passing <- function(most, passes) {
   least <- -1
   while (most - least > 1) {
@@ -145,9 +145,9 @@ least_passing <- function(most, passes) {
   most
 }
 
-# How many sds of z'eps, of R-sub-Gaussian or normal noise, none of the points exceeds, with the probability left for
-# one
-# look. `z`: a column per point; `times`: how often each of its rows' points was played.
+# Quantiles: |z'eps| exceeds this number of its sds at none of the points, except with probability `failure`, the error
+# probability of one interim analysis. eps is R-sub-Gaussian noise ("exact") or normal noise.
+# `z`: a column per point; `times`: how often the point of each row was played.
 noise_quantiles <- list(
   multiple = NULL,
   exact = function(z, times, failure) sqrt(2 * log(2 * ncol(z) / failure)),
@@ -165,7 +165,8 @@ noise_quantiles <- list(
   }
 )
 
-# Half-widths at all arms after these (numbers of arms; the mean of a point's m rewards has noise lambda / m).
+# Half-widths at all arms after the plays `arms` (numbers of arms). The mean of m rewards at a point has noise variance
+# lambda / m.
 half_widths <- function(intervals, domain, kernel, noise_var, arms, width, w) {
   model <- gp_bandit(domain, kernel, noise_var, policy_variance())
   if (length(arms)) model$add(arm = arms, reward = rep(0, length(arms)))
@@ -183,7 +184,7 @@ half_widths <- function(intervals, domain, kernel, noise_var, arms, width, w) {
   width$B * sqrt(pmax(0, sd^2 - noise_var * squared)) + noise * q * sqrt(squared)
 }
 
-# Some more experiments; the largest sd before each (of the first `most` and one more).
+# Adds experiments to the design. Returns the largest sd before each one, up to experiment `most` + 1.
 variance_reduced <- function(bandit, most) {
   inside <- as.environment(bandit)
   rounds <- table_size(inside$queries)
@@ -191,7 +192,7 @@ variance_reduced <- function(bandit, most) {
   table_column(inside$queries, "sd")
 }
 
-# The coarsest grid of cells' centres that leaves f at most `loss` between them.
+# The coarsest grid of cell centres such that f differs from its value at the nearest centre by at most `loss`.
 cover_of_box <- function(domain, kernel, B, loss) {
   if (!is_plain_box(domain)) {
     stop_argument("domain", describe_domain(domain), "arms, or a box of real inputs on their own scale")

@@ -1,7 +1,7 @@
 # Risk-averse optimisation (RAHBO). Layer: algorithms.
 
-# A rule in R (bandit-script.R): what its two models learn, variances and means of places played again and again, is
-# made anew from the log. Its score is the core's (point_of_sum()).
+# A rule in R (bandit-script.R): the data of its two models, sample variances and means at replicated points, are
+# computed again from the log. The core computes the acquisition value (point_of_sum()).
 
 #' Risk-averse Bayesian optimisation (RAHBO): mean minus variance of the noise
 #'
@@ -74,7 +74,7 @@ rahbo <- function(domain, kernel, noise_var, alpha, variance_kernel, repeats = 1
             trust = trust)
 }
 
-# Ids of queries whose rewards are known, point by point.
+# Ids of the queries with observed rewards, grouped by point.
 known_by_point <- function(bandit) {
   ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
   at <- cbind(bandit$queries$arm[ids], bandit$queries$context[ids], cpp_logged_inputs(bandit$queries, ids))
@@ -82,7 +82,7 @@ known_by_point <- function(bandit) {
   if (length(ids)) unname(split(ids, match_rows(at, at))) else list()
 }
 
-# rho^2 from sample variances, then f from means with the upper bounds of rho^2 as their noise.
+# First rho^2 from sample variances, then f from sample means, with the upper bounds of rho^2 as their noise variances.
 models_rahbo <- function(bandit) {
   models <- script_models(bandit$config)
   groups <- known_by_point(bandit)
@@ -96,8 +96,8 @@ models_rahbo <- function(bandit) {
   models
 }
 
-# The upper (side = 1) or lower (-1) bound of rho^2 at points: a variance is not below 0, and not so small that no
-# reward could be learned.
+# The upper (side = 1) or lower (-1) bound of rho^2 at points. The lower bound is at least 0. The upper bound is used as
+# a noise variance and has a small positive minimum, for numerical reasons.
 variance_bound <- function(model, bandit, points, side, context = points$contexts) {
   p <- model_posterior(model, points, context)
   bound <- p$mean + side * model_width(model) * p$sd
@@ -114,7 +114,7 @@ propose_rahbo <- function(bandit, context) {
   list(point = point, memory = bandit$memory, phase = "policy", width = width)
 }
 
-# The point under way, NULL where it has been played often enough, or the context is another.
+# The point that is being replicated; NULL if it has enough replicates, or if the context is a different one.
 rahbo_repeat <- function(bandit, context) {
   phase <- phases_of(bandit, seq_len(table_size(bandit$queries)))
   start <- max(0, which(phase == "policy"))

@@ -1,8 +1,9 @@
 # SafeOpt and StageOpt. Layer: algorithms.
 
-# SafeOpt and StageOpt: a policy of the core (src/core/scores/safe.h). A rule in R (bandit-script.R) is what goes by
-# something besides posteriors: rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or constraint
-# columns (`safety`, `count`), which a bandit with outcomes has not; it asks the core for the same sets.
+# SafeOpt and StageOpt are a policy of the core (src/core/scores/safe.h), if they use posteriors only. They are a rule
+# in R (bandit-script.R) if they use rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or
+# constraint columns (`safety`, `count`), which bandits with outcomes do not have. The rule requests the same sets from
+# the core.
 
 #' Safe Bayesian optimisation: SafeOpt and StageOpt
 #'
@@ -187,7 +188,7 @@ NULL
 #' @name safe-methods
 NULL
 
-# safe_opt() with what its `...` can have. `given`: the names in the user's call.
+# safe_opt() with the arguments that its `...` accepts. `given`: the names in the user's call.
 make_safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., method, by, B, R, delta, width, safety,
                           lipschitz, given, noise_bound = NULL, stop_if_refuted = FALSE, accuracy = NULL, count = NULL,
                           mean = 0, constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
@@ -231,7 +232,7 @@ make_safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., metho
 
 # ---- in the core ----------------------------------------------------------------
 
-# `threshold` is NULL where `outcomes` have limits.
+# `threshold` is NULL if `outcomes` have limits.
 safe_bandit <- function(domain, kernel, noise_var, width, stages, threshold, seed, lipschitz, accuracy, outcomes,
                         pending, ...) {
   if (trait(pending, "stands_in")) {
@@ -251,7 +252,7 @@ safe_bandit <- function(domain, kernel, noise_var, width, stages, threshold, see
 
 is_safe_in_core <- function(domain) can_count(domain) || core_space_kind(domain, list()) == "box"
 
-# Outcomes with limits say what is safe, in their own units.
+# The limits of `outcomes` define which points are safe, in the outcomes' units; other arguments for this are errors.
 check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
   known <- c("threshold", "safety", "count", "constraint_kernels", "constraint_noise_var", "constraint_width",
              "constraint_mean")
@@ -288,7 +289,7 @@ safe_width <- function(domain, B, R, delta) {
 
 # ---- a rule in R ----------------------------------------------------------------
 
-# What only the data's rule takes, and what it needs.
+# Arguments that only `by = "data"` accepts, and those that it needs.
 check_data_alone <- function(of_data, lipschitz, noise_bound, no_scale, stop_if_refuted, refit, contexts) {
   check_flag(stop_if_refuted)
   if (!is.null(refit)) check_class(refit, "bandit_refit", "refit", hint = "refit_every()")
@@ -322,8 +323,8 @@ safe_parts <- function(domain, kernel, noise_var, B, R, delta, width, safety, co
 
 # ---- settings -----------------------------------------------------------------
 
-# `models`: the numbers of the safety functions' models; `count`: constraint columns; `functions`: how many widths
-# share delta.
+# `models`: the numbers of the safety functions' models; `count`: the number of constraint columns; `functions`: the
+# number of widths among which delta is divided.
 check_safety <- function(safety, count) {
   if (is.null(safety)) {
     count <- if (is.null(count)) 0 else check_count(count, lower = 0, upper = most_constraints)
@@ -347,7 +348,7 @@ safe_settings <- alist(
   noise = if (!is.null(noise)) check_safe_noise(noise, length(safety))
 )
 
-# What is known of the noise, where rewards alone say what is safe: its largest size, or its scale.
+# Assumptions about the noise if rewards alone decide on safety: a bound on its absolute value, or its scale R.
 check_safe_noise <- function(noise, size) {
   list(bound = if (!is.null(noise$bound)) check_each(noise$bound, size, "noise_bound", lower = 0),
        R = if (!is.null(noise$R)) check_each(noise$R, size, "R", lower = 0), delta = check_delta(noise$delta))
@@ -391,9 +392,9 @@ check_seed <- function(seed, domain) {
   points
 }
 
-# ---- which points are what ----------------------------------------------------
+# ---- sets of points -------------------------------------------------------------
 
-# All arms; of a box the seed and points spread over it.
+# All arms; on a box, the seed and points spread over the box.
 safe_candidates <- function(config) {
   if (can_count(config$domain)) return(all_points(config$domain))
   d <- length(config$domain$names)
@@ -401,8 +402,8 @@ safe_candidates <- function(config) {
   list(arm = c(config$seed$arm, spread$arm), inputs = rbind(unname(config$seed$inputs), unname(spread$inputs)))
 }
 
-# Lower and upper bounds of all models at the points, and which of these are what, as the core has it (SafeSets in
-# src/core/scores/safe.h); `width`: f's.
+# Lower and upper bounds of all models at the points, and the sets to which the points belong, as the core computes them
+# (SafeSets in src/core/scores/safe.h). `width`: the width of f.
 safe_state <- function(bandit, context) {
   config <- bandit$config
   models <- models_of(bandit)
@@ -428,7 +429,7 @@ is_seed <- function(config, points) {
   seq_along(points$arm) <= point_total(config$seed)
 }
 
-# By rewards alone: every safety function has a reward that is high enough and near enough.
+# From rewards alone: a point is safe if every safety function has a reward that is high enough and near enough.
 safe_by_data <- function(bandit, points, seed) {
   config <- bandit$config
   certified <- lapply(seq_along(config$safety), function(j) {
@@ -443,7 +444,7 @@ safe_by_data <- function(bandit, points, seed) {
   seed | Reduce(`&`, certified)
 }
 
-# Lower bounds of the j-th safety function where it is known, point by point in the order of their first values.
+# Lower bounds of the j-th safety function at its observed points, in the order of their first values.
 data_bounds <- function(bandit, j) {
   config <- bandit$config
   model <- config$safety[j]
@@ -460,8 +461,8 @@ data_bounds <- function(bandit, j) {
   list(inputs = inputs[first, , drop = FALSE], lower = vapply(seq_along(first), function(p) max(lower[point == p]), 0))
 }
 
-# Of the mean of the first m values of the p-th point, for each value: together they hold with probability 1 - delta, as
-# 1 / (p (p + 1) m (m + 1)) sum to 1.
+# Lower bounds of the p-th point's mean from its first m values, for each value. All hold jointly with probability
+# 1 - delta, because the terms 1 / (p (p + 1) m (m + 1)) sum to 1.
 mean_bounds <- function(value, point, R, delta) {
   m <- stats::ave(value, point, FUN = seq_along)
   mean <- stats::ave(value, point, FUN = cumsum) / m
@@ -470,7 +471,7 @@ mean_bounds <- function(value, point, R, delta) {
 
 # ---- a norm that is too small --------------------------------------------------
 
-# Have the data refuted it, before or now? (A corrected reward begins anew.)
+# Have the data refuted the norm bound, at an earlier choice or now? (Amending a reward restarts the test.)
 is_refuted <- function(bandit) {
   if (!bandit$config$stop_if_refuted) return(FALSE)
   was_refuted(bandit, bandit$memory) || any(test_norms(bandit))
@@ -480,7 +481,7 @@ was_refuted <- function(bandit, memory) isTRUE(memory$refuted == amendments(band
 
 amendments <- function(bandit) sum(table_column(bandit$events, "kind") == event_kind[["amend"]])
 
-# Of the safety functions, each by its share of delta.
+# One test per safety function, each with its share of delta.
 test_norms <- function(bandit) {
   models <- models_of(bandit)[bandit$config$safety]
   vapply(models, function(model) {
@@ -491,7 +492,7 @@ test_norms <- function(bandit) {
   }, NA)
 }
 
-# The memory after a choice, with a warning where a norm has just been refuted.
+# The memory after a choice. Warns if a norm bound has just been refuted.
 remember_refuted <- function(bandit, state, memory) {
   if (!state$refuted || was_refuted(bandit, memory)) return(memory)
   memory$refuted <- amendments(bandit)

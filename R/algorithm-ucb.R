@@ -171,14 +171,14 @@ gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = "realized
   preset(list(policy = policy_ts(width)), domain, kernel, noise_var, ...)
 }
 
-# gp_bandit() with the parts that the preset itself chooses: a policy, and maybe other rules.
+# gp_bandit() with the components that the preset chooses: a policy, and possibly other rules.
 preset <- function(chosen, ...) {
   taken <- intersect(names(chosen), ...names())
   if (length(taken)) {
     stop_unused(taken[1], "this preset chooses it. Use `gp_bandit()`, which takes any")
   }
-  # As a call with `...` in it, so that a missing argument stays missing. (What a user gives is a value, even an
-  # expression.)
+  # As a call with `...` in it, so that a missing argument stays missing. (A user's argument is a value, even if it is
+  # an expression.)
   values <- lapply(chosen, function(value) if (is.language(value)) enquote(value) else value)
   eval(as.call(c(list(gp_bandit, quote(...)), values)))
 }

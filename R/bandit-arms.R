@@ -1,8 +1,8 @@
 # `$add_arms()`. Layer: bandit.
 
-# Arms that come later. They are an event that brings parameters, as a refit does: those in force, and `arms`, a list of
-# `from` (how many there were), `x` (a row each), `labels` and `mean` (NULL where there are none). The settings' domain
-# has all arms; what it was at some time are its first ones.
+# Arms that are added during a run. This is an event with parameters, like a refit: the current model state and `arms`.
+# The list `arms` has `from` (the number of arms before), `x` (a row each), `labels` and `mean` (NULL if there are
+# none). The domain in the settings contains all arms; at an earlier time it consisted of its first ones.
 
 bandit_add_arms <- function(bandit, x, mean, ...) {
   if (needs_transaction(bandit)) return(add_arms_in(bandit, x, mean, ...))
@@ -27,7 +27,7 @@ bandit_add_arms <- function(bandit, x, mean, ...) {
   invisible(bandit)
 }
 
-# ---- what can take them -------------------------------------------------------
+# ---- checks -------------------------------------------------------------------
 
 check_can_grow <- function(bandit) {
   config <- bandit$config
@@ -44,7 +44,7 @@ check_can_grow <- function(bandit) {
   }
 }
 
-# As many as the log's form allows, which has no inputs where numbers say it all.
+# A tabulated space is logged by numbers alone, without inputs. Added arms must not make the space too large for this.
 check_still_tabulated <- function(config, grown) {
   if (is_tabulated_space(config) == is_tabulated_space(grown)) return(invisible())
   stop_gpbandits("argument", sprintf("There would be %d arms in %d contexts. Add fewer arms: ", arm_count(grown$domain),
@@ -92,9 +92,9 @@ new_means <- function(mean, config, count) {
   check_each(mean, count, lower = -largest_number, upper = largest_number)
 }
 
-# ---- settings in time ---------------------------------------------------------
+# ---- settings over time -------------------------------------------------------
 
-# How many arms there were at each event.
+# The number of arms at each event.
 arms_in_time <- function(bandit) {
   kind <- table_column(bandit$events, "kind")
   more <- numeric(length(kind))

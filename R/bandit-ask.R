@@ -1,47 +1,76 @@
 # `$suggest()`. Layer: bandit.
 
 bandit_suggest <- function(bandit, n, context, time, arms, fixed = NULL, ...) {
-  if (!is.null(bandit$journal) && needs_transaction(bandit)) {
-    return(suggest_in(bandit, n, context, time, arms, fixed, ...))
-  }
+  if (needs_transaction(bandit)) return(suggest_in(bandit, n, context, time, arms, fixed, ...))
   if (...length()) check_dots_empty(...)
   if (!identical(n, 1)) n <- check_count(n, upper = 1e6)
-  contexts <- contexts_for(bandit, context, n)
-  if (!is.null(arms)) contexts <- with_arms(contexts, bandit, arms)
-  if (!is.null(fixed)) contexts <- with_fixed(contexts, bandit, fixed)
+  contexts <- if (!is.null(context) || !is.null(arms) || !is.null(fixed)) {
+    with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
+  }
   if (n > 1) warn_of_repeats(bandit, n)
-  # (Hardly any rule has units of time: most queries need not be asked about a clock.)
-  time <- if (is.null(time) && is.null(.subset2(bandit$config$pending, "unit"))) NA_real_
-          else clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
-  rows <- ask_core(bandit, contexts, time, at_once = TRUE)
-  if (is.logical(rows)) rows <- ask_queries(bandit, n, contexts, time)
-  query_frame(bandit, rows)
+  asked <- cpp_bandit_suggest(bandit, n, contexts, time, NULL)
+  if (isFALSE(asked)) {
+    if (is.null(contexts)) contexts <- contexts_for(bandit, context, n)
+    # (Hardly any rule has units of time.)
+    if (!is.null(time) || !is.null(.subset2(bandit$config$pending, "unit"))) {
+      time <- clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")
+    }
+    asked <- ask_queries(bandit, n, contexts, if (is.null(time)) NA_real_ else time)
+  } else {
+    asked <- asked_in_core(bandit, asked)
+  }
+  if (is.list(asked)) asked else query_frame(bandit, asked)
 }
 
-# Rows of the log that the queries have.
+# The queries as a data.frame, or the rows of the log that they have.
 ask_queries <- function(bandit, n, contexts, time) {
-  if (design_left(bandit, contexts) > 0 || is_refit_due(bandit, n)) ask_and_refit(bandit, n, contexts, time)
-  else ask(bandit, contexts, time)
+  has_design <- !is.null(bandit$config$design) && unplayed_of_design(bandit, contexts) > 0
+  if (has_design || n > 1 && is_refit_due(bandit, n)) {
+    return(ask_in_turn(bandit, n, contexts, time))
+  }
+  due <- if (n == 1) due_refit(bandit)
+  if (is.null(due)) ask(bandit, contexts, time) else ask_core(bandit, contexts, time, due)
 }
 
-# `at_once`: nothing else has been looked at; FALSE where something may have to come first (see cpp_bandit_suggest()).
-ask_core <- function(bandit, contexts, time, at_once = FALSE) {
-  rows <- cpp_bandit_suggest(bandit, contexts, time, at_once)
-  if (is.logical(rows)) return(rows)
-  if (is.null(rows)) rows <- cpp_bandit_suggest(make_whole(bandit), contexts, time, FALSE)
-  if (is.character(rows)) stop_core(simpleError(rows))
-  if (!is.null(bandit$journal)) core(sync_log(bandit, bandit$handle))
-  rows
+# `due`: new parameters that are taken before, see due_refit(); as with apply_refit() the current ones stay where the
+# core cannot take them.
+ask_core <- function(bandit, contexts, time, due = NULL) {
+  refit <- if (!is.null(due)) refit_in_core(bandit, due)
+  asked <- cpp_bandit_suggest(bandit, NULL, contexts, time, refit)
+  if (is.null(asked)) asked <- cpp_bandit_suggest(make_whole(bandit), NULL, contexts, time, refit)
+  if (is.character(asked) && length(asked) == 2 && !identical(due$fit, due$current)) {
+    warn_refit(bandit, simpleError(asked[2]))
+    return(ask_core(bandit, contexts, time, list(fit = due$current, current = due$current)))
+  }
+  asked_in_core(bandit, asked, refit$fits)
+}
+
+# What cpp_bandit_suggest() takes: the settings in force, and the log's refits with this one.
+refit_in_core <- function(bandit, due) {
+  settings <- catch_error(settings_after(bandit, due$fit), function(e) {
+    warn_refit(bandit, e)
+    due$fit <<- due$current
+    settings_after(bandit, due$fit)
+  })
+  fits <- list(due$fit)
+  list(settings = settings, fits = fits, fields = list(refits = c(bandit$refits, fits)))
+}
+
+asked_in_core <- function(bandit, asked, fits = NULL) {
+  if (is.character(asked)) stop_core(simpleError(asked[length(asked)]))
+  if (!is.null(bandit$journal)) core(sync_log(bandit, bandit$handle, fits))
+  asked
 }
 
 register_bandit_kind("core", ask = function(bandit, contexts, time) ask_core(bandit, contexts, time))
 
 # A refit falls due before some of the queries, or a design comes first, as if they were asked one by one: all that is
 # one change.
-ask_and_refit <- function(bandit, n, contexts, time) {
+ask_in_turn <- function(bandit, n, contexts, time) {
   check_idle(bandit)
   first <- table_size(bandit$queries)
   as_one_change(bandit, "refits", list(handle = NULL), function(draft) {
+    draft$.prepared <- bandit$.prepared
     at <- 1
     while (at <= n) {
       if (design_left(draft, contexts, certain = TRUE) == 0) refit_if_due(draft)
@@ -51,16 +80,20 @@ ask_and_refit <- function(bandit, n, contexts, time) {
       if (left > 0) ask_design(draft, here, time) else ask(draft, here, time)
       at <- at + length(stretch)
     }
+    bandit$.prepared <- draft$.prepared
   }, durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
   first + seq_len(n)
 }
 
-# Places of the settings' design that are still to be played before the policy is asked; none where only some arms are
-# eligible. `certain`: those that do not depend on what rewards say.
-design_left <- function(bandit, contexts, certain = FALSE) {
+# Points of the settings' design that are not played yet; none where only some arms are eligible.
+unplayed_of_design <- function(bandit, contexts) {
   design <- bandit$config$design
-  if (is.null(design) || !is.null(contexts$eligible)) return(0)
-  left <- max(0, point_total(design) - explored_queries(bandit))
+  if (is.null(design) || !is.null(contexts$eligible)) 0 else max(0, point_total(design) - explored_queries(bandit))
+}
+
+# Those that come before the policy is asked. `certain`: those that do not depend on what rewards say.
+design_left <- function(bandit, contexts, certain = FALSE) {
+  left <- unplayed_of_design(bandit, contexts)
   if (left > 0 && has_transfer(bandit$config)) transfer_design_left(bandit, left, certain) else left
 }
 
@@ -73,13 +106,13 @@ ask_design <- function(bandit, contexts, time) {
   transact(bandit, function(handle) cpp_bandit_explore(handle, points, contexts, time))
 }
 
-# The design's next points, in some of the contexts, as the core takes them.
+# The design's next points, in some of the contexts, in the core's format.
 next_of_design <- function(bandit, contexts, rows) {
   points <- subset_points(bandit$config$design, explored_queries(bandit) + seq_along(rows))
   points_in_log(bandit$config, moved_points(bandit, points, contexts), subset_contexts(contexts, rows))
 }
 
-# Contexts with the arms (or rows of a product) that can be played in them, as the core takes them.
+# Contexts with the arms (or rows of a product) that are eligible in them, in the core's format.
 with_arms <- function(contexts, bandit, arms) {
   if (is.null(arms)) return(contexts)
   domain <- bandit$config$domain

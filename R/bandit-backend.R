@@ -1,18 +1,18 @@
 # Generics for where a log is kept: memory, a journal, a store. Layer: bandit.
 
-# Where a bandit's log is kept besides its memory: `bandit$journal` is NULL, a journal file (bandit-journal.R)
-# or a bandit's point in a store (store-log.R). A backend writes a change down before the bandit's memory
-# has it, in commit(); what it cannot write has not happened. The first three return what commit() puts into the
+# A bandit's log can be kept outside of its memory. `bandit$journal` is NULL, a journal file (bandit-journal.R) or the
+# bandit's entry in a store (store-log.R). A backend writes a change in commit(), before the change is made in memory;
+# if it cannot be written, it does not happen. The first three generics return the values that commit() assigns to the
 # bandit's fields.
 
-# New rows of the log as sync_log() has them, the parameters of the refits among them (a list), and what a script's rule
-# remembers, where that has changed.
+# New rows of the log in the format of sync_log(), the parameters of the refits among them (a list), and the memory of a
+# script's rule, if it has changed.
 keep_change <- function(log, bandit, queries, events, refits, memory = NULL) UseMethod("keep_change")
 
 # A note of maximize_bandit(): a name and a value.
 keep_note <- function(log, bandit, name, value) UseMethod("keep_note")
 
-# The log is emptied.
+# Empties the log.
 keep_reset <- function(log, bandit) UseMethod("keep_reset")
 
 # A line for print().
@@ -20,9 +20,8 @@ describe_log <- function(log) UseMethod("describe_log")
 
 # ---- a journal that was left behind --------------------------------------------------
 
-# A bandit that was read from a file, or came from another process, is a copy: the journal stays the original's. The
-# copy
-# knows whose it was, for print(), and its first change says so.
+# A bandit that was read from a file or comes from another process is a copy, and the journal remains the original's.
+# The copy keeps the journal's path for print(), and its first change gives a warning.
 leave_journal <- function(bandit) {
   log <- bandit$journal
   if (is.null(log) || inherits(log, "bandit_left_journal") || is.environment(log)) return(invisible())
@@ -34,7 +33,7 @@ leave_journal <- function(bandit) {
   bandit$.said <- setdiff(bandit$.said, "left_journal")
 }
 
-# Is what happens to this bandit written down anywhere?
+# Is the log of this bandit written to a journal or a store?
 is_kept <- function(bandit) !is.null(bandit$journal) && !inherits(bandit$journal, "bandit_left_journal")
 
 keep_change.bandit_left_journal <- function(log, bandit, queries, events, refits, memory = NULL) {
@@ -57,7 +56,7 @@ journal_note <- function(bandit, name, value) {
   commit(as.environment(bandit), list(), durable = function() keep_note(bandit$journal, bandit, name, value))
 }
 
-# What a draft has beyond the bandit.
+# The part of a draft's log that the bandit does not have yet.
 keep_difference <- function(bandit, draft) {
   beyond <- function(name) {
     lapply(table_columns(draft[[name]]), utils::tail, table_size(draft[[name]]) - table_size(bandit[[name]]))
@@ -73,9 +72,9 @@ keep_difference <- function(bandit, draft) {
 # ---- changes that a store makes within a transaction ---------------------------------
 
 # Is this a call that has to become a transaction first?
-needs_transaction <- function(bandit) is_stored(bandit) && !bandit$journal$active
+needs_transaction <- function(bandit) !is.null(bandit$journal) && is_stored(bandit) && !bandit$journal$active
 
-# Methods of the log take the bandit, and then what the bandit's own method takes.
+# Generics that dispatch on the log. They take the bandit, then the arguments of the bandit's method of the same name.
 suggest_in <- function(bandit, ...) UseMethod("suggest_in", bandit$journal)
 observe_in <- function(bandit, ...) UseMethod("observe_in", bandit$journal)
 amend_in <- function(bandit, ...) UseMethod("amend_in", bandit$journal)
@@ -83,18 +82,18 @@ withdraw_in <- function(bandit, ...) UseMethod("withdraw_in", bandit$journal)
 add_in <- function(bandit, ...) UseMethod("add_in", bandit$journal)
 add_arms_in <- function(bandit, ...) UseMethod("add_arms_in", bandit$journal)
 
-# A whole run, with a transaction for each round.
+# A whole run, with one transaction per round.
 play_in <- function(bandit, problem, rounds, draws, report, stops) UseMethod("play_in", bandit$journal)
 
-# A shorter log in place of the old one.
+# Replaces the log by a shorter one.
 rewrite_log <- function(bandit, new) UseMethod("rewrite_log", bandit$journal)
 
-# A new bandit's log begins in a store.
+# Begins a new bandit's log in a store.
 begin_in <- function(store, bandit) UseMethod("begin_in")
 
 begin_in.default <- function(store, bandit) stop_argument("store", describe(store), "bandit_store(con, name)")
 
-# A name in the object's environment, which is no field, remembers what was said.
+# `.said` is a variable of the object's environment, not a field: it holds the kinds of warnings given so far.
 warn_once <- function(bandit, kind, ...) {
   if (kind %in% bandit$.said) return(invisible())
   bandit$.said <- c(bandit$.said, kind)

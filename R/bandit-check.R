@@ -1,10 +1,10 @@
 # Validation of bandits that come from files, stores and other processes. Layer: bandit.
 
-# What comes from a file, an object or a store is checked here before the core sees it, and the rest by the fold's
-# replay: types, lengths and ranges of settings and tables here; points, ids, order and values of events there. What
-# the tables say of the outcome is then compared with what the replay came to.
+# Data from a file, an object or a store are checked in two steps. Types, lengths and ranges of settings and tables are
+# checked here, before the core reads them. Points, ids, order and values of events are checked by the replay in
+# BanditState. Finally the results in the tables are compared with those of the replay.
 
-# The format of a bandit's settings and log. Those from before formats had numbers count as 0.
+# The format of a bandit's settings and log. Those without a format number count as format 0.
 bandit_format <- 2L
 
 engine_names <- c("auto", "weights", "played", "lowrank", "dense")
@@ -63,8 +63,8 @@ check_config <- function(config) {
   }
 }
 
-# Of a bandit with a script: its rule with its declared settings, and the settings of its models, of which the first are
-# the bandit's. The rule alone can check its memory, see by_rule().
+# For a bandit with a script: its rule with its declared settings, and the settings of its models, the first of which
+# are the bandit's. Only the rule can check its memory, see by_rule().
 check_script_config <- function(config) {
   rule <- config$rule
   if (!is.character(rule) || length(rule) != 1 || is.null(script_of(rule))) damaged("its rule is unknown")
@@ -77,7 +77,7 @@ check_script_config <- function(config) {
   if (length(models)) check_model_state(config, config)
 }
 
-# Places to be played first.
+# Points to be played first.
 check_design <- function(design) {
   if (is.null(design)) return(invisible())
   whole <- is.list(design) && is.integer(design$arm) && is.matrix(design$inputs) && is.double(design$inputs) &&
@@ -94,7 +94,7 @@ check_contexts_again <- function(config) {
   check_contexts(table, config$domain)
 }
 
-# One for each event that is a refit.
+# There must be one for each event that changes the model state.
 check_refits <- function(bandit) {
   refits <- bandit$refits
   if (!is.list(refits)) damaged("its refits are no list")
@@ -118,7 +118,7 @@ check_fit <- function(fit, config) {
   if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
 }
 
-# Kernel, noise and prior mean: of the settings, or of a refit; of the other outcomes too.
+# Kernel, noise and prior mean: of the settings or of a refit, for the other outcomes too.
 check_model_state <- function(model_state, config) {
   others <- names(config$outcomes)[-1]
   if (!all(others %in% names(model_state$outcomes))) damaged("it has beliefs about other outcomes")
@@ -128,11 +128,16 @@ check_model_state <- function(model_state, config) {
     check_model_state(one, config[names(config) != "outcomes"])
   }
   if (!is.list(model_state)) damaged("a refit has no parameters")
-  resolve_kernel(check_made_here(model_state$kernel), input_names(config), arms = arm_count(config$domain))
+  check_kernel_of_file(model_state$kernel, config)
   check_positive(model_state$noise_var, "noise_var")
   check_prior_mean(model_state$mean, config$domain)
   check_outcome_transform(model_state$output_map)
   if (!is.null(model_state$models)) check_models(model_state$models, config)
+}
+
+check_kernel_of_file <- function(kernel, config) {
+  check_class(check_made_here(kernel), "bandit_kernel", "kernel")
+  resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
 }
 
 # (`worst` is none where rewards have no tail.)
@@ -160,8 +165,8 @@ check_models <- function(models, config) {
 
 # ---- tables -------------------------------------------------------------------
 
-# What a column holds beyond the table's size is room to grow, and no row: it goes. (Files from before columns could be
-# blank have full ones.)
+# Values of a column beyond the table's size are reserved space, not rows: they are removed. (Files from before columns
+# could be blank have full columns.)
 check_table <- function(table, columns, what) {
   if (!is.environment(table)) damaged("it has no table of ", what)
   size <- get0(".size", envir = table, inherits = FALSE)
@@ -193,7 +198,7 @@ check_table <- function(table, columns, what) {
   table$.blank <- blank
 }
 
-# Columns that came with later versions, as the earlier ones would have them.
+# Adds the columns of later versions, with the values that they would have had in earlier ones.
 upgrade_format <- function(bandit) {
   format <- or_else(bandit$config$format, 0L)
   if (format == bandit_format) return(invisible())
@@ -211,7 +216,7 @@ add_blank <- function(table, name, like) {
   table$.blank <- union(table$.blank, name)
 }
 
-# Does what the tables say of their queries follow from the events? `fold`: cpp_bandit_log() from the beginning.
+# Do the results in the table of queries follow from the events? `fold`: cpp_bandit_log() from the beginning.
 check_outcome <- function(bandit, fold) {
   queries <- table_columns(bandit$queries)
   if (length(fold$queries$arm) != length(queries$arm)) damaged("it has queries without events")
@@ -228,13 +233,13 @@ check_outcome <- function(bandit, fold) {
   check_rewards_reported(bandit, fold$events)
 }
 
-# What became of the queries, where only the replay can say: in journals and in objects of the first format.
+# Stores the statuses of queries if only the replay can determine them: in journals and in objects of the first format.
 note_status <- function(bandit, status) {
   commit(bandit$queries, list(table_change(bandit$queries, cells = list(status = list(seq_along(status), status)))))
   status
 }
 
-# Rewards and constraint values stand beside their queries as the events have told them.
+# Rewards and constraint values in the table of queries must be those of the events.
 check_rewards_reported <- function(bandit, events) {
   config <- bandit$config
   reported <- add_rewards(list(arm = table_column(bandit$queries, "arm")),
@@ -246,7 +251,7 @@ check_rewards_reported <- function(bandit, events) {
   }
 }
 
-# What replaying does not look at: inputs that are no places of the domain.
+# Inputs must be points of the domain. The replay does not check this.
 check_logged_inputs <- function(config, inputs) {
   if (is_tabulated_space(config) || !nrow(inputs)) return(invisible())
   own <- seq_along(model_names(config$domain))
@@ -264,7 +269,7 @@ check_log_points <- function(config, queries) {
   if (!all(inside %in% TRUE) || !all(finite)) damaged("it has a query at a point outside its domain")
 }
 
-# Its numbers are looked at here and by the core, which plays it.
+# Its values are checked here, and by the core in the replay.
 check_checkpoint_event <- function(bandit) {
   at <- which(table_column(bandit$events, "kind") == event_kind[["checkpoint"]])
   if (!length(at)) return(invisible())
@@ -282,5 +287,5 @@ check_checkpoint_event <- function(bandit) {
   }
 }
 
-# (The fold's replay checks the rest.)
+# (The replay in BanditState checks the rest.)
 register_bandit_kind("core", check_log = function(bandit) NULL)

@@ -1,13 +1,13 @@
 # The reference classes of bandits and their methods. Layer: bandit.
 
-# `$` of a reference class takes microseconds where that of an environment takes none: methods work
+# `$` takes microseconds for a reference class and almost no time for an environment. Methods therefore work
 # on the object's environment, which holds the same fields and encloses the methods.
 own_fields <- function() parent.env(parent.frame())
 
 #' @rdname GPBandit
 #' @exportClass GPBandit
 GPBandit <- setRefClass("GPBandit",
-  # Fields of a declared class would be functions, called at each look.
+  # Fields of a declared class would be functions, called at each access.
   fields = list(config = "ANY", queries = "ANY", events = "ANY", refits = "ANY", reasons = "ANY", handle = "ANY",
                 journal = "ANY"),
   methods = list(
@@ -92,6 +92,14 @@ GPBandit <- setRefClass("GPBandit",
       bandit_catch_up(own_fields())
       invisible(.self)
     },
+    renew = function(token) {
+      "Renews leases of queries (in a store); returns their number."
+      bandit_renew(own_fields(), token)
+    },
+    compact = function(keep = Inf) {
+      "Replaces old events by a checkpoint."
+      invisible(bandit_compact(own_fields(), keep))
+    },
     reset = function() {
       "Deletes every event."
       bandit_reset(own_fields())
@@ -108,7 +116,7 @@ GPBandit <- setRefClass("GPBandit",
   )
 )
 
-# Ten times as fast as the method of all reference classes, which looks fields and methods up in R code.
+# Ten times as fast as the method of all reference classes, which finds fields and methods in R code.
 #' @rdname GPBandit
 #' @usage NULL
 #' @aliases $,GPBandit-method [[,GPBandit-method
@@ -118,7 +126,7 @@ setMethod("$", "GPBandit", function(x, name) {
   if (is.null(found)) member_of(x, name) else found
 })
 
-# (An environment's own `[[` would give what a file brought.)
+# (The `[[` of environments would return unchecked values from a file.)
 setMethod("[[", "GPBandit", function(x, i, j, ...) {
   if (!is_text(i) || length(i) != 1) stop_argument("i", describe(i), "the name of a method")
   member_of(x, i)
@@ -132,14 +140,14 @@ member_of <- function(x, name) {
   if (!is.null(found)) return(found)
   if (!exists(name, envir = frame, inherits = FALSE) &&
       !exists(name, envir = methods::getClass(class(x))@refMethods, inherits = FALSE)) {
-    # Other tools look for names with a dot in whatever is an environment: R6's deep clone for `.__enclos_env__`.
+    # Other tools read names with a dot from any environment: R6's deep clone reads `.__enclos_env__`.
     if (startsWith(name, ".")) return(NULL)
     stop_no_method(name)
   }
   do.call(methods::selectMethod("$", "envRefClass"), list(x, as.name(name)))
 }
 
-# The methods for users: what the class itself defines.
+# The methods for users: those that this class itself defines.
 bandit_methods <- function() {
   own <- as.list(GPBandit$def@refMethods)
   sort(names(Filter(function(f) inherits(f, "refMethodDef") && identical(f@refClassName, "GPBandit"), own)))
@@ -182,7 +190,7 @@ new_bandit <- function(config, queries = new_table(query_columns(config)), event
 
 first_memory <- function(config) if (!is.null(config$rule)) script_of(config$rule)$begin(config)
 
-# Every object of a reference class holds the class's definition, 0.9 MB in a file: ours look it up.
+# Every object of a reference class holds the class's definition, 0.9 MB in a file. Here an active binding finds it.
 without_definition <- function(object, generator) {
   frame <- as.environment(object)
   rm(".refClassDef", envir = frame)
@@ -200,16 +208,15 @@ definition_finders <- list(
 
 # ---- objects from outside -----------------------------------------------------------
 
-# A file, or another process, brings an object's whole environment: fields, but methods too, which anybody may have
-# replaced. Of these only the fields stay, if they are plain values; all else is the class's own. (What the fields
-# hold is
-# checked when the log is played, see rebuild().)
+# A file or another process supplies an object's whole environment: fields, but also methods, which anybody may have
+# replaced. Only fields with plain values are kept; everything else comes from the class. (The contents of the fields
+# are checked when the log is replayed, see rebuild().)
 sanitise <- function(bandit) {
   frame <- attr(bandit, ".xData")
   if (!isS4(bandit) || !is.environment(frame)) damaged("it has no environment")
   if (environmentIsLocked(frame)) damaged("its environment is locked")
   class <- as.character(class(bandit))
-  if (!class %in% names(definition_finders)) return(invisible(bandit))   # a class of the user's
+  if (!class %in% names(definition_finders)) return(invisible(bandit))   # a user's class
   # (Objects of 0.1.0 have no such field.)
   if (!exists("reasons", envir = frame, inherits = FALSE)) frame$reasons <- NULL
   kept <- c(names(methods::getClass(class)@fieldClasses), intersect(".said", ls(frame, all.names = TRUE)))
@@ -231,7 +238,7 @@ check_plain <- function(frame, names = ls(frame, all.names = TRUE)) {
   if (nzchar(invalid)) damaged(invalid)
 }
 
-# The environment of a bandit that a user hands over.
+# The environment of a bandit that a user supplies.
 frame_of <- function(bandit) {
   if (is.environment(bandit) && !isS4(bandit)) return(bandit)
   if (!cpp_is_trusted(attr(bandit, ".xData"))) sanitise(bandit)

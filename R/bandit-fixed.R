@@ -1,7 +1,7 @@
 # Inputs that are fixed in a suggestion. Layer: bandit.
 
-# Inputs that are fixed while asking: $suggest(fixed = ), $best(fixed = ). What of the domain is left is told by
-# slice_of(); it goes along with the contexts, and the core's log has it beside the eligible arms.
+# Inputs that are fixed in $suggest(fixed = ) and $best(fixed = ). slice_of() returns the remaining part of the domain.
+# It is passed along with the contexts, and the log stores it together with the eligible arms.
 
 with_fixed <- function(contexts, bandit, fixed) {
   if (is.null(fixed)) return(contexts)
@@ -21,7 +21,7 @@ with_fixed <- function(contexts, bandit, fixed) {
   contexts
 }
 
-# A named list of one value each.
+# A named list with one value each.
 check_fixed <- function(fixed, names) {
   allowed <- sprintf("NULL, or a named list with a value for some of the inputs %s", quoted(names))
   check_sound(fixed, "fixed", allowed)
@@ -39,7 +39,7 @@ check_fixed <- function(fixed, names) {
   values
 }
 
-# Are these queries where the inputs are fixed now?
+# Do the inputs of these queries have the values that are fixed now?
 in_slice <- function(bandit, ids, fixed) {
   here <- rep(TRUE, length(ids))
   for (k in seq_along(fixed$at)) {
@@ -48,7 +48,7 @@ in_slice <- function(bandit, ids, fixed) {
   here
 }
 
-# Places of a design where the inputs are fixed: moved there; those that cannot be played there become others that can.
+# Design points, moved to the fixed values. Those that are infeasible there are replaced by feasible points.
 moved_points <- function(bandit, points, contexts) {
   if (is.null(contexts$fixed)) return(points)
   config <- bandit$config

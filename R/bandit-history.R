@@ -9,8 +9,8 @@ query_frame <- function(bandit, ids) {
   cpp_frame(c(list(id = as.integer(ids) + ids_before(bandit)), columns))
 }
 
-# Columns that say to people which points these are: `arm` (1-based), inputs and contexts. `inputs` as in the log:
-# without columns where all points are tabulated.
+# Columns that identify points for users: `arm` (1-based), inputs and contexts. `inputs` as in the log: without columns
+# if all points are tabulated.
 point_columns <- function(bandit, arm, context, inputs) {
   config <- bandit$config
   size <- length(config$context_names)
@@ -28,7 +28,7 @@ point_frame <- function(bandit, arm, context, inputs) {
   cpp_frame(point_columns(bandit, arm, context, inputs))
 }
 
-# `mean` and `sd` of some queries, as they were at the choice: under the map of outputs that was in force then.
+# `mean` and `sd` of some queries at the time of the choice, under the outcome transform that was in force then.
 model_state_at_choice <- function(bandit, ids) {
   model_state <- cpp_frame(list(mean = bandit$queries$mean[ids], sd = bandit$queries$sd[ids]))
   if (is.null(bandit$config$outputs) && !has_likelihood(bandit$config)) return(model_state)
@@ -42,12 +42,12 @@ model_state_at_choice <- function(bandit, ids) {
   model_state
 }
 
-# What was told beside the rewards of some queries, of each outcome: noise variances, and of how many readings (or
-# trials) they are. A column for what any of them has.
+# Values reported together with the rewards of some queries, for each outcome: noise variances and the numbers of
+# replicates (or trials). Only columns with a value are returned.
 beside_rewards <- function(bandit, ids) {
   reported <- if (has_rule(bandit)) lapply(last_beside(bandit, ids), as.matrix)
           else core(cpp_bandit_reported(bandit$handle, as.integer(ids)))
-  # (One reading is what a reward is anyway.)
+  # (A size of 1 is the default, and not shown.)
   if (all(reported$size %in% c(NA, 1))) reported$size[] <- NA
   names <- outcome_names(bandit$config)
   said <- lapply(c("noise_var", "size", "spread"), function(column) {
@@ -57,7 +57,7 @@ beside_rewards <- function(bandit, ids) {
   Filter(function(column) !all(is.na(column)), unlist(said, recursive = FALSE))
 }
 
-# The history of some queries; columns of the log are picked, never the whole log converted.
+# The history of some queries. Columns of the log are subset; the whole log is never converted.
 bandit_history <- function(bandit, ids = NULL) {
   rebuild(bandit)
   if (is.null(ids)) {
@@ -81,14 +81,14 @@ bandit_history <- function(bandit, ids = NULL) {
   structure(columns, class = "data.frame", row.names = .set_row_names(length(ids)))
 }
 
-# What has become of each outcome of some queries: a matrix of status_names.
+# The status of each outcome of some queries: a matrix of status_names.
 outcome_cells <- function(bandit, id) {
   rebuild(bandit)
   cells <- cpp_bandit_cells(bandit$handle, as.integer(id))
   matrix(status_names[cells], nrow(cells), ncol(cells))
 }
 
-# What was told last beside the rewards of some queries.
+# The values last reported together with the rewards of some queries.
 last_beside <- function(bandit, ids) {
   records <- table_column(bandit$events, "kind") %in% event_kind[c("reward", "given", "amend")] &
     !is.na(table_column(bandit$events, "reward"))
@@ -97,7 +97,7 @@ last_beside <- function(bandit, ids) {
   lapply(stats::setNames(reported_columns, reported_columns), function(name) table_column(bandit$events, name)[last])
 }
 
-# Whom each of some queries met; NA where it has met nobody.
+# The opponent of each query in its comparison, NA if it has none.
 opponent_ids <- function(bandit, ids) {
   met <- rep(NA_integer_, length(ids))
   known <- status_of(bandit, ids) == "observed"
@@ -105,7 +105,7 @@ opponent_ids <- function(bandit, ids) {
   met
 }
 
-# Columns of them.
+# Columns that describe the opponents.
 opponents <- function(bandit, ids) {
   met <- opponent_ids(bandit, ids)
   some <- ifelse(is.na(met), 1L, met)
@@ -117,24 +117,24 @@ opponents <- function(bandit, ids) {
 
 is_ranking <- function(bandit, reported) identical(last_beside(bandit, reported$id)$other, reported$other)
 
-# The least id of each query's ranking.
+# The smallest id in each query's ranking.
 rankings_of <- function(bandit, ids) {
   all <- seq_len(table_size(bandit$queries))
   known <- all[status_of(bandit, all) == "observed"]
   following <- rep(NA_integer_, length(all))
   following[known] <- last_beside(bandit, known)$other
   out <- at <- following[ids]
-  # (Once around each of them: the longest has so many.)
+  # (One pass around the cycle of each ranking; the longest ranking has this length.)
   for (step in seq_len(most_ranked)) out <- pmin(out, at <- following[at])
   out
 }
 
 status_name <- function(config) beside("status", config$domain$names)
 
-# The history of a bandit, or of a search, tells what became of each experiment.
+# Is this the history of a bandit or of a search? It has the status of each experiment.
 is_history <- function(data) all(c("id", "action", "segment", "status") %in% names(data))
 
-# What stands there beside inputs, contexts and rewards.
+# Columns of a history other than inputs, contexts and rewards.
 columns_of_history <- function(data) {
   c("id", "arm", "mean", "sd", "width", "action", "segment", "status", "reason", "phase", "propensity", "size",
     "spread", grep("^(g|kappa)[0-9]+$", names(data), value = TRUE))
@@ -149,5 +149,5 @@ has_failed <- function(data) {
   !is.na(status) & !status %in% c("pending", "observed", "observed")
 }
 
-# The same of a bandit's history.
+# The same for a bandit's history.
 own_history <- function(bandit, ids = NULL) own_columns(bandit_history(bandit, ids), given_names(bandit$config))

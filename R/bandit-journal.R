@@ -1,17 +1,19 @@
-# Journals: a log in a file that only grows. Layer: bandit.
+# Journals: the event log in an append-only file. Layer: bandit.
 
-# The journal: a bandit's event log in a file that only grows. A line is one change (what
-# happens at once or not at all), made of parts separated by ";", each a letter and values:
-#   q  a query: the columns of the log's queries that are known at the choice
-#   e  an event: kind, id, reward, time, what was told beside the reward, constraint values
-#   a  what could be played at a query, where it was not everything: its id, and the arms and the inputs that were fixed
-#   w  why a query was given up: its id, and text
-#   m  what a script's rule remembers after the change
-#   f  a refit's parameters        x  the log was emptied
-#   r  the state of R's random generator after the change; p: only its position moved
-#   n  a note of maximize_bandit(): its name and its value
+# The journal: a bandit's event log in an append-only file. A line is one change, which
+# happens completely or not at all. Its parts are separated by ";". Each part is a letter and values:
+#   `q`  a query: the columns of the log's queries that are known at the choice.
+#   `e`  an event: kind, id, reward, time, values reported with the reward, constraint values.
+#   `a`  the points eligible for a query, if not all were: its id, the arms and the fixed inputs.
+#   `w`  why a query was withdrawn: its id, and text.
+#   `m`  the memory of a script's rule after the change.
+#   `f`  a refit's parameters.
+#   `x`  the log was emptied.
+#   `r`  the state of R's random generator after the change.
+#   `p`  the same if only the generator's position moved.
+#   `n`  a note of maximize_bandit(): its name and its value.
 # The first line holds the format's version, the state of R's random generator and the bandit's settings. Numbers are
-# written as hexadecimal fractions, which are exact; other R data as value_text() has them. All is ASCII.
+# written as hexadecimal fractions, which are exact; other R data in the format of value_text(). The file is ASCII.
 
 journal_format <- 3L
 journal_magic <- "gpbandits-journal"
@@ -27,7 +29,7 @@ open_journal <- function(file, like, rng, trust) {
 
 # ---- writing ----------------------------------------------------------------
 
-# The path that stays right when the working directory changes.
+# The absolute path, which remains valid when the working directory changes.
 journal_path <- function(file, arg = "journal", links = 40) {
   file <- path.expand(check_string(file, arg))
   directory <- dirname(file)
@@ -38,7 +40,7 @@ journal_path <- function(file, arg = "journal", links = 40) {
   path <- file.path(normalizePath(directory), basename(file))
   target <- Sys.readlink(path)
   if (is.na(target) || !nzchar(target)) return(path)
-  # The file that a link leads to, which need not exist yet.
+  # The target of a symbolic link, which need not exist yet.
   if (links == 0) stop_argument(arg, sprintf("a link without an end (%s)", quoted(file)), "a file")
   journal_path(if (startsWith(target, "/")) target else file.path(dirname(path), target), arg, links - 1)
 }
@@ -64,7 +66,7 @@ file_journal <- function(path, end, rng) {
   structure(list(path = path, end = end, rng = rng), class = "bandit_file_journal")
 }
 
-# Appends one line. Returns what commit() puts into the bandit's fields when the line is on the disk.
+# Appends one line. Returns the values that commit() assigns to the bandit's fields once the line is on the disk.
 journal_write <- function(bandit, parts) {
   seed <- current_seed()
   line <- paste(c(parts, seed_part(seed, bandit$journal$rng)), collapse = ";")
@@ -152,7 +154,7 @@ journal_io <- function(expr) {
   })
 }
 
-# What has changed of the generator's state: its second number is a position for most kinds.
+# The change of the generator's state. The second number is a position for most kinds.
 seed_part <- function(seed, last) {
   if (is.null(seed) || identical(seed, last)) return(NULL)
   if (length(seed) > 2 && length(seed) == length(last) && identical(seed[-2], last[-2])) return(paste("p", seed[2]))
@@ -185,7 +187,7 @@ read_journal <- function(file, arg, trust) {
   found
 }
 
-# The settings. Journals of before this format hold what R serialised, which opening would have to trust.
+# The settings. Journals of earlier formats hold serialised R objects, which are not safe to read.
 journal_config <- function(contents, file, arg, trust) {
   header <- header_parts(contents$lines)
   if (length(header) < 2 || header[1] != journal_magic) {
@@ -207,7 +209,7 @@ journal_config <- function(contents, file, arg, trust) {
   })
 }
 
-# The first line's words: name, format, generator, and the settings, which may hold blanks.
+# The words of the first line: name, format, generator, and the settings, which may contain blanks.
 header_parts <- function(lines) {
   if (length(lines) == 0) return(character())
   words <- strsplit(lines[1], " ", fixed = TRUE)[[1]]
@@ -216,14 +218,14 @@ header_parts <- function(lines) {
 
 header_seed <- function(lines) strsplit(header_parts(lines)[3], ",", fixed = TRUE)[[1]]
 
-# A state of R's random generator in words, which must be one of a generator that is here: R ends in errors of its own
-# at the first number drawn from any other.
+# A state of R's random generator from words. It must belong to a generator that this R has; for any other, R raises an
+# error at the first random number.
 seed_from_words <- function(words) {
   seed <- suppressWarnings(as.integer(words))
   if (any(is.na(seed) & words != "NA")) stop_fault("a random generator's state of other words than numbers")
   kind <- seed[1] %% 100L + 1L
   numbers <- c(3, 2, 2, 625, 101, NA, 101, 6)[kind]
-  # (One of the user's own holds what it likes.)
+  # (A user-supplied generator may have any state.)
   whole <- if (is.na(numbers)) identical(kind, 6L) && RNGkind()[1] == "user-supplied" else length(seed) == 1 + numbers
   # (`binomial`: since R 4.7. An earlier R reads such a state without it, see restore_rng().)
   normal <- (seed[1] %/% 100L) %% 100L
@@ -235,7 +237,7 @@ seed_from_words <- function(words) {
   seed
 }
 
-# Tables and notes from the lines after the first, and the bandit that they make.
+# Tables and notes from the lines after the first, and the bandit with these tables.
 replay_lines <- function(config, lines, seed, trust) {
   parts <- unlist(strsplit(lines, ";", fixed = TRUE))
   letter <- substr(parts, 1, 1)
@@ -260,7 +262,7 @@ replay_lines <- function(config, lines, seed, trust) {
   list(bandit = bandit, notes = notes, rng = rng)
 }
 
-# Rows of events, also as they were before replicates and comparisons.
+# Rows of events, also in the format from before replicates and comparisons.
 text_as_events <- function(text, columns) {
   later <- names(columns) %in% later_event_columns
   if (length(text) == 0 || lengths(strsplit(text[1], " ", fixed = TRUE)) != sum(!later)) return(text_as_rows(text,
@@ -285,7 +287,7 @@ text_as_rows <- function(text, columns) {
   stats::setNames(rows, names(columns))
 }
 
-# `words`: of the state to begin with, "-" where there was none. A part "r" holds a whole state, "p" its position alone.
+# `words`: the initial state, "-" if there was none. A part "r" holds a whole state, "p" its position alone.
 last_seed <- function(letter, text, words) {
   whole <- max(0, which(letter == "r"))
   if (whole > 0) words <- strsplit(text[whole], " ", fixed = TRUE)[[1]]
@@ -296,7 +298,7 @@ last_seed <- function(letter, text, words) {
   seed_from_words(words)
 }
 
-# ---- whose file it is ---------------------------------------------------------
+# ---- ownership of the file ----------------------------------------------------
 
 check_same_settings <- function(theirs, ours, file, arg) {
   names <- union(names(theirs), names(ours))

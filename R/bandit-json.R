@@ -107,7 +107,7 @@ as_json <- function(bandit) {
 #' @export
 from_json <- function(text) {
   if (missing(text)) stop_missing("text", "JSON as as_json() writes it")
-  # (Of any class: others mark text as JSON.)
+  # (Any class is accepted: other packages mark text as JSON by a class.)
   if (is.character(text)) text <- as.vector(unclass(text))
   if (!is.character(text) || length(text) == 0 || anyNA(text)) {
     stop_argument("text", describe(text), "JSON as as_json() writes it")
@@ -126,7 +126,7 @@ json_format <- "gpbandits bandit"
 json_version <- 1L
 
 check_plain_settings <- function(config) {
-  # (A prior over the optimum is kept with the policy that uses it.)
+  # (A prior over the optimum is part of the policy that uses it.)
   settings <- c(config, list(prior_optimum = config$policy$prior_optimum))
   settings$policy$prior_optimum <- NULL
   code <- Filter(function(name) has_code(settings[[name]]), names(settings))
@@ -137,7 +137,7 @@ check_plain_settings <- function(config) {
   }
 }
 
-# The log's events, with the constraint values that came with them.
+# The log's events, with the constraint values reported in them.
 events_with_values <- function(bandit) {
   events <- table_columns(bandit$events)
   queries <- table_columns(bandit$queries)
@@ -157,12 +157,12 @@ json_columns <- function(table, names) {
   }))
 }
 
-# Digits that give the same double again, as few as do it.
+# The fewest digits that give the same double when read.
 json_numbers <- function(x) {
   if (is.integer(x)) return(ifelse(is.na(x), "null", sprintf("%d", x)))
   words <- sprintf("%.15g", x)
   rough <- which(is.finite(x))
-  rough <- rough[cpp_numbers_from_words(words[rough]) != x[rough]]  # (As they are read: R itself rounds twice.)
+  rough <- rough[cpp_numbers_from_words(words[rough]) != x[rough]]  # (Compared as read here: R rounds twice.)
   words[rough] <- sprintf("%.17g", x[rough])
   other <- !is.finite(x)
   words[other] <- ifelse(is.na(x[other]) & !is.nan(x[other]), "null", json_words(as.character(x[other])))

@@ -1,7 +1,7 @@
 # Columns of a bandit's log and the reading of its rows. Layer: bandit.
 
-# Places in the log are those of the core: `arm` the 0-based number of an arm or of a product's row (NA on a box),
-# `context` that of a known context, and the model inputs, none where these numbers say it all.
+# Points in the log have the core's format. `arm`: the 0-based number of an arm or of a product's row (NA on a box).
+# `context`: the number of a known context. Model inputs are logged only if these numbers do not determine the point.
 logged_inputs <- function(config) {
   if (is_tabulated_space(config)) character() else paste0("in.", seq_along(input_names(config)))
 }
@@ -17,7 +17,7 @@ query_columns <- function(config) {
     if (length(phase_names(config))) list(phase = integer()))
 }
 
-# Why queries were made, by the numbers in the log; none where that is not said.
+# The reasons why queries were made, in the order of their numbers in the log; NULL if no reasons are logged.
 phase_names <- function(config) {
   if (!is.null(config$rule)) c("given", script_of(config$rule)$phases(constraint_count(config)))
   else trait(config$policy, "phases")
@@ -25,24 +25,25 @@ phase_names <- function(config) {
 
 phases_of <- function(bandit, ids) phase_names(bandit$config)[bandit$queries$phase[ids]]
 
-# `noise_var`: of the reward, where that is its own (of an amendment: NA as it was, 0 the bandit's own again); `size`:
-# of how many readings it is the mean (or trials, or exposure),
-# NA for 1; `spread`: the sum of their squares about it; `other`: the query that it was compared with; `outcome`: the
-# number of the outcome that the event is about, NA where there is one, or for all of them; `arms`: what could be
-# played at
-# a query, arms and inputs that were fixed, as the core writes it; NA for everything. Of a checkpoint
-# (R/store-compact-forget.R) `size` is the number of rounds before, `other` that of the sums that follow, `spread` how
-# many rounds were explored, `reward` the last query that was asked before all that is forgotten was known (NA: none
-# that is kept), `time` the latest.
+# Columns of an event after its kind, id, reward and time:
+#   `noise_var`  of the reward, if it is not the bandit's (in an amendment: NA unchanged, 0 the bandit's again).
+#   `size`       the number of replicates (or trials, or the exposure) of the reward, NA for 1.
+#   `spread`     the sum of the squared deviations of the replicates from their mean.
+#   `other`      the query with which it was compared.
+#   `outcome`    the number of the outcome, NA if there is only one, or for all outcomes.
+#   `arms`       the points eligible at a query (arms and fixed inputs) in the core's format, NA for all.
+# In a checkpoint (R/store-compact-forget.R) `size` is the number of rounds before it, `other` the number of the sums
+# that follow, `spread` the number of explored rounds and `time` the latest time. `reward` is the last query made before
+# all forgotten rewards were observed (NA: no such query is kept).
 event_columns <- function() {
   list(kind = integer(), id = integer(), reward = double(), time = double(), noise_var = double(), size = double(),
        spread = double(), other = integer(), outcome = integer(), arms = character())
 }
 
-# Of these the log's first format had none.
+# Columns that the log's first format did not have.
 later_event_columns <- c("size", "spread", "other")
 
-# The places of some queries, and `contexts`, a row each (NULL where there are none).
+# The points of some queries, and `contexts`, a row each (NULL if there are none).
 logged_points <- function(bandit, ids) {
   config <- bandit$config
   arm <- bandit$queries$arm[ids]
@@ -56,24 +57,24 @@ logged_points <- function(bandit, ids) {
        contexts = if (ncol(inputs) > d) inputs[, -seq_len(d), drop = FALSE])
 }
 
-# Some points and their contexts as the log has them, and as the core takes them.
+# Some points and their contexts in the format of the log, which is also the core's.
 points_in_log <- function(config, points, contexts) {
   inputs <- if (is_tabulated_space(config)) matrix(0, point_total(points), 0)
             else unname(cbind(points$inputs, contexts$values))
   list(arm = points$arm, context = contexts$row, inputs = inputs)
 }
 
-# Contexts of the log's queries as the core takes them.
+# Contexts of the log's queries in the core's format.
 logged_contexts <- function(bandit, queries) {
   d <- length(model_names(bandit$config$domain))
   values <- queries$inputs
   list(row = queries$context, values = values[, seq_len(ncol(values)) > d, drop = FALSE])
 }
 
-# The log gets what the core's object knows and it does not. `refits`: the parameters of the refits among the
-# new events, if there are any. Where `keep` is FALSE the object is dropped: it failed in the middle of a change.
-# `written`: the new events come from where the log is kept, and are returned. `fields`: others that change with it.
-# `reason`: of the queries that the new events give up.
+# Appends the events of the core's object that the log does not have yet. `refits`: the parameters of the refits among
+# them, if there are any. If `keep` is FALSE, the object is dropped, because it failed in the middle of a change.
+# `written`: the new events come from the journal or store, and are returned. `fields`: other fields that change with
+# the log. `reason`: why the queries of the new events were withdrawn or failed.
 sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE, fields = list(), reason = NULL) {
   fields <- c(fields, if (!is.null(refits)) list(refits = c(bandit$refits, refits)), if (!keep) list(handle = NULL))
   durable <- if (!written && !is.null(bandit$journal)) {
@@ -83,26 +84,26 @@ sync_log <- function(bandit, handle, refits = NULL, keep = TRUE, written = FALSE
   invisible(suspendInterrupts(cpp_log_follow(handle, bandit, fields, durable, keep, written)))
 }
 
-# ---- why queries were given up ----------------------------------------------------------
-# The field `reasons` has the reasons of queries that failed or were withdrawn, named by the queries' ids; NULL where
-# there are none. An event brings its reason in the column `reason`, which the log's table does not have.
+# ---- why queries were withdrawn or failed -----------------------------------------------
+# The field `reasons` has the reasons of queries that failed or were withdrawn, named by the queries' ids; NULL if
+# there are none. New events have their reason in the column `reason`, which the log's table does not have.
 
 giving_up <- event_kind[c("withdraw", "fail")]
 
-# Rows of events, those that give a query up with a reason.
+# Rows of events; those that withdraw a query, or state its failure, get the reason.
 with_reason <- function(events, reason) {
   if (!is.null(reason)) events$reason <- ifelse(events$kind %in% giving_up, reason, NA_character_)
   events
 }
 
-# The field after queries (rows of the log) were given up.
+# The field after queries (rows of the log) failed or were withdrawn.
 reasons_with <- function(bandit, id, reason) {
   reasons <- bandit$reasons
   if (length(id)) reasons[as.character(id + ids_before(bandit))] <- reason
   reasons
 }
 
-# The reasons of some queries (rows of the log); of what has a result after all none is shown.
+# The reasons of some queries (rows of the log); NA for queries that received a result later.
 reasons_of <- function(bandit, id) {
   found <- unname(bandit$reasons)[match(id + ids_before(bandit), names(bandit$reasons))]
   ifelse(status_of(bandit, id) %in% c("pending", "observed", "lost"), NA_character_, as.character(found))
@@ -119,8 +120,8 @@ check_reasons <- function(bandit) {
   if (!right) damaged("its reasons are not those of queries")
 }
 
-# Rows of a scripted bandit's log, whose rewards and constraint values are still to come: as the core has them for a
-# bandit.
+# Rows of a scripted bandit's log whose rewards and constraint values are not observed yet, in the format that the core
+# uses for other bandits.
 new_rows <- function(config, queries) {
   count <- length(queries$arm)
   queries[value_columns(config)] <- list(rep(NA_real_, count))
@@ -136,8 +137,8 @@ g_columns <- function(config, g) {
   stats::setNames(lapply(seq_len(constraint_count(config)), function(j) g[, j]), constraint_names(config, "g"))
 }
 
-# Values of outcomes and constraints of the events, beside the queries that they belong to. (What has become
-# of the queries only the core can say.)
+# Adds the values of outcomes and constraints in the events to their queries. (Only the core can determine the
+# queries' statuses.)
 add_rewards <- function(queries, events, config) {
   reported <- events$kind %in% recording & !is.na(events$reward)
   values <- value_columns(config)
@@ -162,7 +163,7 @@ logged_values <- function(bandit, id) {
   matrix(unlist(lapply(columns, function(name) get(name, envir = bandit$queries)[id])), length(id), length(columns))
 }
 
-# Inputs of some queries as the kernel sees them (a matrix counts arms from 1).
+# Inputs of some queries in the kernel's format (for a matrix kernel, arms are counted from 1).
 known_inputs <- function(bandit, ids) {
   points <- logged_points(bandit, ids)
   inputs_of_kernel(bandit$config, cbind(points$inputs, points$contexts), points$arm)
@@ -175,7 +176,7 @@ inputs_of_kernel <- function(config, inputs, arm) {
   x
 }
 
-# What may be told beside `count` rewards, as the log has it.
+# Optional values reported with `count` rewards, in the log's format.
 observation_extras <- function(count, noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
                         outcome = NA_integer_) {
   if (nargs() == 1 && count == 1) return(nothing_beside)
@@ -187,7 +188,7 @@ observation_extras <- function(count, noise_var = NA_real_, size = NA_real_, spr
 nothing_beside <- list(noise_var = NA_real_, size = NA_real_, spread = NA_real_, other = NA_integer_,
                        outcome = NA_integer_)
 
-# When queries were asked (or points given): their events come in the order of their ids.
+# When queries were made (or points given): their events are in the order of their ids.
 query_times <- function(bandit, ids) {
   events <- bandit$events
   asked <- which(table_column(events, "kind") %in% event_kind[c("query", "given")])
@@ -197,7 +198,7 @@ query_times <- function(bandit, ids) {
 
 known_ids <- function(bandit) which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
 
-# Those of queries that stay.
+# The reasons of the queries that are kept.
 reasons_after <- function(bandit, new) {
   first <- new$events$kind[1] %in% event_kind[["checkpoint"]]
   kept <- bandit$reasons[as.integer(names(bandit$reasons)) > if (first) new$events$size[1] else 0]

@@ -1,6 +1,6 @@
 # Print, summary and conversion of bandits. Layer: bandit.
 
-# What prints, summarises and converts bandits, runs and comparisons.
+# Methods for bandits, runs and comparisons.
 
 bandit_story <- function(bandit) {
   facts <- bandit_facts(bandit)
@@ -118,7 +118,7 @@ print.GPBandit <- function(x, ...) {
   invisible(x)
 }
 
-# Bandits are equal if their settings and their logs are, whatever each has computed of them by now.
+# Bandits are equal if their settings and logs are equal, regardless of cached computations.
 #' @method all.equal GPBandit
 #' @export
 all.equal.GPBandit <- function(target, current, ...) {

@@ -51,7 +51,7 @@
 #' @name bandit-model
 NULL
 
-# The frame of a bandit that has a model to speak of, as looks go by it.
+# The environment of a bandit that has a model, or of its copy after the refit that is due (see looked_at()).
 model_frame <- function(object, what) {
   frame <- frame_of(check_bandit(object))
   if (!has_posterior(frame)) {
@@ -77,10 +77,10 @@ coef_of <- function(config) {
     if (length(unique(config$mean)) == 1) c(mean = config$mean[[1]]))
 }
 
-# Have rewards a noise variance of the model's?
+# Is the noise variance of rewards a parameter of the model?
 trait_of_noise <- function(config) is.null(config$rewards) || trait(config$rewards, "noise")
 
-# Of a rule over several posteriors: those of f, then of each constraint.
+# For a rule with several posteriors: the parameters of f, then those of each constraint.
 coef_of_models <- function(config) {
   each <- lapply(config$model_settings, function(one) {
     c(kernel_parameters(one$kernel), noise_var = one$noise_var,
@@ -107,15 +107,13 @@ fitted.GPBandit <- function(object, ...) {
 fitted_rows <- function(frame, rows) {
   names <- given_names(frame$config)
   ids <- as.character(own_columns(rows, names)$id)
-  found <- own_columns(posterior_of_rows(frame, rows), names)
+  found <- own_columns(bandit_posterior(frame, rows, NULL), names)
   if (!has_outcomes(frame$config)) return(stats::setNames(found$mean, ids))
   outcomes <- outcome_names(frame$config)
   out <- as.matrix(found[intersect(c(paste0(outcomes, "_mean"), "mean"), base::names(found))])
   dimnames(out) <- list(ids, outcomes)
   out
 }
-
-posterior_of_rows <- function(frame, rows) bandit_posterior(frame, rows, NULL)
 
 #' @rdname bandit-model
 #' @export
@@ -159,26 +157,24 @@ logLik.GPBandit <- function(object, ...) {
             class = "logLik")
 }
 
-# The parameters that refits have estimated.
+# The number of parameters that refits have estimated.
 estimated_count <- function(frame) {
   rule <- frame$config$refit
   if (is.null(rule) || !any(vapply(frame$refits, is_real_refit, NA))) return(0L)
   length(kernel_parameters(frame$config$kernel)) + !isTRUE(rule$settings$fix_noise) + (rule$mean == "fit")
 }
 
-# The bandit's model as a regression on the rewards since the last restart, in the model's units, and the logarithm of
-# how much the output transform stretches them.
+# The bandit's model as a regression on the rewards since the last restart, in the model's units, and the log Jacobian
+# of the outcome transform.
 regression_of <- function(frame, what) {
   config <- current_config(frame)
   check_plain_model(frame, what)
   rebuild(frame)
-  known <- each_measurement(core(cpp_bandit_known(frame$handle, 1L)))
-  map <- output_map(config)
-  scaled <- through_map(map, known, config$noise_var)
-  own <- if (!all(is.na(scaled$noise_var))) scaled$noise_var
-  y <- scaled$value - known_prior_mean(frame, known$id, config$mean)
+  known <- core(cpp_bandit_measurements(frame$handle, 1L, output_map(config), config$noise_var))
+  own <- if (!all(is.na(known$noise_var))) known$noise_var
+  y <- known$value - known_prior_mean(frame, known$id, config$mean)
   list(regression = gp_regression(known_inputs(frame, known$id), y, config$kernel, config$noise_var, 0, own),
-       log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
+       log_slope = known$log_slope)
 }
 
 check_plain_model <- function(frame, what) {
@@ -245,7 +241,7 @@ settings_as_arguments <- function(config) {
 
 updatable <- c("kernel", "noise_var", "policy", "mean", "pending", "changes", "refit", "engine", "accuracy", "failures")
 
-# With these the refits stay.
+# A change of these settings keeps the refits.
 keeps_refits <- c("policy", "pending", "engine", "accuracy")
 
 #' @rdname bandit-model
@@ -269,7 +265,7 @@ update.GPBandit <- function(object, ...) {
   }
   out <- new_bandit(config, table_copy(frame$queries), table_of(events), refits, reasons = frame$reasons)
   rebuild(as.environment(out))
-  # (Output transforms come with refits.)
+  # (Refits include outcome transforms; without refits the transform must be fitted here.)
   rescale_if_due(as.environment(out))
   out
 }
@@ -308,7 +304,7 @@ glance.GPBandit <- function(x, ...) {
     own_columns(bandit_best(frame, NULL), given_names(config))
   }
   status <- status_of(frame, seq_len(table_size(frame$queries)))
-  # (Not every bandit has a likelihood, or one recommended point.)
+  # (Some bandits have no likelihood, or no single recommended point.)
   likelihood <- or_else(attempt(as.numeric(logLik.GPBandit(x))), NA_real_)
   data.frame(nobs = nobs.GPBandit(x), pending = sum(status == "pending"), logLik = likelihood,
              noise_var = if (trait_of_noise(config)) or_else(config$noise_var, NA_real_) else NA_real_,
@@ -326,7 +322,7 @@ augment.GPBandit <- function(x, newdata = NULL, context = NULL, ...) {
   config <- frame$config
   rows <- if (is.null(newdata)) bandit_history(frame) else as.data.frame(newdata)
   if (nrow(rows) == 0) return(rows)
-  found <- if (is.null(newdata)) posterior_of_rows(frame, rows) else bandit_posterior(frame, newdata, context)
+  found <- if (is.null(newdata)) bandit_posterior(frame, rows, NULL) else bandit_posterior(frame, newdata, context)
   found <- own_columns(found, given_names(config))
   of <- function(what) {
     columns <- if (has_outcomes(config)) paste0(outcome_names(config), "_", what) else what

@@ -1,8 +1,8 @@
 # `$observe()`, `$add()`, `$amend()`, `$withdraw()`, `$fail()`, `$rank()`. Layer: bandit.
 
-# The core takes rewards that are in order at once; else it is found out here, with words, what is to be done with them.
+# The core records valid rewards at once; other cases are handled here, or are errors with an explanation.
 bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, size = NULL, prefer = NULL, ...) {
-  if (!is.null(bandit$journal) && needs_transaction(bandit)) {
+  if (needs_transaction(bandit)) {
     return(observe_in(bandit, id, reward, constraints, time, noise_var, size = size, prefer = prefer, ...))
   }
   if (...length()) {
@@ -60,8 +60,8 @@ observe_measurements <- function(bandit, id, reward, constraints, time, noise_va
        lapply(beside, `[`, new))
 }
 
-# Rows of pending queries whose numbers were rounded by hand become points of their own, with the settings that were
-# used, in the place of these queries: all of them or none. The other rows are returned, without those that came before.
+# Rows of pending queries whose settings were rounded by hand. They become new points with the settings that were used,
+# and the queries are withdrawn: for all such rows or for none. Returns the other rows, without those reported before.
 observe_rounded <- function(bandit, data, constraints, time, noise_var, size) {
   check_data_frame(data, "id")
   config <- bandit$config
@@ -89,7 +89,7 @@ observe_rounded <- function(bandit, data, constraints, time, noise_var, size) {
   data[!(rounded | again), , drop = FALSE]
 }
 
-# An error in one of several rows comes before any of them has changed something. (A store undoes its changes.)
+# An error in one of several rows is raised before any row changes the bandit. (A store undoes its changes.)
 check_all_rows <- function(bandit, data, time) {
   rehearsal <- as.environment(bandit_copy(bandit))
   suppressWarnings(suppressMessages({
@@ -99,7 +99,7 @@ check_all_rows <- function(bandit, data, time) {
   }))
 }
 
-# Is this what a query was withdrawn for, with the same values? (Other values are an error, none is FALSE.)
+# Was the query withdrawn in favour of this row, with the same values? (Other values are an error; no such row: FALSE.)
 is_reported_again <- function(bandit, id, used, row) {
   known <- bandit_history(bandit)
   known <- known[seq_len(nrow(known)) > id & known$status == "observed", , drop = FALSE]
@@ -118,7 +118,7 @@ is_reported_again <- function(bandit, id, used, row) {
              sprintf("Use `$amend()` to change the values of query %.0f.", known$id[1]), argument = "id")
 }
 
-# One query's reward belongs to other settings: these are added, and the query is withdrawn.
+# The reward of one query belongs to other settings: a point with these is added, and the query is withdrawn.
 use_settings <- function(bandit, id, used, row, time = NULL) {
   config <- bandit$config
   domain <- config$domain
@@ -172,7 +172,7 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
   record(bandit, "amend", id[new], reward[new], beside = lapply(beside, `[`, new))
 }
 
-# `failed`: it was tried.
+# `failed`: TRUE if the point was evaluated without a result.
 bandit_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, ...) {
   reason <- check_reason(reason)
   if (needs_transaction(bandit)) return(withdraw_in(bandit, id, failed, outcome, reason, ...))
@@ -187,13 +187,14 @@ bandit_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, .
   record(bandit, if (failed) "fail" else "withdraw", id, reason = reason)
 }
 
-# Without a reward the point is pending: somebody else is trying it.
+# Without a reward the point is pending, for example because another process evaluates it.
 bandit_add <- function(bandit, x, arm, reward, constraints, context, time, noise_var, size = NULL, ...) {
   check_dots_empty(..., allowed = c("x", "arm", "reward", "constraints", "context", "time", "noise_var", "size"))
   add_given(bandit, x, arm, reward, constraints, context, time, noise_var, size)
 }
 
-# `find`: which points there are; `measurements`: the sizes and spreads of rewards that are means of readings.
+# `find`: a function that finds the points; `measurements`: the sizes and spreads of rewards that are means of
+# replicates.
 add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context = NULL, time = NULL, noise_var = NULL,
                       size = NULL, measurements = NULL, find = find_points) {
   if (needs_transaction(bandit)) {

@@ -1,6 +1,6 @@
 # Posteriors, Pareto fronts and feasibility of several outcomes. Layer: bandit.
 
-# What a bandit with several outcomes is told, and what it answers.
+# Observed values and predictions of bandits with several outcomes.
 
 # ---- values --------------------------------------------------------------------------------
 
@@ -11,7 +11,7 @@ check_choices <- function(x, choices, arg) {
   x
 }
 
-# ---- answers -------------------------------------------------------------------------------
+# ---- predictions ---------------------------------------------------------------------------
 
 # Means and sds of all outcomes in the model's units, a column each.
 scaled_outcomes_at <- function(bandit, points, context) {
@@ -46,7 +46,7 @@ outcomes_at <- function(bandit, points, context) {
   cpp_frame(columns)
 }
 
-# The probability that all limits hold; 1 without limits, NA where a limited outcome has not been seen.
+# The probability that all limits hold; 1 without limits, NA if a limited outcome has no observations.
 feasibility <- function(config, scaled) {
   roles <- outcome_roles(config)
   limited <- which(vapply(roles, is_limited, NA))
@@ -63,7 +63,7 @@ warn_infeasible <- function(found, wanted) {
                  ". This is the most probable one (", format(found, digits = 3), ").")
 }
 
-# The largest weighted sum of the objectives' means among the front.
+# The point of the front with the largest weighted sum of the objectives' means.
 best_of_front <- function(bandit, context, feasible, weights) {
   wanted <- objectives(bandit$config)
   allowed <- paste("a number >= 0 for each objective:", paste(wanted, collapse = ", "))
@@ -82,7 +82,7 @@ objective_signs <- function(config) {
   vapply(outcome_roles(config)[objectives(config)], trait, 0, "sense")
 }
 
-# Places that are looked at for the front: all arms, or points spread over the domain and those played.
+# Candidates for the front: all arms, or points spread over the domain and those played.
 front_candidates <- function(bandit, contexts) {
   config <- bandit$config
   domain <- config$domain
@@ -95,7 +95,7 @@ front_candidates <- function(bandit, contexts) {
   list(arm = c(spread$arm, own$arm), inputs = rbind(unname(spread$inputs), unname(own$inputs)))
 }
 
-# The candidates that no other beats in all objectives, by their posterior means.
+# The candidates that no other candidate dominates, by the posterior means of all objectives.
 bandit_front <- function(bandit, context, feasible = 0.5, ...) {
   check_dots_empty(..., allowed = c("context", "feasible"))
   rebuild(bandit)
@@ -131,7 +131,7 @@ point_frame_of <- function(bandit, points, contexts) {
   point_frame(bandit, seen$arm, seen$context, seen$inputs)
 }
 
-# Rows that no other row equals or exceeds everywhere (of equal rows the first).
+# Rows that no other row equals or exceeds in all columns (of equal rows the first).
 is_nondominated <- function(values) {
   n <- nrow(values)
   if (n == 0) return(logical())
@@ -144,7 +144,7 @@ is_nondominated <- function(values) {
   seq_len(n) %in% kept
 }
 
-# ---- in words ------------------------------------------------------------------------------
+# ---- descriptions --------------------------------------------------------------------------
 
 outcomes_in_words <- function(best, config) {
   each <- vapply(outcome_names(config), function(name) {
@@ -154,8 +154,9 @@ outcomes_in_words <- function(best, config) {
          if (has_limits(config)) sprintf("; feasible with probability %.3g", best$feasible))
 }
 
-# Would a point that none of `best` (the recommended one, or the front) beats be allowed if only this limit were not?
-# (Of several objectives: beats but for a hundredth of their ranges, for a front is made of candidates.)
+# Does this limit bind? That is: without it, would a point be allowed that no row of `best` (the recommended point, or
+# the front) dominates? (With several objectives it must be better by a hundredth of their ranges, because the front
+# consists of candidates only.)
 limits_that_bind <- function(bandit, config, best, probability) {
   points <- front_candidates(bandit, contexts_for(bandit, NULL, 1L))
   scaled <- scaled_outcomes_at(bandit, points, NULL)
@@ -178,7 +179,7 @@ limits_that_bind <- function(bandit, config, best, probability) {
 
 infeasible_words <- "no point is feasible by the policy's bounds: the limits cannot all hold"
 
-# Is the optimistic set of UCB under limits empty, among arms or the points that are looked at?
+# Is the optimistic feasible set of UCB under limits empty, among all arms or the candidates?
 declares_infeasible <- function(bandit) {
   config <- current_config(bandit)
   if (!trait(config$policy, "declares") || !has_limits(config)) return(FALSE)

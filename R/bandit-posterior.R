@@ -1,6 +1,6 @@
 # `$posterior()`, `$draw()` and `$best()`. Layer: bandit.
 
-# `x`: points by their inputs (of a product: of the box alone, where `arm` gives the rows); `arm`: by their numbers.
+# `x`: points by their inputs (of a product: of the box alone, if `arm` gives the rows); `arm`: points by their numbers.
 bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level = 0.95, ..., arg = "x") {
   check_dots_empty(..., allowed = c("x", "context", "arm", "scale", "level"))
   rebuild(bandit)
@@ -17,15 +17,15 @@ bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level
   in_scale_of_rewards(scaled_posterior_at(bandit, points, context), current_config(bandit), scale, level)
 }
 
-# Is this a data.frame that `$suggest()`, `$best()` or `$history()` gave? (It has more columns than the inputs.)
+# Is this a data.frame returned by `$suggest()`, `$best()` or `$history()`? (It has more columns than the inputs.)
 is_own_frame <- function(config, x) {
   is.data.frame(x) && any(c("id", "arm", "mean", "sd", "feasible") %in% setdiff(names(x), given_names(config)))
 }
 
-# Where a posterior is asked for: unlike points that are played these may lie outside the domain.
+# Points at which a posterior is requested: unlike points that are played, these may lie outside the domain.
 asked_points <- function(domain, x, arm, arg = "x") {
   if (!is.null(arm)) return(find_points(domain, x, arm, arg))
-  # Arms may share their inputs: all arms are asked for by number, not by what they look like.
+  # Arms may share their inputs, so all arms are requested by number, not by their inputs.
   if (is.null(x)) {
     if (!can_count(domain)) {
       stop_missing(arg, paste("points to predict at, because the domain is", describe_domain(domain)))
@@ -36,8 +36,8 @@ asked_points <- function(domain, x, arm, arg = "x") {
   list(arm = arms_at(domain, x), inputs = to_model_inputs(domain, x))
 }
 
-# The places of a data.frame, which may have columns beside the inputs, as the frames of `$suggest()`, `$best()` and
-# `$history()` have. Their column `arm` says which one of several equal arms is meant.
+# The points of a data.frame, which may have columns in addition to the inputs, as those of `$suggest()`, `$best()` and
+# `$history()` do. Their column `arm` distinguishes arms with equal inputs.
 points_in_frame <- function(config, x, arg) {
   domain <- config$domain
   arm <- own_columns(x, given_names(config))$arm
@@ -68,12 +68,12 @@ scaled_posterior_at <- function(bandit, points, context) {
   predicted_posterior(bandit, points, seen$values)
 }
 
-# Of arms in known contexts, both by their 0-based numbers.
+# The posterior of arms in known contexts, both by their 0-based numbers.
 tabulated_posterior <- function(bandit, arm, context) {
   cpp_frame(core(cpp_bandit_arm_posterior(bandit$handle, arm, context)))
 }
 
-# Points that no table holds. Where they are no arms, the kernel must be a function of the
+# The posterior at points that are not tabulated. If they are not arms, the kernel must be a function of the
 # inputs and the prior mean a constant.
 predicted_posterior <- function(bandit, points, contexts) {
   config <- current_config(bandit)
@@ -99,7 +99,7 @@ bandit_draw <- function(bandit, n, context, ...) {
   as_rewards(drawn, current_config(bandit))
 }
 
-# Other engines over arms than weight space cannot draw over many of them: the log played again can.
+# Over many arms, only the weight-space engine can draw samples. For other engines the log is replayed with it.
 drawing_twin <- function(bandit) {
   rebuild(bandit)
   if (!is_tabulated_space(bandit$config) || cpp_bandit_facts(bandit$handle)$engine == "weights") return(bandit)
@@ -128,7 +128,7 @@ best_now <- function(bandit, context, feasible, weights, fixed) {
   }
   frame <- point_frame(bandit, found$arm, contexts$row, found$inputs)
   if (!has_posterior(bandit)) return(frame)
-  # Before the first reward nothing can be said in its units.
+  # Before the first reward, the units of rewards are not known.
   known <- is_level_known(current_config(bandit))
   points <- points_found(config, found)
   context <- if (length(config$context_names)) frame[config$context_names]
@@ -138,8 +138,8 @@ best_now <- function(bandit, context, feasible, weights, fixed) {
   cbind(if (known) frame else frame[0, , drop = FALSE], columns_beside(model_state, given_names(config)))
 }
 
-# Is a point nearer, as the kernel correlates, to something that failed than to all that succeeded? Only where failures
-# are doubted: their neighbours may have the best mean.
+# Is a point more correlated (by the kernel) with a failed query than with all successful ones? Only for
+# `failures = "doubt"`, where neighbours of failures may have the best mean.
 is_beside_failure <- function(bandit, found, contexts, fixed) {
   config <- bandit$config
   if (!identical(config$failures, "doubt") || !is.null(fixed)) return(FALSE)
@@ -155,14 +155,14 @@ is_beside_failure <- function(bandit, found, contexts, fixed) {
   largest(status == "failed") > largest(succeeded)
 }
 
-# Of points with one, but for the factor that all have.
+# Correlations of points with one point, up to a factor common to all.
 correlations_with <- function(kernel, x, one) {
   blocks <- split(seq_len(nrow(x)), (seq_len(nrow(x)) - 1) %/% 100)
   variance <- lapply(blocks, function(rows) diag(kernel_gram(kernel, x[rows, , drop = FALSE])))
   drop(kernel_gram(kernel, x, one)) / sqrt(unlist(variance))
 }
 
-# Of several outcomes: where the limits hold with probability `feasible`, if they do so anywhere.
+# With several outcomes: among the points where the limits hold with probability `feasible`, if there are any.
 best_that_succeeded <- function(bandit, contexts, context, feasible) {
   config <- bandit$config
   ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("observed", "partial"))
@@ -178,7 +178,7 @@ best_that_succeeded <- function(bandit, contexts, context, feasible) {
   found[c("arm", "inputs")]
 }
 
-# What is believed of the recommended point, under our own names.
+# The model state at the recommended point, under the package's own column names.
 model_state_of_best <- function(bandit, best) own_columns(best, given_names(bandit$config))
 
 # The intervals of all points, with their labels.
@@ -200,7 +200,7 @@ labelled_intervals <- function(bandit, context) {
   intervals_as_rewards(found, config)
 }
 
-# The recommended place of a bandit with several outcomes.
+# The recommended point of a bandit with several outcomes.
 best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed) {
   config <- bandit$config
   wanted <- objectives(config)
@@ -222,14 +222,14 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed
   out
 }
 
-# What summaries show: the recommended point, or the front; who looks is not warned.
+# For summaries: the recommended point, or the front, without the warning about infeasibility.
 likely_best <- function(bandit) {
   if (length(objectives(bandit$config)) > 1) return(bandit_front(bandit, NULL))
   withCallingHandlers(bandit_best(bandit, NULL), gpbandits_infeasible = function(w) invokeRestart("muffleWarning"))
 }
 
-# Does each limit bind, and, at the recommended point, how far is it away; and whether nowhere any may hold. NULL where
-# nothing can be said.
+# For each limit: whether it binds, and its distance at the recommended point. Also whether possibly no point is
+# feasible. NULL if nothing is known.
 limits_in_words <- function(bandit) {
   config <- current_config(bandit)
   if (!has_limits(config) || length(config$context_names)) return(NULL)
@@ -249,7 +249,7 @@ limits_in_words <- function(bandit) {
   c(unname(lines), if (declares_infeasible(bandit)) infeasible_words)
 }
 
-# Chances of being preferred to what is recommended.
+# Probabilities of being preferred to the recommended point.
 chances_against_best <- function(bandit, candidates, context, level) {
   config <- bandit$config
   contexts <- contexts_for(bandit, context, 1L)

@@ -1,20 +1,20 @@
 # Probabilities of the choices of randomised policies. Layer: bandit.
 
-# How likely the choices of a randomised bandit were.
+# The probabilities with which a randomised bandit made its choices.
 
-# Is there anything random in how a bandit chooses its places (but for ties)?
+# Does a bandit choose its points at random (except for ties)?
 is_randomised <- function(config) {
   chooses_at_random(config$policy) || explores(config)
 }
 
-# By itself, or by a width that is drawn.
+# Either the policy is random, or its width is drawn at random.
 chooses_at_random <- function(policy) {
   trait(policy, "random") || (!is.null(policy$width) && trait(policy$width, "drawn"))
 }
 
-# A history, or a run, as users see it. (Where the bandit has begun anew since, no choice can be drawn again.)
+# A history, or a run, in the form for users. (If the bandit was reset in the meantime, no choice can be drawn again.)
 with_propensity <- function(history, bandit, draws = NULL) {
-  force(history)                                          # which looks at the bandit as a whole
+  force(history)                                          # evaluating it checks the whole bandit
   if (!is.null(draws)) draws <- check_count(draws, lower = 0, upper = 1e5)
   if (has_rule(bandit) || !is_randomised(bandit$config)) return(history)
   ids <- history$id - ids_before(bandit)
@@ -25,9 +25,9 @@ with_propensity <- function(history, bandit, draws = NULL) {
   history
 }
 
-# Uniform play has a formula, and so has a choice that nothing random goes into; what else is random is drawn again, as
-# it was then, where arms can be counted and `draws` are asked for: each of these queries needs the posterior of its
-# time.
+# The probability of a uniform choice, or of one without randomness, has a formula. Other choices are drawn again from
+# the posterior at their time, if arms can be counted and `draws` is given. This needs the posterior at each of these
+# queries.
 propensities <- function(bandit, ids, draws = NULL) {
   config <- bandit$config
   action <- action_names[bandit$queries$action[ids]]
@@ -46,7 +46,7 @@ propensities <- function(bandit, ids, draws = NULL) {
   out
 }
 
-# The arms (1-based) that could be played at some queries.
+# The arms (1-based) that were eligible at some queries.
 eligible_at <- function(bandit, ids) {
   events <- table_columns(bandit$events)
   asked <- which(events$kind %in% event_kind[c("query", "given")])
@@ -59,18 +59,18 @@ eligible_at <- function(bandit, ids) {
   }, events$arms[at], count, USE.NAMES = FALSE)
 }
 
-# For some queries the share of `draws` fresh choices, and of the choice itself, that fell on its arm. The log is
-# played again up to each of them.
+# For some queries: the proportion of `draws` new choices, and of the choice itself, that selected its arm. The log is
+# replayed up to each of them.
 drawn_again <- function(bandit, ids, draws) {
   handle <- core(cpp_bandit_new(core_config(starting_config(bandit))))
   log <- played_log(bandit)
   asked <- which(log$events$kind == event_kind[["query"]])
   at <- asked[match(ids, log$events$id[asked])]
-  from <- c(1L, at[-length(at)])                          # the events since the query before
+  from <- c(1L, at[-length(at)])                          # the events since the previous query
   eligible <- eligible_at(bandit, ids)
   preserve_rng({
     vapply(seq_along(ids), function(k) {
-      set.seed(ids[k] + ids_before(bandit))                                    # whichever queries are asked about
+      set.seed(ids[k] + ids_before(bandit))                                    # independent of the other queries
       replay_part(handle, log, seq.int(from[k], length.out = at[k] - from[k]))
       context <- subset_contexts(log$contexts, ids[k])
       arms <- fresh_choices(handle, bandit$config, context, draws, bandit$queries$width[ids[k]], eligible[[k]])
@@ -79,7 +79,7 @@ drawn_again <- function(bandit, ids, draws) {
   })
 }
 
-# Arms that would be chosen now among those that are eligible. Thompson draws of all arms at once are one matrix.
+# Arms that would be chosen now among the eligible ones. Thompson draws at all arms are computed as one matrix.
 fresh_choices <- function(handle, config, context, draws, width, eligible) {
   if (trait(config$policy, "draws_choice") && !is.na(width)) {
     values <- core(cpp_bandit_draw(handle, draws, width, context))[eligible, , drop = FALSE]

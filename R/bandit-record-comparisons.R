@@ -1,6 +1,6 @@
 # Recording of comparisons and rankings. Layer: bandit.
 
-# The two queries of a comparison and what came of it: 1, the first won, 0, or 1/2.
+# The two queries of a comparison and its result: 1 if the first won, 0 if the second won, 1/2 for a tie.
 check_comparison <- function(bandit, id, reward, prefer) {
   if (is.data.frame(id)) stop_argument("id", describe(id), "the ids of two queries")
   id <- check_ids(bandit, id)
@@ -53,7 +53,7 @@ observe_duel <- function(bandit, id, reward, prefer, time) {
        observation_extras(sum(open), size = 1, other = reported$other[open]))
 }
 
-# (One of the two may have met others since, or before: its own reward is of that.)
+# (If one of the two was also compared with other queries, its reward may be the result of that comparison.)
 amend_duel <- function(bandit, id, reward, prefer) {
   reported <- check_comparison(bandit, id, reward, prefer)
   id <- reported$id
@@ -69,7 +69,8 @@ amend_duel <- function(bandit, id, reward, prefer) {
          beside = observation_extras(sum(new), size = 1, other = reported$other[new]))
 }
 
-# The queries of a ranking by id, their rewards, and who comes next by id, the first after the last.
+# The queries of a ranking by id, their rewards, and the id that follows each one in the ranking, the first after the
+# last.
 check_ranking <- function(bandit, id, reward, prefer) {
   if (is.data.frame(id)) stop_argument("id", describe(id), "ids of queries")
   id <- check_ids(bandit, id)

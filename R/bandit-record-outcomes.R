@@ -1,7 +1,7 @@
 # Recording of several outcomes. Layer: bandit.
 
-# Values of some queries' outcomes as a data.frame gives them (a column per outcome), a named vector (one query), or
-# numbers where there is one outcome: a matrix, a row per query and a column per outcome, NA for what is not known yet.
+# Values of some queries' outcomes: a data.frame (a column per outcome), a named vector (one query), or numbers (one
+# outcome). Returns a matrix with a row per query and a column per outcome, NA for values not observed yet.
 outcome_values <- function(config, values, count, arg = "reward") {
   names <- outcome_names(config)
   allowed <- sprintf("%s: %s", if (count == 1) "a number for some of the outcomes, by name"
@@ -41,7 +41,7 @@ outcome_column <- function(values, name, count, arg) {
   values
 }
 
-# Noise variances likewise, of the values that are told.
+# Noise variances in the same form, for the reported values.
 outcome_noise <- function(config, noise_var, values) {
   if (is.null(noise_var)) return(array(NA_real_, dim(values)))
   reported <- colSums(!is.na(values)) > 0
@@ -89,8 +89,8 @@ observe_several <- function(bandit, id, reward, time, noise_var) {
        beside = observation_extras(nrow(new), own[new], outcome = new[, 2]))
 }
 
-# Which of the values are news, a row each (query, outcome), query by query: the same value again changes nothing,
-# another one is refused.
+# The new ones among the values, a row each (query, outcome), query by query. The same value again changes nothing; a
+# different one is an error.
 unreported_outcomes <- function(bandit, id, values) {
   cells <- outcome_cells(bandit, id)
   given <- which(!is.na(t(values)), arr.ind = TRUE)[, 2:1, drop = FALSE]
@@ -126,7 +126,7 @@ amend_several <- function(bandit, id, reward) {
   record(bandit, "amend", id[new[, 1]], values[new], beside = observation_extras(nrow(new), outcome = new[, 2]))
 }
 
-# `outcome`: names of some, NULL for all that are awaited.
+# `outcome`: names of some outcomes, NULL for all pending ones.
 withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
   id <- check_ids(bandit, id)
   names <- outcome_names(bandit$config)
@@ -153,7 +153,7 @@ withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
        reason = reason)
 }
 
-# Given points, whose outcomes may be known in part.
+# Given points, some of whose outcomes may be known.
 give_several <- function(bandit, points, contexts, values, own, time) {
   given <- points_in_log(bandit$config, points, contexts)
   count <- point_total(points)

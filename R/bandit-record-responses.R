@@ -1,6 +1,6 @@
 # Recording of responses that are not Gaussian. Layer: bandit.
 
-# Of queries of a bandit with such rewards: reward and size, checked.
+# Reward and size of queries with responses that are not Gaussian, checked.
 check_reported_outcomes <- function(bandit, reward, size, count) {
   size <- check_sizes(size, count)
   list(reward = trait(bandit$config$rewards, "outcome")(reward, size), size = size)
@@ -26,7 +26,7 @@ observe_outcomes <- function(bandit, id, reward, size, time) {
   record(bandit, "reward", id[new], reported$reward[new], no_columns(sum(new)), time[new], lapply(beside, `[`, new))
 }
 
-# Where it is not said otherwise the number of trials, or the exposure, stays.
+# Unless it is given, the number of trials (or the exposure) remains unchanged.
 amend_outcomes <- function(bandit, id, reward, size) {
   id <- check_ids(bandit, id)
   check_status(bandit, id, c("observed", "lost"), "a query whose reward is known")
@@ -38,7 +38,7 @@ amend_outcomes <- function(bandit, id, reward, size) {
          beside = observation_extras(sum(new), size = reported$size[new]))
 }
 
-# What a bandit with Gaussian noise does not take, and one with other rewards neither.
+# Arguments that a bandit with such rewards does not support: their distribution determines the noise.
 check_no_noise <- function(noise_var, constraints) {
   if (!is.null(noise_var)) stop_unused("noise_var", "the noise follows from the kind of rewards")
   check_absent(constraints, "constraints", "rewards of this kind have none")

@@ -3,7 +3,7 @@
 # `id` may be a data.frame with columns `id` and `reward` (and `g1`.., `noise_var`).
 
 record_core <- function(bandit, kind, id, reward, constraints, time, beside, reason) {
-  # (Where there is one outcome its number says nothing.)
+  # (With a single outcome its number is redundant.)
   if (!has_outcomes(bandit$config) && !all(is.na(beside$outcome))) beside$outcome[] <- NA_integer_
   if (kind == "reward") return(record_rewards(bandit, id, reward, constraints, as.double(time), beside))
   transact(bandit, function(handle) {
@@ -13,8 +13,8 @@ record_core <- function(bandit, kind, id, reward, constraints, time, beside, rea
   rescale_if_due(bandit, reported = TRUE)
 }
 
-# Rewards to the core, checked, told and written down in one call: TRUE, or FALSE where that takes more than the core
-# knows (see cpp_bandit_observe(); `reach` NA: they are checked, and `id` are rows of the log).
+# Checks rewards, gives them to the core and logs them, in one call. TRUE, or FALSE if the core alone cannot do this
+# (see cpp_bandit_observe(); `reach` NA: the rewards are checked already, and `id` are rows of the log).
 record_rewards <- function(bandit, id, reward, constraints, time, beside, reach = NA_real_) {
   reported <- cpp_bandit_observe(bandit, id, reward, constraints, time, beside, reach)
   if (is.null(reported)) reported <- cpp_bandit_observe(make_whole(bandit), id, reward, constraints, time, beside,
@@ -26,8 +26,8 @@ record_rewards <- function(bandit, id, reward, constraints, time, beside, reach 
   TRUE
 }
 
-# Rewards, one each; or, of one query, several readings, which teach what their mean does with a noise that is so many
-# times less. `spread`: the sum of their squares about it, which refits need.
+# One reward per query, or several replicates of one query. The posterior conditions on their mean, whose noise variance
+# is divided by their number. `spread`: the sum of their squared deviations from the mean, which refits need.
 check_measurements <- function(bandit, reward, count) {
   if (count != 1 || !is.numeric(reward) || length(reward) < 2) return(list(reward = check_rewards(reward, count)))
   if (has_rule(bandit)) {
@@ -63,10 +63,10 @@ rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
 
 # ---- settings rounded by hand ---------------------------------------------------
 
-# So far may they be from what was suggested, of the input's range on its own scale.
+# The largest distance from the suggested values, as a proportion of the input's range on its own scale.
 rounded_by_hand <- 0.05
 
-# A logical per row: are its numbers near those suggested, and not the same?
+# A logical per row: are its numbers near the suggested ones, but different?
 is_rounded <- function(bandit, id, given, asked) {
   domain <- bandit$config$domain
   ranges <- unname(input_ranges(domain))
@@ -89,8 +89,8 @@ is_rounded <- function(bandit, id, given, asked) {
   near & other
 }
 
-# Arms, inputs and contexts that stand beside a reward must be those of its query: what was tried elsewhere teaches
-# nothing about it. (NA, and columns that are not there, say nothing.)
+# Arms, inputs and contexts reported with a reward must be those of its query, because a reward observed elsewhere is
+# not an observation of that query. (NA and missing columns are not compared.)
 check_conditions_reported <- function(bandit, id, data) {
   queries <- query_frame(bandit, id)
   for (name in intersect(setdiff(names(queries), "id"), names(data))) {
@@ -114,7 +114,7 @@ reported_words <- function(value) {
   if (is.numeric(value) && !is.na(value)) exact_words(unname(value)) else readable(as.character(value))
 }
 
-# A logical per row. Numbers agree as arms do: up to 1e-8 of the input's range, on its own scale.
+# A logical per row. As for arms, numbers agree up to 1e-8 of the input's range, on its own scale.
 agrees_with_query <- function(config, name, given, asked) {
   if (is.factor(given)) given <- factor_text(given, name)
   if (is.character(given)) given <- as_text(given)
@@ -131,7 +131,7 @@ agrees_with_query <- function(config, name, given, asked) {
   silent | agrees %in% TRUE
 }
 
-# What differences of an input are measured in: its range; where it is logarithmic, or has none, its size.
+# The unit for differences of an input: its range, or its absolute value if it is logarithmic or has no range.
 condition_scale <- function(config, name, given, asked) {
   domain <- config$domain
   j <- match(name, domain$names)
@@ -141,7 +141,7 @@ condition_scale <- function(config, name, given, asked) {
   if (length(unique(known)) > 1) diff(range(known)) else size
 }
 
-# Ids of distinct queries; returned are the rows that the log has them in.
+# Checks ids of distinct queries. Returns their rows in the log.
 check_ids <- function(bandit, id) {
   id <- check_numbers(id, "id")
   rounds <- all_rounds(bandit)
@@ -157,14 +157,14 @@ check_ids <- function(bandit, id) {
   forgotten <- forgotten_of(bandit)
   gone <- id <= forgotten$rounds
   if (any(gone)) {
-    stop_state(sprintf("Query %.0f was forgotten by compact_log(keep = ). Use ids after %d.", id[gone][1],
+    stop_state(sprintf("Query %.0f was forgotten by `$compact(keep = )`. Use ids after %d.", id[gone][1],
                        forgotten$rounds), argument = "id")
   }
   id - forgotten$before
 }
 
-# Which of the rewards are news: the same value again changes nothing, another one is refused. (What was given up as
-# failed may have a result after all.)
+# Which of the rewards are new? The same value again changes nothing; a different one is an error. (A query that failed
+# may receive a result later.)
 check_unreported <- function(bandit, id, reward, constraints, beside = NULL) {
   check_status(bandit, id, c("pending", "failed", "observed", "lost"),
                "a pending query (use `$add()` for other evaluations)")

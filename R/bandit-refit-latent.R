@@ -1,10 +1,14 @@
 # Refits for responses that are not Gaussian. Layer: bandit.
 
-# Refits where rewards are no Gaussian readings: Laplace's log marginal likelihood (fitting/latent_evidence.h) over the
-# kernel's parameters, a constant prior mean, the cuts between levels and the width of ties.
+# Refits for rewards without Gaussian noise: Laplace's approximation of the log marginal likelihood
+# (fitting/latent_evidence.h) over the kernel's parameters, a constant prior mean, the cuts between levels and the width
+# of ties.
 
 fitted_latent <- function(bandit, current) {
   config <- bandit$config
+  known <- core(cpp_bandit_known(make_whole(bandit)$handle, 1L))
+  sums <- known$id <= forgotten_of(bandit)$sums
+  if (length(known$id) + sum(known$size[sums] - 1) < config$refit$minimum) return(NULL)
   fits_mean <- config$refit$mean == "fit"
   ids <- which(status_of(bandit, seq_len(table_size(bandit$queries))) == "observed")
   catch_error({
@@ -20,7 +24,7 @@ fitted_latent <- function(bandit, current) {
   })
 }
 
-# As fit_question() has it, with what the kernel's parameters are followed by.
+# The problem of fit_question(), with the parameters that follow those of the kernel.
 latent_question <- function(bandit, x, current, fits_mean, fix_noise = TRUE, ...) {
   asked <- fit_question(x, rep(0, nrow(x)), current$kernel, noise_var = 1, mean = 0, fix_noise = TRUE, ...)
   first <- log(kernel_parameters(bandit$config$kernel))
@@ -31,9 +35,8 @@ latent_question <- function(bandit, x, current, fits_mean, fix_noise = TRUE, ...
   asked
 }
 
-# Rewards of few values say next to nothing against ever larger variances: where the user has no prior there is one,
-# about
-# the variance that the bandit began with.
+# Rewards with few distinct values hardly bound the variances from above. If the user gives no prior, one is used that
+# is centred at the variance with which the bandit began.
 hold_variances <- function(problem, first) {
   for (k in problem$scale + 1L) {
     prior <- problem$priors[, k]
@@ -42,7 +45,7 @@ hold_variances <- function(problem, first) {
   problem
 }
 
-# (The core's, which has what is minimised upside down.)
+# (The range in the core, which negates outcomes that are minimised.)
 range_of_mean <- function(mean, config) {
   sign <- if (is_reflected(config)) -1 else 1
   out <- extra_range(sign * mean, -20, 20, -2, 2, sign * config$mean[1], 5)
@@ -55,7 +58,7 @@ likelihood_ranges <- function(rewards, first) {
   if (!is.null(parameters)) parameters$ranges(rewards, first)
 }
 
-# Parameters as a refit has them; what has not moved keeps its bits.
+# Parameters in the format of a refit. Unchanged parameters keep their exact values.
 latent_model_state <- function(config, current, start, found, fits_mean) {
   old <- kernel_parameters(current$kernel)
   kernels <- seq_along(old)

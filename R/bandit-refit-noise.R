@@ -1,9 +1,9 @@
 # Refits with heteroscedastic noise. Layer: bandit.
 
-# Refits with noise that differs from point to point (refit_every(noise = "varying")): hetGP's penalised likelihood, see
+# Refits with noise that differs between points (refit_every(noise = "varying")): hetGP's penalised likelihood, see
 # fitting/varying_noise.h.
 
-# Readings by points.
+# Replicates grouped by point.
 point_measurements <- function(x, y) {
   points <- match_frames(as.data.frame(x), first <- unique(as.data.frame(x)))
   count <- tabulate(points, nrow(first))
@@ -12,17 +12,21 @@ point_measurements <- function(x, y) {
   list(x = unname(as.matrix(first)), count = as.double(count), average = average, spread = spread)
 }
 
-# Does the number of readings allow it?
+# Are there enough replicates, or enough points?
 can_vary <- function(measurements) sum(measurements$count > 1) >= 10 || length(measurements$count) >= 30
 
 # The parameters that a refit with constant noise has `found`, or, where that pays, with noise that varies:
 # `noise_field`.
-with_varying_noise <- function(found, x, y, own, fits_mean, settings) {
+with_varying_noise <- function(bandit, found, current, rule) {
+  fits_mean <- rule$mean == "fit"
+  known <- measurements_of(bandit, current, NULL, fits_mean)
+  x <- known$x
+  y <- known$y
   measurements <- point_measurements(x, y)
-  if (any(!is.na(own)) || !can_vary(measurements)) return(found)
+  if (any(!is.na(known$noise_var)) || !can_vary(measurements)) return(found)
   constant <- gp_regression(x, y, found$kernel, found$noise_var, if (fits_mean) found$mean else 0)
   asked <- do.call(fit_question, c(list(x, y, found$kernel, noise_var = found$noise_var,
-                                        mean = if (fits_mean) "fit" else 0), settings), quote = TRUE)
+                                        mean = if (fits_mean) "fit" else 0), rule$settings), quote = TRUE)
   best <- best_varying_noise(asked, measurements, constant, fits_mean)
   gain <- best$likelihood - as.numeric(logLik.gp_regression(constant))
   if (!is.finite(gain) || gain < 2 + varying_parameters) return(found)
@@ -41,12 +45,12 @@ with_varying_noise <- function(found, x, y, own, fits_mean, settings) {
   found
 }
 
-# The lengthscale of the noise, and the nugget.
+# Two: the lengthscale of the noise, and the nugget.
 varying_parameters <- 2
 
 variance_of <- function(kernel) grep("variance$", names(kernel_parameters(kernel)))
 
-# Climbs from what the constant fit leaves over: the logarithm of a mean of a squares of normal numbers of variance 1 is
+# Local search from the residuals of the constant fit. The logarithm of the mean of a squared standard normal numbers is
 # digamma(a / 2) - log(a / 2) on average.
 best_varying_noise <- function(asked, measurements, constant, fits_mean) {
   problem <- asked$problem
@@ -85,14 +89,14 @@ with_unit_variance <- function(object) {
   object
 }
 
-# The noise variance at points as the kernel sees them.
+# The noise variance at points in the kernel's format.
 noise_at <- function(field, x) {
   value <- exp(field$level + drop(kernel_gram(field$kernel, unname(x), field$points) %*% field$weights))
   pmin(pmax(value, field$least), field$most)
 }
 
-# Noise variances of what cpp_bandit_known() lists, in the model's units, as `own` are; `x`: their places, where noise
-# differs from point to point.
+# Noise variances of the values that cpp_bandit_known() lists, in the model's units like `own`. `x`: their points, if
+# the noise differs between points.
 noise_of <- function(known, config, own = known$noise_var, x = NULL) {
   usual <- if (is.null(config$noise_field) || is.null(x)) config$noise_var else noise_at(config$noise_field, x)
   ifelse(is.na(own), usual, own) / known$size

@@ -1,4 +1,4 @@
-# Refits of hyperparameters and output transforms. Layer: bandit.
+# Refits of hyperparameters and outcome transforms. Layer: bandit.
 
 #' Refit hyperparameters by maximum marginal likelihood
 #'
@@ -151,7 +151,7 @@ print.bandit_refit <- function(x, ...) {
   print_part(x, sprintf("refit every %g round(s)", x$rounds), unclass(x)[names(x) != "rounds"])
 }
 
-# Of Matern kernels; to choose one alone is not the marginal likelihood's (see gp_fit()).
+# For Matern kernels. The models average over them: marginal likelihood is no criterion to select one (see gp_fit()).
 check_smoothnesses <- function(smoothness, average) {
   if (is.null(smoothness)) return(NULL)
   smoothness <- check_numbers(smoothness, "smoothness", lower = 0, open_lower = TRUE)
@@ -168,7 +168,7 @@ check_smoothness_prior <- function(smoothness_prior, smoothness) {
   check_numbers(smoothness_prior, "smoothness_prior", lengths = length(smoothness), lower = 0, open_lower = TRUE)
 }
 
-# What gp_fit() would refuse at the first refit is refused here, or with the kernel known.
+# Settings that gp_fit() would not accept at the first refit are errors here, or once the kernel is known.
 check_refit_settings <- function(settings) {
   if (!is.list(settings)) stop_argument("settings", describe(settings), "a list of gp_fit()'s arguments")
   known <- setdiff(names(formals(gp_fit)), c("x", "y", "kernel", "noise_var", "mean", "own_noise", "..."))
@@ -186,7 +186,7 @@ check_refit_settings <- function(settings) {
   settings
 }
 
-# Queries that may be played before the next refit falls due.
+# The number of queries that may be made before the next refit is due.
 rounds_to_refit <- function(bandit) {
   rule <- bandit$config$refit
   if (!all_maps_settled(bandit)) return(1)
@@ -194,48 +194,57 @@ rounds_to_refit <- function(bandit) {
   max(1, rule$rounds - rounds_since_refit(bandit))
 }
 
-# Is a map of outputs made from rewards?
+# Is an outcome transform fitted to rewards?
 may_rescale <- function(config) {
   if (!is.null(config$outcomes)) return(any(vapply(config$outcomes, has_fitted_map, NA)))
   !is.null(config$outputs) && has_fitted_map(config)
 }
 
-# Before any of the next `n` queries.
+# Is a refit due before any of the next `n` queries?
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
   (!is.null(rule) && rounds_since_refit(bandit) + n > rule$rounds) || is_rescale_due(bandit)
 }
 
 rounds_since_refit <- function(bandit) {
-  fits <- which(table_column(bandit$events, "kind") %in% believing)
-  fits <- fits[vapply(bandit$refits, is_real_refit, NA)]
-  last <- if (length(fits)) bandit$events$id[fits[length(fits)]] else 0L
-  table_size(bandit$queries) - last
+  last <- Position(is_real_refit, bandit$refits, right = TRUE)
+  if (is.na(last)) return(table_size(bandit$queries))
+  table_size(bandit$queries) - bandit$events$id[which(table_column(bandit$events, "kind") %in% believing)[last]]
 }
 
 # Not a map of outputs alone, nor arms that came.
-is_real_refit <- function(fit) !isTRUE(fit$rescaled) && !is_growth(fit)
+is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 
-refit_if_due <- function(bandit) {
+# Before a query: the parameters that a refit, or a new output transform, puts in the place of the `current` ones, as
+# `fit`; NULL where neither is due.
+due_refit <- function(bandit) {
   rule <- bandit$config$refit
-  if (is.null(rule) || rounds_since_refit(bandit) < rule$rounds) return(rescale_if_due(bandit))
-  rebuild(bandit)
-  known <- lapply(seq_len(outcome_count(bandit$config)), function(k) core(cpp_bandit_known(bandit$handle, k)))
-  sums <- forgotten_of(bandit)$sums
-  rewards <- function(one) length(one$id) + sum(one$size[one$id <= sums] - 1)
-  enough <- vapply(known, function(one) rewards(one) >= rule$minimum, NA)
-  if (!any(enough)) return(rescale_if_due(bandit))
-  current <- refitted_parameters(bandit)
-  fit <- if (enough[1]) fitted_parameters(bandit, known[[1]], current) else current
-  for (k in which(enough)[which(enough) > 1]) {
-    name <- names(bandit$config$outcomes)[k]
-    fit$outcomes[[name]] <- fitted_parameters(bandit, known[[k]], current$outcomes[[name]], k)
-  }
-  if (!is.null(current$outcomes) && is.null(fit$outcomes)) fit$outcomes <- current$outcomes
-  apply_refit(bandit, fit, current)
+  found <- if (!is.null(rule) && rounds_since_refit(bandit) >= rule$rounds) fitted_outcomes(bandit)
+  if (is.null(found)) due_rescale(bandit) else found
 }
 
-# What refits have changed last.
+refit_if_due <- function(bandit) apply_if_due(bandit, due_refit(bandit))
+
+apply_if_due <- function(bandit, due) {
+  if (is.null(due)) return(invisible(FALSE))
+  apply_refit(bandit, due$fit, due$current)
+}
+
+# NULL where too few rewards are known of each outcome.
+fitted_outcomes <- function(bandit) {
+  current <- refitted_parameters(bandit)
+  first <- fitted_parameters(bandit, current)
+  others <- lapply(seq_along(current$outcomes), function(k) {
+    fitted_parameters(bandit, current$outcomes[[k]], k + 1L)
+  })
+  if (is.null(first) && all(vapply(others, is.null, NA))) return(NULL)
+  fit <- if (is.null(first)) current else first
+  fit$outcomes <- current$outcomes
+  for (k in which(lengths(others) > 0)) fit$outcomes[[k]] <- others[[k]]
+  list(fit = fit, current = current)
+}
+
+# The parameters that refits change, with their current values.
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
   of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field"),
@@ -245,92 +254,153 @@ refitted_parameters <- function(bandit) {
     if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
-# The current parameters of an outcome, or better ones.
-fitted_parameters <- function(bandit, known, current, outcome = 1) {
-  if (has_likelihood(bandit$config)) return(fitted_latent(bandit, current))
+# ---- what no refit changes ----------------------------------------------------------------
+# Settings resolved, and what is fitted of each outcome, are kept while a bandit's settings are the same: by a name in
+# its environment that is no field.
+
+prepared_refits <- function(bandit) {
+  config <- bandit$config
+  if (!identical(bandit$.prepared$config, config)) {
+    bandit$.prepared <- list(config = config, fixed = fixed_settings(config),
+                             plans = lapply(seq_len(outcome_count(config)), refit_plan, config = config))
+  }
+  bandit$.prepared
+}
+
+# See plan_from_list() and cpp_bandit_fit() in C++. `objects`: the kernels that the models may have. NULL where R
+# collects what is known, for another likelihood or for earlier campaigns.
+refit_plan <- function(outcome, config) {
+  config <- outcome_config(config, outcome)
+  rule <- config$refit
+  if (is.null(rule) || has_likelihood(config) || has_transfer(config)) return(NULL)
+  numbered <- has_matrix(config$kernel)
+  inputs <- input_names(config)
+  objects <- kernels_of(config$kernel, rule$smoothness)
+  c(list(outcome = outcome, minimum = rule$minimum, columns = length(inputs), numbered = numbered, objects = objects,
+         kernels = lapply(objects, resolve_kernel, inputs, arm_count(config$domain)), fits_mean = rule$mean == "fit",
+         average = or_else(rule$average, 1), smoothness_prior = rule$smoothness_prior,
+         draws = has_function(config$kernel)),
+    do.call(fit_plan, c(list(config$kernel, c(inputs, if (numbered) "arm")), rule$settings), quote = TRUE))
+}
+
+# ---- an outcome's parameters -----------------------------------------------------------------
+
+# Better parameters of an outcome than the current ones, or these; NULL where too few rewards are known.
+fitted_parameters <- function(bandit, current, outcome = 1L) {
+  plan <- prepared_refits(bandit)$plans[[outcome]]
+  if (is.null(plan)) {
+    return(if (has_transfer(bandit$config)) fitted_transfer(bandit, current) else fitted_latent(bandit, current))
+  }
   config <- outcome_config(bandit$config, outcome)
-  prior <- if (config$refit$mean == "fit") "fit" else 0
-  x <- known_inputs(bandit, known$id)
-  outputs <- config$outputs
   # (What stands for a reward that is not known has no say in what a reward is to the model.)
-  maps <- maps_to_compare(outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
-                          current$output_map, has_transfer(config))
-  known <- each_measurement(known)
-  x <- x[known$row, , drop = FALSE]
-  prior_mean <- if (!identical(prior, "fit")) known_prior_mean(bandit, known$id, current$mean)
-  seen <- lapply(maps, function(one) {
-    map <- one$map
-    scaled <- through_map(map, known, current$noise_var)
-    y <- scaled$value - or_else(prior_mean, 0)
-    question <- c(list(x = x, y = y, kernel = current$kernel, noise_var = current$noise_var, mean = prior,
-                       own_noise = scaled$noise_var), config$refit$settings)
-    list(map = map, is_usual = one$is_usual, question = question,
-         log_slope = sum(log(abs(whole_slopes(map, scaled, known)))))
-  })
+  maps <- if (is.null(config$outputs)) list(list(map = NULL))
+          else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
+                               current$output_map)
   catch_error({
-    fits_mean <- is.null(prior_mean)
-    fit_to <- function(data) {
-      y <- data$question$y
-      own <- data$question$own_noise
-      found <- if (has_transfer(config)) transfer_fit(config, current, x, y, own, if (!fits_mean) 0,
-                                                   middle_slope(data$map, known$value))
-               else preserve_rng(refitted(data$question, config$refit, current, fits_mean))
-      if (identical(config$refit$noise, "varying")) {
-        found <- preserve_rng(with_varying_noise(found, x, y, own, fits_mean, config$refit$settings))
-      }
-      c(found, if (!is.null(data$map)) list(output_map = data$map))
+    best <- fit_under(bandit, plan, current, maps[[1]]$map)
+    if (length(maps) == 2 && is_other_better(bandit, plan, maps, best)) {
+      best <- fit_under(bandit, plan, current, maps[[2]]$map)
     }
-    found <- fit_to(seen[[1]])
-    if (length(seen) == 2 && is_other_better(seen, found, fits_mean)) found <- fit_to(seen[[2]])
-    found
+    varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
+    if (varies) preserve_rng(with_varying_noise(bandit, best$fit, current, config$refit)) else best$fit
   }, function(e) {
     warn_refit(bandit, e)
     current
   })
 }
 
-# Of the two kinds of maps, should it be the second? Where the model (`fit`, found with the first) sees noise, the
+# The `fit` under an output transform, and what it was made of, `found`; both NULL where too few rewards are known.
+fit_under <- function(bandit, plan, current, map) {
+  found <- bandit_fit(bandit, plan, fit_from(plan, current, map))
+  if (isFALSE(found)) return(list())
+  list(fit = c(fit_of(plan, current, found), if (!is.null(map)) list(output_map = map)), found = found)
+}
+
+bandit_fit <- function(bandit, plan, asked) {
+  if (plan$draws) return(preserve_rng(cpp_bandit_fit(make_whole(bandit)$handle, plan, asked)))
+  found <- cpp_bandit_fit(bandit$handle, plan, asked)
+  if (is.null(found)) cpp_bandit_fit(make_whole(bandit)$handle, plan, asked) else found
+}
+
+# What a fit begins with.
+fit_from <- function(plan, current, map) {
+  list(start = c(kernel_parameters(current$kernel), current$noise_var), map = map, local_searches = FALSE, kernel = 1L,
+       mean = if (plan$fits_mean) numeric() else current$mean,
+       average = if (plan$average > 1) {
+         average_question(plan$objects, plan$average, plan$smoothness_prior, current$models)
+       })
+}
+
+# Kernel, noise variance and mean; with several models these too. (A mean that is not fitted may be one number per arm.)
+fit_of <- function(plan, current, found) {
+  if (plan$average == 1) {
+    last <- length(found$values)
+    return(list(kernel = replace_parameters(current$kernel, found$values[-last]), noise_var = found$values[[last]],
+                mean = if (plan$fits_mean) found$mean else current$mean))
+  }
+  if (isTRUE(found$constant)) return(current[c("kernel", "noise_var", "mean", intersect("models", names(current)))])
+  averaged <- models_found(found, plan$objects, found$centre)
+  best <- averaged$best[c("kernel", "noise_var", "mean")]
+  if (!plan$fits_mean) {
+    best$mean <- current$mean
+    averaged$models <- lapply(averaged$models, function(model) model[names(model) != "mean"])
+  }
+  c(best, list(models = averaged$models))
+}
+
+# Of the two kinds of maps, should it be the second? Where the model (`first`, found with the first) sees noise, the
 # rewards' likelihood says so. Where it sees none no noise can be bent: then their distribution alone does, under which
 # searches find more.
-is_other_better <- function(seen, fit, fits_mean) {
-  if (fit$noise_var < least_bent_noise) return(seen[[2]]$is_usual)
-  is_likelier(seen[[2]], seen[[1]], fit, fits_mean)
+is_other_better <- function(bandit, plan, maps, first) {
+  if (first$fit$noise_var < least_bent_noise) return(maps[[2]]$is_usual)
+  is_likelier(bandit, plan, maps[[2]]$map, first)
 }
 
-# Are the rewards likelier under the other map than under the one with which `fit` was found? Both as densities of the
-# rewards themselves; the other model is climbed to from that fit, a tenth of a refit's time.
-is_likelier <- function(other, data, fit, fits_mean) {
-  question <- other$question
-  question[c("kernel", "noise_var", "starts")] <- list(fit$kernel, fit$noise_var, 1)
-  searched_from <- attempt(preserve_rng(do.call(gp_fit, question, quote = TRUE)))
-  if (is.null(searched_from)) return(FALSE)
-  q <- data$question
-  regression <- gp_regression(q$x, q$y, fit$kernel, fit$noise_var, if (fits_mean) fit$mean else 0,
-                              if (!all(is.na(q$own_noise))) q$own_noise)
-  bent <- function(data) data$map$lambda != 1
-  gained <- searched_from$log_likelihood + other$log_slope - as.numeric(stats::logLik(regression)) - data$log_slope
-  isTRUE(gained > if (bent(other)) bending_pays else -bending_pays)
+# Are the rewards likelier under this map than under the one of `first`? Both as densities of the rewards themselves;
+# the model is climbed to from that fit, a tenth of a refit's time.
+is_likelier <- function(bandit, plan, map, first) {
+  asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
+  asked$kernel <- or_else(first$found$best_kernel, 1L)
+  searched_from <- attempt(bandit_fit(bandit, plan, asked))
+  of <- function(found) found$log_likelihood + found$log_slope
+  gained <- of(searched_from) - of(first$found)
+  isTRUE(gained > if (map$lambda != 1) bending_pays else -bending_pays)
 }
 
-# Each mean of several readings as so many values of the same mean and spread: to the likelihood they are the readings
-# themselves. `row`: whose they are.
-each_measurement <- function(known) {
-  row <- rep(seq_along(known$id), known$size)
-  if (length(row) == length(known$id)) return(c(known, list(row = row)))
-  number <- sequence(known$size)
-  m <- known$size[row]
-  # Two of them are off the mean, the others on it.
-  off <- ifelse(m > 1 & number <= 2, c(1, -1)[pmin(number, 2)] * sqrt(known$spread[row] / 2), 0)
-  list(id = known$id[row], value = known$value[row] + off, noise_var = known$noise_var[row],
-       doubted_to = known$doubted_to[row], row = row)
+# ---- where R collects what is known ----------------------------------------------------------
+
+# Readings less their prior mean (0 where that is fitted), in the model's units, at points as R has them; NULL where
+# fewer rewards are known than a refit takes.
+measurements_of <- function(bandit, current, map, fits_mean) {
+  known <- core(cpp_bandit_measurements(make_whole(bandit)$handle, 1L, map, current$noise_var))
+  if (known$rewards < bandit$config$refit$minimum) return(NULL)
+  c(known, list(x = known_inputs(bandit, known$id),
+                y = known$value - if (fits_mean) 0 else known_prior_mean(bandit, known$id, current$mean)))
 }
+
+fitted_transfer <- function(bandit, current) {
+  config <- bandit$config
+  # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
+  map <- if (!is.null(config$outputs)) fitted_transform(bandit, 1)
+  fits_mean <- config$refit$mean == "fit"
+  known <- measurements_of(bandit, current, map, fits_mean)
+  if (is.null(known)) return(NULL)
+  catch_error({
+    found <- transfer_fit(config, current, known$x, known$y, known$noise_var, if (!fits_mean) 0,
+                          middle_slope(map, known$reward))
+    c(found, if (!is.null(map)) list(output_map = map))
+  }, function(e) {
+    warn_refit(bandit, e)
+    current
+  })
+}
+
+# ---- taking new parameters ------------------------------------------------------------------
 
 # If the core cannot take new parameters, the refit that the log gets is one to the old ones.
 apply_refit <- function(bandit, fit, current) {
   taken <- fit
-  put <- function(handle, parameters) {
-    cpp_bandit_refit(handle, core_config(refitted_config(bandit$config, parameters)))
-  }
+  put <- function(handle, parameters) cpp_bandit_refit(handle, settings_after(bandit, parameters))
   transact(bandit, function(handle) {
     keep_current <- function(e) {
       pass_on_stop(e)
@@ -342,6 +412,9 @@ apply_refit <- function(bandit, fit, current) {
   }, refit = function() taken)
   invisible(TRUE)
 }
+
+# The settings with these parameters, as the core takes them.
+settings_after <- function(bandit, fit) core_config(refitted_config(bandit$config, fit), prepared_refits(bandit)$fixed)
 
 # What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
 # nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
@@ -358,14 +431,17 @@ looked_at <- function(bandit) {
   if (!identical(frame$.look$state, state)) {
     twin <- bandit_copy(frame)
     hand_on_warnings(if (is.null(frame$.look)) frame else as.environment(frame$.look$twin), as.environment(twin))
-    refit_if_due(as.environment(twin))
+    inside <- as.environment(twin)
+    inside$.prepared <- frame$.prepared
+    refit_if_due(inside)
+    frame$.prepared <- inside$.prepared
     frame$.look <- list(state = state, twin = twin)
   }
   twin <- frame$.look$twin
   if (isS4(bandit)) twin else as.environment(twin)
 }
 
-# What was said once is not said again, and a check of the model counts the looks before it.
+# A warning is not repeated, and a check of the model counts the earlier evaluations.
 hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[name]] <- from[[name]]
 
 is_unfitted <- function(bandit) {
@@ -376,8 +452,8 @@ is_unfitted <- function(bandit) {
   known >= config$refit$minimum && is_refit_due(bandit, 1)
 }
 
-# Of which outcomes is the map to be made again from the values that are known? `reported`: they may be others, not only
-# more.
+# The outcomes whose transform must be fitted again to the observed values. `reported`: values may have changed, not
+# only been added.
 rescales_due <- function(bandit, reported = FALSE) {
   if (!may_rescale(bandit$config)) return(integer())
   current <- current_config(bandit)
@@ -387,7 +463,7 @@ rescales_due <- function(bandit, reported = FALSE) {
     map <- output_map(outcome_config(current, k))
     if (is_settled(map)) return(FALSE)
     known <- known_rewards(bandit, k)
-    # (More equal ones tell no more.)
+    # (More equal values add no information.)
     if (map$count >= settled_outputs && length(unique(known)) < 2) return(FALSE)
     if (reported) length(known) > 0 && !identical(fitted_transform(bandit, k), map)
     else length(known) > map$count
@@ -404,7 +480,7 @@ all_maps_settled <- function(bandit) {
   }, NA))
 }
 
-# Values of an outcome, lost and failed ones not among them.
+# Observed values of an outcome, without lost and failed ones.
 known_rewards <- function(bandit, outcome = 1) values_of_queries(bandit, outcome)[rewarded_ids(bandit, outcome)]
 
 rewarded_ids <- function(bandit, outcome) {
@@ -412,7 +488,7 @@ rewarded_ids <- function(bandit, outcome) {
   known_ids(bandit)
 }
 
-# Which of these are of points far apart; NULL where they are too few to say.
+# Which of these rewards belong to points far apart? NULL if there are too few.
 rewards_far_apart <- function(bandit, outcome) {
   ids <- rewarded_ids(bandit, outcome)
   if (length(ids) > bent_outputs) far_apart(known_inputs(bandit, ids))
@@ -424,19 +500,21 @@ fitted_transform <- function(bandit, outcome) {
 }
 
 # After rewards were told (`reported`), and before a query.
-rescale_if_due <- function(bandit, reported = FALSE) {
+rescale_if_due <- function(bandit, reported = FALSE) apply_if_due(bandit, due_rescale(bandit, reported))
+
+# As due_refit(): only output transforms are made again.
+due_rescale <- function(bandit, reported = FALSE) {
   due <- rescales_due(bandit, reported)
-  if (length(due) == 0) return(invisible(FALSE))
-  rebuild(bandit)
+  if (length(due) == 0) return(NULL)
   current <- refitted_parameters(bandit)
   fit <- current
   for (k in due) {
     map <- fitted_transform(bandit, k)
     if (k == 1) fit$output_map <- map else fit$outcomes[[names(bandit$config$outcomes)[k]]]$output_map <- map
   }
-  # No refit in the sense of refit_every().
+  # Not a refit in the sense of refit_every().
   fit$rescaled <- TRUE
-  apply_refit(bandit, fit, current)
+  list(fit = fit, current = current)
 }
 
 register_family("bandit_refit", refit_entry)

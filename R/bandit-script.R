@@ -1,36 +1,36 @@
 # Bandits whose points are chosen by a script in R. Layer: bandit.
 
-# Bandits whose points are chosen by a rule in R instead of by a policy in the core: baselines under long-term
-# constraints, and
-# algorithms with several posteriors. All else is a GPBandit's: what is asked and told, the log, the journal, files,
-# copies, runs, pictures.
-# They have
-#   config$rule   the name of a registered script;
-#   memory        what the rule remembers between two queries, a list of plain R data;
-#   handle        a cache of the log: `models`, posteriors of f and of each g_j (GPBandits that are only told),
-#                 `fed`, how many events they have been told, `process`, whose work it is, and `restored`: from outside.
+# Bandits whose points are chosen by a rule in R instead of a policy in the core: baselines under long-term
+# constraints, and algorithms with several posteriors. Everything else is inherited from GPBandit: queries and
+# observations, the log, the journal, files, copies, runs and plots.
+# Such a bandit has these fields:
+#   `config$rule`  the name of a registered script.
+#   `memory`       the state that the rule keeps between two queries, a list of plain R data.
+#   `handle`       a cache of the log. `models`: posteriors of f and of each g_j (GPBandits that make no queries).
+#                  `fed`: the number of events given to them. `process`: identifies the process that made the cache.
+#                  `restored`: TRUE if the bandit comes from outside.
 #
-# A rule is a list of functions:
-#   title             for people;
-#   settings          what it needs besides its models, declared as a part's settings are (registry.R);
-#   phases(count)     names of the phases of its queries, where there are `count` constraints;
-#   begin(config)     the first memory;
-#   propose(bandit, context)    a list: `point`, the new `memory`, `phase` and, where there are such, `kappa` (the
-#                     multipliers at the choice), `width` and `action`. It must change nothing itself;
-#                     `model` (whose mean and sd the history has, 1 if not given);
-#   recommend(bandit, context)  the point that it would recommend now, changing nothing;
-#   takes(config, phase, j)  which queries teach model j (1: f, 1 + j: g_j)? By default all;
-#   teaches(j, config)  the column of the log that model j learns from; by default reward, g1, g2, ...;
-#   learns(j, values)  what model j learns instead of these values;
-#   checks(values)    stops where constraint values cannot be;
-#   models(bandit)     the models made from the log, where they are not simply told what is known;
-#   shown(bandit)      the number of the model that `$posterior()` is about, where that is not 1;
-#   random            FALSE where a choice draws no random numbers;
-#   amends            why a known reward cannot be corrected, where that is so.
-# Places are those of domain.R. `context` is one row, or NULL. Scores that are sums of the models' bounds are the
-# core's (point_of_sum()); others are functions of places, for maximise_over().
+# A rule is a list of functions and settings:
+#   `title`               for users.
+#   `settings`            its settings in addition to the models, declared like a part's settings (registry.R).
+#   `phases(count)`       names of the phases of its queries for `count` constraints.
+#   `begin(config)`       the initial memory.
+#   `propose(bandit, context)`  a list: `point`, the new `memory` and `phase`. Optional elements are `kappa` (the
+#                         multipliers at the choice), `width`, `action` and `model` (the number of the model whose mean
+#                         and sd are in the history, by default 1). It must not change the bandit.
+#   `recommend(bandit, context)`  the point that it would recommend now. It must not change the bandit.
+#   `takes(config, phase, j)`  which queries model j conditions on (1: f, 1 + j: g_j), by default all.
+#   `teaches(j, config)`  the column of the log with the data of model j, by default reward, g1, g2, ...
+#   `learns(j, values)`   the data of model j computed from these values.
+#   `checks(values)`      an error for invalid constraint values.
+#   `models(bandit)`      the models made from the log, if they do not simply condition on the observations.
+#   `shown(bandit)`       the number of the model for `$posterior()`, if it is not 1.
+#   `random`              FALSE if a choice draws no random numbers.
+#   `amends`              if an observed reward cannot be corrected, the reason.
+# Points have the format of domain.R. `context` is one row, or NULL. Acquisition values that are sums of the models'
+# bounds are computed by the core (point_of_sum()); others are functions of points, for maximise_over().
 
-# The largest mean of f where all means of the g_j are at most 0; where they nowhere are, the least excess.
+# The largest mean of f where all means of the g_j are at most 0; if there is no such point, the least excess.
 recommend_by_means <- function(bandit, context) {
   models <- models_of(bandit)
   point_of_sum(bandit, models, context, weight = c(1, rep(-Inf, length(models) - 1)))
@@ -38,7 +38,7 @@ recommend_by_means <- function(bandit, context) {
 
 recommend_by_shown <- function(bandit, context) point_of_sum(bandit, list(shown_model(bandit)), context)
 
-# Misspelt arguments, and two that rules do not take: `contexts` where `no_contexts` says why not, and refits.
+# Misspelt arguments, and two that rules do not support: refits, and `contexts` if `no_contexts` gives a reason.
 check_script_dots <- function(..., allowed, no_contexts = NULL) {
   given <- ...names()
   if ("contexts" %in% given && !is.null(no_contexts)) {
@@ -50,8 +50,8 @@ check_script_dots <- function(..., allowed, no_contexts = NULL) {
   check_dots_empty(..., allowed = allowed)
 }
 
-# `models`: the settings of 1 + count models, none where the rule needs none; `frame`: the environment in which what
-# the rule needs besides stands under its names. `least`: so many constraints there must be.
+# `models`: the settings of 1 + count models, empty if the rule needs none. `frame`: the environment that holds the
+# rule's other settings under their names. `least`: the smallest number of constraints.
 new_script_bandit <- function(rule, domain, count, contexts = NULL, models = list(), frame = parent.frame(),
                               journal = NULL, least = 1, trust = FALSE) {
   settings <- checked_settings(script_of(rule), frame)
@@ -69,7 +69,7 @@ new_script_bandit <- function(rule, domain, count, contexts = NULL, models = lis
   bandit <- new_bandit(config)
   frame <- as.environment(bandit)
   make_ready(frame)
-  # Ties are counted in units of f's prior.
+  # The tolerance for ties is in units of f's prior.
   if (length(models)) frame$config$scale <- bandit_facts(models_of(frame)[[1]])$prior_scale
   if (!is.null(journal)) start_journal(bandit, journal, trust)
   bandit
@@ -100,10 +100,10 @@ script_models <- function(config) {
   })
 }
 
-# No other process has it: a copy that was saved and read is another environment.
+# Identifies the process: a copy that was saved and read has another environment.
 this_process <- new.env(parent = emptyenv())
 
-# A cache that another process made, or nobody, is made anew from a log that is checked as a whole.
+# A cache that is missing or comes from another process is built again from the log, after a check of the whole bandit.
 rebuild_script <- function(bandit) {
   if (is.list(bandit$handle) && identical(bandit$handle$process, this_process)) return(feed_models(bandit))
   check_whole(bandit)
@@ -116,11 +116,12 @@ rebuild_script <- function(bandit) {
   invisible(bandit)
 }
 
-# What its rule makes of settings and memory that only it knows: those from outside may be damaged.
+# A rule's results from settings and memory that only the rule can check: if they come from outside, they may be
+# damaged.
 by_rule <- function(bandit, code) if (isTRUE(bandit$handle$restored)) as_damaged(code) else code
 
-# The models learn what has arrived since they were asked last, in the order of arrival. Whatever stops them
-# on the way, they are made anew.
+# The models condition on the values reported since the last call, in the order of arrival. If this stops half-way, the
+# models are built again.
 feed_models <- function(bandit) {
   cache <- bandit$handle
   bandit$handle <- NULL
@@ -140,7 +141,7 @@ feed_models <- function(bandit) {
   invisible(bandit)
 }
 
-# One by one where hyperparameters are refitted: a model made anew then has the same refits.
+# One by one if hyperparameters are refitted, so that a model built again has the same refits.
 feed_model <- function(model, bandit, j, events) {
   events <- teaching(bandit, j, events)
   for (some in if (is.null(model$config$refit)) list(events) else as.list(events)) {
@@ -149,7 +150,7 @@ feed_model <- function(model, bandit, j, events) {
   }
 }
 
-# Which of some events teach model j.
+# The events among some on which model j conditions.
 teaching <- function(bandit, j, events = seq_len(table_size(bandit$events))) {
   log <- bandit$events
   reported <- log$kind[events] %in% event_kind[c("reward", "given")] & !is.na(log$reward[events])
@@ -167,7 +168,7 @@ record_model <- function(model, bandit, j, events) {
   teach_model(model, bandit, ids, values, if (column == "reward") bandit$events$noise_var[events] else NA_real_)
 }
 
-# Values observed where some queries were.
+# Adds values observed at the points of some queries.
 teach_model <- function(model, bandit, ids, values, noise_var) {
   inputs <- cpp_logged_inputs(bandit$queries, ids)
   contexts <- logged_contexts(bandit, list(inputs = inputs, context = bandit$queries$context[ids]))
@@ -207,7 +208,7 @@ script_posteriors <- function(bandit, points, context) {
   out
 }
 
-# As bandit_facts(): those of f's posterior.
+# The facts of f's posterior, as bandit_facts().
 script_facts <- function(bandit) {
   facts <- if (has_posterior(bandit)) bandit_facts(shown_model(bandit))
            else list(engine = "none", rank = 0L, error_bound = 0, log_det = NA_real_, segment = 1L)
@@ -219,10 +220,10 @@ script_facts <- function(bandit) {
 
 # ---- choosing a point ---------------------------------------------------------
 
-# Where the sum over some models of weight * (mean + width * sd) is largest, as the core searches (BoundTerm in
-# src/core/scores/outcomes.h). `weight`: -Inf bars points where the bound is above 0; `floored`: a bound below 0 counts
-# as 0; `target`: the first model's term is the logarithm of its expected improvement above it. Each of them one for
-# all models, or one for each.
+# The point where the sum over some models of weight * (mean + width * sd) is largest, by the core's search (BoundTerm
+# in src/core/scores/outcomes.h). `weight`: -Inf excludes points whose bound is above 0; `floored`: a bound below 0
+# counts as 0; `target`: the first model's term is the logarithm of its expected improvement over it. Each is one value
+# for all models, or one value per model.
 point_of_sum <- function(bandit, models, context, weight = 1, width = 0, floored = FALSE, target = NaN) {
   size <- length(models)
   for (model in models) rebuild(model)
@@ -233,17 +234,17 @@ point_of_sum <- function(bandit, models, context, weight = 1, width = 0, floored
   points_found(bandit$config, found)
 }
 
-# Where `score(points)` is largest, see maximise_over(): all arms; of a box the last points played too. Ties
-# (within 1e-9 of `scale`) go to the first.
+# The point where `score(points)` is largest, see maximise_over(): among all arms; on a box also from the last points
+# played. Ties (within 1e-9 of `scale`) go to the first.
 best_candidate <- function(bandit, score, limits = NULL, scale = bandit$config$scale) {
   size <- table_size(bandit$queries)
   recent <- logged_points(bandit, seq_len(size)[seq_len(size) > size - 50])
   maximise_over(bandit$config$domain, score, limits, effort_of_round, from = recent, tie = 1e-9 * scale)
 }
 
-# ---- what is asked and told ---------------------------------------------------
+# ---- queries and observations -------------------------------------------------
 
-# Returns the rows of the log that the queries have.
+# Returns the row numbers of the queries in the log.
 script_ask <- function(bandit, contexts, time) {
   count <- length(contexts$row)
   rows <- table_size(bandit$queries) + seq_len(count)
@@ -263,7 +264,7 @@ script_change <- function(bandit, make) {
                 durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
 }
 
-# One query: chosen, then noted together with what the rule remembers.
+# One query: chosen, then logged together with the rule's memory.
 script_query <- function(bandit, contexts, time) {
   rebuild(bandit)
   choice <- by_rule(bandit, rule_of(bandit)$propose(bandit, context_row(bandit$config, contexts)))
@@ -271,7 +272,7 @@ script_query <- function(bandit, contexts, time) {
                script_events(bandit, "query", table_size(bandit$queries) + 1L, time = time), choice$memory)
 }
 
-# `queries` (rows of the log, or NULL) and `events` go to the log. `stale`: the models must be made anew.
+# Adds `queries` (rows of the log, or NULL) and `events` to the log. `stale`: the models must be built again.
 script_commit <- function(bandit, queries, events, memory = bandit$memory, stale = FALSE, fields = list()) {
   commit(bandit,
          list(table_change(bandit$queries, queries, cpp_reported_cells(events)),
@@ -282,7 +283,7 @@ script_commit <- function(bandit, queries, events, memory = bandit$memory, stale
          })
 }
 
-# Rows of the log's events, with what becomes of their queries.
+# Rows of the log's events, with the new statuses of their queries.
 script_events <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time = NA_real_,
                          beside = observation_extras(length(id))) {
   count <- length(id)
@@ -294,7 +295,7 @@ script_events <- function(bandit, kind, id, reward = NA_real_, constraints = NUL
   events
 }
 
-# What an event makes of its query, as a number among status_names.
+# The status of its query after an event, as a number among status_names.
 status_after <- function(events) {
   status <- ifelse(is.na(events$reward), "pending", "observed")
   status[events$kind == event_kind[["withdraw"]]] <- "withdrawn"
@@ -330,7 +331,7 @@ script_record <- function(bandit, kind, id, reward, constraints, time, beside, r
                fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))
 }
 
-# `points`: as find_points() gives them.
+# `points`: in the format of find_points().
 script_give <- function(bandit, points, contexts, reward, constraints, time, beside) {
   script_change(bandit, function(draft) for (k in seq_along(reward)) {
     rebuild(draft)
@@ -341,13 +342,13 @@ script_give <- function(bandit, points, contexts, reward, constraints, time, bes
   })
 }
 
-# The recommended point as the log has points.
+# The recommended point in the log's format.
 script_best <- function(bandit, contexts) {
   point <- by_rule(bandit, rule_of(bandit)$recommend(bandit, context_row(bandit$config, contexts)))
   points_in_log(bandit$config, point, contexts)
 }
 
-# What print() says besides.
+# Further lines for print().
 script_story <- function(bandit) {
   phase <- phases_of(bandit, seq_len(table_size(bandit$queries)))
   count <- as.integer(constraint_count(bandit$config))
@@ -358,7 +359,7 @@ script_story <- function(bandit) {
 
 # ---- runs ---------------------------------------------------------------------
 
-# A script's log, which no fold in the core replays.
+# A script's log, which the core does not replay.
 check_script_log <- function(bandit) {
   config <- bandit$config
   queries <- table_columns(bandit$queries)
@@ -383,7 +384,7 @@ check_script_log <- function(bandit) {
   if (!all(abs(rewards) <= largest_number) || anyNA(rewards)) damaged("it has a reward that is no finite number")
 }
 
-# Domain, count, and the settings of 1 + count models, checked. `width` (checked) is NULL where none is used.
+# Domain, count, and the settings of 1 + count models, checked. `width` (checked) is NULL if the rule uses none.
 gp_script_parts <- function(domain, kernel, noise_var, width, count, mean, constraint_kernels, constraint_noise_var,
                            constraint_width, constraint_mean, least = 1) {
   domain <- as_domain(domain)
@@ -406,7 +407,7 @@ gp_script_parts <- function(domain, kernel, noise_var, width, count, mean, const
   list(domain = domain, count = count, models = c(list(of_f), of_g))
 }
 
-# One of a class for each of `count` constraints, from NULL (`default`), one, or a list.
+# One object of a class for each of `count` constraints, from NULL (`default`), one object, or a list.
 each_constraint <- function(given, default, count, class, arg, hint) {
   if (is.null(given)) given <- default
   if (is.character(given)) given <- as_part(given, class, arg, hint)
@@ -418,7 +419,7 @@ each_constraint <- function(given, default, count, class, arg, hint) {
   unname(given)
 }
 
-# Each has an entry among the policies, which only its bandits have.
+# Each script has an entry among the policies, which only its bandits use.
 register_script <- function(name, script) {
   assign(name, script, envir = scripts)
   register_part("bandit_policy", name,

@@ -1,6 +1,6 @@
 # A bandit's settings in the form that the core takes, and contexts of queries. Layer: bandit.
 
-# A table of the contexts that can occur, their number of values, or their names.
+# `contexts`: a table of the contexts that can occur, the number of their values, or the values' names.
 check_contexts <- function(contexts, domain) {
   if (is.null(contexts)) return(list(table = NULL, names = character()))
   table <- NULL
@@ -22,34 +22,45 @@ check_contexts <- function(contexts, domain) {
   list(table = table, names = utils::tail(both, length(names)))
 }
 
-# The settings as the core takes them.
-core_config <- function(config) {
-  if (is_reflected(config)) config$mean <- -config$mean
-  kernel <- resolve_kernel(config$kernel, input_names(config), arms = arm_count(config$domain))
-  common <- list(
-    space = core_space(config$domain, config), kernel = kernel, noise_var = config$noise_var,
-    policy = resolve_policy(config$policy, config),
-    pending = c(resolve_pending(config$pending, config), list(actions = length(config$domain$names))),
-    engine = config$engine,
-    accuracy = if (is.null(config$accuracy)) 1e-3 else config$accuracy
-  )
-  first <- trait(config$policy, "first")
-  if (!is.null(first) && common$space$kind == "box") common$space$first <- unname(first$inputs)
-  if (!is.null(config$rewards)) common$clip <- config$rewards$b
-  common$likelihood <- core_likelihood(config)
-  common$noise_field <- core_noise_field(config)
-  if (isTRUE(config$fresh)) common$fresh <- TRUE
+# The settings as the core takes them. `fixed`: fixed_settings() of them, which stay the same at refits.
+core_config <- function(config, fixed = fixed_settings(config)) {
+  common <- fixed
+  if (!is.null(config$rewards)) {
+    if (is_reflected(config)) config$mean <- -config$mean
+    common$likelihood <- core_likelihood(config)
+  }
+  common$kernel <- resolve_kernel(config$kernel, input_names(config), arms = arm_count(config$domain))
+  common$noise_var <- config$noise_var
+  common$space$prior_mean <- rep_len(config$mean, length(fixed$space$prior_mean))
+  common$policy <- resolve_policy(config$policy, config, fixed$policy)
+  if (!is.null(config$noise_field)) common$noise_field <- core_noise_field(config)
   if (isTRUE(config$fresh) && is_noise_negligible(config)) common$exact <- TRUE
-  if (!is.null(config$failures)) common$failures <- output_sign(config)
-  if (identical(config$failures, "doubt")) common$doubted <- TRUE
-  common["changes"] <- list(resolve_changes(config$changes, config))
-  common["outputs"] <- list(output_map(config))
-  common["constraints"] <- list(if (!is.null(config$constraints)) unclass(config$constraints))
-  core_outcomes(config, with_models(config, common))
+  if (!is.null(config$outputs)) common$outputs <- output_map(config)
+  if (!is.null(config$models)) common <- with_models(config, common)
+  if (has_outcomes(config)) core_outcomes(config, common) else common
 }
 
-# Is the noise's variance, under the models in force, next to nothing where rewards have variance 1? (In contexts a
-# known place is none to go by in others.)
+# What the core takes of them that no refit changes.
+fixed_settings <- function(config) {
+  first <- trait(config$policy, "first")
+  out <- list(
+    space = core_space(config$domain, config), policy = traits_for_core(config$policy, config),
+    pending = c(resolve_pending(config$pending, config), list(actions = length(config$domain$names))),
+    engine = config$engine,
+    accuracy = if (is.null(config$accuracy)) 1e-3 else config$accuracy,
+    changes = resolve_changes(config$changes, config),
+    constraints = if (!is.null(config$constraints)) unclass(config$constraints)
+  )
+  if (!is.null(first) && out$space$kind == "box") out$space$first <- unname(first$inputs)
+  if (!is.null(config$rewards)) out$clip <- config$rewards$b
+  if (isTRUE(config$fresh)) out$fresh <- TRUE
+  if (!is.null(config$failures)) out$failures <- output_sign(config)
+  if (identical(config$failures, "doubt")) out$doubted <- TRUE
+  out
+}
+
+# Is the noise variance under the current models almost zero relative to rewards of variance 1? (Not with contexts: a
+# value observed in one context is not known in the others.)
 negligible_noise <- 1e-3
 
 is_noise_negligible <- function(config) {
@@ -59,15 +70,16 @@ is_noise_negligible <- function(config) {
   all(vapply(each, expected_noise, 0) <= negligible_noise)
 }
 
-# Settings that a space and a posterior are made from, with those of each of several models.
+# Settings from which a space and a posterior are made, with those of each of several models.
 with_models <- function(config, common) {
+  if (is.null(config$models)) return(common)
   # Rows of earlier campaigns that no model goes by are none: the bandit is as without them, bit by bit.
   if (has_transfer(config) && share_reported(config) == 0) config$transfer <- NULL
-  if (!is.null(config$models)) common$models <- lapply(configs_of_models(config), core_model, common)
+  common$models <- lapply(configs_of_models(config), core_model, common)
   common
 }
 
-# One of several models: settings like the others.
+# The settings of one of several models, in the same format.
 core_model <- function(config, common) {
   common$kernel <- resolve_kernel(config$kernel, input_names(config), arms = arm_count(config$domain))
   common$noise_var <- config$noise_var
@@ -78,8 +90,8 @@ core_model <- function(config, common) {
   common
 }
 
-# Rows of earlier campaigns as the core takes them: the inputs that the kernel sees, the arm's number where the space
-# has them numbered (it means nothing here), the campaign's.
+# Rows of earlier campaigns in the core's format: the kernel's inputs, the arm's number if the space has numbers (it has
+# no meaning here), and the campaign's number.
 core_transfer <- function(config) {
   transfer <- config$transfer
   if (is.null(transfer)) return(NULL)
@@ -95,7 +107,7 @@ check_keeps_intervals <- function(bandit, arg, what) {
   }
 }
 
-# The settings with the arms that came with some refits; those that the domain has already stay.
+# The settings with the arms that some refits added; arms that the domain already has are not added twice.
 grown_config <- function(config, refits) {
   for (fit in Filter(is_growth, refits)) {
     arms <- checked_arms(fit$arms, config)
@@ -118,7 +130,7 @@ joined_arms <- function(domain, arms) {
   domain
 }
 
-# What comes from a file or a store may be anything.
+# Arms from a file or a store may be invalid.
 checked_arms <- function(arms, config) {
   domain <- config$domain
   whole <- is_set_of_arms(domain) && is.list(arms) && is.matrix(arms$x) && is.double(arms$x) &&
@@ -134,7 +146,7 @@ checked_arms <- function(arms, config) {
   arms
 }
 
-# The settings when there were `count` arms.
+# The settings at the time when there were `count` arms.
 first_arms <- function(config, count) {
   if (count == arm_count(config$domain)) return(config)
   rows <- seq_len(count)
@@ -150,7 +162,7 @@ starting_config <- function(bandit) {
   if (is.null(first)) bandit$config else first_arms(bandit$config, first$arms$from)
 }
 
-# The settings in force from each refit on.
+# The settings in force after each refit.
 configs_in_time <- function(config, refits) {
   first <- Find(is_growth, refits)
   count <- first$arms$from
@@ -165,20 +177,20 @@ subset_contexts <- function(contexts, rows) {
     contexts[intersect(c("eligible", "fixed"), names(contexts))])
 }
 
-# One context, as users give it; NULL where there are none.
+# One context, in the user's format; NULL if there are none.
 context_row <- function(config, contexts) {
   if (length(config$context_names) == 0) return(NULL)
   if (is_tabulated_space(config)) config$contexts[contexts$row + 1L, , drop = FALSE] else contexts$values
 }
 
-# Contexts, or constraint values, of bandits without. (What serves one query is made once: it would be half of what
-# preparing it takes.)
+# Contexts, or constraint values, of bandits without any. (The object for one query is made only once, because making it
+# takes half of the time of preparing a query.)
 no_columns <- function(count) if (count == 1) one_without$values else matrix(0, count, 0)
 
 one_without <- list(row = 0L, values = matrix(0, 1, 0))
 
-# `count` contexts as the core takes them (one that is given serves all): `row` numbers
-# (0-based) of known contexts, `values` where they are not tabulated.
+# `count` contexts in the core's format (a single context is used for all): `row` numbers
+# (0-based) of known contexts, `values` if they are not tabulated.
 contexts_for <- function(bandit, context, count = NULL) {
   config <- bandit$config
   size <- length(config$context_names)
@@ -187,12 +199,12 @@ contexts_for <- function(bandit, context, count = NULL) {
     if (is.null(count) || count == 1) return(one_without)
     return(list(row = integer(count), values = no_columns(count)))
   }
-  # One context, any and without names, needs no more looks: they would be a quarter of asking.
+  # One context, a plain vector, needs no further checks: they would take a quarter of the time of a query.
   plain <- is.null(config$contexts) && is.numeric(context) && is.null(attributes(context)) && length(context) == size
   if (plain && (is.null(count) || count == 1) && all(is.finite(context))) {
     return(list(row = 0L, values = matrix(as.double(context), 1)))
   }
-  # (Put into words in an error only.)
+  # (Formatted only for an error.)
   delayedAssign("allowed", sprintf("a context of %d value(s) (%s)%s", size,
                                    paste(config$context_names, collapse = ", "),
                                    if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else ""))
@@ -227,7 +239,7 @@ point_words <- function(point, digits) {
   paste(names(point), "=", values, collapse = ", ")
 }
 
-# A context's number for each of `count` points, and its values where points are given by their inputs.
+# A context's number for each of `count` points, and its values if points are given by their inputs.
 contexts_of_points <- function(bandit, context, count) {
   config <- bandit$config
   one_each <- length(config$context_names) && NROW(context) > 1 && !is.null(dim(context))
@@ -238,16 +250,15 @@ contexts_of_points <- function(bandit, context, count) {
   list(row = row, values = values[rep_len(seq_len(nrow(values)), count), , drop = FALSE])
 }
 
-# Places as the core gives them, with the context's values behind their inputs.
+# Points as the core returns them, with the context's values after their inputs.
 points_found <- function(config, found) {
   if (is_tabulated_space(config)) return(list(arm = found$arm))
   list(arm = found$arm, inputs = found$inputs[, seq_along(model_names(config$domain)), drop = FALSE])
 }
 
-# As the core takes it.
+# The noise field in the core's format.
 core_noise_field <- function(config) {
   field <- config$noise_field
-  if (is.null(field)) return(NULL)
   kernel <- resolve_kernel(field$kernel, input_names(config), arms = arm_count(config$domain))
   c(list(kernel = kernel), field[c("points", "weights", "level", "least", "most")])
 }
@@ -259,11 +270,11 @@ campaigns_covariance <- function(transfer, campaigns) {
   rbind(c(s^2, s * r), cbind(s * r, transfer$correlation))
 }
 
-# Limits of an outcome as the model sees its values, under the map that is in force. `config`: outcome_config().
+# Limits of an outcome in the model's units, under the current outcome transform. `config`: outcome_config().
 core_role <- function(role, config) {
   limits <- c(trait(role, "lower"), trait(role, "upper"))
   if (!is_level_known(config)) limits <- c(-Inf, Inf)
-  # (Where what is to be small is seen as large the upper limit is a lower one.)
+  # (If the model negates an outcome that is minimised, the upper limit becomes the lower one.)
   turned <- isTRUE(output_map(config)$scale < 0)
   if (turned) limits <- rev(limits)
   seen <- vapply(limits,
@@ -282,21 +293,22 @@ limit_seen <- function(limit, config) {
     if (!all(is.finite(at)) || at[1] * at[2] <= 0) break
     ends <- ends + c(-1, 1) * 2^min(k, 10)
   }
-  # Beyond what the map can say the limit holds everywhere, or nowhere.
+  # Beyond the range of the transform, the limit holds everywhere or nowhere.
   if (!all(is.finite(at)) ||
       at[1] * at[2] > 0) return(if ((at[2] > 0) == (map$scale > 0)) -largest_number else largest_number)
   stats::uniroot(expected, ends, tol = 1e-12)$root
 }
 
 core_outcomes <- function(config, common) {
-  if (!has_outcomes(config)) return(common)
   roles <- outcome_roles(config)
   common$role <- core_role(roles[[1]], config)
   common$outcomes <- lapply(seq_along(roles)[-1], function(k) {
     one <- outcome_config(config, k)
+    space <- common$space
+    space$first <- NULL
+    space$prior_mean <- rep_len(one$mean, length(space$prior_mean))
     with_models(one, c(
-      list(space = core_space(one$domain, one),
-           kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)),
+      list(space = space, kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)),
            noise_var = one$noise_var),
       common[c("engine", "accuracy", "pending")], list(outputs = output_map(one), role = core_role(roles[[k]], one))))
   })
@@ -306,7 +318,7 @@ core_outcomes <- function(config, common) {
   common
 }
 
-# `what`: where the text was found, in words.
+# `what`: describes the source of the text, for an error.
 settings_from_text <- function(text, trust, what) {
   catch_error(check_made_here(value_from_text(text, trust)), function(e) {
     stop_data("Cannot read ", what, ": ", message_of(e), argument = "store", parent = e)

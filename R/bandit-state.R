@@ -1,10 +1,10 @@
 # The core's object as a cache of the log: rebuilding, transactions, copies. Layer: bandit.
 
-# Errors that only the core can see become errors of ours.
-# (A calling handler costs a fifth of what tryCatch() does.)
+# Errors that only the core can detect become errors of this package.
+# (A calling handler costs a fifth of tryCatch().)
 
-# The core's object is a cache of the event log: when it is gone (after readRDS, in another
-# process, in a copy, after a failed change) the log is checked as a whole and played again.
+# The core's object is a cache of the event log. If it is missing (after readRDS, in another
+# process, in a copy, after a failed change), the log is checked as a whole and replayed.
 rebuild <- function(bandit) {
   if (cpp_bandit_is_ready(bandit$handle)) return(invisible(bandit))
   if (!is.list(bandit$config)) damaged("its settings are no list")
@@ -12,8 +12,8 @@ rebuild <- function(bandit) {
   invisible(bandit)
 }
 
-# The first of a new bandit, whose constructor has checked the settings: what is still wrong is the user's mistake, no
-# damage.
+# The first object of a new bandit, whose constructor has checked the settings. Remaining errors are the user's, not
+# signs of a damaged file.
 make_ready <- function(bandit) {
   useless <- function(...) stop_gpbandits("argument", "These settings cannot be combined: ", ..., ".")
   kind_of(bandit)$begin(bandit, useless)
@@ -31,7 +31,7 @@ replayed <- function(bandit) {
   handle
 }
 
-# The log as the core takes it.
+# The log in the core's format.
 played_log <- function(bandit) {
   queries <- table_columns(bandit$queries)
   queries$inputs <- cpp_logged_inputs(bandit$queries, seq_along(queries$arm))
@@ -41,7 +41,7 @@ played_log <- function(bandit) {
        refits = lapply(configs_in_time(bandit$config, bandit$refits), core_config))
 }
 
-# Plays some of its events, one after the other.
+# Replays some of its events, one after the other.
 replay_part <- function(handle, log, rows) {
   if (!length(rows)) return(invisible())
   before <- sum(log$events$kind[seq_len(rows[1] - 1L)] %in% believing)
@@ -57,19 +57,19 @@ check_idle <- function(bandit) {
   }
 }
 
-# Before a change: the bandit.
+# Prepares a change. Returns the bandit.
 make_whole <- function(bandit) {
   check_idle(bandit)
   rebuild(bandit)
 }
 
-# A change of the core's object, then of the log. Wherever it fails or is interrupted the log is as it was,
-# and the core's object, which knows that it is out of step, is made again from the log when it is
+# A change of the core's object, then of the log. If it fails or is interrupted, the log remains unchanged,
+# and the core's object, which is marked as inconsistent, is rebuilt from the log when it is
 # needed. `refit` returns the parameters in force after a change that is a refit. `reason`, `fields`: see sync_log().
 transact <- function(bandit, change, refit = NULL, reason = NULL, fields = list()) {
   if (!cpp_bandit_is_ready(bandit$handle)) make_whole(bandit)
   handle <- bandit$handle
-  # (The log's new rows may ask the core's object for a fit, which may fail, too.)
+  # (The log's new rows may request a fit from the core's object, and this fit may fail.)
   core({
     change(handle)
     sync_log(bandit, handle, if (!is.null(refit)) list(refit()), fields = fields, reason = reason)
@@ -104,14 +104,14 @@ posterior_at <- function(bandit, points, context) {
   kind_of(bandit)$posterior(bandit, points, context)
 }
 
-# Which tables these are, and how long: nothing has happened while this is the same. (A log that was reset, or written
-# anew, may have as many events as the one before.)
+# Identifies the tables and their lengths: while it is the same, the log has not changed. (A log that was reset or
+# rewritten may have the same number of events as the one before.)
 log_state <- function(bandit, tables = c("queries", "events")) {
   lapply(mget(tables, envir = bandit), function(table) list(table, table_size(table)))
 }
 
-# An answer that takes a search, kept while nothing happens. `question`: all that it depends on besides the log. What it
-# warns of it warns of each time. Copies and saved bandits do not have it (see sanitise()).
+# Caches a result that takes a search, until the log changes. `question`: everything on which the result depends in
+# addition to the log. Its warnings are repeated each time. Copies and saved bandits do not have it (see sanitise()).
 kept_answer <- function(bandit, question, code) {
   bandit <- as.environment(bandit)
   state <- log_state(bandit)
@@ -136,7 +136,7 @@ record <- function(bandit, kind, id, reward = NA_real_, constraints = NULL, time
   kind_of(bandit)$record(bandit, kind, id, reward, constraints, time, beside, reason)
 }
 
-# Do the pending queries carry so much information that the next one must wait for a reward?
+# Is the information of the pending queries above the guard, so that the next query must wait for a reward?
 must_wait <- function(bandit) {
   pending <- bandit$config$pending
   is_guarded(pending) && bandit_facts(bandit)$pending_information > pending$guard
@@ -149,8 +149,8 @@ latest_time <- function(bandit) {
   if (is.na(latest)) -Inf else latest
 }
 
-# Times of what happens next: given, one for all or one each, and not before `after`; or now,
-# where the pending rule goes by the clock. A clock that was set back stands still.
+# Times of the next events: given, one for all or one each, and not before `after`; or the current time
+# if the pending rule uses the clock. If the clock was set back, the latest time is used.
 clock_times <- function(bandit, time, count, after, what) {
   if (is.null(time)) {
     if (!goes_by_clock(bandit$config)) return(rep(NA_real_, count))

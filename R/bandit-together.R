@@ -1,4 +1,4 @@
-# Checks of which settings go together. Layer: bandit.
+# Checks of which settings can be combined. Layer: bandit.
 
 check_can_keep_intervals <- function(config) {
   if (!is.null(config$outputs)) {
@@ -10,7 +10,7 @@ check_can_keep_intervals <- function(config) {
   }
 }
 
-# What refit_every() cannot do with such rewards.
+# Settings of refit_every() that are not supported for such rewards.
 check_latent_refit <- function(config, refuse) {
   refit <- config$refit
   if (is.null(refit)) return(invisible())
@@ -25,7 +25,7 @@ check_latent_refit <- function(config, refuse) {
   }
 }
 
-# Rewards that came with a refit are the bandit's, but for what refits change.
+# Rewards stored with a refit must be the bandit's, except for the parameters that refits change.
 check_refitted_rewards <- function(refitted, rewards) {
   if (is.null(refitted)) return(invisible())
   check_class(refitted, "bandit_rewards")
@@ -34,7 +34,7 @@ check_refitted_rewards <- function(refitted, rewards) {
                                      fixed(rewards))) damaged("a refit has other rewards than the bandit")
 }
 
-# What refit_every(noise = "varying") is not for.
+# Settings that refit_every(noise = "varying") does not support.
 check_varying_noise <- function(refit, kernel, beside = list()) {
   if (!identical(refit$noise, "varying")) return(invisible())
   refuse <- function(given, allowed) {
@@ -47,12 +47,12 @@ check_varying_noise <- function(refit, kernel, beside = list()) {
   for (name in names(beside)) if (!is.null(beside[[name]])) refuse(sprintf("`%s`", name), sprintf("no `%s`", name))
 }
 
-# Of a refit that came from anywhere.
+# Checks the noise field of a refit from any source.
 check_noise_field <- function(field, config) {
   if (is.null(field)) return(invisible())
   if (!is.list(field) || !identical(config$refit$noise,
                                     "varying")) damaged("a refit has a noise that the bandit does not")
-  resolve_kernel(check_made_here(field$kernel), input_names(config), arms = arm_count(config$domain))
+  check_kernel_of_file(field$kernel, config)
   points <- check_matrix(field$points, "points", columns = length(input_names(config)))
   check_numbers(field$weights, "weights", lengths = nrow(points))
   check_number(field$level, "level", lower = -700, upper = 700)
@@ -83,7 +83,7 @@ check_refit <- function(refit, config) {
   refit
 }
 
-# A search that begins outside its bounds could end at a worse likelihood.
+# A search that starts outside its bounds could end at a worse likelihood.
 check_start_within <- function(start, settings) {
   for (arg in c("lower", "upper")) {
     bounds <- unlist(settings[[arg]])
@@ -98,7 +98,7 @@ check_start_within <- function(start, settings) {
   }
 }
 
-# What the models ask for.
+# Settings that the models of earlier campaigns need.
 check_can_transfer <- function(config) {
   if (has_matrix(config$kernel) || has_function(config$kernel)) {
     stop_unused("transfer", "it needs a kernel that is a function of the inputs")
@@ -120,7 +120,7 @@ check_transfer_again <- function(config) {
   if (is.null(transfer)) return(invisible())
   fields <- c("name", "rows", "inputs", "campaign", "values", "noise_var", "kernel", "noise", "slope",
               "correlation")
-  # (Bandits of before knew no optional points.)
+  # (Earlier formats did not have optional points.)
   if (!is.list(transfer) || !identical(setdiff(names(transfer), "optional"), fields)) {
     damaged("its earlier campaigns are none")
   }
@@ -156,7 +156,7 @@ check_model_of_campaigns <- function(campaigns, config) {
   check_semidefinite(C, "transfer", 1e-10)
 }
 
-# NULL where they are forgotten.
+# NULL for "forget".
 check_failures <- function(failures, config) {
   taught <- check_choice(failures, c("forget", "avoid", "doubt"))
   if (taught == "forget") return(NULL)
@@ -167,7 +167,7 @@ check_failures <- function(failures, config) {
   taught
 }
 
-# What parts ask of each other.
+# Settings that depend on each other.
 check_together <- function(config) {
   check_likelihood(config)
   policy <- config$policy
@@ -203,7 +203,7 @@ check_linear_here <- function(config) {
   check_linear_scale(config$kernel, size, input_names(config))
 }
 
-# Do policy and outcomes go together?
+# Can this policy be used with these outcomes?
 check_policy_for_outcomes <- function(config) {
   policy <- config$policy
   if (trait(policy, "takes_all")) return(invisible())
@@ -244,7 +244,7 @@ with_outcomes <- function(config, outcomes) {
   config
 }
 
-# Of settings from a file or a store.
+# Checks settings from a file or a store.
 check_outcomes_again <- function(config) {
   outcomes <- config$outcomes
   if (!is.null(outcomes)) {
@@ -265,7 +265,7 @@ check_outcomes_again <- function(config) {
   check_policy_for_outcomes(config)
 }
 
-# What is about one reward says so.
+# Methods for a single reward are errors for several outcomes.
 check_one_outcome <- function(config, what) {
   if (has_outcomes(config)) {
     stop_state(what, " is defined for one reward; this bandit has the outcomes ",
@@ -273,7 +273,7 @@ check_one_outcome <- function(config, what) {
   }
 }
 
-# Pairs are asked for and told as such.
+# policy_duel() and rewards_preferences() belong together, and exclude some other settings.
 check_duels <- function(config, refuse) {
   compares <- has_likelihood(config) && trait(config$rewards, "compares")
   if (trait(config$policy, "pairs") && !compares) {
@@ -316,7 +316,7 @@ not_for_rewards <- function(config) {
   sprintf("it is not supported with rewards that are %s", trait(config$rewards, "title"))
 }
 
-# What does not go with such rewards.
+# Settings that are not supported for such rewards.
 check_likelihood <- function(config) {
   check_glm_width(config)
   if (!has_likelihood(config)) return(check_duels(config))
@@ -327,8 +327,8 @@ check_likelihood <- function(config) {
     if (!is.null(config[[arg]])) stop_unused(arg, not_for_rewards(config))
   }
   if (!is.null(config$changes) && trait(config$changes, "of_measurements")) {
-    refuse("changes", sprintf("change_%s()", config$changes$kind),
-           "NULL, change_oracle(), change_never() or change_fade() with `window` or by = \"weights\"")
+    refuse("changes", dQuote(trait(config$changes, "title"), FALSE),
+           "NULL, change_never(), or change_oracle() but for a drifting prior (`rate` without by = \"weights\")")
   }
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {

@@ -82,24 +82,25 @@
 #' summary(b)$transfer
 NULL
 
-# Earlier campaigns (spec/outcomes.md E): their rows are known to the posterior from the start, through the kernel
-# k(x, x') C[t, t'] over all campaigns, C = (s^2, s rho'; s rho, R). What rho is nobody knows: each refit weighs values
-# of it by how well they foretell this campaign's rewards, and the bandit averages over the models that result.
+# The posterior conditions on the rows of earlier campaigns (spec/outcomes.md E) from the start, through the kernel
+# k(x, x') C[t, t'] over all campaigns, C = (s^2, s rho'; s rho, R). The correlations rho are unknown. Each refit
+# weights values of rho by the predictive density of this campaign's rewards, and the bandit averages over the resulting
+# models.
 
-# So many rows of earlier campaigns are known to the posterior, those that say most.
+# The posterior conditions on at most this number of rows of earlier campaigns, the most informative ones.
 most_transfer_rows <- 300
-# Values of a correlation, and their weights before anything is seen: three quarters of it are not negative.
+# Grid of a correlation and its prior weights: three quarters of the weight is on values that are not negative.
 transfer_grid <- seq(-14, 14, by = 2) / 15
 transfer_prior <- ifelse(transfer_grid < 0, 0.25 / sum(transfer_grid < 0), 0.75 / sum(transfer_grid >= 0))
-# So many models are averaged over at most.
+# The largest number of models in the average.
 most_transfer_models <- 16
 
-# From so many rewards on this campaign is fitted by itself, as without earlier ones.
+# From this number of rewards on, this campaign is also fitted alone, without earlier ones.
 least_alone <- 5
 
-# ---- what was given ---------------------------------------------------------------------------
+# ---- arguments --------------------------------------------------------------------------------
 
-# A list of campaigns, each `inputs` (as the kernel sees them) and `reward`.
+# A list of campaigns, each with `inputs` (in the kernel's format) and `reward`.
 check_transfer <- function(transfer, domain, contexts = character()) {
   if (is.null(transfer)) return(NULL)
   allowed <- "a named list of data.frames, one for each earlier campaign"
@@ -117,7 +118,7 @@ check_transfer <- function(transfer, domain, contexts = character()) {
   }), names)
 }
 
-# Rows may lie outside of the space; those without a reward say nothing.
+# Rows may lie outside of the space; those without a reward are left out.
 read_campaign <- function(data, domain, contexts, arg) {
   wanted <- c(domain$names, contexts, "reward")
   allowed <- paste("a data.frame with columns", paste(wanted, collapse = ", "))
@@ -142,11 +143,11 @@ check_transfer_alone <- function(transfer, others) {
   if (length(given)) stop_unused("transfer", sprintf("it is not supported with `%s`", given[1]))
 }
 
-# ---- what is kept of it -------------------------------------------------------------------------
+# ---- the rows that are kept ---------------------------------------------------------------------
 
-# The settings `transfer` of a bandit with these others: `inputs`, `campaign` (from 1), `values` and `noise_var` (to the
-# model) of the rows that are kept, of each campaign its `name` and number of `rows`; `kernel`, `noise`, `slope` of the
-# largest; `correlation` of the campaigns among themselves.
+# The setting `transfer` of a bandit with these other settings. Of the rows that are kept: `inputs`, `campaign` (from
+# 1), `values` and `noise_var` (in the model's units). Of each campaign: its `name` and number of `rows`. Of the largest
+# campaign: `kernel`, `noise` and `slope`. `correlation`: of the campaigns with each other.
 prepared_campaigns <- function(campaigns, config) {
   most <- max(10, most_transfer_rows %/% length(campaigns))
   kept <- lapply(names(campaigns), function(name) prepared_campaign(campaigns[[name]], config, most))
@@ -179,10 +180,10 @@ prepared_campaign <- function(campaign, config, most) {
        noise = noise_var, slope = middle_slope(map, campaign$reward))
 }
 
-# A reward's unit in those of the model, in the middle of the rewards.
+# The slope of the outcome transform at the median of the rewards.
 middle_slope <- function(map, reward) abs(cpp_output_slopes(map, stats::median(reward)))
 
-# Rows at one place are one row, seen several times.
+# Rows at one point are merged into one, with their number.
 merged_rows <- function(inputs, values) {
   at <- match_rows(inputs, inputs)
   points <- unique(at)
@@ -194,7 +195,7 @@ subset_rows <- function(merged, rows) {
   list(inputs = merged$inputs[rows, , drop = FALSE], values = merged$values[rows], times = merged$times[rows])
 }
 
-# The parameters that this campaign alone speaks for.
+# The parameters estimated from this campaign alone.
 fitted_campaign <- function(merged, config) {
   question <- c(list(merged$inputs, merged$values, config$kernel, noise_var = config$noise_var, mean = "fit"),
                 config$refit$settings)
@@ -202,7 +203,7 @@ fitted_campaign <- function(merged, config) {
               function(e) list(kernel = config$kernel, noise_var = 0.1))
 }
 
-# The rows whose posterior sd is largest when they are taken one after the other, O(rows most^2).
+# The rows with the largest posterior sd, chosen one after the other, in O(rows most^2).
 pivot_rows <- function(kernel, inputs, times, noise_var, most) {
   n <- nrow(inputs)
   if (n <= most) return(seq_len(n))
@@ -225,9 +226,9 @@ pivot_rows <- function(kernel, inputs, times, noise_var, most) {
 
 prior_variance <- function(kernel, point) kernel_gram(kernel, point)[1, 1]
 
-# ---- how well correlations foretell ---------------------------------------------------------------
+# ---- predictive densities of correlations ---------------------------------------------------------
 
-# What the earlier rows say under a kernel: their root, centred values through it, means.
+# The model of the earlier rows under a kernel: Cholesky factor, centred values multiplied by its inverse, means.
 known_campaigns <- function(transfer, kernel, correlation = transfer$correlation) {
   task <- transfer$campaign
   K <- kernel_gram(kernel, transfer$inputs) * correlation[task, task]
@@ -235,7 +236,7 @@ known_campaigns <- function(transfer, kernel, correlation = transfer$correlation
   through <- function(v) backsolve(root, v, transpose = TRUE)
   H <- through(outer(task, seq_along(transfer$name), `==`) + 0)
   y <- through(transfer$values)
-  # (A campaign's mean is its own; a weak prior, of sd 3, holds it where rows are few.)
+  # (Each campaign has a separate mean, with a weak prior of sd 3 for campaigns with few rows.)
   mean <- solve(crossprod(H) + diag(1 / 9, ncol(H)), crossprod(H, y))
   list(root = root, centred = drop(y - H %*% mean), mean = drop(mean), log_det = 2 * sum(log(diag(root))),
        evidence = -0.5 * sum((y - H %*% mean)^2) - sum(log(diag(root))))
@@ -247,7 +248,7 @@ campaigns_correlation <- function(transfer) {
   R <- diag(count)
   if (count == 1) return(R)
   for (i in seq_len(count - 1)) for (j in (i + 1):count) R[i, j] <- R[j, i] <- pair_correlation(transfer, i, j)
-  # Each pair for itself need not make a covariance of all.
+  # Correlations estimated pair by pair need not be a correlation matrix together.
   least <- min(eigen(R, symmetric = TRUE, only.values = TRUE)$values)
   if (least < 0.02) R <- (R + (0.02 - least) * diag(count)) / (1 + 0.02 - least)
   R
@@ -265,7 +266,7 @@ pair_correlation <- function(transfer, i, j) {
   transfer_grid[which.max(score)]
 }
 
-# This campaign's points: their covariance, and what of it the rows of each earlier campaign know.
+# This campaign's points: their covariance, and their whitened covariance with the rows of each earlier campaign.
 given_campaigns <- function(transfer, kernel, known, x) {
   colnames(x) <- colnames(transfer$inputs)
   cross <- kernel_gram(kernel, transfer$inputs, x)
@@ -274,8 +275,8 @@ given_campaigns <- function(transfer, kernel, known, x) {
   }))
 }
 
-# This campaign's values `y` at `x` (noise variances `noise`): the logarithm of their density given the earlier rows,
-# the mean integrated out (`mean` NULL) or given, for correlations (a row of `rho` each) and scales; and the mean.
+# The log density of this campaign's values `y` at `x` (noise variances `noise`) given the earlier rows, and the
+# estimated mean, for correlations (a row of `rho` each) and scales. `mean`: given, or NULL to integrate it out.
 predicted <- function(transfer, kernel, known, x, y, noise, rho, scale, mean) {
   n <- length(y)
   seen <- given_campaigns(transfer, kernel, known, x)
@@ -295,9 +296,10 @@ predicted <- function(transfer, kernel, known, x, y, noise, rho, scale, mean) {
   out
 }
 
-# This campaign's scales among the others', and their weights before anything is seen. Half of it is that rewards have
-# the same units here and there, so that the fitted maps tell it; the other half that the maps have made them alike. (A
-# map knows the rewards that there are, and a search's crowd about its best.)
+# Candidate scales of this campaign relative to the others, and their prior weights. One half of the prior assumes that
+# all campaigns have rewards in the same units, so that the fitted transforms determine the scale. The other half
+# assumes that the transforms have equalised the scales. (A transform depends on the observed rewards, and a search
+# observes many near its best point.)
 tried_scales <- function(transfer, slope) {
   same <- if (is.null(slope)) 0 else log(slope / transfer$slope)
   at <- sort(unique(c(seq(-1.5, 1.5, by = 0.5), same + seq(-0.8, 0.8, by = 0.4))))
@@ -306,8 +308,8 @@ tried_scales <- function(transfer, slope) {
   list(scale = exp(at), prior = density * diff(ends) / sum(density * diff(ends)))
 }
 
-# Correlations that are tried, a row each: the same with all earlier campaigns; of several, besides, those of each with
-# the others where they are likeliest.
+# Candidate correlations, a row each: the same with all earlier campaigns; for several campaigns also those that vary
+# the correlation with one of them, with the others at their most likely values.
 tried_correlations <- function(transfer, likeliest = NULL) {
   count <- length(transfer$name)
   all <- matrix(transfer_grid, length(transfer_grid), count)
@@ -317,7 +319,7 @@ tried_correlations <- function(transfer, likeliest = NULL) {
     all <- rbind(all, one)
   }
   all <- unique(all)
-  # (Of those that make a covariance.)
+  # (Those that make a covariance matrix.)
   all[share_of(transfer, all) < 1 - 1e-3, , drop = FALSE]
 }
 
@@ -327,7 +329,7 @@ log_prior_of_correlations <- function(rho) {
 
 # ---- models ---------------------------------------------------------------------------------------
 
-# What is averaged over: kernels and noises (`parts`, with weights) times correlations times scales.
+# The models in the average: kernels and noises (`parts`, with weights) times correlations times scales.
 transfer_models <- function(transfer, parts, x, y, own_noise, mean, slope) {
   scales <- tried_scales(transfer, slope)
   n <- length(y)
@@ -350,7 +352,8 @@ transfer_models <- function(transfer, parts, x, y, own_noise, mean, slope) {
     rho <- tried_correlations(transfer, rho[all$rho[which.max(all$score)], ])
     all <- sweep(rho)
   }
-  # A part's own weight tells how likely it is with its best correlation so far, so only shares within a part count.
+  # A part's weight already reflects its likelihood at its best correlation so far: only proportions within a part
+  # count.
   weight <- exp(all$score - max(all$score))
   for (p in seq_along(parts)) {
     mine <- all$part == p
@@ -367,23 +370,23 @@ transfer_models <- function(transfer, parts, x, y, own_noise, mean, slope) {
   list(models = models, evidence = log_evidence_of_relation(all, rho, vapply(parts, `[[`, 0, "weight")))
 }
 
-# The logarithm of the Bayes factor of correlations that are not 0 against none at all, under each part's kernel and
-# noise, averaged over the parts. `all`: as above, a row per part, correlation and scale.
+# The log Bayes factor of nonzero correlations against zero correlations, under each part's kernel and noise,
+# averaged over the parts. `all`: as above, a row per part, correlation and scale.
 log_evidence_of_relation <- function(all, rho, weight) {
   total <- function(score) max(score) + log(sum(exp(score - max(score))))
   prior <- log_prior_of_correlations(rho)
   none <- rowSums(rho != 0) == 0
   each <- vapply(seq_along(weight), function(p) {
     of <- function(these) total(all$score[all$part == p & these[all$rho]]) - total(prior[these])
-    # (Where both are next to impossible neither is said.)
+    # (If the data are extremely unlikely under both, the factor is bounded.)
     max(-100, min(100, of(!none) - of(none)))
   }, 0)
   sum(weight * each) / sum(weight)
 }
 
-# This campaign by itself, with hyperparameters of its own, is as likely beforehand as that earlier ones tell something.
-# `models` know the earlier rows, `alone` are of this campaign by itself: those of both, by the evidence (a logarithm)
-# for the earlier rows.
+# A mixture with prior probability 1/2 for each case: this campaign alone, with separate hyperparameters, or earlier
+# ones are informative. `models` condition on the earlier rows, `alone` on this campaign only. `evidence`: the log Bayes
+# factor for the earlier rows.
 mixed_kinds <- function(models, alone, evidence) {
   weighed <- function(models, share) lapply(models, function(model) {
     model$weight <- model$weight * share
@@ -391,12 +394,12 @@ mixed_kinds <- function(models, alone, evidence) {
   })
   all <- c(weighed(models, stats::plogis(evidence)), weighed(alone, stats::plogis(-evidence)))
   kept <- Filter(function(model) model$weight > 1e-3, all)
-  # (Without those of no weight the others have all of it.)
+  # (The weights are normalised after models of negligible weight were removed.)
   weighed(kept, 1 / sum(vapply(kept, `[[`, 0, "weight")))
 }
 
-# By how much the logarithm of what models foretell of each of this campaign's values from all else that is known is
-# more, summed, than that of others.
+# By how much `models` have a larger log predictive density than `others`: the sum over this campaign's values, each
+# predicted from all other data.
 predicted_better <- function(transfer, models, others, x, y, own_noise) {
   of <- function(models) {
     each <- vapply(models, function(model) {
@@ -410,8 +413,8 @@ predicted_better <- function(transfer, models, others, x, y, own_noise) {
 
 likeliest <- function(models) models[[which.max(vapply(models, `[[`, 0, "weight"))]]
 
-# Of each of this campaign's values, the logarithm of its density given all else that is known. (A model without a mean
-# is of values less theirs.)
+# The log density of each of this campaign's values given all other data. (A model without a mean
+# is for values minus their prior mean.)
 each_predicted <- function(transfer, model, x, y, own_noise) {
   known <- known_campaigns(transfer, model$kernel)
   seen <- given_campaigns(transfer, model$kernel, known, x)
@@ -425,7 +428,7 @@ each_predicted <- function(transfer, model, x, y, own_noise) {
   stats::dnorm(r / diag(inverse), 0, sqrt(1 / diag(inverse)), log = TRUE)
 }
 
-# In this order, one at the middle of each part of the weight.
+# Divides the weight, in this order, into equal parts and takes the model in the middle of each part.
 middle_models <- function(weight, order) {
   passed <- cumsum(weight[order]) / sum(weight)
   middles <- (seq_len(most_transfer_models) - 0.5) / most_transfer_models
@@ -434,7 +437,7 @@ middle_models <- function(weight, order) {
   list(at = unique(taken), weight = as.vector(times) / most_transfer_models)
 }
 
-# Kernels and noises that all campaigns together speak for, with weights: of fewer rows more of them.
+# Kernels and noises estimated from all campaigns together, with weights. With fewer rows there are more models.
 transfer_parts <- function(config, current, x, y, own_noise, mean) {
   transfer <- config$transfer
   now <- transfer_now(transfer, current)
@@ -464,7 +467,7 @@ transfer_parts <- function(config, current, x, y, own_noise, mean) {
   list(of_inputs(do.call(gp_fit, question, quote = TRUE), 1))
 }
 
-# What is believed of correlations and scale, on average.
+# Posterior means of correlations and scale.
 transfer_now <- function(transfer, current) {
   if (is.null(current$models)) return(list(scale = 1, correlation = first_correlation(transfer)))
   weight <- vapply(current$models, `[[`, 0, "weight")
@@ -473,7 +476,8 @@ transfer_now <- function(transfer, current) {
        correlation = over(function(model) model$campaigns$correlation))
 }
 
-# Before anything is known: .5 with each, or as much of that as campaigns that contradict each other leave room for.
+# Before any reward: .5 with each campaign, or less if this would not be a covariance matrix together with the
+# correlations between the campaigns.
 first_correlation <- function(transfer) {
   rho <- rep(0.5, length(transfer$name))
   rho * min(1, sqrt(0.9 / share_of(transfer, rho)))
@@ -481,7 +485,7 @@ first_correlation <- function(transfer) {
 
 filled_noise <- function(own_noise, noise_var) ifelse(is.na(own_noise), noise_var, own_noise)
 
-# Bounds and priors for parameters as a product with the campaigns' matrix calls them.
+# Bounds and priors with the parameter names of a product with the campaigns' matrix.
 renamed_settings <- function(settings, kernel, product) {
   old <- names(kernel_parameters(kernel))
   new <- names(kernel_parameters(product))
@@ -492,9 +496,9 @@ renamed_settings <- function(settings, kernel, product) {
   settings
 }
 
-# The beliefs of a bandit with earlier campaigns after these rewards: as a refit has them. `mean`: NULL where it is
-# fitted. While the evidence is against earlier campaigns they are left out: models of them that share a kernel with
-# this one foretell worse than none, though their correlations are small.
+# The model state of a bandit with earlier campaigns after these rewards, in the format of a refit. `mean`: NULL if it
+# is fitted. While the evidence is against earlier campaigns they are left out: models of them that share a kernel with
+# this one predict worse than models without them, even if the correlations are small.
 transfer_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = NULL) {
   transfer <- config$transfer
   without <- function() preserve_rng(fit_without(config, current, x, y, own_noise, mean))
@@ -506,7 +510,7 @@ transfer_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = 
     evidence <- found$evidence
     if (evidence < 0) return(without())
     alone <- without()
-    # (What few rewards foretell of each other says more of the fits than of the campaigns.)
+    # (With few rewards, their predictions of each other depend more on the fits than on the campaigns.)
     if (length(y) >= 2 * (length(kernel_parameters(current$kernel)) + 2)) {
       better <- predicted_better(transfer, models, alone$models, x, y, own_noise)
       evidence <- min(evidence, better)
@@ -520,15 +524,15 @@ transfer_fit <- function(config, current, x, y, own_noise, mean = NULL, slope = 
        models = models)
 }
 
-# Of rewards that are all equal nothing is learnt.
+# Rewards that are all equal contain no information.
 lacks_rewards <- function(transfer) {
   all(vapply(split(transfer$values, transfer$campaign), function(values) all(values == values[1]), NA))
 }
 
-# As without earlier campaigns.
+# The fit without earlier campaigns.
 fit_without <- function(config, current, x, y, own_noise, mean) {
   now <- current[intersect(c("kernel", "noise_var", "mean", "models"), names(current))]
-  # (Climbs begin at what a bandit without earlier campaigns would have: models of this campaign alone, or none.)
+  # (Local searches start from the models that a bandit without earlier campaigns would have, or from none.)
   alone <- is_alone(current$models)
   if (!alone || identical(current$kernel, config$kernel)) now$models <- NULL
   question <- c(list(x, y, current$kernel, noise_var = current$noise_var, mean = or_else(mean, "fit"),
@@ -543,16 +547,16 @@ is_alone <- function(models) {
   all(vapply(models, function(model) all(model$campaigns$correlation == 0) && model$campaigns$scale == 1, NA))
 }
 
-# A model in which earlier campaigns tell nothing.
+# A model in which earlier campaigns have no influence.
 alone_model <- function(model, transfer) {
   model$campaigns <- list(correlation = rep(0, length(transfer$name)), scale = 1,
                           mean = known_campaigns(transfer, model$kernel)$mean)
   model
 }
 
-# ---- at the doors -----------------------------------------------------------------------------------
+# ---- integration in gp_bandit() and refits ----------------------------------------------------------
 
-# A bandit that was just made, with what it believes of earlier campaigns before its first reward.
+# Gives a new bandit the model state from earlier campaigns, before its first reward.
 start_transfer <- function(bandit, campaigns) {
   config <- bandit$config
   check_can_transfer(config)
@@ -567,7 +571,7 @@ start_transfer <- function(bandit, campaigns) {
   invisible(bandit)
 }
 
-# The point where most is expected before the first reward; NULL in contexts, where there is none for all of them.
+# The point with the largest posterior mean before the first reward; NULL with contexts, where no point is best for all.
 transfer_first <- function(bandit) {
   config <- bandit$config
   if (!has_transfer(config) || lacks_rewards(config$transfer) || length(config$context_names)) return(NULL)
@@ -579,13 +583,14 @@ transfer_first <- function(bandit) {
 
 # ---- the design -----------------------------------------------------------------------------------------
 
-# So many points of the design are a check of what earlier campaigns say. The others are optional: so long as a search
-# without earlier campaigns would be in its design, of the further rounds that share is the design's which earlier
-# campaigns leave untold. (Three points alone were no design: where nothing was told, half of the searches of a function
-# with several hills stayed on a lesser one; bench/results/transfer.md.)
+# This number of design points checks the earlier campaigns. The other points are optional. While a search without
+# earlier campaigns would be in its design, a share of the rounds plays them: the share of the variance that earlier
+# campaigns do not explain. (Three points alone are too few: with uninformative campaigns, half of the searches of a
+# multimodal function stayed at a local optimum; bench/results/transfer.md.)
 transfer_design_size <- 3
 
-# Of `left` points: how many are to be played before the policy is asked. `certain`: whatever is believed.
+# How many of the `left` points are to be played before the policy is used. `certain`: counts only those that do not
+# depend on the model state.
 transfer_design_left <- function(bandit, left, certain) {
   config <- bandit$config
   optional <- or_else(config$transfer$optional, 0L)
@@ -599,9 +604,9 @@ transfer_design_left <- function(bandit, left, certain) {
   as.numeric(played + 0.5 <= (1 - reported) * (played + asked + 1))
 }
 
-# ---- in words -----------------------------------------------------------------------------------------
+# ---- descriptions -------------------------------------------------------------------------------------
 
-# What is believed of earlier campaigns: a data.frame with a row each, `campaign`, `rows` (that were given),
+# The posterior of the relation to earlier campaigns: a data.frame with a row each, `campaign`, `rows` (as given),
 # `correlation` (mean), `lower`, `upper` (an interval of at least 90%), `positive`, `zero` (probabilities).
 transfer_table <- function(config) {
   transfer <- config$transfer

@@ -1,8 +1,8 @@
 # Warnings about settings that are valid but rarely intended. Layer: bandit.
 
-# What is no error but hardly meant: said once in a bandit's life, with the remedy.
+# Warnings about settings that are valid but probably not intended: once per bandit, with the remedy.
 
-# Without random numbers and without news the next choice is the one before.
+# Without random numbers and new rewards, the next choice equals the previous one.
 warn_of_repeats <- function(bandit, n) {
   config <- bandit$config
   if (trait(config$pending, "noticed") || trait(config$policy, "random") || trait(config$policy, "pairs") ||
@@ -18,16 +18,16 @@ warn_of_repeats <- function(bandit, n) {
   warn_once(bandit, "repeats", "`suggest(", n, ")` can ask for the same point several times: ", why)
 }
 
-# Rewards in units of the prior's sd (noise included) from its mean: some of them out of all reach, or the first three
-# all at the edge of what it allows.
+# Thresholds for rewards in units of the prior's sd (noise included) from its mean: some reward beyond the first is out
+# of reach, or the first three rewards are all beyond the second.
 out_of_reach <- 10
 at_the_edge <- 3
 
-# `arm`: 0-based, of each reward, where the prior mean differs by arm.
+# `arm`: the 0-based arm of each reward, if the prior mean differs by arm.
 warn_of_prior <- function(bandit, reward, arm) {
   config <- bandit$config
   if (has_likelihood(config)) return(invisible())
-  # (As a rule it does: then this is all that takes time.)
+  # (Usually the prior allows the rewards, and only this check takes time.)
   if (cpp_bandit_allows(bandit$handle, reward, config$mean, arm, config$noise_var, at_the_edge)) return(invisible())
   if (has_rule(bandit) || !is.null(config$refit) || !is.null(config$outputs) || "far" %in% bandit$.said) {
     return(invisible())

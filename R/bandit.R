@@ -40,7 +40,7 @@
 #' @param refit [refit_every()], which estimates the kernel's parameters during the run. `NULL` (default): a fixed
 #'   kernel.
 #' @param rewards the response type, if rewards are not numbers with Gaussian noise: [rewards_binary()],
-#'   [rewards_counts()], [rewards_ordinal()], [rewards_robust()]; or [rewards_clip()] for heavy-tailed noise. `NULL`
+#'   [rewards_counts()], [rewards_ordinal()], [rewards_robust()] (outliers, heavy tails). `NULL`
 #'   (default): Gaussian noise.
 #' @param engine how the posterior is computed, see [bandit-engines]: `"auto"` (default); over arms also `"weights"` or
 #'   `"played"`; without known contexts `"lowrank"` or `"dense"`.
@@ -105,7 +105,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
                       store = NULL, ...) {
   further <- further_settings(...)
   domain <- as_domain(domain)
-  if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", hint = "rewards_clip(), rewards_binary(), ...")
+  if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", hint = "rewards_robust(), rewards_binary(), ...")
   if (missing(kernel)) {
     stop_missing("kernel", "", "`kernel = kernel_matern(2.5)`, or `auto_bandit()`, which estimates kernel and noise")
   }
@@ -220,7 +220,9 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'
 #' @section State:
 #' * `$copy()` returns an independent bandit in the same state, without a journal.
-#' * `$catch_up()` adds the events of other processes, if the bandit is in a [bandit_store()].
+#' * `$catch_up()` adds the events of other processes, if the bandit is in a [bandit_store()]. `$renew()` renews the
+#'   [lease][bandit-leases] of a query there.
+#' * `$compact()` makes a long event log shorter, see [bandit-compact].
 #' * `$reset()` deletes every event. `$show()` prints.
 #'
 #' A bandit can be saved with `saveRDS()` and sent to other processes, see [bandit-state].
@@ -351,8 +353,8 @@ NULL
 #'   former: [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()].
 #' * UCB with [width_irgp()] and [policy_pims()], in expectation.
 #' * [gp_ucb_pe()] in batches, [bpe()] in batches and with delays, UCB with `pending_hallucinate(guard = )`.
-#' * UCB with [width_ec()] (a wrong model); with [rewards_clip()] and [width_clip()] (heavy tails); repeated by
-#'   [policy_repeats()].
+#' * UCB with [width_ec()] (a wrong model); with rewards clipped by [rewards_robust()] and their [width_realized()]
+#'   (heavy tails); repeated by [policy_repeats()].
 #' * [gp_ucb_lengthscale()] (unknown lengthscales); [stable_opt()] (perturbed inputs).
 #'
 #' [gp_lse()] and `policy_straddle(random = TRUE)` have no regret bound, but a guarantee of their labels; [safe_opt()]
@@ -428,8 +430,8 @@ NULL
 #'
 #' For UCB, EI, the mean and the variance \eqn{r} is smaller still. That basis suffices where many points were
 #' evaluated. Elsewhere it is corrected, at \eqn{O(t r)} for each point, so `$posterior()` of very many points takes
-#' time. If the accuracy cannot be kept (little noise, rough kernels in many inputs, [change_fade()]), the dense engine
-#' is used.
+#' time. If the accuracy cannot be kept (little noise, rough kernels in many inputs, a drifting prior of
+#' [change_oracle()]), the dense engine is used.
 #'
 #' @section Search for the next point on a box:
 #' The acquisition function is evaluated at a fixed low-discrepancy set and at neighbours of the best observation.
@@ -492,8 +494,8 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
   bandit
 }
 
-# The points to begin with, as points. Rounds at random are counted as the design's are: a rule that plays some has
-# none.
+# The points of the initial design. Random rounds are counted like design points, so a rule that plays random rounds
+# supports no design.
 start_points <- function(initial_design, config) {
   if (is.null(initial_design)) return(NULL)
   if (!is.null(config$changes)) {
@@ -503,5 +505,5 @@ start_points <- function(initial_design, config) {
   if (point_total(points)) points
 }
 
-# (For scripts, whose models are bandits: their file comes before this one.)
+# (For scripts, whose models are bandits, but whose file is loaded before this one.)
 register_bandit_kind("core", make = gp_bandit)

@@ -1,10 +1,10 @@
 # Model checks for responses that are not Gaussian. Layer: bandit.
 
-# check_model() where rewards are no readings with Gaussian noise. What is left out is taken out of the posterior as its
-# site put it in: with f's mean and sd at a point, and l' and w the sums of the slopes and of the weights of what is
-# left out there,
-#   1 / sd_^2 = 1 / sd^2 - w,   mean_ = mean - sd_^2 l'
-# (the cavity: without another fit), and z by the distribution function, at random within the steps of a discrete one.
+# check_model() for rewards without Gaussian noise. A left-out reward is removed from the posterior by removing its
+# site: this is the cavity distribution, which needs no further fit. Let `mean` and `sd` be f's at a point, and l' and w
+# the sums of the slopes and of the weights of the rewards that are left out there. Then
+#   1 / sd_^2 = 1 / sd^2 - w,   mean_ = mean - sd_^2 l'.
+# z follows from the distribution function, randomised within the steps of a discrete one.
 
 slope_of_reward <- function(sampling, y, size, f, h = 1e-4) {
   (sampling$log_p(y, size, f + h) - sampling$log_p(y, size, f - h)) / (2 * h)
@@ -16,9 +16,9 @@ weight_of_reward <- function(sampling, y, size, f, h = 1e-3) {
   pmax(0, -curvature)
 }
 
-# ---- the rewards and what the model says: see checked_data() -------------------------------
+# ---- rewards and predictions: see checked_data() --------------------------------------------
 
-# A list like that of bandit_checked(), with `left_out(by)` in the place of what a covariance would say.
+# A list like that of bandit_checked(), with `left_out(by)` instead of the results from a covariance.
 likelihood_checked <- function(bandit, config) {
   if (compares_queries(config)) {
     stop_state("`check_model()` needs rewards of one point each; those of this bandit are ",
@@ -50,7 +50,7 @@ likelihood_checked <- function(bandit, config) {
 
 sampling_of <- function(config) trait(config$rewards, "sampling")(config$rewards, config$noise_var)
 
-# Where a reward is within its step: the same for all who look, whatever R's generator has done.
+# The positions of rewards within their steps: always the same, independent of the state of R's generator.
 uniforms_of <- function(ids) {
   preserve_rng({
     set.seed(1, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
@@ -58,7 +58,7 @@ uniforms_of <- function(ids) {
   })
 }
 
-# Slope and weight of each reward at the posterior mean; under expectations these expected.
+# Slope and weight of each reward at the posterior mean; for variational inference, their expectations.
 sites_of <- function(sampling, known, at, variational) {
   nodes <- if (variational) fine_rule else list(at = 0, weight = 1)
   f <- outer(at$sd, nodes$at) + at$mean
@@ -66,8 +66,8 @@ sites_of <- function(sampling, known, at, variational) {
   list(mean = at$mean, slope = over(slope_of_reward), weight = over(weight_of_reward))
 }
 
-# f without what is left out, and (`about`) with the one reward again. `as_measurements(target, weight)`: rewards as
-# readings of f, see left_out_dense(), by which rows are solved whose digits are lost.
+# f without the left-out rewards, and (`about`) with one of them again. `as_measurements(target, weight)`: rewards as
+# measurements of f, see left_out_dense(), which solves the rows that lose their significant digits.
 without_sites <- function(sites, at, by, as_measurements, prior) {
   measurements <- as_measurements(sites$mean + sites$slope / pmax(sites$weight, 1e-12), pmax(sites$weight, 1e-12))
   group <- if (by == "place") point_groups(measurements) else seq_along(sites$mean)
@@ -86,7 +86,7 @@ without_sites <- function(sites, at, by, as_measurements, prior) {
   list(mean = mean, variance = variance, about = about)
 }
 
-# A row for each reward, as left_out_by() has one for each group.
+# A row for each reward, in the format that left_out_by() has for groups.
 left_out_predicted <- function(left, sampling, known, uniform) {
   rows <- seq_along(known$id)
   sd <- sqrt(left$variance)
@@ -96,15 +96,15 @@ left_out_predicted <- function(left, sampling, known, uniform) {
        constant = sampling$constant(known$value, known$size))
 }
 
-# Log densities of rewards, where f is normal.
+# Log densities of rewards if f is normal.
 log_predictive <- function(sampling, known, mean, sd, about) {
   f <- outer(about$sd, fine_rule$at) + about$mean
   log_ratio <- stats::dnorm(f, mean, sd, log = TRUE) - stats::dnorm(f, about$mean, about$sd, log = TRUE)
   log_sum(matrix(sampling$log_p(known$value, known$size, f), nrow(f)) + log_ratio, fine_rule$weight)
 }
 
-# The normal quantile of the distribution function at a reward, at random within its step. (The trapezium rule: of what
-# is a step in f, too.)
+# The normal quantile of the distribution function at a reward, at random within its step. (By the trapezium rule, since
+# the integrand may also be a step function of f.)
 quantile_of_reward <- function(sampling, known, mean, sd, uniform) {
   nodes <- seq(-8, 8, by = 0.05)
   weight <- stats::dnorm(nodes) / sum(stats::dnorm(nodes))
@@ -120,8 +120,8 @@ quantile_of_reward <- function(sampling, known, mean, sd, uniform) {
   stats::qnorm(pmin(pmax(lower + uniform * (upper - lower), 1e-15), 1 - 1e-15))
 }
 
-# z of rewards by what was known of f when their queries were made: independent and standard normal under the model, but
-# for the likelihood's approximation.
+# z of rewards, by the model state when their queries were made: independent and standard normal under the model,
+# except for the likelihood's approximation.
 said_of_sites <- function(bandit, known, uniform) {
   reported <- rows_said_of(bandit, known)
   z <- rep(NA_real_, length(reported$rows))

@@ -1,6 +1,6 @@
 # Leave-one-out predictions and other parts of model checks. Layer: bandit.
 
-# Is the value one that was told (and not what stands for a failure)?
+# Is the value an observation (and not the replacement for a failure)?
 is_reported <- function(bandit, ids, k) {
   (if (has_outcomes(bandit$config)) outcome_cells(bandit, ids)[, k] else status_of(bandit, ids)) == "observed"
 }
@@ -14,12 +14,12 @@ posterior_where_played <- function(bandit, ids, k = 1L) {
   data.frame(mean = at$mean[, k], sd = at$sd[, k])
 }
 
-# Covariance of a function that drifts, between the rounds of its readings (spec: change_fade()).
+# Covariance of a drifting function between the rounds of its measurements (change_oracle(rate = )).
 faded <- function(gram, ids, rate) {
   if (is.null(rate)) gram else gram * (1 - rate)^(abs(outer(ids, ids, "-")) / 2)
 }
 
-# Covariance of f, faded, where some of the rewards were read: a function of their rows.
+# Covariance of f, faded, at the points of some rewards: a function of their rows.
 grams <- function(kernel, x, ids = NULL, decay = NULL) {
   function(rows) faded(kernel_gram(kernel, x[rows, , drop = FALSE]), ids[rows], decay)
 }
@@ -28,7 +28,7 @@ is_fitted <- function(bandit) {
   !is.null(bandit$config$outputs) || any(vapply(bandit$refits, is_real_refit, NA))
 }
 
-# Such `rows` of `known`, and after which of the refits each was chosen.
+# The `rows` of `known` whose predictions at the choice can be used, and for each the refit before its choice.
 rows_said_of <- function(bandit, known) {
   kind <- table_column(bandit$events, "kind")
   id <- table_column(bandit$events, "id")
@@ -56,21 +56,21 @@ log_sum <- function(x, weight) {
   top + log(drop(exp(x - top) %*% weight))
 }
 
-# Groups of rewards at one place (numbers in the order of their first), or each on its own.
+# Groups of rewards at one point (numbered in the order of their first reward), or each reward separately.
 point_groups <- function(data) {
   keys <- row_keys(data$x + 0)
   match(keys, unique(keys))
 }
 
-# What the readings of each group are together: their weight and their weighed mean; and the number of the first.
+# The measurements of each group pooled: their weight, their weighted mean, and the number of the first.
 pooled_measurements <- function(data, group_of) {
   weight <- drop(rowsum(1 / data$noise, group_of))
   list(weight = weight, value = drop(rowsum(data$y / data$noise, group_of)) / weight,
        first = match(seq_along(weight), group_of))
 }
 
-# The same from the covariance of all rewards, for some of the groups: with A^-1 = P, what is left out has variance 1
-# / P_ii given all others, where `pooled` readings count as one.
+# As left_out_points(), from the covariance of all rewards, for some of the groups. With A^-1 = P, a left-out value has
+# variance 1 / P_ii given all others, where `pooled` measurements count as one.
 left_out_dense <- function(data, by, groups = NULL) {
   n <- length(data$y)
   group_of <- if (by == "reward") seq_len(n) else point_groups(data)

@@ -53,7 +53,7 @@
 #' `mean` and `sd` are leave-one-out predictions of the function in units of the rewards. `z` is the standardised
 #' residual and `pit` is \eqn{\Phi(z)}{Phi(z)}. `plot()` invisibly returns a data.frame of the data drawn.
 #' @section Errors: At least 3 rewards are needed, and with `by = "context"` a bandit with contexts. There is no check
-#'   for comparisons and rankings, for [change_fade()] by weights, or for policies without a posterior. `by =
+#'   for comparisons and rankings, for [change_oracle()] by weights, or for policies without a posterior. `by =
 #'   "context"` needs rewards with Gaussian noise.
 #' @section Cost: The check needs one posterior at the evaluated points. For \eqn{n} rewards at \eqn{d} distinct
 #'   points, the residuals take \eqn{nd^2}{n d^2} operations, at most \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the
@@ -141,13 +141,22 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #' @name check-model-tests
 NULL
 
-# ---- the rewards and what the model says ------------------------------------------
-# A list: `id`, `point` (a data.frame, NULL for regressions), `reward` in user's units, and in the model's: `y` with
-# the prior mean taken off, `prior` (that mean), `noise`, `mean` and `sd` of f there (less the prior mean), `x`
-# (inputs as the kernel sees them), `context` (numbers of groups, or NULL), `counts` (FALSE for what only stands in
-# for a reward), `gram_at()` of the places of some, `dense`: only that gives what is left out, `accuracy` of mean and
-# sd, `arrival` (an order), `said` (z of predictions at the choice, where innovations are not to be had), `slope` of
-# the map of outputs, `user(mean, sd)`.
+# ---- rewards and predictions ------------------------------------------------------
+# The data of a check are a list:
+#   `id`, `point`   of the rewards; `point` is a data.frame, NULL for regressions.
+#   `reward`        in the user's units. The following elements are in the model's units.
+#   `y`, `prior`    rewards minus the prior mean, and that mean.
+#   `noise`         noise variances.
+#   `mean`, `sd`    of f at the point, minus the prior mean; `accuracy`: of both.
+#   `x`             inputs in the kernel's format.
+#   `context`       numbers of groups, or NULL.
+#   `counts`        FALSE for values that only replace a reward.
+#   `gram_at()`     the covariance at the points of some rewards.
+#   `dense`         TRUE if only this covariance yields the left-out predictions.
+#   `arrival`       the order in which rewards arrived.
+#   `said`          z of the predictions at the choice, if innovations cannot be computed.
+#   `slope`         of the outcome transform.
+#   `user(mean, sd)`  a function that converts both to the user's units.
 
 checkable <- "a bandit, gp_regression(), gp_fit(), maximize_bandit()"
 
@@ -172,7 +181,7 @@ regression_checked <- function(object) {
        user = function(mean, sd) list(mean = mean, sd = sd))
 }
 
-# `k`: which of the outcomes.
+# `k`: the number of the outcome.
 bandit_checked <- function(bandit, k = 1L) {
   if (has_rule(bandit)) return(rule_checked(bandit))
   check_remembers(bandit, "object", "`check_model()`")
@@ -180,7 +189,7 @@ bandit_checked <- function(bandit, k = 1L) {
   config <- outcome_config(current_config(bandit), k)
   changes <- or_else(config$changes, change_never())
   if (trait(changes, "reweighs")) {
-    stop_state("`check_model()` does not support change_fade(by = \"weights\"): the weights are no model of the ",
+    stop_state("`check_model()` does not support change_oracle(by = \"weights\"): the weights are no model of the ",
                "rewards.", argument = "object")
   }
   if (has_likelihood(config)) return(likelihood_checked(bandit, config))
@@ -209,7 +218,8 @@ bandit_checked <- function(bandit, k = 1L) {
        user = function(mean, sd) in_user_units(data.frame(mean = mean, sd = sd), config))
 }
 
-# What differs from model to model, and its weight, where the posterior is an average (see refit_every()).
+# The values that differ between the models, and the models' weights, if the posterior is an average (see
+# refit_every()).
 models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
   at <- core(cpp_bandit_models_at(bandit$handle, ids))
   Map(function(config, k) {
@@ -217,12 +227,12 @@ models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
     list(weight = config$weight, y = scaled - prior, prior = prior, noise = noise_under(config),
          mean = at$mean[, k] - prior,
          sd = at$sd[, k], gram_at = grams(config$kernel, x, ids, decay),
-         # (Some of the models have next to no noise: their rows are solved.)
+         # (Some models have almost zero noise: their rows are solved.)
          accuracy = max(bandit_facts(bandit)$error_bound, 5e-6))
   }, configs_of_models(config), seq_along(config$models))
 }
 
-# Of a rule's models the first one is that of f.
+# The first of a rule's models is that of f.
 rule_checked <- function(bandit) {
   if (!has_posterior(bandit)) {
     stop_state("`check_model()` needs a bandit with a posterior; ", describe_policy(bandit$config$policy),
@@ -232,7 +242,7 @@ rule_checked <- function(bandit) {
   bandit_checked(as.environment(models_of(bandit)[[1]]))
 }
 
-# (The log has beliefs at the choice of the first outcome only.)
+# (The log has the model state at the choice for the first outcome only.)
 said_of_outcome <- function(bandit, known, k) {
   if (!is_fitted(bandit) && length(known$id) <= most_dense) return(NULL)
   if (k == 1) said_at_choice(bandit, known) else numeric()
@@ -244,17 +254,17 @@ check_bandit_outcome <- function(outcome, config) {
   if (length(outcome) > 1) stop_argument("outcome", describe(outcome), "one of the outcomes")
 }
 
-# Rewards may come in another order than their queries.
+# Rewards may arrive in another order than their queries.
 order_of_arrival <- function(bandit, ids, k = 1L) {
   kind <- table_column(bandit$events, "kind")
-  # (A point may be given whose reward comes later.)
+  # (A given point may receive its reward later.)
   reported <- kind %in% event_kind[c("reward", "given")] & !is.na(table_column(bandit$events, "reward"))
   if (has_outcomes(bandit$config)) reported <- reported & table_column(bandit$events, "outcome") %in% k
   order(match(ids, table_column(bandit$events, "id")[reported]))
 }
 
-# z of rewards by the mean and sd that stand in the log, each with the parameters of its choice: after the first refit
-# (where there are refits), and only where every earlier reward had come. `known`: ids, rewards and their own noise.
+# z of rewards by the mean and sd in the log, each with the parameters of its choice. Only after the first refit (if
+# there are refits), and only if all earlier rewards had arrived. `known`: ids, rewards and their own noise.
 said_at_choice <- function(bandit, known) {
   reported <- rows_said_of(bandit, known)
   before <- reported$before
@@ -299,7 +309,7 @@ left_out_by <- function(data, by) {
   left_out_of_models(data, by)
 }
 
-# Each model without what is left out, and their average, with the weights that they have: `z` is the normal quantile of
+# Each model without the left-out values, and the average with the models' weights: `z` is the normal quantile of
 # the mixture's distribution function.
 left_out_of_models <- function(data, by) {
   parts <- lapply(data$models, function(model) left_out_by(utils::modifyList(data, c(model, list(models = NULL))), by))
@@ -328,7 +338,7 @@ mixture_quantile <- function(z, weight) {
   ifelse(lower < upper, stats::qnorm(lower, log.p = TRUE), stats::qnorm(upper, lower.tail = FALSE, log.p = TRUE))
 }
 
-# For each group: value, its weight's inverse, mean and variance of f without it.
+# For each group: its value, the inverse of its weight, mean and variance of f without it.
 left_out_points <- function(data, by) {
   if (isTRUE(data$dense)) return(left_out_dense(data, by))
   group_of <- if (by == "reward") seq_along(data$y) else point_groups(data)
@@ -349,7 +359,7 @@ left_out_points <- function(data, by) {
   out
 }
 
-# All rewards of a context at once; one row for each of them.
+# Leaves out all rewards of a context at once; one row for each of them.
 left_out_blocks <- function(data) {
   n <- length(data$y)
   if (n > most_dense) {
@@ -371,7 +381,7 @@ left_out_frame <- function(data, left) {
   at <- left$first
   model_state <- data$user(left$mean + data$prior[at], sqrt(left$variance))
   z <- or_else(left$z, (left$value - left$mean) / sqrt(left$variance + left$noise))
-  # (Of several readings the one that counts as they do together.)
+  # (Several measurements are replaced by the one with the same weight as all together.)
   reward <- drop(rowsum(data$reward / data$noise, left$group)) / drop(rowsum(1 / data$noise, left$group))
   ours <- list(id = data$id[at], reward = unname(reward), mean = unname(model_state$mean), sd = unname(model_state$sd),
                z = unname(z), pit = stats::pnorm(unname(z)))
@@ -380,8 +390,8 @@ left_out_frame <- function(data, left) {
   frame[drop(rowsum(as.integer(data$counts), left$group)) > 0, , drop = FALSE]
 }
 
-# Mean log density of what was left out, in the rewards' units, and that of a normal distribution fitted to the others.
-# (Of very many rewards some cannot be left out exactly enough: both go by those that can.)
+# The mean log density of the left-out values, in the rewards' units, and that of a normal distribution fitted to the
+# others. (With very many rewards some cannot be left out accurately enough; both scores then use the remaining ones.)
 log_scores <- function(data, left) {
   if (!is.null(left$constant)) {
     return(list(log_score = mean(left$density[data$counts]), constant_score = mean(left$constant[data$counts])))
@@ -400,7 +410,7 @@ log_scores <- function(data, left) {
 
 # ---- tests -------------------------------------------------------------------------------
 
-# What each reward differs by from what was expected of it when it came, in its standard deviations: independent
+# The difference of each reward from its prediction at the time of its arrival, in standard deviations: independent
 # and standard normal under the model.
 innovations <- function(data) {
   if (!is.null(data$said)) return(data$said)
@@ -409,7 +419,7 @@ innovations <- function(data) {
   groups <- if (isTRUE(data$dense)) rows else point_groups(data)[rows]
   y <- data$y[rows]
   noise <- data$noise[rows]
-  # Those whose last reward comes late are first: the others need not be followed for as long.
+  # Groups whose last reward arrives late come first: the other groups are updated for a shorter time.
   distinct <- unique(rev(groups))
   ahead <- cumsum(!duplicated(rev(groups)))
   if (!isTRUE(data$dense) && 3 * sum(as.numeric(ahead)^2) < n^3) {
@@ -442,18 +452,18 @@ rank_test <- function(a, b) {
   c(unname(found$estimate), found$p.value)
 }
 
-# ---- words ---------------------------------------------------------------------------------
+# ---- verdicts ------------------------------------------------------------------------------
 
 against_model <- 1e-3
 note_of_model <- 1e-2
-# Beyond what the largest |z| of one left out reaches under fitted hyperparameters once in a hundred.
+# With fitted hyperparameters, the largest |z| of a left-out reward exceeds this with probability 0.01.
 far_left_out <- 3.3
 
 judge_model <- function(check, data) {
   test <- function(name, column) check$tests[[column]][check$tests$test == name]
   p <- min(test("scale", "p"), test("largest", "p"), 1, na.rm = TRUE)
   grows <- isTRUE(test("noise", "p") < note_of_model)
-  # (Single trials and counts say little of the order of their places.)
+  # (Single trials and counts contain little information about the order of their points.)
   unordered <- isTRUE(test("order", "statistic") < 0) && check$rewards >= 20 && is.null(data$left_out)
   far <- check$fitted && check$largest > far_left_out
   notes <- c(if (p < note_of_model) sprintf("unlikely under the model (p %s)", short_number(p)),
@@ -466,10 +476,10 @@ judge_model <- function(check, data) {
   list(p = p, verdict = verdict, advice = model_advice(check, data, p < note_of_model || far, grows, unordered))
 }
 
-# What was left out, a row each, without its place.
+# The left-out predictions, a row each, without the columns of their points.
 left_out <- function(check) own_columns(check$data, check$inputs)
 
-# What may help, by how the residuals fail.
+# Possible remedies, depending on how the residuals deviate.
 model_advice <- function(check, data, unlikely, grows, unordered) {
   z <- left_out(check)$z
   advice <- character()
@@ -477,7 +487,7 @@ model_advice <- function(check, data, unlikely, grows, unordered) {
     scale <- check$tests$statistic[1]
     few <- outlying(data)
     advice <- if (length(few)) {
-      sprintf(paste("a few rewards lie far out (id %s): are they right? `$amend()` corrects them, rewards_clip() and",
+      sprintf(paste("a few rewards lie far out (id %s): are they right? `$amend()` corrects them, rewards_robust() and",
                     "scale_outputs() clip them"), paste(data$id[sort(few)], collapse = ", "))
     } else if (late_only(z)) "only the later rewards do not fit: has the function changed? see ?changes, or start again"
     else if (isTRUE(scale < 1)) "rewards differ by less than the model says: less noise or prior variance, a refit"
@@ -488,8 +498,8 @@ model_advice <- function(check, data, unlikely, grows, unordered) {
     if (unordered) "another kernel, or more data")
 }
 
-# Rewards (at most a tenth) without which all others are as the model says, found one by one; none if there is no such
-# set. Leaving one out for good takes its part in the others' precision away, a matrix of rank one.
+# Rewards (at most a tenth) without which all others agree with the model, found one by one; none if there is no such
+# set. Leaving one out permanently subtracts a matrix of rank one from the precision of the others.
 outlying <- function(data) {
   n <- length(data$y)
   if (!is.null(data$left_out) || n > 1000) return(integer())
@@ -512,10 +522,10 @@ outlying <- function(data) {
   if (length(out) > max(1, n %/% 10)) integer() else out
 }
 
-# Of the precision P of the rewards `weighted`: P y, `own`: its diagonal, and `column(i)`. Readings of one place have
-# the same covariance with all others, so that only a matrix of the points is inverted: M = K + 1 / w, w the points'
-# weights, and with shares f_i = 1 / (noise_i w) of its place P_ij = f_i f_j [M^-1]_points
-# + ([i = j] - [same point] f_j) / noise_i.
+# `weighted`: P y for the precision P of the rewards, `own`: its diagonal, and `column(i)`. Measurements at one point
+# have the same covariance with all others, so only a matrix of the points is inverted: M = K + 1 / w, where w are the
+# points' weights. With f_i = 1 / (noise_i w), the share of measurement i in its point,
+#   P_ij = f_i f_j [M^-1]_points + ([i = j] - [same point] f_j) / noise_i.
 precision_of_rewards <- function(data) {
   point <- if (isTRUE(data$dense)) seq_along(data$y) else point_groups(data)
   pooled <- pooled_measurements(data, point)
@@ -532,7 +542,7 @@ precision_of_rewards <- function(data) {
        own = share^2 * diag(inverse)[point] + (1 - share) / data$noise, column = column)
 }
 
-# Do the residuals of the second half fail alone?
+# Do only the residuals of the second half deviate?
 late_only <- function(z) {
   n <- length(z)
   if (n < 12) return(FALSE)
@@ -552,7 +562,7 @@ short_number <- function(x) {
 describe_check <- function(check) {
   largest <- check$tests[check$tests$test == "largest", ]
   order <- check$tests$statistic[check$tests$test == "order"]
-  # (Of two points each is one alone without the other: no spread, so no constant to hold against.)
+  # (With two points, one remains when the other is left out: it has no spread, so there is no constant score.)
   constant <- if (is.na(check$constant_score)) "" else sprintf(" (constant %s)", short_number(check$constant_score))
   sprintf("check: %d rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
           check$rewards, check$held, if (check$groups == check$rewards) "" else sprintf(" of %d points", check$groups),
@@ -640,8 +650,8 @@ plot_residuals <- function(check, main, xlab, ylab) {
 
 # ---- the line of summary() and $certificate() ------------------------------------------------
 
-# NULL where there is nothing to check. The j-th look of a bandit's life warns at .001 / (j (j + 1)), .001 in all.
-# (Nothing new is seen where nothing has happened since: no look, and no work.)
+# NULL if there is nothing to check. The j-th check in a bandit's run warns at level .001 / (j (j + 1)), .001 in total.
+# (If the log has not changed since the last check, it is neither repeated nor counted.)
 check_line <- function(bandit) {
   state <- log_state(bandit, "events")
   if (identical(bandit$.checked$state, state)) return(bandit$.checked$check)

@@ -29,7 +29,7 @@
 #' Results of [maximize_bandit()] and [run_bandit()] are R objects for inspection. Their element `bandit` is a saved
 #' bandit.
 #'
-#' [compact_log()] without `keep` writes ordinary events, which the same versions read as before. With `keep` it writes
+#' `$compact()` without `keep` writes ordinary events, which the same versions read as before. With `keep` it writes
 #' an additional kind of event. Unreleased versions that do not have this kind report such a file as damaged.
 #'
 #' @section Functions in files: Journals and stores hold text and numbers. Your own functions (a kernel, a width, a

@@ -30,7 +30,7 @@ refitted_config <- function(config, fit) {
   config
 }
 
-# The configuration under each of its models, with their weights: the one that there is, where there are no several.
+# The configuration under each of its models, with their weights; the configuration itself if there is only one model.
 configs_of_models <- function(config) {
   if (is.null(config$models)) return(list(config))
   lapply(config$models, function(model) {
@@ -44,8 +44,8 @@ model_weights <- function(config) {
   if (is.null(config$models)) 1 else vapply(config$models, function(model) model$weight, 0)
 }
 
-# What an average is of, a row per parameter: its value in the best model and the range that holds the models' weight
-# but for 5% at each end.
+# A summary of the averaged models, a row per parameter: its value in the best model, and the range that contains the
+# models' weight except for 5% at each end.
 parameters_of_models <- function(config) {
   of <- function(one) {
     c(kernel_parameters(one$kernel), noise_var = one$noise_var,
@@ -61,7 +61,7 @@ parameters_of_models <- function(config) {
   data.frame(parameter = names(of(config)), mode = unname(of(config)), lower = limits[1, ], upper = limits[2, ])
 }
 
-# Of a reward, as far as the models know.
+# The expected noise variance of a reward under the models.
 expected_noise <- function(config) {
   if (is.null(config$models)) return(config$noise_var)
   sum(model_weights(config) * vapply(config$models, function(model) model$noise_var, 0))
@@ -75,18 +75,18 @@ current_config <- function(bandit) {
 
 has_posterior <- function(bandit) !has_rule(bandit) || length(bandit$config$model_settings) > 0
 
-# What the kernel calls its inputs.
+# The kernel's names of its inputs.
 input_names <- function(config) c(model_names(config$domain), config$context_names)
 
-# Does the core keep a table of every point in every context? Then a number says it all.
+# Does the core keep a table of every point in every context? Then numbers alone identify a point.
 is_tabulated_space <- function(config) core_space_kind(config$domain, config) == "table"
 
 status_of <- function(bandit, id) status_names[bandit$queries$status[id]]
 
 has_transfer <- function(config) !is.null(config$transfer)
 
-# The share of this campaign's prior variance that the others, were they known everywhere, would tell; together they
-# make a covariance where it is below 1. For correlations, or several rows of them.
+# The share of this campaign's prior variance that the other campaigns would explain if they were known everywhere.
+# Together they make a covariance matrix if it is below 1. For a vector of correlations, or several as rows.
 share_of <- function(transfer, rho) {
   rho <- matrix(rho, ncol = ncol(transfer$correlation))
   rowSums((rho %*% solve(transfer$correlation)) * rho)
@@ -106,13 +106,13 @@ outcome_count <- function(config) max(1L, length(config$outcomes))
 
 has_outcomes <- function(config) length(config$outcomes) > 1
 
-# Of a query's outcomes; "reward" where nothing else was said.
+# The names of a query's outcomes; "reward" by default.
 outcome_names <- function(config) if (is.null(config$outcomes)) "reward" else names(config$outcomes)
 
-# Where the log has their values.
+# The columns of the log with their values.
 value_columns <- function(config) c("reward", if (has_outcomes(config)) paste0("y", seq(2, outcome_count(config))))
 
-# The settings of a bandit that had this outcome alone; `config` may be the one in force.
+# The settings of a bandit with this outcome alone; `config` may be the one in force.
 outcome_config <- function(config, k) {
   if (k == 1) return(config)
   one <- config$outcomes[[k]]
@@ -124,14 +124,14 @@ outcome_config <- function(config, k) {
 
 ranks_queries <- function(config) has_likelihood(config) && trait(config$rewards, "ranks")
 
-# Are rewards something else than f with Gaussian noise?
+# Do rewards follow another model than f with Gaussian noise?
 has_likelihood <- function(config) !is.null(config$rewards) && !is.null(trait(config$rewards, "likelihood"))
 
 compares_queries <- function(config) has_likelihood(config) && trait(config$rewards, "compares")
 
 is_reflected <- function(config) has_likelihood(config) && identical(config$rewards$direction, "minimize")
 
-# Has a reward that is known a noise variance of its own?
+# Does an observed reward have its own noise variance?
 has_own_noise <- function(bandit) {
   events <- bandit$events
   own <- !is.na(table_column(events, "noise_var")) | !is.na(table_column(events, "size"))
@@ -141,8 +141,9 @@ has_own_noise <- function(bandit) {
 
 nothing_forgotten <- list(rounds = 0L, sums = 0L, before = 0L, explored = 0L, late = 0L)
 
-# Of a bandit: `rounds` that were forgotten, their `sums`, `before`, how many of them were uniform or of a design
-# (`explored`), and the last query that was asked before all that was forgotten was known (`late`, an id).
+# The forgotten part of a bandit's log. `rounds`: their number. `sums`: the number of queries that summarise them.
+# `before`: the difference between the users' ids and the rows of the log. `explored`: the number of rounds that were
+# uniform or of a design. `late`: the last query (an id) made before all forgotten rewards were observed.
 forgotten_of <- function(bandit) {
   events <- bandit$events
   if (events$.size == 0L || !identical(events$kind[1], event_kind[["checkpoint"]])) return(nothing_forgotten)
@@ -157,7 +158,7 @@ forgotten_of <- function(bandit) {
 
 ids_before <- function(bandit) forgotten_of(bandit)$before
 
-# Forgotten ones too.
+# The number of rounds, including forgotten ones.
 all_rounds <- function(bandit) table_size(bandit$queries) + ids_before(bandit)
 
 check_remembers <- function(bandit, arg, what) {
@@ -168,8 +169,8 @@ check_remembers <- function(bandit, arg, what) {
   }
 }
 
-# A query whose event was made of two stands in a checkpoint: nothing says what was known when it, and those before it,
-# were chosen.
+# Were these queries made before the checkpoint, or before a query that compaction merged with its reward into one
+# event? The log does not have the observations at the time of their choice.
 before_checkpoint <- function(bandit, ids) {
   events <- lapply(c(kind = "kind", id = "id"), function(name) table_column(bandit$events, name))
   given <- events$id[events$kind == event_kind[["given"]]]

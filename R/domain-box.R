@@ -46,7 +46,7 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
   new_box(names, lower, upper, integer, log)
 }
 
-# Of checked parts.
+# A box from checked arguments.
 new_box <- function(names, lower, upper, integer, log) {
   structure(list(type = "box", names = names, lower = stats::setNames(lower, names),
                  upper = stats::setNames(upper, names), integer = integer, log = log),
@@ -114,7 +114,7 @@ data_ranges.box_domain <- function(domain) {
   rbind(ifelse(domain$log, log(.Machine$double.xmin), -reach), reach)
 }
 
-# `slack`: per input, at the least.
+# `slack`: the least tolerance of each input.
 is_beyond_box <- function(box, x, slack = 0) {
   is_beyond(x, box$lower, box$upper, pmax(bound_rounding * abs(box$lower), slack),
             pmax(bound_rounding * abs(box$upper), slack))
@@ -135,14 +135,14 @@ whole_where_due <- function(domain, x, arg) {
   x
 }
 
-# pmin() and pmax() take ten times as long for the few points of one climb.
+# pmin() and pmax() take ten times as long for the few points of one local search.
 clamped <- function(x, lower, upper) {
   x[x < lower] <- lower
   x[x > upper] <- upper
   x
 }
 
-# What a file of fifteen digits has made of a bound is the bound.
+# A value that a file has rounded to fifteen digits counts as the bound.
 within_bounds <- function(box, x, arg) {
   for (j in seq_along(box$names)) {
     bounds <- c(box$lower[[j]], box$upper[[j]])
@@ -179,10 +179,10 @@ nearest_points.box_domain <- function(domain, inputs) {
   unnumbered(inside)
 }
 
-# Points of the unit cube as places of the box.
+# Points of the unit cube as points of the box.
 scale_to_box <- function(domain, u) nearest_points(domain, cube_inputs(domain, u))
 
-# ... as model inputs. Whole numbers have equal parts of the cube; on a logarithmic scale k has those of [k, k + 1).
+# ... as model inputs. Integers have equal parts of the cube; on a logarithmic scale k has the part of [k, k + 1).
 cube_inputs <- function(box, u) {
   bounds <- unname(input_ranges(box))
   x <- rep(bounds[1, ], each = nrow(u)) + u * rep(bounds[2, ] - bounds[1, ], each = nrow(u))
@@ -205,8 +205,8 @@ sample_points.box_domain <- function(domain, count) {
   scale_to_box(domain, matrix(stats::runif(count * d), count, d, byrow = TRUE))
 }
 
-# A Latin hypercube: one point in each of `count` slices of every input. Of whole numbers no point comes twice while
-# another is left.
+# A Latin hypercube: one point in each of `count` slices of every input. If all inputs are integers, no point is
+# repeated while another one is unused.
 #' @export
 design_points.box_domain <- function(domain, count) {
   inputs <- scale_to_box(domain, latin_hypercube(domain$names, count))$inputs
@@ -224,7 +224,7 @@ latin_hypercube <- function(names, count) {
   matrix(u, count, length(names))
 }
 
-# Rows without repeats while any of `all` is left; with more rows than that each of them as often as the others.
+# Rows without repeats while any row of `all` is unused. If more rows are wanted, all are used equally often.
 distinct_of <- function(inputs, all) {
   count <- nrow(inputs)
   turns <- count %/% nrow(all)
@@ -272,7 +272,7 @@ to_model_inputs.box_domain <- function(domain, x) {
 
 #' @export
 from_model_inputs.box_domain <- function(domain, u) {
-  # The fifteen digits that survive the way there and back; a bound may have more.
+  # Rounded to the fifteen digits that are unchanged by the conversion and its inverse; a bound may have more.
   for (j in which(domain$log)) {
     x <- signif(exp(u[, j]), 15)
     inside <- clamped(x, domain$lower[[j]], domain$upper[[j]])
@@ -291,7 +291,7 @@ core_space_kind.box_domain <- function(domain, setting) "box"
 #' @export
 core_space.box_domain <- function(domain, setting) box_space(domain, matrix(0, 1, 0), FALSE, setting)
 
-# `rows`: those of a product (one row without columns for a box alone).
+# `rows`: the rows of a product (one row without columns for a box alone).
 box_space <- function(box, rows, numbered, setting) {
   bounds <- unname(input_ranges(box))
   list(kind = "box", rows = unname(rows), numbered = numbered, lower = bounds[1, ], upper = bounds[2, ],
@@ -331,7 +331,7 @@ picture_types.box_domain <- function(domain, smooth) {
   list(can = can, auto = can[1])
 }
 
-# On a box of more than two inputs the points played take the place of arms.
+# On a box of more than two inputs, the points played are shown like arms.
 #' @export
 picture_points.box_domain <- function(domain, type, played, resolution) {
   if (type == "arms") return(evaluated_points(domain, played))
@@ -360,8 +360,8 @@ box_grid <- function(domain, usual, resolution) {
   as.matrix(expand.grid(stats::setNames(axes, domain$names), KEEP.OUT.ATTRS = FALSE))
 }
 
-# Values of one input of a box: whole numbers where it takes no others, even in the logarithm
-# where the domain is logarithmic.
+# Values of one input of a box: integers for an integer input, and equal steps on the logarithmic scale
+# for a logarithmic one.
 box_axis <- function(domain, i, resolution) {
   ends <- c(domain$lower[[i]], domain$upper[[i]])
   if (domain$log[i]) {
@@ -390,7 +390,7 @@ log_inputs.box_domain <- function(domain) domain$log
 #' @export
 same_points.box_domain <- function(domain, other) identical(other$type, "box") && same_box(domain, other)
 
-# Names and scales may differ.
+# Are the bounds equal? Names and scales may differ.
 same_box <- function(box, other) {
   identical(unname(c(box$lower, box$upper)), unname(c(other$lower, other$upper)))
 }

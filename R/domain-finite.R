@@ -77,8 +77,8 @@ remade.finite_domain <- function(domain) {
   structure(again, class = class(domain))
 }
 
-# What the rows are called: `values`, the `name` of their column in histories and, where they stand in a column of a
-# data.frame, that `column`. NULL where they have no names of their own.
+# Labels of the rows: `values`, the `name` of their column in histories and, if they are in a column of a data.frame,
+# that `column`. NULL if the rows have no labels.
 labels_of_rows <- function(x, arg) {
   if (is.data.frame(x)) {
     column <- names(x)[vapply(x, function(values) is.character(values) || is.factor(values), NA)]
@@ -94,7 +94,7 @@ labels_of_rows <- function(x, arg) {
     values <- if (is.character(attr(x, "row.names"))) row.names(x)
   } else {
     values <- if (is.null(dim(x))) names(x) else rownames(x)
-    # Numbers of rows, from a data.frame that a matrix was made of, are no names; nor are some that agree.
+    # Row numbers, from a data.frame that was converted to a matrix, are no labels; nor are names with repeats.
     if (anyNA(values) || anyDuplicated(values) || !all(nzchar(values))) return(NULL)
     if (is_text(values) && all(grepl("^[0-9]+$", values))) return(NULL)
   }
@@ -174,7 +174,7 @@ sample_points.finite_domain <- function(domain, count) {
   arm_points(domain, sample.int(nrow(domain$x), count, replace = TRUE) - 1L)
 }
 
-# Without replacement while there are enough.
+# Without replacement if there are enough arms.
 #' @export
 design_points.finite_domain <- function(domain, count) {
   arm_points(domain, sample.int(nrow(domain$x), count, replace = count > nrow(domain$x)) - 1L)
@@ -249,7 +249,7 @@ point_labels.finite_domain <- function(domain, arm, inputs) {
   c(columns, cpp_columns(domain$x, domain$names, at))
 }
 
-# Few arms, or arms whose covariance is no function of the inputs, make no curve; a line of arms makes no map.
+# Few arms, or arms whose covariance is no function of the inputs, give no curve; arms on a line give no map.
 #' @export
 picture_types.finite_domain <- function(domain, smooth) {
   d <- ncol(domain$x)
@@ -289,5 +289,5 @@ same_points.finite_domain <- function(domain, other) {
 # Arms and nothing else: no search space, no product with a box.
 is_set_of_arms <- function(domain) inherits(domain, "finite_domain")
 
-# The same, and of no class besides that shows them in its own way.
+# The same, without a further class that displays them differently.
 is_plain_set_of_arms <- function(domain) identical(class(domain), c("finite_domain", "bandit_domain"))

@@ -1,31 +1,33 @@
 # Maximisation of R functions over continuous inputs. Layer: domain.
 
-# The maximiser of functions of R's over inputs that are continuous: a problem's own optimum, a belief's mode, what a
-# rule in R scores by. It works in slices: what is fixed in a slice (the row of a product, the levels of a search space,
-# whole-number inputs that take few values together) is tried value by value, and the inputs that are free in it are
-# searched in their unit cube: spread candidates, climbs from the best of them that are far apart, then closer and
-# closer looks around the best point. Climbs are the core's (src/core/base/climb_by_values.h).
+# Maximises R functions over continuous inputs: the optimum of a problem, the mode of a prior over the optimum, the
+# acquisition value of a rule in R. The search works in slices. The fixed inputs of a slice (the row of a product, the
+# levels of a search space, integer inputs with few values in all) are enumerated. The free inputs are searched in
+# their unit cube: spread candidates, local searches from the best ones that are far apart, then a finer and finer
+# search around the best point. Local searches are the core's (src/core/base/climb_by_values.h).
 #
-# It stands beside the searches of bandits (src/core/spaces) because it has to do what they need not. Their scores cost
-# microseconds and have slopes, and a point that is nearly the best will do; here a call costs what R takes, so that
-# many points are asked about at once, and what is found is the truth that regret is measured against. Whole numbers are
-# tried one by one, where a bandit relaxes them: a function of the user's may not know 2.5. Limits are met to 1e-10 by
-# multipliers, which asks for them at every step, where a bandit takes them as linear to ask R seldom, and ends 1e-4 to
-# 0.02 below the best in three problems tried. What a space itself excludes is excluded to the last bit by both, on a
-# straight line back.
+# The searches of bandits (src/core/spaces) have other requirements. Their acquisition values cost microseconds and have
+# gradients, and a nearly optimal point is sufficient. Here a value costs the time of an R function. Therefore points
+# are evaluated together, and the result is the true optimum by which regret is measured. Integers are enumerated, while
+# a bandit relaxes them: a user's function may not accept 2.5. Limits are met to 1e-10 by multipliers, which evaluate
+# them at every step. A bandit treats them as linear to call R rarely, and ended 1e-4 to 0.02 below the optimum in three
+# test problems. Both exclude points outside of a space exactly, by moving back on a straight line.
 
-# Once for every query, where a value costs a posterior and may have kinks and jumps: no gradients.
+# For every query: a value costs a posterior, and may have kinks and jumps, so gradients are not used.
 effort_of_round <- list(candidates = 250, most = Inf, starts = 0, cloud = 40,
                         half_widths = c(0.1, 0.03, 0.01, 0.003, 0.001), repeats = 1, closest = Inf, slack = 0)
 
-# Whole-number inputs are fixed in slices where there are not more than so many, or, if nothing else is free, so many.
+# Integer inputs are fixed in slices if there are at most kMostSlices of these, or kMostWhole if no other input is free.
 kMostSlices <- 64
 kMostWhole <- 20000
 
-# `rows`: what is searched, a list of `count`, how many rows there are (one for a box); `box`, the inputs that move in
-# each; `settle(row, inputs)`, the points next to inputs of the box in these rows (1, 2, ...), with `excess` where
-# something is excluded beforehand; `find(points)`, the `row` (NA: none) and `inputs` of places; perhaps
-# `beside(point)`, inputs to try beside a point, in its row.
+# `rows`: the search domain, a list of
+#   `count`                the number of rows (one for a box).
+#   `box`                  the inputs that vary within each row.
+#   `settle(row, inputs)`  the points next to inputs of the box in these rows (1, 2, ...), with `excess` if the space
+#                          has constraints.
+#   `find(points)`         the `row` (NA: none) and `inputs` of points.
+#   `beside(point)`        optional: further inputs to try around a point, in its row.
 maximise_in_rows <- function(rows, value, limits, effort, from) {
   search <- new_search_of_rows(rows, value, limits, effort)
   found <- assess(search, first_points(search, from))
@@ -42,8 +44,8 @@ maximise_in_rows <- function(rows, value, limits, effort, from) {
 
 # ---- slices and points --------------------------------------------------------
 
-# Points are a list: `slice`, numbers; `u`, a row of the free inputs' unit cube each; once assessed also `value`
-# and `g` (what is excluded beforehand, then the limits' values, a column each).
+# Points are a list: `slice`, numbers; `u`, a row of the free inputs' unit cube each; after evaluation also `value`
+# and `g` (the excess of the space's constraints, then the limits' values, a column each).
 new_search_of_rows <- function(rows, value, limits, effort) {
   box <- rows$box
   bounds <- unname(input_ranges(box))
@@ -57,7 +59,7 @@ new_search_of_rows <- function(rows, value, limits, effort) {
        side = bounds[2, free] - bounds[1, free])
 }
 
-# Combinations of the whole-number inputs (model inputs; column names: their numbers), where there are few.
+# Combinations of the integer inputs (model inputs; column names: their numbers), if there are few.
 whole_slices <- function(box, rows) {
   at <- which(box$integer)
   counts <- (box$upper - box$lower + 1)[at]
@@ -70,7 +72,7 @@ whole_slices <- function(box, rows) {
   as.matrix(expand.grid(stats::setNames(values, at), KEEP.OUT.ATTRS = FALSE))
 }
 
-# The nearest points, and what they exceed that is known beforehand, a column each.
+# The nearest points, and by how much they violate the constraints of the space, a column each.
 settled_points <- function(search, points) {
   n <- length(points$slice)
   inputs <- matrix(0, n, length(search$rows$box$names))
@@ -80,7 +82,7 @@ settled_points <- function(search, points) {
   list(points = found[c("arm", "inputs")], excess = or_else(found$excess, matrix(0, n, 0)))
 }
 
-# The free inputs' unit cube, from inputs of the box.
+# Points of the free inputs' unit cube, from inputs of the box.
 cube_of <- function(search, inputs) {
   n <- nrow(inputs)
   u <- (inputs[, search$free, drop = FALSE] - rep(search$lower, each = n)) / rep(search$side, each = n)
@@ -102,7 +104,7 @@ first_points <- function(search, from) {
 points_of <- function(search, points) {
   if (is.null(points) || point_total(points) == 0) return(NULL)
   found <- search$rows$find(points)
-  # (Rows may share their inputs: their numbers tell them apart.)
+  # (Rows may share their inputs: their numbers distinguish them.)
   slice <- match_rows(cbind(found$row, found$inputs[, search$fixed]), cbind(search$row, search$whole))
   pick(list(slice = slice, u = cube_of(search, found$inputs)), which(!is.na(slice)))
 }
@@ -117,7 +119,7 @@ pick <- function(points, rows) {
        g = points$g[rows, , drop = FALSE])
 }
 
-# ---- how good points are ------------------------------------------------------
+# ---- values of points ---------------------------------------------------------
 
 assess <- function(search, points) {
   settled <- settled_points(search, points)
@@ -130,7 +132,7 @@ with_limits <- function(search, points, settled = settled_points(search, points)
   points
 }
 
-# The function and the limits in units of what they do over the candidates.
+# Units of the function and of the limits: their ranges over the candidates.
 with_units <- function(search, found) {
   search$f_unit <- unit_of(diff(range(found$value)))
   search$g_unit <- vapply(seq_len(ncol(found$g)), function(j) unit_of(max(abs(found$g[, j]))), 0)
@@ -139,7 +141,7 @@ with_units <- function(search, found) {
   search
 }
 
-# A divisor even where a function is constant.
+# A positive divisor, even if a function is constant.
 unit_of <- function(spread) if (is.finite(spread) && spread > 0) spread else 1
 
 scaled_limits <- function(search, g) g / rep(search$g_unit, each = nrow(g))
@@ -150,12 +152,12 @@ is_feasible <- function(search, points) {
 
 total_excess <- function(g) rowSums(pmax(g, 0))
 
-# Large where the function is; falls with the excess.
+# Increases with the function and decreases with the excess.
 search_score <- function(search, points) {
   points$value / search$f_unit - 5 * total_excess(scaled_limits(search, points$g))
 }
 
-# The best of some points: the largest value where that is feasible, else the least excess. The first of equal ones.
+# The best of some points: the largest value of the feasible ones, else the least excess. The first of equal ones.
 best_point <- function(search, points) {
   feasible <- is_feasible(search, points)
   at <- if (any(feasible)) which(feasible)[which.max(points$value[feasible])] else which.min(total_excess(points$g))
@@ -168,12 +170,12 @@ better_of <- function(search, best, other) {
   if (theirs[1] > ours[1] || (theirs[1] == ours[1] && theirs[2] > ours[2])) other else best
 }
 
-# ---- climbs -------------------------------------------------------------------
+# ---- local searches -----------------------------------------------------------
 
-# Where to start: candidates in the best fifth with no better one of their slice within the
-# critical distance of multi-level single linkage (Rinnooy Kan and Timmer 1987),
-# so that a hill gets about one start. At most `count`, and one more for each slice but the first (so many
-# again at most), best first.
+# Starting points: candidates in the best fifth that have no better candidate of their slice within the
+# critical distance of multi-level single linkage (Rinnooy Kan and Timmer 1987).
+# A local maximum then gets about one start. At most `count`, and one more for each slice but the first (at most
+# `count` of these), best first.
 linkage_starts <- function(points, score, count) {
   d <- ncol(points$u)
   if (count == 0 || d == 0) return(integer())
@@ -194,7 +196,7 @@ linkage_starts <- function(points, score, count) {
   starts
 }
 
-# One point moved uphill over the inputs that are not whole numbers; it never gets worse.
+# A local search from one point over the inputs that are not integers; the value never decreases.
 local_search <- function(search, point) {
   start <- best_point(search, point)
   smooth <- search$smooth
@@ -210,11 +212,11 @@ local_search <- function(search, point) {
   better_of(search, start, if (end$feasible) end else back_within(search, start, end))
 }
 
-# From a point outside of the limits towards one within them, where there is one in its slice, to the first that is.
+# From a point outside of the limits towards a feasible one of its slice, if there is one, to the first feasible point.
 back_within <- function(search, start, outside) {
   inside <- if (start$feasible) start else nearest_inside(search, outside)
   if (is.null(inside)) return(outside)
-  # Close to the end for what is just outside.
+  # Small steps near the end, for points that are just outside.
   shares <- c(0:31 / 32, 1 - 2^-(6:45))
   for (turn in 1:8) {
     way <- outside$u - inside$u
@@ -234,10 +236,10 @@ nearest_inside <- function(search, point) {
   pick(search$inside, same[which.min(rowSums(away^2))])
 }
 
-# ---- closer looks -------------------------------------------------------------
+# ---- refinement ---------------------------------------------------------------
 
-# A funnel's many small hills hide its top from the first search: look again around the best point for as long as that
-# helps. Where the last look did, closer ones do, too: nothing else climbs over whole numbers.
+# Many small local maxima can hide the largest one from the first search: search again around the best point while this
+# helps. Smaller half-widths follow as long as the last one helped, because no other step moves along integer inputs.
 look_closer <- function(search, best) {
   effort <- search$effort
   d <- length(search$free)
@@ -268,7 +270,7 @@ look_within <- function(search, best, cloud) {
 
 gains <- function(best, before) best$value - before$value > 1e-9 * abs(before$value)
 
-# Points around one in its slice, at the next whole numbers, with other shares, and the same point in all other slices.
+# Points around one in its slice, at the next integers, with other shares, and the same point in all other slices.
 neighbours <- function(search, point, cloud) {
   u <- pmin(pmax(cloud + rep(point$u, each = nrow(cloud)), 0), 1)
   beside <- search$rows$beside
@@ -278,7 +280,7 @@ neighbours <- function(search, point, cloud) {
   list(slice = c(rep(point$slice, nrow(u)), others), u = rbind(u, point$u[rep(1, length(others)), , drop = FALSE]))
 }
 
-# One down and one up in a whole-number input.
+# One down and one up in an integer input.
 whole_steps <- function(search, u, j) {
   at <- search$lower[j] + u[, j] * search$side[j]
   moved <- if (search$rows$box$log[search$free[j]]) log(pmax(round(exp(at)) + c(-1, 1), 1)) else round(at) + c(-1, 1)

@@ -37,7 +37,7 @@ product_part <- function(given, arg, class, allowed) {
   part
 }
 
-# Names that nobody chose (x1, x2, ...) go on where those of the rows end.
+# Default names (x1, x2, ...) continue the numbering of the rows' inputs.
 numbered_on <- function(box, before, taken) {
   d <- length(box$names)
   if (!any(box$names %in% taken) || !identical(box$names, paste0("x", seq_len(d)))) return(box)
@@ -51,7 +51,7 @@ row_part <- function(domain, inputs) inputs[, seq_along(domain$rows$names), drop
 
 box_part <- function(domain, inputs) inputs[, length(domain$rows$names) + seq_along(domain$box$names), drop = FALSE]
 
-# Places from the rows' 0-based numbers and model inputs of the box.
+# Points from the rows' 0-based numbers and model inputs of the box.
 row_points <- function(domain, arm, inputs) {
   list(arm = arm, inputs = unname(cbind(domain$rows$x[arm + 1L, , drop = FALSE], inputs)))
 }
@@ -71,7 +71,7 @@ all_points.product_domain <- function(domain) NULL
 #' @export
 input_ranges.product_domain <- function(domain) cbind(input_ranges(domain$rows), input_ranges(domain$box))
 
-# All inputs; or the number of the row and the box's inputs.
+# Points by all inputs, or by the number of the row and the box's inputs.
 #' @export
 find_points.product_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
@@ -79,7 +79,7 @@ find_points.product_domain <- function(domain, x, arm = NULL, arg = "x") {
   row_points(domain, rows_found(domain, x, arg), find_points(domain$box, box_part(domain, x), arg = arg)$inputs)
 }
 
-# Numbers of the rows that points have (from 0).
+# The numbers (from 0) of the rows to which points belong.
 rows_found <- function(domain, x, arg) {
   arm <- arms_at(domain, x)
   if (anyNA(arm)) {
@@ -89,7 +89,7 @@ rows_found <- function(domain, x, arg) {
   arm
 }
 
-# Rows are the product's; what is added to them may lie outside of the box.
+# The row must be one of the product's; the other inputs of points that are added may lie outside of the box.
 #' @export
 points_anywhere.product_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (!is.null(arm)) return(find_by_row(domain, x, arm, arg))
@@ -140,7 +140,7 @@ sample_points.product_domain <- function(domain, count) {
   row_points(domain, sample_points(domain$rows, count)$arm, sample_points(domain$box, count)$inputs)
 }
 
-# A Latin hypercube of the box, each row as often as any other. (Repeats of whole numbers are drawn again.)
+# A Latin hypercube of the box, with each row equally often. (Repeated points of integers are drawn again.)
 #' @export
 design_points.product_domain <- function(domain, count) {
   n <- arm_count(domain)
@@ -155,7 +155,7 @@ design_points.product_domain <- function(domain, count) {
   row_points(domain, as.integer(found[, 1]), found[, -1, drop = FALSE])
 }
 
-# The same number in every row.
+# The same number of points in every row.
 #' @export
 spread_points.product_domain <- function(domain, count) {
   n <- arm_count(domain)
@@ -208,7 +208,7 @@ point_labels.product_domain <- function(domain, arm, inputs) {
   c(point_labels(domain$rows, arm), point_labels(domain$box, NULL, box_part(domain, inputs)))
 }
 
-# A map needs two inputs, of which the rows' has distinct values.
+# A map needs two inputs, and the rows' input must have distinct values.
 #' @export
 picture_types.product_domain <- function(domain, smooth) {
   x <- domain$rows$x
@@ -244,7 +244,7 @@ same_points.product_domain <- function(domain, other) {
   identical(other$type, "product") && same_points(domain$rows, other$rows) && same_points(domain$box, other$box)
 }
 
-# What a user may write in place of a domain.
+# A domain from any value that a user may give for one.
 as_domain <- function(domain, arg = "domain") {
   allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), search_space(), numbers, or a named",
                    "list of c(lower, upper) and levels")

@@ -1,6 +1,6 @@
 # Search spaces made from paradox, dials and lists. Layer: domain.
 
-# Search spaces of other packages: paradox' ParamSet, dials' parameters, and lists. Help is that of search_space().
+# Search spaces from other packages: paradox' ParamSet, dials' parameters, and lists. The help page is search_space()'s.
 
 #' @export
 space_of.default <- function(x, where = NULL, transformed = TRUE) {
@@ -42,7 +42,7 @@ space_of.ParamSet <- function(x, where = NULL, transformed = TRUE) {
   search_domain(params, where)
 }
 
-# Reads an object of another package's: where that fails it is none.
+# Reads an object of another package; if this fails, the object is invalid.
 from_elsewhere <- function(code, arg, given, allowed) {
   catch_error(code, function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
@@ -82,7 +82,7 @@ paradox_param <- function(fact) {
   number_param(fact$id, fact$lower, fact$upper, fact$class == "ParamInt", fact$trafo)
 }
 
-# What levels stand for, where all of them stand for one number or text each.
+# The values of levels, if each of them is one number or text.
 factor_values <- function(fact, levels) {
   if (is.null(fact$trafo)) return(levels)
   values <- lapply(levels, fact$trafo)
@@ -93,7 +93,7 @@ factor_values <- function(fact, levels) {
   unlist(values)
 }
 
-# A number whose range is given on the scale from which `trafo` leads to its values (NULL: the same).
+# A number whose range is given on the scale that `trafo` maps to its values (NULL: the same scale).
 number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
   if (!is.finite(lower) || !is.finite(upper)) {
     stop_argument("...", sprintf("one with an unbounded parameter (%s)", id), "a ParamSet with finite bounds")
@@ -110,7 +110,7 @@ number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
     stop_argument("...", sprintf("one with a transformation of %s that does not return one number", id),
                   "a ParamSet whose transformations return one number")
   }
-  # paradox's whole numbers on a logarithmic scale are rounded down.
+  # paradox rounds integers on a logarithmic scale down.
   if (all(vapply(values, is.integer, NA))) {
     whole_values <- TRUE
     at[9] <- upper - 1e-9 * (upper - lower)
@@ -132,7 +132,7 @@ number_of_values <- function(id, at, values, whole) {
                 "a ParamSet with exponential or linear transformations (apply others in the objective)")
 }
 
-# The conditions of one parameter, joined; NULL where there are none.
+# The conditions of one parameter, joined; NULL if there are none.
 paradox_condition <- function(deps, id, facts) {
   rows <- which(deps$id == id)
   if (length(rows) == 0) return(NULL)
@@ -178,6 +178,6 @@ dials_param <- function(object, id) {
   }
   whole <- identical(object$type, "integer")
   inverse <- object$trans$inverse
-  # Whole numbers on a logarithmic scale are those between the ends.
+  # Integers on a logarithmic scale are those between the ends.
   number_param(id, ends$lower, ends$upper, whole, inverse, whole_values = whole && !is.null(inverse))
 }

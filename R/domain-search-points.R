@@ -1,22 +1,22 @@
 # Points of search spaces: enumeration, designs, samples, candidates. Layer: domain.
 
-# Places of a search space: enumerated, spread, drawn, searched.
+# Points of a search space: enumerated, spread, drawn, searched.
 
-# As many candidates and tries as these.
+# The largest numbers of candidates and tries.
 kMostLevelRows <- 64
 kMostTries <- 65536
 kSpread <- 4096
-# Where linear constraints leave fewer candidates than these, so many more are drawn from their region.
+# If linear constraints leave fewer than kFewCandidates candidates, kLinear more are drawn from their region.
 kFewCandidates <- 256
 kLinear <- 1024
-# Turns of uniform points of the box, with linear constraints and without.
+# The number of rounds in which uniform points of the box are drawn, with linear constraints and without.
 kFewTurns <- 8
 kMostTurns <- 1000
 
 # Points of the unit cube as model inputs without indicators.
 cube_model <- function(domain, u) {
   x <- cube_inputs(domain$box, u)
-  # (Multiples of a step have equal parts, too.)
+  # (Multiples of a step have equal parts of the cube, too.)
   for (j in which(vapply(domain$params, is_stepped, NA) & !domain$box$log)) {
     unit <- step_of(domain$params[[j]])
     ends <- step_range(domain$box$lower[[j]], domain$box$upper[[j]], unit)
@@ -28,7 +28,7 @@ cube_model <- function(domain, u) {
 
 cube_codes <- function(domain, u) from_model_inputs(domain$box, cube_model(domain, u))
 
-# Combinations of the inputs `at` (codes), a row each, where there are at most so many; else NULL.
+# Combinations of the inputs `at` (codes), a row each; NULL if there are more than `most`.
 combinations_of <- function(domain, at, most) {
   counts <- (domain$box$upper - domain$box$lower + 1)[at]
   if (prod(counts) > most) return(NULL)
@@ -39,8 +39,8 @@ combinations_of <- function(domain, at, most) {
 
 level_rows <- function(domain) combinations_of(domain, which(domain$categorical), kMostLevelRows)
 
-# Model inputs that are tried first: everything where that is little, else every combination of levels with
-# numbers spread out, else points spread over all.
+# Model inputs that are tried first: all points if there are few, else every combination of levels with
+# numbers spread out, else points spread over all inputs.
 first_model_points <- function(domain) {
   if (is_listed(domain)) {
     return(to_model_inputs(domain$box, combinations_of(domain, seq_along(domain$names), kMostWhole)))
@@ -58,14 +58,14 @@ first_model_points <- function(domain) {
   x
 }
 
-# The core's numbers for a box and a product: the variance is often largest in corners.
+# The same numbers as in the core for a box and a product: the variance is often largest in corners.
 spread_with_corners <- function(d, rows) {
   inner <- min(2048, 256 * (d + 1), max(32, 8192 %/% rows))
   corners <- if (d <= 5 && rows * 2^d <= 1024) as.matrix(expand.grid(rep(list(0:1), d)))
   unname(rbind(golden_points(inner, d), corners))
 }
 
-# Places (model inputs) that may be played, to begin a search with.
+# Feasible points (model inputs), as starting points of a search.
 search_candidates <- function(rules) {
   domain <- rules$domain
   found <- playable(rules, first_model_points(domain))
@@ -92,7 +92,7 @@ search_candidates <- function(rules) {
 
 distinct_rows <- function(x) x[!duplicated(x), , drop = FALSE]
 
-# Corners of the region of linear constraints, and points all over it; an error where it is empty.
+# Corners of the region of linear constraints, and points spread over it; an error if it is empty.
 linear_candidates <- function(rules, linear) {
   domain <- rules$domain
   region <- linear_region(domain, linear, kLinear)
@@ -101,7 +101,7 @@ linear_candidates <- function(rules, linear) {
                   "constraints that some points satisfy")
   }
   if (!region$found) return(matrix(0, 0, length(model_names(domain))))
-  # A corner may be outside by its last digit.
+  # A corner may be outside by rounding.
   middle <- region$corners[rep(nrow(region$corners), nrow(region$corners)), , drop = FALSE]
   inside <- rbind(region$corners, region$points, region$corners + 1e-9 * (middle - region$corners))
   u <- cube_model(domain, golden_points(nrow(inside), length(domain$names)))
@@ -112,7 +112,7 @@ linear_candidates <- function(rules, linear) {
 linear_form_instead <- paste("param_shares() for inputs that add up to something, or constraints that are linear in",
                              "the inputs, which are solved")
 
-# A function cannot be read, but an equality of real inputs shows in where it holds.
+# A function cannot be parsed, but an equality of real inputs is recognised from the points where it holds.
 without_equality <- paste("param_shares() for inputs that add up to something, or a formula that is linear in the",
                           "inputs; for another equality one input less, which the objective computes from the others")
 
@@ -131,8 +131,8 @@ playable <- function(rules, u) {
   inputs[!duplicated(inputs), , drop = FALSE]
 }
 
-# Uniformly over the box of all inputs, until there are enough that may be played; where linear constraints leave little
-# of it, uniformly over their region.
+# Uniform over the box of all inputs, until there are enough feasible points. If linear constraints leave little of the
+# box, uniform over their region.
 #' @export
 sample_points.search_domain <- function(domain, count) {
   rules <- search_rules(domain)
@@ -150,7 +150,7 @@ sample_points.search_domain <- function(domain, count) {
   unnumbered(kept[seq_len(count), , drop = FALSE])
 }
 
-# Model inputs without indicators. Numbers that are whole: each with the same probability, as levels.
+# Model inputs without indicators. All integers have the same probability, like levels.
 uniform_model <- function(domain, count) {
   cube_model(domain, matrix(stats::runif(length(domain$names) * count), nrow = count, byrow = TRUE))
 }
@@ -160,7 +160,7 @@ playable_rows <- function(rules, u) {
   found$inputs[found$feasible, , drop = FALSE]
 }
 
-# Up to so many uniform points of the region of linear constraints that satisfy the others, too.
+# Up to `count` uniform points of the region of linear constraints that also satisfy the other constraints.
 linear_sample <- function(rules, linear, count) {
   domain <- rules$domain
   kept <- matrix(0, 0, length(model_names(domain)))
@@ -176,7 +176,7 @@ linear_sample <- function(rules, linear, count) {
   kept
 }
 
-# A Latin hypercube; points of it that may not be played, or are there already, are replaced by uniform ones.
+# A Latin hypercube; its infeasible and repeated points are replaced by uniform ones.
 #' @export
 design_points.search_domain <- function(domain, count) {
   rules <- search_rules(domain)
@@ -215,10 +215,10 @@ nearest_points.search_domain <- function(domain, inputs) {
   unnumbered(found$inputs)
 }
 
-# ---- the largest value ------------------------------------------------------------------
+# ---- maximisation -----------------------------------------------------------------------
 
-# Combinations of levels are rows. Where there are many of them: those of the best of many points, then the neighbours
-# of the best, for as long as that helps.
+# Combinations of levels are rows. If there are many, the search begins with the levels of the best of many points and
+# continues with the neighbours of the best row while this helps.
 #' @export
 maximise_over.search_domain <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
   rules <- search_rules(domain)
@@ -228,7 +228,7 @@ maximise_over.search_domain <- function(domain, value, limits = NULL, effort = e
   if (!is.null(levels)) {
     best <- look(levels, from)
     if (best$feasible || is.null(domain$where)) return(best)
-    # So little can be played that the search has not met it.
+    # The feasible set is so small that the search has not found it.
     return(look(levels, unnumbered(rbind(from$inputs, search_candidates(rules)))))
   }
   points <- unnumbered(rbind(from$inputs, search_candidates(rules)))
@@ -244,7 +244,7 @@ maximise_over.search_domain <- function(domain, value, limits = NULL, effort = e
   }
 }
 
-# Where linear constraints leave little: what is spread over the box would hardly meet it.
+# Adds candidates if linear constraints leave little: points spread over the box would rarely be feasible.
 with_narrow_candidates <- function(rules, from) {
   linear <- if (!is_listed(rules$domain)) linear_rules(rules$domain)
   if (is.null(linear) || nrow(playable(rules, first_model_points(rules$domain))) >= kFewCandidates) return(from)
@@ -256,7 +256,7 @@ is_better <- function(found, best) {
   found$feasible && found$value > best$value + 1e-12 * abs(best$value)
 }
 
-# Codes that differ in one level, at most.
+# Codes that differ in at most one level.
 neighbouring_rows <- function(domain, levels) {
   lower <- domain$box$lower[domain$categorical]
   upper <- domain$box$upper[domain$categorical]
@@ -270,8 +270,8 @@ neighbouring_rows <- function(domain, levels) {
   rows
 }
 
-# For maximise_in_rows(): a row of `levels` (codes) each, with the numbers' box. Inputs that do not exist and
-# constraints come in where points are settled.
+# For maximise_in_rows(): a row for each of `levels` (codes), with the numbers' box. Conditional inputs and
+# constraints are applied when points are settled.
 rows_of_levels <- function(rules, levels) {
   domain <- rules$domain
   coded <- which(domain$categorical)
@@ -295,8 +295,8 @@ rows_of_levels <- function(rules, levels) {
        beside = exchanges_beside(domain, numbers))
 }
 
-# A function of a point that gives inputs (the columns `numbers`) with other shares, or with whole numbers whose sum is
-# the same; NULL where there is neither.
+# A function of a point that returns inputs (the columns `numbers`) with other shares, or with integers that have the
+# same sum; NULL if there are neither.
 exchanges_beside <- function(domain, numbers) {
   linear <- linear_rules(domain)
   moves <- if (!is.null(linear)) core(cpp_lattice_moves(linear, coded_sides(domain$box)))
@@ -319,7 +319,7 @@ lattice_exchanges <- function(domain, at, moves, inputs) {
   x
 }
 
-# The conditions, ready to be evaluated. `scale`: what each constraint's excess is measured in.
+# The conditions, ready to be evaluated. `scale`: the unit of each constraint's excess.
 search_rules <- function(domain) {
   expression_of <- function(param) if (!is.null(param$when)) str2lang(param$when)
   rules <- list(domain = domain, when = lapply(domain$params, expression_of),
@@ -337,7 +337,7 @@ search_rules <- function(domain) {
   rules
 }
 
-# Model inputs without indicators, wherever they lie, as points: see Settled in the core.
+# Model inputs without indicators, inside or outside of the space, as points: see Settled in the core.
 settle_points <- function(rules, u) {
   domain <- rules$domain
   dimnames(u) <- NULL
@@ -355,7 +355,7 @@ resolved_points <- function(rules, u) {
   c(unnumbered(found$inputs), list(feasible = rowSums(found$excess > 0) == 0))
 }
 
-# Codes to model inputs: defaults where an input does not exist, and indicators.
+# Codes to model inputs: defaults for inputs that do not exist, and indicators.
 model_of_codes <- function(domain, codes) {
   dimnames(codes) <- NULL
   u <- to_model_inputs(domain$box, codes)

@@ -1,7 +1,7 @@
 # Conditions and constraints of search spaces, kept as text. Layer: domain.
 
 # Conditions of a search space: which inputs exist, which constraints hold. They are kept as text, plain data
-# that a store may hold, and call nothing but the functions here: opening a store runs no code.
+# for a store, and can call only the functions listed here: opening a store runs no other code.
 
 condition_operators <- c("(", "!", "&", "|", "==", "!=", "<", "<=", ">", ">=", "%in%", "+", "-", "*", "/", "^", "%%",
                          "%/%", ":")
@@ -11,7 +11,7 @@ condition_functions <- c(condition_operators, condition_words)
 
 # ---- text ---------------------------------------------------------------------------
 
-# The expression of a one-sided formula (or of its text), and where its variables are found.
+# The expression of a one-sided formula (or of its text), and the environment of its variables.
 condition_parts <- function(condition, arg) {
   if (inherits(condition, "formula") && length(condition) == 2) {
     return(list(expression = condition[[2]], home = environment(condition)))
@@ -32,7 +32,7 @@ expression_text <- function(expression) {
   paste(deparse(expression, width.cutoff = 500, control = c("keepNA", "keepInteger", "digits17")), collapse = " ")
 }
 
-# Every variable that is no input becomes its value.
+# Replaces every variable that is no input by its value.
 closed_expression <- function(expression, home, names, arg) {
   if (is.call(expression)) {
     called <- if (is.symbol(expression[[1]])) as.character(expression[[1]]) else "a function of its own"
@@ -67,7 +67,7 @@ check_condition <- function(text, params, arg) {
   check_equalities(expression, params, arg)
 }
 
-# Inputs are compared with values that they can have: a level with a slip in it is a condition that is never true.
+# Inputs must be compared with values that they can have: with a misspelt level a condition would never be true.
 check_comparisons <- function(expression, params, arg) {
   if (!is.call(expression)) return(invisible())
   sides <- as.list(expression)[-1]
@@ -103,8 +103,8 @@ check_compared <- function(param, values, by, expression, arg) {
   }
 }
 
-# An equality of reals holds nowhere that a search would look. `positive`: is its being true what is wanted? (Under `!`
-# it is its being false, which costs nothing.)
+# A search never finds points where an equality of reals holds. `positive`: must the expression be true? (Under `!`
+# it must be false, which excludes almost nothing.)
 check_equalities <- function(expression, params, arg, positive = TRUE) {
   if (!is.call(expression)) return(invisible())
   by <- as.character(expression[[1]])
@@ -122,7 +122,7 @@ refuse_equality <- function(expression, params, arg) {
   named <- intersect(all.vars(expression), names(params))
   margin <- sprintf("abs(%s - (%s)) <= 0.01", sides[1], if (one_of) "value" else sides[2])
   instead <- if (length(named) > 1) {
-    # (Linear ones of plain reals, each in one of them, have been solved before.)
+    # (Linear equalities of plain reals, with each input in only one, have been solved before.)
     sprintf("a space without one of %s, which the objective computes from the others (%s)",
             paste(named, collapse = ", "),
             "linear equalities are solved where their inputs are plain reals, each in one equality")
@@ -144,7 +144,7 @@ is_real_valued <- function(expression, params) {
   any(vapply(as.list(expression)[-1], is_real_valued, NA, params))
 }
 
-# NULL, a function, or a text for each constraint: what is joined by `&` counts as several.
+# NULL, a function, or a text for each constraint; terms joined by `&` are separate constraints.
 constraint_texts <- function(where, names) {
   if (is.null(where) || is.function(where)) return(where)
   if (!is.list(where) && !is.character(where)) where <- list(where)
@@ -204,7 +204,7 @@ evaluate_condition <- function(expression, columns, home, count, arg) {
   rep_len(value, count)
 }
 
-# What conditions see of an input's codes: levels are numbers, text, or an ordered factor.
+# The values of an input that conditions use, from its codes: levels are numbers, text, or an ordered factor.
 values_of_codes <- function(param) {
   levels <- if (is.numeric(param$levels)) param$levels else as.character(param$levels)
   switch(param$type,
@@ -222,7 +222,7 @@ condition_columns <- function(rules, codes) {
   columns
 }
 
-# Which inputs exist, a logical matrix; and what conditions see there (`columns`).
+# Which inputs exist, a logical matrix; and the values that conditions use (`columns`).
 existing <- function(rules, codes) {
   domain <- rules$domain
   exists <- matrix(TRUE, nrow(codes), ncol(codes))
@@ -242,8 +242,8 @@ with_existence <- function(rules, codes) {
   codes
 }
 
-# A column per constraint: at most 0 where it holds, else how far it is from that. `codes`: NA where an input does not
-# exist.
+# A column per constraint: at most 0 if it holds, else the amount by which it is violated. `codes`: NA for inputs that
+# do not exist.
 constraint_excess <- function(rules, codes, columns = condition_columns(rules, codes)) {
   n <- nrow(codes)
   where <- rules$domain$where
@@ -268,20 +268,20 @@ one_excess <- function(expression, columns, home, n) {
   gap <- rep_len(sides[[1]] - sides[[2]], n)
   if (as.character(expression[[1]]) %in% c(">", ">=")) gap <- -gap
   gap[!is.finite(gap)] <- 0
-  # What decides is the comparison itself.
+  # The comparison itself decides, not the rounded difference.
   ifelse(holds, pmin(gap, 0), pmax(gap, .Machine$double.eps))
 }
 
 share_columns <- function(domain, one) match(one$names, domain$names)
 
-# All inputs that are shares; of sets of which only some are above 0 alone where `limited`.
+# All inputs that are shares; with `limited`, only those of sets in which not all shares may be above 0.
 share_inputs <- function(domain, limited = FALSE) {
   sets <- domain$shares
   if (limited) sets <- Filter(function(one) !is.null(one$most) && one$most < length(one$names), sets)
   sort(unlist(lapply(unname(sets), share_columns, domain = domain)))
 }
 
-# What the values of an input are multiples of; NULL: any number will do.
+# The step of which an input's values are multiples; NULL if it has none.
 step_of <- function(param) {
   if (!is.null(param$step) && !is.null(param$digits)) {
     stop_unused("digits", "`step` is given too, and one of the two is enough")
@@ -292,12 +292,12 @@ step_of <- function(param) {
 # The first and the last multiple within bounds, in steps.
 step_range <- function(lower, upper, step) c(ceiling(lower / step - 1e-9), floor(upper / step + 1e-9))
 
-# Steps as numbers: with digits rounded to them, so that they print as they are meant.
+# Steps as values: with `digits`, rounded to them, so that they print with these digits.
 steps_as_values <- function(steps, param) {
   if (is.null(param$digits)) signif(steps * param$step, 15) else round(steps * 10^-param$digits, param$digits)
 }
 
-# Columns as R has them, from codes (a row per point, NA where an input does not exist).
+# Columns of R's types, from codes (a row per point, NA for inputs that do not exist).
 typed_columns <- function(domain, codes) {
   columns <- lapply(seq_along(domain$names), function(j) {
     code <- unname(codes[, j])
@@ -308,5 +308,5 @@ typed_columns <- function(domain, codes) {
   stats::setNames(columns, domain$names)
 }
 
-# Levels as text: whole numbers as other numbers of the same value (1e5, not 100000).
+# Levels as text: integers are formatted like other numbers of the same value (1e5, not 100000).
 level_words <- function(levels) as.character(if (is.numeric(levels)) as.double(levels) else levels)

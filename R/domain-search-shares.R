@@ -1,8 +1,8 @@
 # Mixture components of search spaces: shares that add up to a total. Layer: domain.
 
-# Shares of a whole in a search space: inputs of type "share" that add up to a total. `domain$shares` has an entry for
+# Shares of a total in a search space: inputs of type "share" that add up to it. `domain$shares` has an entry for
 # each set of them: `names`, `total`, `lower`, `upper`, `most`. A linear equality of reals is such a set, too (see
-# equality_set()): its parts are linear in the inputs, and its numbers are of the parts.
+# equality_set()): its parts are linear functions of the inputs, and its total and bounds are those of the parts.
 
 #' @rdname search_space
 #' @param names names of the mixture components, two at least: each is an input, and a column.
@@ -47,7 +47,8 @@ check_shares <- function(names, total, lower, upper, most) {
   if (choose(length(names), most) > 2e5) {
     refuse("most", sprintf("%d of %d", most, length(names)), "a number with at most 200,000 sets of components")
   }
-  # The largest upper bounds reach the total; some set of so many, or fewer, is not above it: see Shares in the core.
+  # The largest upper bounds must reach the total; the lower bounds of at least one set of shares must not exceed
+  # it: see Shares in the core.
   if (sum(utils::head(sort(upper, decreasing = TRUE), most)) < total - slack) {
     refuse("most", sprintf("%d, which reach %g together", most, sum(utils::head(sort(upper, decreasing = TRUE), most))),
            sprintf("a number of components that can reach `total` (%g)", total))
@@ -59,7 +60,7 @@ check_shares <- function(names, total, lower, upper, most) {
   invisible()
 }
 
-# With steps the total is a number of them, and the shares' bounds leave multiples that add up to it.
+# With steps, the total must be a multiple of the step, and some multiples within the bounds must add up to it.
 check_stepped_shares <- function(names, total, lower, upper, most, step, digits) {
   check_shares(names, total, lower, upper, most)
   unit <- step_of(list(step = step, digits = digits))
@@ -78,7 +79,7 @@ check_stepped_shares <- function(names, total, lower, upper, most, step, digits)
   }
 }
 
-# Have some of these shares (see core_shares()) this sum? The core lists the sets that do when it makes them.
+# Can some of these shares (see core_shares()) have this sum? The core lists the sets that can when it is created.
 reach_total <- function(one) {
   one$at <- seq_along(one$at) - 1
   catch_error({
@@ -87,15 +88,15 @@ reach_total <- function(one) {
   }, function(e) FALSE)
 }
 
-# Numbers of some inputs, the whole of them, as the core takes one set. `at`: their columns, from 1; `pinned`: of those
-# that are fixed their values, else NA.
+# One set of shares in the core's format. `at`: the columns of its inputs, from 1; `pinned`: the values of the inputs
+# that are fixed, else NA.
 core_shares <- function(one, at = seq_along(one$names), pinned = rep(NA_real_, length(at))) {
   c(list(at = at - 1, lower = one$lower, upper = one$upper, total = one$total,
          most = or_else(one$most, length(one$names)), pinned = pinned),
     if (is_equality(one)) one[c("factors", "origins")])
 }
 
-# Is a set a linear equality? Then its parts are factor * (input - origin), else they are the inputs.
+# Is a set a linear equality? Then its parts are factor * (input - origin); otherwise the parts are the inputs.
 is_equality <- function(one) !is.null(one$equality)
 
 parts_of_inputs <- function(one, x) {
@@ -107,7 +108,7 @@ inputs_of_parts <- function(one, parts) {
   parts / rep(one$factors, each = nrow(parts)) + rep(one$origins, each = nrow(parts))
 }
 
-# Sets of shares become an input each: a list of `params` and `shares`.
+# Replaces each set of shares by an input per share: a list of `params` and `shares`.
 with_shares_apart <- function(params) {
   is_set <- vapply(params, function(param) param$type == "shares", NA)
   if (!any(is_set)) return(list(params = params))
@@ -127,7 +128,7 @@ share_params <- function(one) {
 
 one_share <- function(lower, upper) new_param("share")
 
-# The range that each share can have, whatever the others are.
+# The range of each share over all possible values of the others.
 share_bounds <- function(one) {
   if (!is.null(one$most)) return(rbind(0 * one$lower, pmin(one$upper, one$total)))
   others <- function(x) sum(x) - x
@@ -135,11 +136,11 @@ share_bounds <- function(one) {
                              pmax(pmin(one$upper, one$total - others(one$lower)), one$lower)))
 }
 
-# ---- what the domain knows of them ----------------------------------------------------
+# ---- the shares of a domain -----------------------------------------------------------
 
 has_shares <- function(domain) length(domain$shares) > 0
 
-# One for each set, see core_shares(). (A slice has values that are pinned.)
+# One element for each set, see core_shares(). (In a slice some values are fixed.)
 sets_for_core <- function(domain) {
   unname(lapply(domain$shares, function(one) {
     at <- share_columns(domain, one)
@@ -147,7 +148,8 @@ sets_for_core <- function(domain) {
   }))
 }
 
-# Points (a row each) whose shares, uniform in the unit cube, become uniform; or the nearest shares that are allowed.
+# Points (a row each) with shares that are uniform, from `u`, uniform in the unit cube; without `u`, with the nearest
+# feasible shares.
 shares_of_points <- function(domain, x, u = NULL) {
   for (one in sets_for_core(domain)) {
     at <- one$at + 1
@@ -157,15 +159,15 @@ shares_of_points <- function(domain, x, u = NULL) {
   x
 }
 
-# Points beside one (model inputs, with indicators or without) that have other shares above 0, a row each, as searches
-# of bandits try them.
+# Points around one (model inputs, with indicators or without) that have other shares above 0, a row each, as in the
+# searches of bandits.
 share_exchanges <- function(domain, inputs) {
   x <- inputs[seq_along(domain$names)]
   do.call(rbind, lapply(sets_for_core(domain), function(one) core(cpp_share_exchanges(one, x))))
 }
 
-# Rows of shares as multiples of the set's step that add up to the total: rounded down, and what is left goes to the
-# largest remainders that have room. Shares that are 0 where only some may be above it stay 0.
+# Rows of shares as multiples of the set's step that add up to the total. They are rounded down, and the rest is given
+# to the largest remainders below their upper bounds. If only some shares may be above 0, those that are 0 remain 0.
 stepped_shares <- function(one, x) {
   unit <- step_of(one)
   if (is.null(unit)) return(x)
@@ -179,7 +181,7 @@ stepped_shares <- function(one, x) {
   x
 }
 
-# Whole numbers near `x` within bounds whose sum is `total`.
+# Integers near `x` within bounds whose sum is `total`.
 whole_parts_of <- function(x, total, least, largest) {
   parts <- pmin(pmax(floor(x + 1e-9), least), largest)
   repeat {
@@ -192,7 +194,7 @@ whole_parts_of <- function(x, total, least, largest) {
   }
 }
 
-# So much of the total is rounding; of an equality's terms the largest counts as well.
+# The tolerance of a sum, relative to the total; for an equality, relative to its largest term if that is larger.
 share_rounding <- 1e-8
 
 rounding_of_sum <- function(one) {
@@ -200,7 +202,7 @@ rounding_of_sum <- function(one) {
   share_rounding * max(one$total, terms)
 }
 
-# For each input: so far may it be beyond its bounds.
+# The tolerance of each input beyond its bounds.
 share_slack <- function(domain) {
   slack <- numeric(length(domain$names))
   for (one in domain$shares) {
@@ -209,7 +211,8 @@ share_slack <- function(domain) {
   slack
 }
 
-# Sums, and how many are above 0: an error about `arg`. (What fifteen digits have made of a bound is the bound.)
+# Checks sums and the number of shares above 0, with errors about `arg`. (A bound rounded to fifteen digits counts as
+# the bound.)
 check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
   for (one in domain$shares) {
     at <- share_columns(domain, one)
@@ -220,7 +223,7 @@ check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
     off <- which(is.na(sums) | abs(sums - one$total) > close)
     wanted <- if (is_equality(one)) paste("points with", one$equality) else sprintf("shares whose sum is %g", one$total)
     if (length(off)) stop_argument(arg, said(off[1]), wanted)
-    # (Its inputs have bounds like others.)
+    # (Its inputs have bounds, which are checked as for others.)
     if (is_equality(one)) next
     if (!bounded) {
       negative <- which(rowSums(x < -close) > 0)
@@ -242,8 +245,8 @@ check_share_sums <- function(domain, codes, arg, bounded = TRUE) {
 
 # ---- equalities that are shares --------------------------------------------------------
 
-# Sums of plain reals with equal coefficients that are equal to a number say what param_shares() says; other linear
-# equalities of plain reals are sets of their own.
+# If a sum of plain reals with equal coefficients equals a number, this is a set as in param_shares(). Other linear
+# equalities of plain reals are separate sets.
 with_equalities_as_shares <- function(apart, where) {
   if (is.null(where) || is.function(where)) return(c(apart, list(where = where)))
   given <- constraint_texts(where, names(apart$params))
@@ -270,7 +273,7 @@ with_equalities_as_shares <- function(apart, where) {
   c(apart, list(where = if (same) where else if (any(keep)) texts[keep]))
 }
 
-# Two linear inequalities that leave an equality are that equality.
+# Two linear inequalities that together are an equality are replaced by it.
 with_equalities_whole <- function(texts, names) {
   forms <- lapply(texts, function(text) form_of_inequality(str2lang(text), names))
   gone <- rep(FALSE, length(texts))
@@ -285,7 +288,7 @@ with_equalities_whole <- function(texts, names) {
   texts[!gone]
 }
 
-# The linear form that an inequality wants to be at most 0, see linear_form().
+# The linear form that is at most 0 if an inequality holds, see linear_form().
 form_of_inequality <- function(expression, names) {
   by <- if (is.call(expression)) as.character(expression[[1]]) else ""
   if (!by %in% c("<=", ">=")) return(NULL)
@@ -311,16 +314,16 @@ shares_of_equality <- function(expression, params) {
 
 is_plain_real <- function(param) param$type == "real" && !param$log && is.null(param$when) && !is_stepped(param)
 
-# sum(factors * inputs) = sum, within the inputs' bounds. Each part is what its input adds above the least that it can:
-# from 0 on.
+# sum(factors * inputs) = sum, within the inputs' bounds. Each part is the difference of its input's term from the least
+# value of this term, so it is at least 0.
 equality_set <- function(text, names, factors, sum, lower, upper) {
   origins <- ifelse(factors > 0, lower, upper)
   list(names = names, total = sum - sum(factors * origins), lower = 0 * lower, upper = abs(factors) * (upper - lower),
        factors = factors, origins = origins, equality = text)
 }
 
-# The coefficients of an expression that is linear in the inputs, the first (without a name) what is added; NULL where
-# it is not.
+# The coefficients of an expression that is linear in the inputs, the first (without a name) the constant; NULL if it
+# is not linear.
 linear_form <- function(expression, names) {
   none <- stats::setNames(numeric(1 + length(names)), c("", names))
   if (is.numeric(expression) && length(expression) == 1) return(replace(none, 1, expression))
@@ -342,8 +345,8 @@ linear_form <- function(expression, names) {
 
 # ---- linear constraints ------------------------------------------------------------------
 
-# The constraints that are linear in inputs which always exist, as the core takes them (see src/core/spaces/polytope.h),
-# in users' units: `A` x <= `b` and `E` x = `f` over the inputs `at`; NULL where there is none.
+# The constraints that are linear in inputs that always exist, in the core's format (see src/core/spaces/polytope.h).
+# In users' units they are `A` x <= `b` and `E` x = `f` over the inputs `at`. NULL if there are none.
 linear_rules <- function(domain) {
   if (!is.character(domain$where)) return(NULL)
   type <- vapply(domain$params, `[[`, "", "type")
@@ -367,7 +370,7 @@ linear_rules <- function(domain) {
        E = rows(c(forms[equal], sums)), f = bounds(c(forms[equal], sums)))
 }
 
-# One constraint as a list of linear forms that must be at most 0, or `equal` to it; NULL where it is not linear.
+# One constraint as a list of linear forms that must be at most 0, or `equal` to it; NULL if it is not linear.
 linear_constraints <- function(expression, names, type) {
   by <- if (is.call(expression)) as.character(expression[[1]]) else ""
   if (by == "(") return(linear_constraints(expression[[2]], names, type))
@@ -384,7 +387,7 @@ linear_constraints <- function(expression, names, type) {
   })
 }
 
-# Of whole numbers with whole coefficients a sum is at most a whole number, too.
+# A sum of integers with integer coefficients is an integer, so its bound is rounded down.
 whole_form <- function(form, type, strict) {
   factors <- form[-1][form[-1] != 0]
   if (!all(type[names(factors)] %in% c("integer", "logical")) || any(factors != round(factors))) return(form)
@@ -393,8 +396,8 @@ whole_form <- function(form, type, strict) {
   replace(form, 1, -most)
 }
 
-# What the core finds in the region of linear constraints; `count` uniform points of it, whose random numbers follow
-# from `seed` (eight numbers, uniform).
+# The core's results for the region of linear constraints, with `count` uniform points in it, whose random numbers
+# follow from `seed` (eight numbers, uniform).
 linear_region <- function(domain, linear, count = 0, seed = 1:8 / 9) {
   core(cpp_polytope(linear, coded_sides(domain$box), count, seed))
 }
@@ -404,17 +407,17 @@ coded_sides <- function(box) {
   list(lower = bounds[1, ], upper = bounds[2, ], integer = box$integer, log = box$log)
 }
 
-# ---- along one share ------------------------------------------------------------------
+# ---- effects of one share -------------------------------------------------------------
 
-# A frame's points with shares that sum up: what is in `kept` stays, and the others of its set share what is left in the
-# proportion that they have above their lower bounds (the direction of Cox's effects of mixtures). With `fits`: whether
-# all are within their bounds.
+# A frame's points with shares adjusted to their sum. Those in `kept` are unchanged, and the others of the set share the
+# rest in proportion to their amounts above their lower bounds (the direction of Cox's effects of mixtures). `fits`: are
+# all shares within their bounds?
 balanced_shares <- function(domain, points, kept = character()) {
   fits <- rep(TRUE, nrow(points))
   for (one in domain$shares) {
     x <- as.matrix(points[one$names])
     parts <- parts_of_inputs(one, x)
-    # What sums up is left as it is, to the bit.
+    # Rows that already have the sum are unchanged, bit for bit.
     off <- abs(rowSums(parts) - one$total) > 0.1 * rounding_of_sum(one)
     parts[off, ] <- balanced_set(one, parts[off, , drop = FALSE], one$names %in% kept)
     x[off, ] <- inputs_of_parts(one, parts[off, , drop = FALSE])
@@ -438,8 +441,8 @@ balanced_set <- function(one, x, kept) {
   x
 }
 
-# A frame's points with shares by `u`, uniform in the unit cube: exponential variables in proportion, so that no share
-# comes before the others, and uniform where none has an upper bound. Equalities are spread as in designs.
+# A frame's points with shares from `u`, uniform in the unit cube: normalised exponential variables, which treat all
+# shares alike and are uniform if no share has an upper bound. Equalities are spread as in designs.
 spread_shares <- function(domain, points, u) {
   for (one in domain$shares) {
     if (is_equality(one)) {
@@ -453,7 +456,7 @@ spread_shares <- function(domain, points, u) {
   points
 }
 
-# So many shares of a row above 0 as may be: those that stay, and the largest of the others.
+# Sets shares of a row to 0, so that at most `most` are above it: those in `kept`, and the largest of the others.
 largest_shares <- function(x, kept, most) {
   for (i in seq_len(nrow(x))) {
     room <- max(most - sum(x[i, kept] > 0), 0)
@@ -473,12 +476,12 @@ within_set <- function(one, x) {
     (if (is.null(one$most)) TRUE else rowSums(x > 0) <= one$most)
 }
 
-# The set of exactly three shares of which these two are some, or NULL.
+# The set of exactly three shares that contains these two, or NULL.
 ternary_set <- function(domain, pair) {
   Find(function(one) length(one$names) == 3 && all(pair %in% one$names) && !is_equality(one), domain$shares)
 }
 
-# Codes with numbers at the nearest multiples of their steps that are within the bounds.
+# Codes, with numbers rounded to the nearest multiples of their steps within the bounds.
 stepped_codes <- function(domain, codes) {
   for (j in which(vapply(domain$params, is_stepped, NA))) {
     param <- domain$params[[j]]

@@ -182,7 +182,7 @@ search_domain <- function(params, where = NULL) {
   domain
 }
 
-# The same without a search for points that satisfy its constraints.
+# The same, without a search for points that satisfy its constraints.
 #' @export
 remade.search_domain <- function(domain) parsed_space(domain$params, domain$where, domain$shares)
 
@@ -208,7 +208,8 @@ parsed_space <- function(params, where, shares = NULL) {
   domain
 }
 
-# Sets of shares as param_shares() makes them, whose inputs are as they say; and equalities that are as their text says.
+# Sets of shares must be as param_shares() makes them and agree with their inputs; equalities must agree with their
+# text.
 checked_sets <- function(shares, params) {
   for (set in names(shares)) {
     if (is_equality(shares[[set]])) {
@@ -245,7 +246,7 @@ param_entries <- list(
                                  step = check_step(step), digits = check_digits(digits)),
                 together = quote(check_stepped_shares(names, total, lower, upper, most, step, digits)),
                 later = c("step", "digits")),
-  # (Made by param_shares() alone.)
+  # (Made by param_shares() only.)
   share = list(settings = alist(lower = check_number(lower, lower = 0), upper = check_number(upper, lower = lower)))
 )
 
@@ -308,7 +309,7 @@ param_factor <- function(levels, ordered = FALSE, when = NULL, features = NULL) 
   new_param("factor")
 }
 
-# What levels are like, each column from 0 to 1; those that do not vary, or say what another says, are left out.
+# The features of levels, each column scaled to 0 to 1; constant and redundant columns are left out.
 check_features <- function(features, levels, ordered) {
   if (is.null(features)) return(NULL)
   allowed <- sprintf("NULL, or a data.frame of finite numbers with a row for each of %d levels", length(levels))
@@ -354,7 +355,7 @@ check_levels <- function(levels) {
 #' @export
 param_logical <- function(when = NULL) new_param("logical")
 
-# What may be written for a parameter.
+# A parameter from any value that a user may give for one.
 as_param <- function(x, name) {
   if (inherits(x, "bandit_param")) return(check_class(x, "bandit_param", name))
   if (is.logical(x) && setequal(x, c(TRUE, FALSE))) return(param_logical())
@@ -369,7 +370,7 @@ as_param <- function(x, name) {
                                          "c(lower, upper), c(TRUE, FALSE), or levels"))
 }
 
-# Does an element of a list stand for a parameter?
+# Does an element of a list represent a parameter?
 speaks_of_parameter <- function(x) {
   inherits(x, "bandit_param") || is.character(x) || is.factor(x) || is.logical(x) || (is_number(x) && length(x) == 2)
 }
@@ -398,7 +399,7 @@ coded_box <- function(params) {
 
 # ---- types ------------------------------------------------------------------------
 
-# Points as users write them, as codes; `NA` is kept. Errors name the input.
+# Points in the users' format, as codes; `NA` is kept. Errors name the input.
 read_codes <- function(domain, x, arg) {
   columns <- named_columns(x, domain$names, arg)
   codes <- lapply(domain$names, function(name) read_column(domain$params[[name]], columns[[name]], name, arg))
@@ -446,7 +447,7 @@ read_column <- function(param, column, name, arg) {
   as.double(column)
 }
 
-# ---- a domain like any other --------------------------------------------------------
+# ---- methods of the domain's generics -----------------------------------------------
 
 #' @export
 model_names.search_domain <- function(domain) {
@@ -491,8 +492,8 @@ inputs_anywhere.search_domain <- function(domain, x, arg) {
   model_of_codes(domain, codes)
 }
 
-# Levels are those of the space, inputs exist where they do there, shares add up; `where` is for what lies within the
-# bounds.
+# Levels must be those of the space, inputs must exist by their conditions, and shares must add up. `where` is checked
+# only for points within the bounds.
 #' @export
 points_anywhere.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   check_absent(arm, "arm", "a search space has no arms. If it is a reward, use `reward = `")
@@ -508,7 +509,7 @@ points_anywhere.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   unnumbered(inputs)
 }
 
-# (Codes and indicators are the space's.)
+# (Codes and indicators must be the space's.)
 #' @export
 data_ranges.search_domain <- function(domain) {
   ranges <- unname(input_ranges(domain))
@@ -540,7 +541,7 @@ find_points.search_domain <- function(domain, x, arm = NULL, arg = "x") {
   unnumbered(model_of_codes(domain, codes))
 }
 
-# The space with these inputs' bounds at their values. Points in which one of them does not exist are none of the slice.
+# The space with these inputs' bounds at their values. Points without one of these inputs are not in the slice.
 #' @export
 slice_of.search_domain <- function(domain, values) {
   at <- match(names(values), domain$names)
@@ -552,7 +553,7 @@ slice_of.search_domain <- function(domain, values) {
   x <- matrix(domain$box$lower, 1)
   x[at] <- codes
   codes <- within_bounds(domain$box, x, "fixed")[at]
-  # As they come back from their logarithms.
+  # Rounded like values that are converted back from logarithms.
   digits <- domain$box$log[at] & codes != domain$box$lower[at] & codes != domain$box$upper[at]
   codes[digits] <- signif(codes[digits], 15)
   slice <- domain
@@ -572,7 +573,7 @@ slice_of.search_domain <- function(domain, values) {
   list(fixed = c(fixed_inputs(at, unname(rules$bounds[1, at])), list(candidates = candidates)))
 }
 
-# Where an input is fixed, it is fixed at one of its steps.
+# The value of a fixed input must be a multiple of its step.
 check_fixed_steps <- function(domain, values) {
   for (name in names(values)) {
     owner <- Find(function(one) name %in% one$names, domain$shares)
@@ -591,7 +592,7 @@ typed_words <- function(domain, codes) {
   paste(domain$names, "=", values, collapse = ", ")
 }
 
-# NA exactly where an input does not exist.
+# A value must be NA if, and only if, its input does not exist.
 check_existence <- function(rules, codes, arg) {
   domain <- rules$domain
   exists <- existence(rules, codes)
@@ -625,7 +626,7 @@ from_model_inputs.search_domain <- function(domain, u) {
   codes
 }
 
-# Levels that there are, and whole numbers that R has.
+# Levels must exist, and integers must be within R's range.
 #' @export
 can_be_reported.search_domain <- function(domain, inputs) {
   if (!all(is.finite(inputs))) return(FALSE)
@@ -700,7 +701,7 @@ print.bandit_param <- function(x, ...) {
   invisible(x)
 }
 
-# A curve or a map where all inputs are numbers that always exist, and nothing is excluded.
+# A curve or a map if all inputs are numbers that always exist, and there are no constraints.
 #' @export
 picture_types.search_domain <- function(domain, smooth) {
   if (any(domain$categorical) || has_rules(domain) || has_shares(domain)) return(list(can = "arms", auto = "arms"))
@@ -757,10 +758,10 @@ same_points.search_domain <- function(domain, other) {
     identical(comparable(domain$where), comparable(other$where))
 }
 
-# What `search_space(x)` returns. `transformed` is of a ParamSet.
+# The result of `search_space(x)`. `transformed` applies to a ParamSet.
 space_of <- function(x, where = NULL, transformed = TRUE) UseMethod("space_of")
 
-# (An input of this name stands in a list.)
+# (An input of this name can be given in a list.)
 refuse_transformed <- function(transformed) {
   if (!identical(transformed, TRUE)) {
     stop_unused("transformed",
@@ -768,7 +769,7 @@ refuse_transformed <- function(transformed) {
   }
 }
 
-# Conditions must be conditions, and leave something.
+# Conditions must be valid and leave at least one point.
 check_conditions <- function(domain) {
   if (has_rules(domain)) search_candidates(search_rules(domain))
   invisible(domain)

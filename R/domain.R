@@ -1,30 +1,30 @@
-# Generics that every domain answers, and their defaults. Layer: domain.
+# Generics for all domains, and their defaults. Layer: domain.
 
-# What any decision set answers. A kind of domain is one file, domain-<kind>.R, with a constructor and a
-# method for each generic here; nothing outside these files asks what kind a domain is.
+# The interface of a decision set. A kind of domain is one file, domain-<kind>.R, with a constructor and a
+# method for each generic here; no other file depends on the kind of a domain.
 #
-# Inputs are as users write them; model inputs are as the kernel sees them (logarithms where the domain says
-# so). Places are a list of `arm`, their 0-based numbers among the arms or rows (NA where there are none), and
+# Inputs are in the users' format; model inputs are in the kernel's format (logarithms, if an input is
+# logarithmic). Points are a list of `arm`, their 0-based numbers among the arms or rows (NA if there are none), and
 # `inputs`, a row of model inputs each.
 
-# ---- how much there is --------------------------------------------------------
+# ---- numbers of points --------------------------------------------------------
 
-# How many points there are, Inf where they cannot be counted.
+# The number of points, Inf if they cannot be counted.
 point_count <- function(domain) UseMethod("point_count")
 
-# How many arms, or rows, points are numbered by; NULL where they have no numbers.
+# The number of arms, or rows, by which points are numbered; NULL if points have no numbers.
 arm_count <- function(domain) UseMethod("arm_count")
 
-# Have points numbers?
+# Do points have numbers?
 has_numbers <- function(domain) !is.null(arm_count(domain))
 
-# What the arms, or rows, are called; NULL where they have no names.
+# The names of the arms, or rows; NULL if they have none.
 arm_labels <- function(domain) UseMethod("arm_labels")
 
-# Every point, in order; NULL where they cannot be counted.
+# All points, in order; NULL if they cannot be counted.
 all_points <- function(domain) UseMethod("all_points")
 
-# What the model inputs are called: as the inputs, unless a domain has more of them.
+# The names of the model inputs: those of the inputs, unless a domain has more model inputs.
 model_names <- function(domain) UseMethod("model_names")
 
 #' @export
@@ -33,19 +33,19 @@ model_names.default <- function(domain) domain$names
 # A 2 x d matrix of the least and the largest model inputs.
 input_ranges <- function(domain) UseMethod("input_ranges")
 
-# ---- which points -------------------------------------------------------------
+# ---- finding points -----------------------------------------------------------
 
-# The points that a user names by `x` (inputs), by `arm` (1-based), or by both, or an error about `arg`.
+# The points that a user specifies by `x` (inputs), by `arm` (1-based), or by both, or an error about `arg`.
 find_points <- function(domain, x, arm = NULL, arg = "x") UseMethod("find_points")
 
-# Inputs as users write them (a matrix, or what the domain has for it), checked for their form and types, but not
-# for where they lie.
+# Inputs in the users' format (a matrix, or a format of the domain), checked for their form and types, but not
+# for their bounds.
 read_inputs <- function(domain, x, arg) UseMethod("read_inputs")
 
 #' @export
 read_inputs.default <- function(domain, x, arg) check_points(x, domain$names, arg)
 
-# Model inputs of points that users write, wherever they lie: checked for their form and types only.
+# Model inputs of points in the users' format, within the bounds or not: only form and types are checked.
 inputs_anywhere <- function(domain, x, arg) UseMethod("inputs_anywhere")
 
 #' @export
@@ -60,80 +60,80 @@ inputs_anywhere.default <- function(domain, x, arg) {
   u
 }
 
-# As find_points(), but numbers may lie outside of the bounds where the domain's points have no numbers of their own.
+# Like find_points(), but numbers may lie outside of the bounds if the domain's points are not numbered.
 points_anywhere <- function(domain, x, arm = NULL, arg = "x") UseMethod("points_anywhere")
 
 #' @export
 points_anywhere.default <- function(domain, x, arm = NULL, arg = "x") find_points(domain, x, arm, arg)
 
-# Where data may lie, as input_ranges() says it of places that are chosen.
+# The range of data, as input_ranges() is the range of points that can be chosen.
 data_ranges <- function(domain) UseMethod("data_ranges")
 
 #' @export
 data_ranges.default <- function(domain) input_ranges(domain)
 
-# A flag for each point that points_anywhere() found: does it lie outside?
+# A flag for each point returned by points_anywhere(): does it lie outside?
 lies_outside <- function(domain, points) UseMethod("lies_outside")
 
 #' @export
 lies_outside.default <- function(domain, points) rep(FALSE, point_total(points))
 
-# As the core has it: Box::holds().
+# By the core's rule: Box::holds().
 beyond_ranges <- function(domain, points) {
   bounds <- unname(input_ranges(domain))
   is_beyond(points$inputs, bounds[1, ], bounds[2, ], 1e-9 * (bounds[2, ] - bounds[1, ]))
 }
 
-# For each row of `x`: is one of its numbers further outside than its slack?
+# For each row of `x`: is one of its numbers outside by more than its slack?
 is_beyond <- function(x, lower, upper, slack_below, slack_above = slack_below) {
   size <- rep(nrow(x), ncol(x))
   rowSums(x < rep(lower - slack_below, size) | x > rep(upper + slack_above, size), na.rm = TRUE) > 0
 }
 
-# So much of a bound is rounding (of fifteen digits in a file).
+# The part of a bound that may be a rounding error (of fifteen digits in a file).
 bound_rounding <- 1e-14
 
-# Numbers (0-based) of the arms or rows at some inputs, NA where there is none.
+# Numbers (0-based) of the arms or rows at some inputs, NA if there is none.
 arms_at <- function(domain, x) UseMethod("arms_at")
 
-# The points next to some model inputs, wherever these lie.
+# The points next to some model inputs, which may lie anywhere.
 nearest_points <- function(domain, inputs) UseMethod("nearest_points")
 
 # `count` points drawn uniformly from R's generator.
 sample_points <- function(domain, count) UseMethod("sample_points")
 
-# `count` points to begin a search with, spread at random.
+# `count` points for the start of a search, spread at random.
 design_points <- function(domain, count) UseMethod("design_points")
 
 # About `count` points spread evenly, without random numbers.
 spread_points <- function(domain, count) UseMethod("spread_points")
 
 # The point where value(points) is largest among those where no column of limits(points) is above 0. A list:
-# `points` (one), `value`, `feasible`; where no point is feasible the one of the least excess. `tie`: so much
-# below the best still counts as best where points can be counted; the first of them is taken. `from`: points
-# to look at besides; `effort`: see effort_of_run and effort_of_round.
+# `points` (one), `value`, `feasible`; if no point is feasible, the one with the least excess. `tie`: if points can be
+# counted, the first point is taken whose value is at most this below the largest one. `from`: further points
+# to evaluate; `effort`: see effort_of_run and effort_of_round.
 maximise_over <- function(domain, value, limits = NULL, effort = effort_of_run, from = NULL, tie = 0) {
   UseMethod("maximise_over")
 }
 
-# Where some inputs are fixed (`values`: a named list, one value each, the names checked): a list of `eligible`, a flag
-# per arm or row (NULL: all), and `fixed` as the core takes it (NULL where the arms say it all), see
-# contexts_from_list().
+# The slice in which some inputs are fixed (`values`: a named list, one value each, the names checked). A list of
+# `eligible`, a flag per arm or row (NULL: all), and `fixed` in the core's format (NULL if `eligible` is sufficient),
+# see contexts_from_list().
 slice_of <- function(domain, values) UseMethod("slice_of")
 
-# The names by which inputs can be fixed: arms may go by their labels, too.
+# The names of inputs that can be fixed; for arms also the name of their labels.
 fixable_inputs <- function(domain) UseMethod("fixable_inputs")
 
 #' @export
 fixable_inputs.default <- function(domain) domain$names
 
-# ---- in and out ---------------------------------------------------------------
+# ---- conversion ---------------------------------------------------------------
 
 to_model_inputs <- function(domain, x) UseMethod("to_model_inputs")
 
 from_model_inputs <- function(domain, u) UseMethod("from_model_inputs")
 
-# Places as vectorised functions of the user get them: a matrix with a column per input; with types a data.frame.
+# Points in the format for users' vectorised functions: a matrix with a column per input; with types a data.frame.
 user_inputs <- function(domain, points) UseMethod("user_inputs")
 
 #' @export
@@ -151,7 +151,7 @@ one_point.default <- function(domain, row) {
   stats::setNames(as.double(x), domain$names)
 }
 
-# The same as users get it: a list, or, if all inputs are numbers, a vector whose `$` selects by name.
+# The same in the users' format: a list, or, if all inputs are numbers, a vector whose `$` selects by name.
 user_point <- function(domain, row) {
   point <- one_point(domain, row)
   if (all(vapply(point, is.numeric, NA))) structure(unlist(point), class = "bandit_point") else point
@@ -179,81 +179,81 @@ as.list.bandit_point <- function(x, ...) as.list(unclass(x))
 #' @export
 as.data.frame.bandit_point <- function(x, ...) as.data.frame(unclass(x), ...)
 
-# A point is equal to its numbers in tests.
+# In tests, a point is equal to its numbers.
 #' @exportS3Method waldo::compare_proxy
 compare_proxy.bandit_point <- function(x, path) list(object = unclass(x), path = sprintf("unclass(%s)", path))
 
-# The decision set as the core takes it, see core_config(). `setting`: `contexts` (known ones, or NULL),
+# The decision set in the core's format, see core_config(). `setting`: `contexts` (known ones, or NULL),
 # `context_names`, `mean`.
 core_space <- function(domain, setting) UseMethod("core_space")
 
-# core_space()'s `kind` alone: "table" (every point, in every context), "open" (arms in contexts that are not
-# known beforehand, or too many), "box" or "mixed".
+# Only the `kind` of core_space(): "table" (every point, in every context), "open" (arms in contexts that are not
+# known in advance, or too many), "box" or "mixed".
 core_space_kind <- function(domain, setting) UseMethod("core_space_kind")
 
-# The average of a squared difference of two posterior means over the domain in closed form, NULL where
+# The average of a squared difference of two posterior means over the domain in closed form, NULL if
 # there is none.
 closed_form_average <- function(domain, kernel) UseMethod("closed_form_average")
 
-# The same domain made anew of what it was made of; an error where that makes none.
+# The same domain, constructed again from its parts; an error if these are invalid.
 remade <- function(domain) UseMethod("remade")
 
-# The kernel to begin with where a user gives none. `contexts`: how wide each of the contexts is, with their names.
+# The default kernel. `contexts`: the width of the range of each context, with their names.
 default_kernel <- function(domain, contexts = NULL) UseMethod("default_kernel")
 
-# In more inputs points are further apart.
+# With more inputs, points are further apart.
 lengthscales_of <- function(sides) unname(0.4 * sqrt(length(sides)) * sides)
 
-# ---- for people ---------------------------------------------------------------
+# ---- for users ----------------------------------------------------------------
 
-# In a sentence: "a box with 2 input(s)".
+# A description within a sentence: "a box with 2 input(s)".
 describe_domain <- function(domain) UseMethod("describe_domain")
 
-# What print() says of it, without brackets.
+# The description for print(), without brackets.
 domain_story <- function(domain) UseMethod("domain_story")
 
-# Can these model inputs (a row each) have been told of? Numbers may lie outside of their bounds: rows of another space.
+# Can these model inputs (a row each) be observations? Numbers may lie outside of their bounds: rows of another space.
 can_be_reported <- function(domain, inputs) UseMethod("can_be_reported")
 
 #' @export
 can_be_reported.bandit_domain <- function(domain, inputs) all(is.finite(inputs))
 
-# Columns that say which points these are: `arm` (1-based) where there are such, and inputs.
+# Columns that identify points: `arm` (1-based) if there are arms, and inputs.
 point_labels <- function(domain, arm, inputs) UseMethod("point_labels")
 
-# Which pictures can be drawn of it: a list of `can`, among "curve", "map", "arms", and `auto`, which of them
-# to prefer. `smooth`: is the covariance a function of the inputs?
+# The possible plots: a list of `can`, among "curve", "map", "arms", and `auto`, the default
+# one of these. `smooth`: is the covariance a function of the inputs?
 picture_types <- function(domain, smooth) UseMethod("picture_types")
 
-# The points drawn in a picture of this type: `played`, those of the history (with their columns for people);
-# `resolution`: how many values of a continuous input, or NULL.
+# The points shown in a plot of this type. `played`: those of the history (with their columns for users);
+# `resolution`: the number of values of a continuous input, or NULL.
 picture_points <- function(domain, type, played, resolution) UseMethod("picture_points")
 
 # Values of input `i` along its axis, about `count` of them.
 input_axis <- function(domain, i, count) UseMethod("input_axis")
 
-# What the levels of input `i` are called, NULL where it is a number.
+# The names of the levels of input `i`, NULL if it is a number.
 input_levels <- function(domain, i) UseMethod("input_levels")
 
 #' @export
 input_levels.default <- function(domain, i) NULL
 
-# Of all inputs, by their names.
+# The levels of all inputs, by their names.
 levels_of_inputs <- function(domain) {
   stats::setNames(lapply(seq_along(domain$names), input_levels, domain = domain), domain$names)
 }
 
-# Values of input `i` where shares `u` of its range, evenly counted on its scale, lie below.
+# Quantiles of input `i`: values that have the proportions `u` of its range, uniform on its scale, below them.
 input_quantiles <- function(domain, i, u) UseMethod("input_quantiles")
 
-# Points whose inputs were put together from others: inputs that do not exist there become NA, inputs that do, but
-# have no value, get their default.
+# Points whose inputs were combined from others: inputs that do not exist there become NA, and inputs that exist but
+# have no value get their default.
 completed_points <- function(domain, frame) UseMethod("completed_points")
 
 #' @export
 completed_points.default <- function(domain, frame) frame
 
-# Which inputs are logarithmic.
+# Flags of the logarithmic inputs.
 log_inputs <- function(domain) UseMethod("log_inputs")
 
 # Do two domains have the same points, in the same order?
@@ -271,21 +271,21 @@ point_total <- function(points) length(points$arm)
 
 no_points <- function(domain) list(arm = integer(), inputs = matrix(0, 0, length(model_names(domain))))
 
-# Places as the kernel sees them: inputs, contexts (a row each), and the number of the arm where arms have
-# numbers (-1 for a point that is none).
+# Points in the kernel's format: inputs, contexts (a row each), and the number of the arm if arms have
+# numbers (-1 for a point that is no arm).
 kernel_points <- function(domain, points, contexts = NULL) {
   number <- if (has_numbers(domain)) ifelse(is.na(points$arm), -1, points$arm)
   unname(cbind(points$inputs, contexts, number))
 }
 
-# And back: the points (without their contexts) at points of the kernel.
+# The inverse: the points (without their contexts) from points in the kernel's format.
 candidates_of <- function(domain, points) {
   arm <- if (has_numbers(domain)) points[, ncol(points)]
   if (is.null(arm)) arm <- rep(NA_integer_, nrow(points))
   list(arm = replace(arm, which(arm < 0), NA), inputs = points[, seq_along(model_names(domain)), drop = FALSE])
 }
 
-# Every one of some points in every context (rows; or NULL), the points fastest, as the kernel sees them.
+# All combinations of some points with contexts (rows; or NULL), points varying fastest, in the kernel's format.
 points_in_contexts <- function(domain, points, contexts) {
   n <- point_total(points)
   blocks <- if (is.null(contexts)) 1L else nrow(contexts)
@@ -300,16 +300,16 @@ print.bandit_domain <- function(x, ...) {
   invisible(x)
 }
 
-# ---- what a user may write ----------------------------------------------------
+# ---- domains and points given by users ----------------------------------------
 
-# Is it as its constructor makes it? (It may be forged, or come from a file.)
+# Is it as its constructor makes it? (It may have been changed, or come from a file.)
 check_domain <- function(domain, arg) {
   fault <- fault_of_domain(domain)
   if (!is.null(fault)) stop_argument(arg, paste0("changed (", fault, ")"), "as its constructor makes it")
   domain
 }
 
-# NULL, or what is wrong with it.
+# NULL, or a description of the fault.
 fault_of_domain <- function(domain) {
   kinds <- c("finite", "box", "product", "search")
   if (!is.list(domain)) return("it is no list")
@@ -322,7 +322,7 @@ fault_of_domain <- function(domain) {
   }, function(e) sub("[.]$", "", message_of(e)))
 }
 
-# (Functions among constraints are the user's.)
+# (Functions among constraints are the user's, and are not compared.)
 same_domain <- function(made, found) {
   if (is.function(made$where) && is.function(found$where)) found$where <- made$where
   identical(made, found)
@@ -338,7 +338,7 @@ check_input_names <- function(names, d, arg) {
   names
 }
 
-# Arms, or rows of a product, as users write them: by numbers, or by names where they have such; 0-based.
+# Arms, or rows of a product, in the users' format: numbers, or names if arms have names. Returned 0-based.
 check_arms <- function(arm, domain, arg = "arm") {
   labels <- arm_labels(domain)
   count <- arm_count(domain)
@@ -357,7 +357,7 @@ check_arms <- function(arm, domain, arg = "arm") {
   as.integer(arm) - 1L
 }
 
-# A value per arm, a vector or the rows of a matrix: found by the arms' names where both have names.
+# A value per arm, a vector or the rows of a matrix: matched by the arms' names if both have names.
 by_arm <- function(values, domain, arg) {
   check_sound(values, arg)
   labels <- arm_labels(domain)
@@ -371,7 +371,8 @@ by_arm <- function(values, domain, arg) {
   if (is.null(dim(values))) values[labels] else values[labels, , drop = FALSE]
 }
 
-# Do two lists of input names mean the same inputs, in the same order? x1, x2, .. and z1, z2, .. are no names.
+# Do two lists of input names denote the same inputs, in the same order? The defaults x1, x2, .. and z1, z2, .. match
+# all.
 same_names <- function(names, other) {
   unnamed <- function(names) {
     any(vapply(c("x", "z"), function(letter) identical(names, paste0(letter, seq_along(names))), NA))
@@ -384,7 +385,7 @@ stop_untrusted <- function(x, arg, what, where) {
   stop_argument(arg, sprintf("a point (%s) that is no %s", untrusted, what), where)
 }
 
-# What takes time or memory of the order of their number squared.
+# For operations whose time or memory grows with the squared number of arms.
 check_few_points <- function(domain, most) {
   if (can_count(domain) && point_count(domain) > most) {
     stop_argument("domain", describe_domain(domain), sprintf("at most %g arms", most))
@@ -398,7 +399,7 @@ fixed_number <- function(value, name) {
   as.double(value)
 }
 
-# In the order of the inputs, as the core takes them: numbers from 0, model inputs.
+# Fixed inputs in the order of the inputs, in the core's format: numbers from 0, model inputs.
 fixed_inputs <- function(at, values) list(at = as.integer(sort(at) - 1L), values = as.double(values[order(at)]))
 
 check_prior_mean <- function(mean, domain) {
@@ -406,22 +407,25 @@ check_prior_mean <- function(mean, domain) {
                           lower = -largest_number, upper = largest_number))
 }
 
-# How hard to look. `candidates`: per free input, at most `most` (more where there are many slices); `starts`: climbs
-# by gradients, for functions that are smooth and cheap; `cloud`, `half_widths`, `repeats`: points per input of a
-# closer look, how far they lie from the best one, and how often each look is repeated while it helps; `closest`: so
-# far in go further looks, where the last one helped; `slack`: so large a share of a limit's size counts as 0. (What a
-# search space itself excludes cannot be played: no slack.)
+# The effort of a search:
+#   `candidates`   the number per free input, in total at most `most` (more if there are many slices).
+#   `starts`       the number of local searches by gradients, for functions that are smooth and cheap.
+#   `cloud`        the number of points per input of a refinement.
+#   `half_widths`  the distances of these points from the best point.
+#   `repeats`      how often each refinement is repeated while it helps.
+#   `closest`      the smallest distance of further refinements, which follow if the last one helped.
+#   `slack`        the proportion of a limit's size that counts as 0 (constraints of a search space are exact).
 effort_of_run <- list(candidates = 1000, most = 10000, starts = 20, cloud = 100, half_widths = c(0.1, 0.02),
                       repeats = 10, closest = 1e-6, slack = 1e-8)
 
-# Lengths of the model inputs' ranges, 1 for an input that has one value only.
+# Lengths of the model inputs' ranges, 1 for an input with a single value.
 input_sides <- function(domain) {
   bounds <- input_ranges(domain)
   range <- bounds[2, ] - bounds[1, ]
   ifelse(range > 0, range, 1)
 }
 
-# What is declared must be what its constructor makes: text in a database may be anybody's.
+# Objects in a declaration must equal the results of their constructors: anybody may have changed text in a database.
 check_made_here <- function(x) {
   if (!is.list(x)) return(x)
   class <- class(x)[1]

@@ -208,7 +208,7 @@ call_words <- function(call) {
   sprintf("`%s()`", sub("\\.(GPBandit|gp_regression|default|(bandit|tune|workflow|model)_?[a-z]*)$", "", name))
 }
 
-# What is wrong with a table that must have some columns: which of them are not there.
+# Describes a table that lacks required columns: the missing ones.
 lacking_columns <- function(x, wanted) {
   missing <- setdiff(wanted, names(x))
   if (!is.data.frame(x) || !length(missing)) return(describe(x))
@@ -216,13 +216,13 @@ lacking_columns <- function(x, wanted) {
           if (length(names(x))) paste0(" (its columns: ", paste(names(x), collapse = ", "), ")") else "")
 }
 
-# Of the frames under way the one that the user called: the innermost function of ours whose caller is not ours.
+# The frame of the function that the user called: the innermost function of this package whose caller is not in it.
 # 0 if there is none.
 user_frame <- function() {
   ours <- topenv()
   parents <- sys.parents()
   home_of <- function(frame) if (frame == 0) globalenv() else topenv(sys.frame(frame))
-  # Functions of base R (lapply(), tryCatch(), do.call()) stand in between.
+  # Functions of base R (lapply(), tryCatch(), do.call()) in between are skipped.
   caller_of <- function(frame) {
     repeat {
       frame <- parents[frame]
@@ -241,7 +241,7 @@ user_frame <- function() {
   unnamed
 }
 
-# Its call; NULL where that is a function itself.
+# Its call; NULL if the call has a function instead of a name.
 user_call <- function() {
   frame <- user_frame()
   call <- if (frame > 0) sys.call(frame)
@@ -250,7 +250,7 @@ user_call <- function() {
 
 # ---- words --------------------------------------------------------------------
 
-# Short description of a value for an error message. (Of what its own class has no words for: its type.)
+# Short description of a value for an error message. (If methods of the value's class fail, only its type.)
 describe <- function(x) {
   if (missing(x)) return("missing")
   catch_error(describe_value(x), function(e) sprintf("a broken object of type %s", typeof(x)))
@@ -273,7 +273,7 @@ describe_value <- function(x) {
   sprintf("an object of class %s", paste(class(x), collapse = "/"))
 }
 
-# A number to as many digits as it takes to tell it from its neighbours.
+# A number with enough digits to distinguish it from its neighbours.
 exact_words <- function(x) {
   vapply(x, function(value) {
     for (digits in c(7, 15, 17)) {
@@ -284,7 +284,7 @@ exact_words <- function(x) {
   }, "")
 }
 
-# Text of strings that may be none: bytes that no encoding knows stand in it as <ff>.
+# Valid text from strings that may have no valid encoding: such bytes become <ff>.
 as_text <- function(x) {
   Encoding(x)[Encoding(x) == "bytes"] <- "unknown"
   broken <- !is.na(x) & !validEnc(x)
@@ -292,14 +292,14 @@ as_text <- function(x) {
   x
 }
 
-# What a stranger's error says, whatever that is, as one string.
+# The message of an error of any class, as one string.
 one_text <- function(x) as_text(paste(as.character(x), collapse = " "))
 
 # (Anything can be signalled as a condition, and it may have no message.)
 message_of <- function(e) catch_error(one_text(conditionMessage(e)), function(broken) "an error without a message")
 
-# tryCatch(code, error = otherwise), except that what ends the caller's computation is not taken for an error of
-# `code`. All handlers of errors in this package are made by this function.
+# tryCatch(code, error = otherwise), except that conditions that end the caller's computation are not treated as errors
+# of `code`. All handlers of errors in this package are made by this function.
 catch_error <- function(code, otherwise) {
   tryCatch(code, error = function(e) {
     pass_on_stop(e)
@@ -307,15 +307,15 @@ catch_error <- function(code, otherwise) {
   })
 }
 
-# As try(code, silent = TRUE) is used: what fails here does not matter.
+# Like try(code, silent = TRUE): for code whose failure does not matter.
 attempt <- function(code) catch_error(code, function(e) NULL)
 
-# A time limit of the caller's, or an interrupt, goes on as it is. R resets a limit when it signals it: a handler that
-# takes it for a failure of `code`, and continues, continues without any limit.
+# A time limit set by the caller, or an interrupt, is passed on unchanged. R resets a limit when it signals it: a
+# handler that treats it as a failure of `code`, and continues, continues without any limit.
 pass_on_stop <- function(e) if (is_stop(e)) stop(e)
 
-# Is this condition an interrupt or an error of setTimeLimit() or setSessionTimeLimit(), or about one (its `parent`, of
-# that again the `parent`, and so on)?
+# Is this condition an interrupt or an error of setTimeLimit() or setSessionTimeLimit(), or is one of these among its
+# `parent`, the parent of that, and so on?
 is_stop <- function(e) {
   for (depth in 1:100) {
     if (inherits(e, "interrupt") || is_time_limit(e)) return(TRUE)
@@ -325,8 +325,8 @@ is_stop <- function(e) {
   FALSE
 }
 
-# These errors have no class, only words in the user's language. Other packages, and Rcpp, put words before and behind.
-# (R.utils::withTimeout() words limits of its own like R, and ends them itself: these are failures of what it ran.)
+# These errors have no class, only a message in the user's language. Other packages, and Rcpp, add text before and after
+# it. (R.utils::withTimeout() words its limits like R and handles them: these are failures of the code that it ran.)
 is_time_limit <- function(e) {
   if (inherits(e, "TimeoutException")) return(FALSE)
   limits <- c("reached elapsed time limit", "reached CPU time limit",
@@ -341,7 +341,7 @@ is_time_limit <- function(e) {
   }, NA))
 }
 
-# Strings as messages can show them: whatever their bytes are, in one line, and not too long.
+# Strings for messages: valid text, in one line, and not too long.
 readable <- function(x) {
   if (!length(x)) return(x)
   x <- as_text(x)
@@ -353,16 +353,16 @@ readable <- function(x) {
   x
 }
 
-# Numbers of a class of their own may be anything: integer64 keeps whole numbers in the bits of doubles.
+# Numbers of another class may have any content: integer64 keeps integers in the bits of doubles.
 is_number <- function(x) {
   is.numeric(x) && (!is.object(x) || is_series(x) ||
                       inherits(x, c("AsIs", "table", "labelled", "haven_labelled", "bandit_point")))
 }
 
-# (What only calls itself a time series has no times.)
+# (An object may have the class of a time series, but no times.)
 is_series <- function(x) inherits(x, "ts") && !is.null(attr(x, "tsp"))
 
-# A factor's values as text; what only calls itself a factor is refused.
+# A factor's values as text; an error if an object only has the class of a factor.
 factor_text <- function(x, arg) {
   codes <- if (typeof(x) == "integer") unclass(x)
   levels <- attr(x, "levels")
@@ -372,13 +372,14 @@ factor_text <- function(x, arg) {
   levels[codes]
 }
 
-# Larger numbers have no squares, smaller ones no inverse squares: variances, rewards and prior means stay within.
+# The largest variance, reward or prior mean: the squares of larger numbers overflow, and so do the inverse squares of
+# numbers below 1 / largest_number.
 largest_number <- 1e150
 
 # Each check returns its (normalised) value or stops with a gpbandits_error.
 check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = Inf,
                          open_lower = FALSE, open_upper = FALSE, infinite = FALSE) {
-  # Worded when something is wrong, not before: these checks stand in every short call.
+  # Formatted only for an error, because these checks are part of every short call.
   delayedAssign("allowed", {
     finite <- !infinite && (lower == -Inf && upper == Inf || !missing(x) && is_number(x) && !all(is.finite(x)))
     paste0("a ", if (finite) "finite ", "number",
@@ -437,7 +438,7 @@ check_numbers <- function(x, arg = deparse(substitute(x)), lengths = NULL, lower
   x
 }
 
-# One number for all of `count`, or one for each: as many as these.
+# One number for all of `count` elements, or one for each. Returns one for each.
 check_each <- function(x, count, arg = deparse(substitute(x)), ...) {
   rep_len(as.double(check_numbers(x, arg, lengths = unique(c(1, count)), ...)), count)
 }
@@ -464,13 +465,13 @@ check_string <- function(x, arg = deparse(substitute(x))) {
   as.vector(x)
 }
 
-# Is this text: strings in a known encoding (UTF-8, Latin-1, the session's), all there?
+# Is this text: strings in a known encoding (UTF-8, Latin-1, the session's), none of them missing?
 is_text <- function(x) is.character(x) && !is.object(x) && !anyNA(x) && all(validEnc(x) & Encoding(x) != "bytes")
 
 # Can these be names of inputs and arms, or levels: distinct text, none of it empty or with control characters?
 are_names <- function(x) is_text(x) && all(nzchar(x)) && !anyDuplicated(x) && !any(grepl("[[:cntrl:]]", x))
 
-# What a stranger's object says of itself comes from methods that fail where it only calls itself what it is.
+# An error for objects whose methods fail, because their content does not match their class.
 check_sound <- function(x, arg, allowed = "numbers or a data.frame") {
   sound <- !is.object(x) || catch_error({
     list(length(x), names(x), dim(x))
@@ -490,13 +491,13 @@ check_function <- function(x, arg = deparse(substitute(x))) {
   if (is.object(x)) unclass(x) else x
 }
 
-# Is an argument that is missing among those that are given and not known, by nearly its name?
+# Is a missing argument given under a similar, unknown name?
 check_spelling <- function(argument, given) {
   near <- given[utils::adist(argument, as.character(given)) <= 2]
   if (length(near)) stop_unknown(near[1], use = sprintf("`%s`", argument))
 }
 
-# A function of ours that was given instead of what it makes: its call.
+# If a constructor of this package is given instead of the object that it makes: how to call it.
 name_of_maker <- function(x) {
   if (!is.function(x)) return(NULL)
   exports <- Filter(function(name) identical(get0(name, topenv()), x), getNamespaceExports(topenv()))
@@ -516,7 +517,7 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
       stop_argument(arg, "a data.frame with columns that are not numeric", allowed)
     }
     x <- as.matrix(x)
-    if (!nrow(x) && ncol(x)) storage.mode(x) <- "double"  # as.matrix() makes logical ones of those without rows
+    if (!nrow(x) && ncol(x)) storage.mode(x) <- "double"  # as.matrix() makes a logical matrix if there are no rows
   }
   if (!is_number(x) || length(dim(x)) > 2) stop_argument(arg, describe(x), allowed)
   if (length(dim(x)) == 1) x <- stats::setNames(as.vector(x), names(x))
@@ -536,7 +537,7 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
   x
 }
 
-# A data.frame that is one: rectangular, with names.
+# A valid data.frame: rectangular, with names.
 check_data_frame <- function(x, arg = deparse(substitute(x))) {
   whole <- is.data.frame(x) && typeof(x) == "list" && is_text(names(x)) && length(names(x)) == length(x) &&
     all(vapply(unclass(x), NROW, 1L) == .row_names_info(x, 2L))
@@ -544,8 +545,8 @@ check_data_frame <- function(x, arg = deparse(substitute(x))) {
   x
 }
 
-# Points as users write them, a column for each of `names`: found by name where they have names, by position where
-# they have none.
+# Points in the users' format, a column for each of `names`: matched by name if the columns have names, else by
+# position.
 check_points <- function(x, names, arg, rows = NULL) {
   check_matrix(by_name(x, names, arg), arg, columns = length(names), rows = rows)
 }
@@ -565,7 +566,7 @@ by_name <- function(x, names, arg) {
   if (is.null(dim(x))) x[names] else x[, names, drop = FALSE]
 }
 
-# Names that expand.grid() and as.data.frame() make up for columns that have none.
+# Default names that expand.grid() and as.data.frame() give to columns without names.
 made_up <- function(names) {
   any(vapply(c("Var", "V"), function(letter) identical(names, paste0(letter, seq_along(names))), NA))
 }
@@ -575,8 +576,8 @@ quoted <- function(names, most = 8) {
   if (length(names) > most) sprintf("%s, ... (%d in all)", shown, length(names)) else shown
 }
 
-# Calls a function of the user's. Its error becomes one of ours that says which function
-# failed and `where`; errors that are ours already pass through.
+# Calls a user's function. Its error becomes one of this package that states which function
+# failed and `where`; errors that already are of this package are passed on.
 call_user <- function(code, arg, where) {
   catch_error(code, function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
@@ -584,8 +585,8 @@ call_user <- function(code, arg, where) {
   })
 }
 
-# `...` that a function passes nowhere must be empty: this catches misspelt names. What may be given are the
-# arguments of the function that the user called, and `allowed` where that passes its own `...` on.
+# `...` that a function does not pass on must be empty: this detects misspelt names. Allowed are the
+# arguments of the function that the user called, and `allowed` if that function passes its own `...` on.
 check_dots_empty <- function(..., allowed = character()) {
   if (...length() == 0) return(invisible())
   frame <- user_frame()
@@ -613,7 +614,7 @@ check_absent <- function(value, arg, why) {
   if (!is.null(value)) stop_unused(arg, why)
 }
 
-# A function of q whose values are checked each time.
+# A function of q whose values are checked at each call.
 positive_function <- function(f, arg) {
   check_function(f, arg)
   function(q) {

@@ -53,14 +53,14 @@
 #' @name gains
 NULL
 
-# The gains that a string stands for.
+# The gains that a string can select.
 gain_strings <- c("realized", "greedy", "spectral")
 
 new_gain <- function(type) new_part("bandit_gain", type, parent.frame())
 
-# What a gain states of itself: `of_points_played`: known when the point is; `bounds`: no less than the largest gain
-# of so many points; `counts_arms`: it needs finitely many; `resolved`: a function that makes the core's settings of its
-# own, where these depend on the bandit.
+# Traits of a gain. `of_points_played`: it is known once the point is. `bounds`: it is at least the largest gain of that
+# number of points. `counts_arms`: it needs finitely many arms. `resolved`: a function that makes the core's settings
+# from those of the gain, if they depend on the bandit.
 gain_traits <- list(of_points_played = FALSE, bounds = FALSE, counts_arms = FALSE, words = function(gain) gain$type,
                     resolved = function(gain) function(gain, config) gain)
 
@@ -103,7 +103,7 @@ as_gain <- function(gain, arg = "gain") {
   stop_argument(arg, describe(gain), allowed)
 }
 
-# A gain as the core takes it.
+# A gain in the core's format.
 resolve_gain <- function(gain, config) {
   if (trait(gain, "counts_arms") && !is_tabulated_space(config)) {
     where <- if (!can_count(config$domain)) paste("on", describe_domain(config$domain))
@@ -114,7 +114,7 @@ resolve_gain <- function(gain, config) {
   trait(gain, "resolved")(unclass(gain), config)
 }
 
-# The rate of growth depends on the kernel, which a gain only meets in a bandit.
+# The rate of growth depends on the kernel, which is only known in a bandit.
 resolve_rate <- function(gain, config) {
   kernel <- config$kernel
   d <- if (is.null(kernel$dims)) length(input_names(config)) else length(kernel$dims)
@@ -128,9 +128,9 @@ resolve_rate <- function(gain, config) {
        power = growth[["power"]])
 }
 
-# A user's function of one number: what it returns is checked each time.
+# A user's function of one number, whose values are checked at each call.
 checked_function <- function(f, arg) {
-  force(f)  # callers store the result where f came from
+  force(f)  # callers assign the result to the variable that holds f
   function(t, ...) {
     value <- call_user(f(t, ...), arg, sprintf("at %g", t))
     if (!is_number(value) || length(value) != 1 || !is.finite(value) || value < 0 || value > largest_number) {

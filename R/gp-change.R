@@ -1,7 +1,7 @@
 # Change-point detection for regression data. Layer: model.
 
-# Where a squared difference is averaged: all arms; a box in closed form with the squared-exponential kernel;
-# else 1024 points, over all contexts together.
+# The points over which a squared difference is averaged: all arms; a box in closed form with the squared-exponential
+# kernel; else 1024 points, over all contexts together.
 domain_average <- function(domain, kernel, contexts = NULL) {
   exact <- if (is.null(contexts)) closed_form_average(domain, kernel)
   if (!is.null(exact)) return(exact)
@@ -27,7 +27,7 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #'
 #' `detect_change()` runs Algorithm 1 as a monitor would: after each pair, on every tail with an even number of pairs.
 #' Use [calibrate_detector()] to compute a threshold, or the constants of ridge and threshold together. Use
-#' [detection_size()] to compute the number of pairs that are needed to detect a change.
+#' `quantity = "pairs"` of [regret_bounds_changes] to compute the number of pairs that are needed to detect a change.
 #'
 #' @param x the inputs in order of observation, a matrix or vector with one row per pair.
 #' @param y the responses, one number per pair.
@@ -163,7 +163,7 @@ check_permutations <- function(permutations, level) {
   check_count(permutations, lower = ceiling(1 / level) - 1)
 }
 
-# The 1 - level quantile, of the rank that makes a test exact under exchangeability.
+# The 1 - level quantile, at the rank for which a test is exact under exchangeability.
 exchangeable_quantile <- function(statistics, level) {
   sort(statistics)[min(length(statistics), ceiling((1 - level) * (length(statistics) + 1)))]
 }
@@ -180,7 +180,7 @@ calibrate_one_test <- function(data, y, ridge, level, permutations) {
   list(threshold = exchangeable_quantile(statistics, level), ridge = ridge)
 }
 
-# Mean squared error of each candidate's regressions on the folds they do not see.
+# Mean squared error of each candidate on the folds that were left out of its fit.
 cross_validated_error <- function(data, kernel, candidates, folds, rate) {
   n <- length(data$y)
   fold <- sample(rep_len(seq_len(folds), n))

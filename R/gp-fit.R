@@ -1,7 +1,7 @@
 # Maximum marginal likelihood estimation of kernels and noise. Layer: model.
 
 # Maximum marginal likelihood. The search is in C++; here are the arguments,
-# the ranges of the parameters and what comes back.
+# the ranges of the parameters and the returned object.
 
 #' Fit a Gaussian process by maximum marginal likelihood
 #'
@@ -94,10 +94,10 @@ gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, 
                    lower = NULL, upper = NULL, priors = NULL, iterations = 100, own_noise = NULL, ...) {
   check_dots_empty(..., allowed = names(formals(gp_fit)))
   asked <- fit_question(x, y, kernel, noise_var, mean, fix_noise, starts, lower, upper, priors, iterations, own_noise)
-  do.call(fitted_regression, asked)
+  do.call(fitted_regression, asked[names(asked) != "spread"])
 }
 
-# What is fitted, and how, from gp_fit()'s arguments.
+# The fitting problem and its settings from gp_fit()'s arguments.
 fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, starts = 3, lower = NULL, upper = NULL,
                          priors = NULL, iterations = 100, own_noise = NULL) {
   fix_noise <- check_flag(fix_noise)
@@ -113,61 +113,67 @@ fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, start
   s2 <- base::mean((object$y - object$mean)^2)
   check_spread(s2, object)
   if (is.null(noise_var)) object$noise_var <- if (s2 > 0) s2 / 100 else 1
-  # (The data say nothing about a noise that no observation has.)
+  # (If all observations have their own noise variances, the data contain no information about `noise_var`.)
   if (!is.null(object$own_noise) && !anyNA(object$own_noise)) fix_noise <- TRUE
-  ranges <- fit_ranges(object, s2, fix_noise, check_bounds(lower), check_bounds(upper))
-  problem <- c(ranges, list(priors = fit_priors(priors, names(ranges$start))),
-               fit_scale(object$kernel), list(starts = check_count(starts)))
-  list(object = object, problem = problem, fit_mean = fit_mean, constant = is_constant(object, s2),
-       iterations = check_count(iterations))
+  plan <- fit_plan(object$kernel, object$names, fix_noise, starts, lower, upper, priors, iterations)
+  ranges <- cpp_fit_ranges(plan, c(kernel_parameters(object$kernel), object$noise_var), object$x, s2, fix_noise)
+  names(ranges$start) <- plan$names
+  list(object = object, problem = c(ranges, plan[c("priors", "scale", "single_variance", "starts")]),
+       fit_mean = fit_mean, constant = is_constant(object, s2), spread = s2, iterations = plan$iterations)
 }
 
 # Models to average over, as a list of `kernel`, `noise_var`, `mean`, `weight`, and the mode: from gp_fit()'s
-# arguments, the smoothness that the kernel may have (NULL: its own; by which prior weights) and the models of before,
-# where climbs begin (for each smoothness from those of least and most noise, and with one at much noise and one at next
-# to none: the density has two modes where a few readings could be noise altogether, or a rough function). NULL where
-# the rewards are constant.
+# arguments; the others as average_question() has them. NULL where the rewards are constant.
 fit_models <- function(x, y, kernel, noise_var, mean, count, earlier = NULL, smoothness = NULL,
                        smoothness_prior = NULL, ...) {
   asked <- fit_question(x, y, kernel, noise_var, mean, ...)
   if (asked$constant) return(NULL)
   object <- asked$object
-  problem <- asked$problem
-  of_model <- function(model) log(c(kernel_parameters(model$kernel), noise_var = model$noise_var))
-  middle <- 0.5 * (problem$likely_lower + problem$likely_upper)
-  noise <- log(base::mean((object$y - object$mean)^2) * c(0.7, 1e-4))
-  kernels <- if (is.null(smoothness)) list(object$kernel)
-             else lapply(smoothness, with_smoothness, kernel = object$kernel)
-  starts_of <- function(kernel) {
-    same <- Filter(function(model) identical(smoothness_of(model$kernel), smoothness_of(kernel)), earlier)
-    before <- do.call(rbind, lapply(same[unique(c(1, length(same)))[seq_len(min(2, length(same)))]], of_model))
-    # (A climb on many rewards is dear: those of the other kernels go on from where they were.)
-    is_known <- length(object$y) > 150 && length(same) && !identical(smoothness_of(kernel), smoothness_of(kernels[[1]]))
-    starts <- if (is_known) before
-              else rbind(replace(middle, length(middle), noise[1]), replace(middle, length(middle), noise[2]), before)
-    starts <- pmin(pmax(starts, rep(problem$lower, each = nrow(starts))), rep(problem$upper, each = nrow(starts)))
-    matrix(starts, ncol = length(middle))
-  }
-  unit <- as.numeric(grepl("correlation", names(problem$start)))
+  kernels <- kernels_of(object$kernel, smoothness)
   in_core <- lapply(kernels, function(kernel) regression_kernel(replace(object, "kernel", list(kernel))))
   found <- core(cpp_fit_models(in_core, regression_points(object, object$x, "x"), object$y - object$mean,
-                               as.double(object$own_noise), asked$fit_mean, problem, asked$iterations,
-                               as.integer(count), lapply(kernels, starts_of), unit,
-                               log(rep_len(or_else(smoothness_prior, 1), length(kernels)))))
+                               as.double(object$own_noise), asked$fit_mean, asked$problem, asked$iterations,
+                               average_question(kernels, count, smoothness_prior, earlier), asked$spread))
+  c(models_found(found, kernels, object$mean), found[c("modes", "effective", "evaluations")])
+}
+
+# The kernels of each smoothness (NULL: the one that it has).
+kernels_of <- function(kernel, smoothness) {
+  if (is.null(smoothness)) list(kernel) else lapply(smoothness, with_smoothness, kernel = kernel)
+}
+
+# What average_of() in C++ is told: the number of models, the kernels' prior weights, and the models of before, where
+# local searches begin (for each smoothness those of least and most noise).
+average_question <- function(kernels, count, smoothness_prior, earlier) {
+  smoothness <- lapply(kernels, smoothness_of)
+  smoothness_before <- lapply(earlier, function(model) smoothness_of(model$kernel))
+  names <- names(kernel_parameters(kernels[[1]]))
+  before <- lapply(smoothness, function(one) {
+    same <- earlier[vapply(smoothness_before, identical, NA, one)]
+    rows <- lapply(same[unique(c(1, length(same)))[seq_len(min(2, length(same)))]],
+                   function(model) log(c(kernel_parameters(model$kernel), model$noise_var)))
+    matrix(as.double(unlist(rows)), length(rows), length(names) + 1L, byrow = TRUE)
+  })
+  list(count = as.integer(count), unit = as.double(c(grepl("correlation", names), FALSE)),
+       log_prior = log(rep_len(or_else(smoothness_prior, 1), length(kernels))), before = before,
+       goes_on = vapply(before, nrow, 0L) > 0 & !vapply(smoothness, identical, NA, smoothness[[1]]))
+}
+
+# From average_to_list() in C++; `centre`: what was subtracted from the values.
+models_found <- function(found, kernels, centre) {
   model <- function(kernel, parameters, mean, weight) {
-    values <- stats::setNames(exp(parameters), names(problem$start))
-    count <- length(values) - 1
-    list(kernel = kernel_with_parameters(kernels[[kernel]], values[seq_len(count)]), noise_var = values[[count + 1]],
-         mean = object$mean + mean, weight = weight)
+    values <- exp(parameters)
+    last <- length(values)
+    list(kernel = replace_parameters(kernels[[kernel]], values[-last]), noise_var = values[[last]],
+         mean = centre + mean, weight = weight)
   }
   list(best = model(found$best_kernel, found$best, found$best_mean, 1),
        models = lapply(seq_along(found$weight), function(k) {
          model(found$kernel[k], found$parameters[, k], found$mean[k], found$weight[k])
-       }),
-       modes = found$modes, effective = found$effective, evaluations = found$evaluations)
+       }))
 }
 
-# Variances are looked for from 1e-8 to 1e7 times this, and must be numbers that a kernel may have.
+# Variances are searched from 1e-8 to 1e7 times this, and must be valid parameters of a kernel.
 check_spread <- function(s2, object) {
   allowed <- c(1e8 / largest_number, largest_number / 1e7)
   if (s2 == 0 || s2 >= allowed[1] && s2 <= allowed[2]) return(invisible())
@@ -182,7 +188,7 @@ check_fit_mean <- function(mean) {
   check_number(mean, lower = -largest_number, upper = largest_number)
 }
 
-# Nothing but rounding is left of y when the mean is taken away.
+# Is y minus the mean zero up to rounding?
 is_constant <- function(object, s2) sqrt(s2) <= 4 * .Machine$double.eps * max(abs(object$y))
 
 fitted_regression <- function(object, problem, fit_mean, constant, iterations) {
@@ -237,80 +243,71 @@ print.gp_fit <- function(x, ...) {
 
 # ---- ranges -----------------------------------------------------------------
 
-# Logarithms of the start, the bounds, and of where other starts are looked for.
-fit_ranges <- function(object, s2, fix_noise, lower, upper) {
-  start <- c(kernel_parameters(object$kernel), noise_var = object$noise_var)
-  if (!(s2 > 0)) s2 <- 1
-  table <- rbind(parameter_ranges(object$kernel, object, s2), s2 * c(1e-8, 10, 1e-5, 0.3))
-  given <- list(lower = match_bounds(lower, names(start), "lower"),
-                upper = match_bounds(upper, names(start), "upper"))
-  out <- list(start = log(start),
-              lower = log(ifelse(is.na(given$lower), pmin(table[, 1], start, given$upper, na.rm = TRUE),
-                                 given$lower)),
-              upper = log(ifelse(is.na(given$upper), pmax(table[, 2], start, given$lower, na.rm = TRUE),
-                                 given$upper)))
-  correlations <- grepl("correlation|[.]own$", names(start))
-  out$upper[correlations] <- pmin(out$upper[correlations], 0)
-  if (fix_noise) out$lower["noise_var"] <- out$upper["noise_var"] <- out$start["noise_var"]
-  crossed <- out$lower > out$upper
-  if (any(crossed)) {
-    name <- names(start)[crossed][1]
-    stop_argument("lower", sprintf("%g for %s", exp(out$lower[[name]]), name),
-                  sprintf("at most the upper bound %g", exp(out$upper[[name]])))
-  }
-  c(out, list(likely_lower = pmin(pmax(log(table[, 3]), out$lower), out$upper),
-              likely_upper = pmin(pmax(log(table[, 4]), out$lower), out$upper)))
+# What is fitted of a kernel and the noise, from gp_fit()'s arguments: all that does not depend on the data. Where each
+# parameter is looked for is told as FitPlan in fitting/fit_plan.h has it. `names`: of the inputs, and of the arms'
+# numbers where the kernel has a matrix of them.
+fit_plan <- function(kernel, names, fix_noise = FALSE, starts = 3, lower = NULL, upper = NULL, priors = NULL,
+                     iterations = 100) {
+  lower <- check_bounds(lower)
+  upper <- check_bounds(upper)
+  known <- c(names(kernel_parameters(kernel)), "noise_var")
+  lower <- match_bounds(lower, known, "lower")
+  upper <- match_bounds(upper, known, "upper")
+  at_most_one <- grepl("correlation|[.]own$", known)
+  check_not_crossed(lower, ifelse(at_most_one, pmin(upper, 1, na.rm = TRUE), upper), fix_noise)
+  inputs <- utils::head(names, length(names) - !is.null(matrix_size(kernel)))
+  ranges <- c(parameter_ranges(kernel, inputs), list(parameter_range("spread", c(1e-8, 10, 1e-5, 0.3))))
+  c(list(names = known, unit = match(vapply(ranges, `[[`, "", "unit"), range_units) - 1L,
+         inputs = lapply(ranges, `[[`, "inputs"), factors = vapply(ranges, `[[`, numeric(4), "factors"),
+         lower = unname(lower), upper = unname(upper), at_most_one = at_most_one,
+         priors = fit_priors(priors, known), fix_noise = fix_noise),
+    fit_scale(kernel), list(starts = check_count(starts), iterations = check_count(iterations)))
 }
 
-# One row per parameter in the order of kernel_parameters(): least, greatest, and
-# the ends of the likely range.
-parameter_ranges <- function(kernel, object, s2) {
-  if (!is_composite(kernel)) return(simple_ranges(kernel, object, s2))
-  first <- trait(kernel, "multiplies")
-  scales <- if (first) c(s2, rep(1, length(kernel$parts) - 1)) else rep(s2, length(kernel$parts))
-  do.call(rbind, Map(function(part, scale) parameter_ranges(part, object, scale), kernel$parts, scales))
+check_not_crossed <- function(lower, upper, fix_noise) {
+  crossed <- which(lower > upper & !(fix_noise & names(lower) == "noise_var"))
+  if (length(crossed) == 0) return(invisible())
+  stop_argument("lower", sprintf("%g for %s", lower[[crossed[1]]], names(lower)[crossed[1]]),
+                sprintf("at most the upper bound %g", upper[[crossed[1]]]))
 }
 
-simple_ranges <- function(kernel, object, s2) {
-  if (has_matrix(kernel)) return(matrix(0, 0, 4))
-  # (Where another part is a matrix, the last column counts arms.)
-  inputs <- utils::head(object$names, length(object$names) - !is.null(matrix_size(object$kernel)))
-  x <- object$x[, resolve_dims(kernel$dims, inputs) + 1, drop = FALSE]
-  rows <- lapply(trait(kernel, "fitted"), function(field) {
-    field_ranges(field, kernel, x, s2)
-  })
-  do.call(rbind, rows)
+# (In the order of ParameterRange::Unit.)
+range_units <- c("none", "width", "spread", "spread_by_square", "one_by_square")
+
+# `factors` of the least and the greatest value and of the ends of the likely range, in units of these inputs.
+parameter_range <- function(unit, factors, inputs = integer()) list(unit = unit, factors = factors, inputs = inputs)
+
+# One per parameter in the order of kernel_parameters(). `spreads`: do variances go by the values' spread?
+parameter_ranges <- function(kernel, inputs, spreads = TRUE) {
+  if (!is_composite(kernel)) return(simple_ranges(kernel, inputs, spreads))
+  alone <- trait(kernel, "multiplies") & seq_along(kernel$parts) > 1
+  unlist(Map(function(part, alone) parameter_ranges(part, inputs, spreads && !alone), kernel$parts, alone),
+         recursive = FALSE)
 }
 
-field_ranges <- function(field, kernel, x, s2) {
+simple_ranges <- function(kernel, inputs, spreads) {
+  if (has_matrix(kernel)) return(list())
+  dims <- resolve_dims(kernel$dims, inputs)
+  unlist(lapply(trait(kernel, "fitted"), field_ranges, kernel, dims, spreads), recursive = FALSE)
+}
+
+field_ranges <- function(field, kernel, dims, spreads) {
   count <- length(kernel[[field]])
+  plain <- function(...) rep(list(parameter_range("none", c(...))), count)
+  # (Inputs that share a parameter have the narrowest and the widest of their ranges.)
+  by_width <- function(...) {
+    lapply(if (count == 1) list(dims) else as.list(dims), function(inputs) parameter_range("width", c(...), inputs))
+  }
   switch(field,
     variance = {
-      if (trait(kernel, "grows")) s2 <- s2 / max(mean(x^2), .Machine$double.xmin)
-      matrix(s2 * c(1e-6, 1e6, 0.3, 3), 1)
+      unit <- if (trait(kernel, "grows")) c("one_by_square", "spread_by_square") else c("none", "spread")
+      list(parameter_range(unit[1 + spreads], c(1e-6, 1e6, 0.3, 3), dims))
     },
-    alpha = matrix(c(0.01, 1000, 0.3, 10), 1),
-    own = matrix(c(1e-3, 1, 0.03, 0.5), 1),
-    correlation = matrix(c(0.01, 1, 0.1, 0.9), count, 4, byrow = TRUE),
-    period = outer_ranges(column_ranges(x, count), c(0.01, 10, 0.1, 1)),
-    lengthscale = if (trait(kernel, "unitless")) {
-      matrix(c(0.05, 50, 0.3, 3), count, 4, byrow = TRUE)
-    } else {
-      outer_ranges(column_ranges(x, count), c(1 / 200, 100, 0.05, 2))
-    })
-}
-
-# The least and the greatest range of the columns that share a parameter; a
-# column that is constant counts as one of range 1.
-column_ranges <- function(x, count) {
-  width <- apply(x, 2, function(column) diff(range(column)))
-  width[width == 0] <- 1
-  if (count == 1) cbind(min(width), max(width)) else cbind(width, width)
-}
-
-outer_ranges <- function(width, factors) {
-  unname(cbind(width[, 1] * factors[1], width[, 2] * factors[2], width[, 1] * factors[3],
-               width[, 2] * factors[4]))
+    alpha = plain(0.01, 1000, 0.3, 10),
+    own = plain(1e-3, 1, 0.03, 0.5),
+    correlation = plain(0.01, 1, 0.1, 0.9),
+    period = by_width(0.01, 10, 0.1, 1),
+    lengthscale = if (trait(kernel, "unitless")) plain(0.05, 50, 0.3, 3) else by_width(1 / 200, 100, 0.05, 2))
 }
 
 check_bounds <- function(bounds, arg = deparse(substitute(bounds))) {
@@ -341,7 +338,7 @@ check_parameter_names <- function(given, known, arg) {
   }
 }
 
-# A column per parameter, as ParameterPrior in fitting/fit.h has them; an infinite sd where there is no prior.
+# A column per parameter, in the format of ParameterPrior in fitting/fit.h; an infinite sd if there is no prior.
 fit_priors <- function(priors, known) {
   none <- c(mean = 0, sd = Inf, other_mean = 0, other_sd = 0, shape1 = 0, shape2 = 0)
   out <- matrix(rep(none, length(known)), length(none), dimnames = list(names(none), known))
@@ -380,8 +377,8 @@ check_parameter_prior <- function(prior, arg, correlation = FALSE) {
   c(mean = prior[[1]], sd = prior[[2]])
 }
 
-# Which parameters (numbered from 0) multiply the whole kernel when all of them are
-# multiplied; and whether that is one parameter and the kernel has no other variance.
+# The parameters (numbered from 0) that multiply the whole kernel when all of them are
+# multiplied; and whether this is one parameter and the kernel has no other variance.
 fit_scale <- function(kernel) {
   all <- grep("(^|[.])variance$", names(kernel_parameters(kernel)))
   scale <- scale_parameters(kernel)
@@ -403,7 +400,7 @@ fitted_fields_expanded <- function(kernel) {
   rep(fields, vapply(fields, function(field) length(kernel[[field]]), 0L))
 }
 
-# Kernel, noise, mean; with several models these too.
+# Kernel, noise, mean; if models are averaged, also the models.
 refitted <- function(question, rule, current, fits_mean) {
   average <- or_else(rule$average, 1)
   if (average == 1) {
@@ -415,7 +412,7 @@ refitted <- function(question, rule, current, fits_mean) {
                                                 smoothness = rule$smoothness,
                                                 smoothness_prior = rule$smoothness_prior)), quote = TRUE)
   if (is.null(found)) return(current[c("kernel", "noise_var", "mean", intersect("models", names(current)))])
-  # (A mean that is not fitted may be one number per arm: it is the bandit's.)
+  # (A mean that is not fitted may be one number per arm; it is taken from the bandit.)
   if (!fits_mean) found$best$mean <- current$mean
   models <- if (fits_mean) found$models else lapply(found$models, function(model) model[names(model) != "mean"])
   c(found$best[c("kernel", "noise_var", "mean")], list(models = models))

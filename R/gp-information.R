@@ -108,7 +108,7 @@ largest_information <- function(points, noise_var, rounds, method, tolerance) {
   ))
 }
 
-# What the core needs for a kernel over points: the resolved kernel and a matrix.
+# The core's arguments for a kernel over points: the resolved kernel and a matrix.
 information_points <- function(kernel, x) {
   kernel <- as_kernel(kernel)
   arms <- matrix_size(kernel)
@@ -133,7 +133,7 @@ row_numbers <- function(x) {
   id
 }
 
-# All points that a kernel over a finite domain can be given: numbered in the last column (from 1) where it
+# All points of a finite domain for a kernel: numbered in the last column (from 1) if the kernel
 # has a matrix.
 points_of_domain <- function(domain, kernel, arg = "x") {
   candidates <- all_points(domain)
@@ -144,5 +144,5 @@ points_of_domain <- function(domain, kernel, arg = "x") {
   cbind(points, candidates$arm + 1)
 }
 
-# Bounds and gains are a number for each round.
+# Bounds and gains hold a number for each round.
 most_bounded <- 1e7

@@ -122,7 +122,7 @@ lognormal_words <- function(prior) {
   if (is.matrix(prior)) paste(one(prior[1, ]), "or", one(prior[2, ])) else one(prior)
 }
 
-# The first line of what print() shows, without its brackets.
+# The first line of the printed text, without its brackets.
 printed_words <- function(x) gsub("^<|>$", "", utils::capture.output(print(x))[1])
 
 register_family("gp_model", gp_model_entry)

@@ -1,7 +1,7 @@
 # Exact Gaussian-process regression. Layer: model.
 
 # Exact Gaussian-process regression. The object is plain data; the factor of the
-# covariance matrix stands behind a pointer that is rebuilt when it is missing.
+# covariance matrix is held by an external pointer that is rebuilt if it is missing.
 
 #' Gaussian-process regression
 #'
@@ -81,7 +81,7 @@ gp_regression <- function(x, y, kernel, noise_var, mean = 0, own_noise = NULL) {
   object
 }
 
-# NULL where no observation has a noise of its own.
+# NULL if no observation has its own noise variance.
 check_own_noise <- function(own_noise, n) {
   if (is.null(own_noise)) return(NULL)
   check_sound(own_noise, "own_noise", "NULL, or numbers")
@@ -92,7 +92,7 @@ check_own_noise <- function(own_noise, n) {
   if (!all(is.na(own_noise))) own_noise
 }
 
-# Each observation's noise over `noise_var`.
+# Each observation's noise variance divided by `noise_var`.
 noise_scales <- function(object, own_noise = object$own_noise, n = length(object$y)) {
   if (is.null(own_noise)) return(rep(1, n))
   ifelse(is.na(own_noise), 1, own_noise / object$noise_var)
@@ -109,13 +109,13 @@ check_targets <- function(y, n, arg = "y") {
 
 # ---- the pointer ------------------------------------------------------------
 
-# What the factor depends on; the pointer answers for these data only.
+# The data on which the factor depends; the pointer is valid for these data only.
 regression_data <- function(object) {
   unclass(object)[intersect(c("x", "y", "kernel", "noise_var", "mean", "names", "own_noise"), names(object))]
 }
 
-# A live pointer to exactly the observations of `object`. Objects made from this
-# one by update() may have appended to the pointer: then this one gets its own.
+# A valid pointer to exactly the observations of `object`. Objects made from this
+# one by update() may have appended to the pointer: then this one gets a separate pointer.
 regression_pointer <- function(object) {
   state <- object$state
   data <- regression_data(object)
@@ -135,7 +135,7 @@ regression_pointer <- function(object) {
   state$pointer
 }
 
-# Objects may come from files.
+# Objects may come from files, so their settings are checked.
 regression_entry <- list(settings = alist(
   names = check_input_names(names, length(names), "names"), x = check_matrix(x, columns = length(names)),
   y = check_targets(y, nrow(x)), named = check_flag(named), estimated = check_count(estimated, lower = 0),
@@ -163,7 +163,7 @@ regression_kernel <- function(object) {
   resolve_kernel(object$kernel, inputs, arms)
 }
 
-# Points as the core wants them, arms counted from 0.
+# Points in the core's format, arms counted from 0.
 regression_points <- function(object, x, arg) {
   dimnames(x) <- NULL
   gram_points(x, matrix_size(object$kernel), arg)
@@ -171,7 +171,7 @@ regression_points <- function(object, x, arg) {
 
 # Points given to a method: a matrix with the columns of object$x.
 regression_newdata <- function(object, newdata, arg = "newdata") {
-  # As predict() of other models: columns besides the inputs, the response for instance, do no harm.
+  # As for predict() of other models, further columns, such as the response, are ignored.
   twice <- intersect(object$names, colnames(newdata)[duplicated(colnames(newdata))])
   if (length(twice)) {
     stop_argument(arg, sprintf("one with two columns %s", dQuote(twice[1], FALSE)), "one with a column for each input")
@@ -234,8 +234,8 @@ simulate.gp_regression <- function(object, nsim = 1, seed = NULL, newdata, ...) 
   out
 }
 
-# The value of `expr` and what simulate() reports as the seed it was drawn from:
-# R's convention. With a seed, the generator is put back afterwards.
+# The value of `expr`, and the seed that simulate() reports for it, by
+# R's convention. With a seed, the generator's state is restored afterwards.
 with_seed <- function(seed, expr) {
   if (is.null(seed)) {
     if (!exists(".Random.seed", envir = globalenv(), inherits = FALSE)) stats::runif(1)
@@ -281,7 +281,7 @@ update.gp_regression <- function(object, x, y, own_noise = NULL, ...) {
   updated
 }
 
-# That of old and of `n` new observations.
+# The own noise variances of the old and of `n` new observations.
 joined_noise <- function(object, own_noise, n) {
   if (is.null(object$own_noise) && is.null(own_noise)) return(NULL)
   none <- function(count) rep(NA_real_, count)
@@ -407,10 +407,10 @@ plot_fitted <- function(x, width, xlab, ylab, main, ...) {
   drawn
 }
 
-# One per reward, NA for the bandit's own.
+# One noise variance per reward, NA for the bandit's.
 check_noise_vars <- function(noise_var, count, arg = "noise_var") {
   if (is.null(noise_var)) return(rep(NA_real_, count))
-  # (NA alone is no number, and says that nothing is known.)
+  # (A logical NA means that no noise variance is given.)
   numbers <- is_number(noise_var) || (is.logical(noise_var) && !is.object(noise_var) && all(is.na(noise_var)))
   if (!numbers || !length(noise_var) %in% c(1, count)) {
     stop_argument(arg, describe(noise_var),

@@ -19,6 +19,8 @@
 #'   maximise or minimise a function in one call \tab [maximize_bandit()], the article "Tuning" \cr
 #'   plan experiments that people make \tab [auto_bandit()]; in a browser, as a team: [bandit_service()] \cr
 #'   have an introduction to the package \tab `vignette("gpbandits")` \cr
+#'   translate code of mlr3mbo, tidymodels, ParBayesianOptimization, Ax, Optuna or scikit-optimize \tab the article
+#'     "Coming from other tools" \cr
 #'   choose an algorithm with a guarantee \tab [guarantees]: [gp_ucb()], [igp_ucb()]; late rewards and batches:
 #'     [gp_ucb_sdf()], [gp_ucb_pe()]; changes: [gp_ucb_cpd()], [gp_ucb_drift()]; constraints:
 #'     [gp_ucb_noiseless_constraints()]; safety: [safe_opt()]; level sets: [gp_lse()] \cr
@@ -60,7 +62,7 @@
 #'   transfer \tab transfer learning, warm start from earlier campaigns \tab [transfer] \cr
 #'   prior over the optimum \tab piBO, expert prior \tab [prior_normal()] \cr
 #'   pairwise comparisons \tab preferential optimisation, dueling bandits \tab [rewards_preferences()] \cr
-#'   fidelity \tab multi-fidelity optimisation \tab [fidelity_range()] \cr
+#'   fidelity \tab multi-fidelity optimisation \tab [multi-fidelity] \cr
 #'   race over folds \tab racing, early stopping over resampling folds \tab [race_folds()] \cr
 #'   certificate, stopping rule \tab stopping criterion, bound on the simple regret \tab [stopping] \cr
 #'   event log, journal \tab record of all queries and rewards; write-ahead log \tab [open_bandit()] \cr

@@ -55,7 +55,7 @@
 #'   corrupted rewards \tab as its base, total corruption \eqn{C} known \tab intervals wider by
 #'     \eqn{C/\sqrt\lambda}{C / sqrt(lambda)} \tab [width_corrupt()] \tab original; order of Bogunovic 2020 \cr
 #'   clipped rewards \tab norm, heavy tails \tab \eqn{T^{(2+\alpha)/(2(1+\alpha))}}{T^((2 + alpha) / (2 (1 + alpha)))}
-#'     \tab [rewards_clip()] \tab after Ray Chowdhury 2019 \cr
+#'     \tab [rewards-clipped] \tab after Ray Chowdhury 2019 \cr
 #'   StableOpt \tab inputs perturbed \tab near the best worst case \tab [stable_opt()] \tab Bogunovic 2018 \cr
 #'   RAHBO \tab noise unknown, risk-averse \tab see the paper \tab [rahbo()] \tab Makarova 2021 \cr
 #' }
@@ -105,7 +105,7 @@
 #'   TV-GP-UCB \tab a prior that drifts, arms \tab regret \eqn{\sqrt{T\beta_TI_T}}{sqrt(T beta_T I_T)}, realised
 #'     information, linear with a small slope \tab [gp_ucb_drift()] \tab Bogunovic 2016; original \cr
 #'   event triggers \tab prior, no change \tab no restart, w.p. \eqn{1-\delta}{1 - delta}; nothing about changes \tab
-#'     [change_event()] \tab rule Brunzema; original \cr
+#'     [change_detect()] \tab rule Brunzema; original \cr
 #'   R-PERP's schedule \tab norm, arms, total variation known \tab dynamic regret
 #'     \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)} \tab [bpe()] with `variation` \tab Iwazaki
 #'     2024 (abstract); original \cr

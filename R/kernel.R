@@ -1,6 +1,6 @@
 # Covariance functions as plain lists, and their Gram matrices. Layer: model.
 
-# Covariance functions as plain lists; the numbers come from the C++ core.
+# The values of covariance functions are computed by the C++ core.
 # A kernel is list(type, parameters..., dims), a sum or product list(type, parts).
 
 #' Kernels: covariance functions of the prior
@@ -195,7 +195,7 @@ new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 
 # What a kernel states of itself:
 #   per_input        settings that have one value for each of its inputs, or one for all;
-#   composite        made of `parts`; `multiplies`: their product;
+#   multiplies       is it a product of its `parts`?
 #   of_arms          a matrix over them, somewhere in it; own_function: a function of the user's;
 #   fitted           names of the settings that are fitted, in the core's order;
 #   prior_paths      can functions be drawn from it where arms cannot be counted?
@@ -208,7 +208,7 @@ new_kernel <- function(type) new_part("bandit_kernel", type, parent.frame())
 #   resolved         a function that completes its settings for the core;
 #   title            for people.
 kernel_traits <- list(
-  per_input = c("lengthscale", "period", "correlation"), composite = FALSE, multiplies = FALSE, of_arms = FALSE,
+  per_input = c("lengthscale", "period", "correlation"), multiplies = FALSE, of_arms = FALSE,
   own_function = FALSE, fitted = character(),
   prior_paths = TRUE, falls = FALSE, smoothness = NULL, gain_growth = NULL,
   sharp_growth = function(kernel) trait(kernel, "gain_growth"), closed_form = FALSE, unitless = FALSE, grows = FALSE,
@@ -217,10 +217,10 @@ kernel_traits <- list(
 
 any_part <- function(name) function(kernel) any(vapply(kernel$parts, trait, NA, name))
 all_parts <- function(name) function(kernel) all(vapply(kernel$parts, trait, NA, name))
-composite_traits <- list(composite = TRUE, of_arms = any_part("of_arms"), own_function = any_part("own_function"),
+composite_traits <- list(of_arms = any_part("of_arms"), own_function = any_part("own_function"),
                          prior_paths = all_parts("prior_paths"))
 
-# One number for all inputs counts as one parameter.
+# One lengthscale for all inputs counts as one parameter.
 resolve_stationary <- function(settings, kernel, names) {
   settings$isotropic <- length(kernel$lengthscale) == 1
   settings
@@ -323,7 +323,7 @@ check_kernel_parts <- function(parts) {
   lapply(parts, check_class, "bandit_kernel", "parts")
 }
 
-# A covariance that was found to be one, for all that can be seen without its eigenvalues.
+# A matrix that was checked to be a covariance: repeats the checks that need no eigenvalues.
 check_gram <- function(K) {
   whole <- is.matrix(K) && is.double(K) && nrow(K) == ncol(K) && nrow(K) > 0
   if (!whole || !all(is.finite(K)) || max(abs(K)) > largest_number || any(diag(K) < 0) || any(K != t(K))) {
@@ -359,7 +359,8 @@ check_correlation <- function(correlation, dims) {
   correlation
 }
 
-# Of kernels with a lengthscale, how often their functions are differentiable; others are refused.
+# The smoothness nu of kernels with a lengthscale, which determines how often their functions are differentiable. Other
+# kernels are errors.
 kernel_smoothness <- function(kernel, arg = "kernel", allowed = "kernel_se() or kernel_matern()") {
   kernel <- as_kernel(kernel, arg)
   nu <- trait(kernel, "smoothness")
@@ -378,8 +379,8 @@ check_positive <- function(x, arg = deparse(substitute(x))) {
   check_number(x, arg, lower = 1 / largest_number, upper = largest_number)
 }
 
-# kernel_se(0.2) sets the lengthscale: kernel_matern(0.2) is likely to be meant so, kernel_matern(nu) is not. `written`:
-# the argument as it stands in the call; `given`: the names of the call's arguments.
+# kernel_se(0.2) sets the lengthscale, so kernel_matern(0.2) is probably meant to do so too; kernel_matern(nu) is not.
+# `written`: the argument's expression in the call; `given`: the names of the call's arguments.
 check_smoothness <- function(nu, written, given) {
   named <- "nu" %in% all.vars(written) || any(startsWith("nu", given[nzchar(given)]))
   if (named || !is_number(nu) || length(nu) != 1 || !is.finite(nu) || nu <= 0 || 2 * nu == round(2 * nu)) {
@@ -432,14 +433,14 @@ check_covariance <- function(K, arg = "K", tolerance = 1e-8) {
   K
 }
 
-# The names that rows and columns of a matrix have, if these name arms (numbers of rows are no names).
+# The names of a matrix's rows and columns, if they are names of arms (numbers of rows are no names).
 names_of_arms <- function(K) {
   if (length(dim(K)) != 2) return(NULL)
   rows <- rownames(K)
   if (are_names(rows) && !all(grepl("^[0-9]*$", rows)) && identical(rows, colnames(K))) rows
 }
 
-# A kernel whose matrices have their rows in the order of the arms, where both have names.
+# A kernel whose matrices have their rows in the order of the arms, if both have names.
 in_order_of_arms <- function(kernel, domain) {
   if (is_composite(kernel)) {
     kernel$parts <- lapply(kernel$parts, in_order_of_arms, domain)
@@ -456,7 +457,8 @@ in_order_of_arms <- function(kernel, domain) {
   kernel
 }
 
-# A linear kernel of inputs so small that their squares underflow would be sure that f is 0. `largest`: of each input.
+# With inputs so small that their squares underflow, a linear kernel would have variance 0 and f would be exactly 0.
+# `largest`: the largest absolute value of each input.
 check_linear_scale <- function(kernel, largest, names) {
   if (is_composite(kernel)) return(invisible(lapply(kernel$parts, check_linear_scale, largest, names)))
   if (!trait(kernel, "grows")) return(invisible())
@@ -467,7 +469,7 @@ check_linear_scale <- function(kernel, largest, names) {
   }
 }
 
-# A Cholesky factorisation settles the usual case at a fraction of the cost.
+# A Cholesky factorisation decides the usual case at a fraction of the cost.
 check_semidefinite <- function(K, arg, tolerance) {
   top <- max(diag(K))
   shifted <- K + diag(tolerance * top, nrow(K))
@@ -515,11 +517,11 @@ parts_as <- function(kernel, type) {
   if (identical(kernel$type, type)) kernel$parts else list(kernel)
 }
 
-is_composite <- function(kernel) trait(kernel, "composite")
+is_composite <- function(kernel) !is.null(kernel$parts)
 
 has_matrix <- function(kernel) trait(kernel, "of_arms")
 
-# The smoothness of its Matern parts, of which all that are averaged over have the same; NULL without any.
+# The smoothness of its Matern parts; NULL without any. (In kernels that are averaged over, all parts have the same.)
 smoothness_of <- function(kernel) {
   if (is_composite(kernel)) unlist(lapply(kernel$parts, smoothness_of)) else kernel$nu
 }
@@ -532,7 +534,7 @@ with_smoothness <- function(kernel, nu) {
 
 # ---- parameters -------------------------------------------------------------
 
-# All that can be fitted, natural scale, named like "se.lengthscale",
+# All parameters that can be fitted, on their natural scale, named like "se.lengthscale",
 # "2.rq.alpha" (second part), "se.lengthscale1" (one per input).
 kernel_parameters <- function(kernel) {
   if (is_composite(kernel)) {
@@ -585,7 +587,6 @@ replace_parameters <- function(kernel, values) {
 # per column. Points have the inputs in their columns and, if `arms` is a
 # number, the 0-based arm number in column `arm_column`.
 resolve_kernel <- function(kernel, input_names, arms = NULL) {
-  check_class(kernel, "bandit_kernel", "kernel", "kernel_se(), kernel_matern(), ...")
   resolved <- resolve_part(kernel, input_names, arms)
   resolved$arm_column <- length(input_names)
   resolved
@@ -619,7 +620,7 @@ resolve_matrix <- function(kernel, input_names, arms) {
   list(type = "matrix", K = kernel$K, arm_column = length(input_names))
 }
 
-# A user's f(X, Y): it gets named columns, and what it returns is checked each time.
+# A user's f(X, Y): it gets named columns, and its value is checked at each call.
 checked_gram <- function(f, names) {
   force(f)
   function(X, Y) {
@@ -636,8 +637,8 @@ checked_gram <- function(f, names) {
 
 has_function <- function(kernel) trait(kernel, "own_function")
 
-# Is what kernel_function() is made of a covariance at some points (a matrix as the core sees them)? `kernel`: as the
-# core takes it.
+# Are the functions in kernel_function() covariances at some points (a matrix in the core's format)? `kernel`: in the
+# core's format.
 check_own_kernel <- function(kernel, points) {
   for (part in kernel$parts) check_own_kernel(part, points)
   if (is.null(kernel$f) || nrow(points) == 0) return(invisible())
@@ -713,7 +714,7 @@ kernel_gram <- function(kernel, x, y = x) {
   core(cpp_kernel_gram(resolved, points, gram_points(y, arms, "y")))
 }
 
-# How many arms the kernel's matrices have; NULL if there are none.
+# The number of arms of the kernel's matrices; NULL if there are none.
 matrix_size <- function(kernel) {
   if (!is_composite(kernel)) return(if (has_matrix(kernel)) nrow(kernel$K))
   sizes <- unlist(lapply(kernel$parts, matrix_size))
@@ -771,7 +772,7 @@ kernel_values <- function(kernel) {
   paste0(": ", paste(values, collapse = ", "), "; on ", where)
 }
 
-# A lengthscale for each of a few features, one for many.
+# One lengthscale per feature if there are few features, one for all if there are many.
 kernel_of_features <- function(features, name) {
   q <- ncol(features)
   lengthscale <- rep(0.4 * sqrt(q), if (q <= 10) q else 1)

@@ -64,7 +64,8 @@
 #' @name mlr3-integration
 NULL
 
-# Optimisers and tuners stand in dictionaries of packages that may be loaded before or after this one, or never.
+# The dictionaries of optimisers and tuners belong to packages that may be loaded before or after this one, or not at
+# all.
 .onLoad <- function(libname, pkgname) {
   when_loaded("bbotk", function() {
     bbotk::mlr_optimizers$add("gp_bandit", bandit_optimizer())
@@ -81,7 +82,7 @@ when_loaded <- function(package, register) {
   setHook(packageEvent(package, "onLoad"), function(...) register())
 }
 
-# What R6 puts into the environment of methods.
+# Names that R6 puts into the environment of methods.
 utils::globalVariables(c("self", "super", "private"))
 
 bandit_optimizer <- function() {
@@ -107,8 +108,8 @@ bandit_optimizer <- function() {
   )
 }
 
-# For `$clone(deep = TRUE)`: the clone's bandit is one of its own. (R6 calls it in the object; not all of bbotk's
-# versions have such a method.)
+# For `$clone(deep = TRUE)`: the clone gets a copy of the bandit. (R6 calls this function in the object's environment;
+# some versions of bbotk lack such a method.)
 copied_with_bandit <- function(name, value) {
   if (is_bandit(value)) return(value$copy())
   if (is.function(super$deep_clone)) return(super$deep_clone(name, value))
@@ -121,7 +122,7 @@ optimizer_settings <- function() {
               control = paradox::p_uty(custom_check = is_control_setting), fixed = paradox::p_uty())
 }
 
-# Checks as paradox has them: TRUE, or what is wrong.
+# Checks in the form that paradox expects: TRUE or an error message.
 is_model_setting <- function(x) setting_fault(check_class(x, "gp_model", "model", hint = "gp_model()"))
 
 is_control_setting <- function(x) setting_fault(check_control(x, "pending",
@@ -143,18 +144,18 @@ bandit_tuner <- function() {
   )
 }
 
-# A tuner's bandit is that of its optimiser.
+# The bandit of a tuner is the bandit of its optimiser.
 bandit_of_optimizer <- list(bandit = function(rhs) {
   if (!missing(rhs)) stop_argument("bandit", "assigned", "read only")
   private$.optimizer$bandit
 })
 
-# Until bbotk ends it. `keep`: called with the bandit before every batch.
+# Runs until bbotk ends the optimisation. `keep`: a function that is called once, with the new bandit.
 optimize_instance <- function(inst, settings, keep) {
   domain <- search_space(inst$search_space, transformed = FALSE)
   bandit <- instance_bandit(domain, settings, inst)
   keep(bandit)
-  # bbotk ends it by a condition, wherever it is.
+  # bbotk ends the optimisation by a condition, which can be raised at any point of the loop.
   on.exit(record_rest(bandit, domain, inst))
   known <- earlier_evaluations(inst, domain)
   missing <- max(0, instance_design(inst, domain, settings) - nrow(known$values))
@@ -171,7 +172,7 @@ optimize_instance <- function(inst, settings, keep) {
   }
 }
 
-# What is no number has failed.
+# Values that are not numbers are recorded as failures.
 record_batch <- function(bandit, id, rewards) {
   if (!is.matrix(rewards)) return(observe_evaluated(bandit, id, rewards))
   for (k in seq_along(id)) record_values(as.environment(bandit), id[k], rewards[k, ])
@@ -185,7 +186,8 @@ add_batch <- function(bandit, x, rewards) {
                                      under_way = is.na(rewards) & FALSE))
 }
 
-# What was evaluated and not told, because bbotk ended it before; and what was asked and not evaluated.
+# Records the evaluations that are not yet in the bandit because bbotk ended the run first. Withdraws the suggestions
+# that were not evaluated.
 record_rest <- function(bandit, domain, inst) {
   status <- own_history(as.environment(bandit))$status
   open <- which(status == "pending")
@@ -208,7 +210,7 @@ instance_bandit <- function(domain, settings, inst) {
                 or_else(settings$control, search_control())$pending, outcomes = outcomes)
 }
 
-# Of several targets; NULL for one.
+# The outcomes if there are several targets; NULL for one target.
 instance_outcomes <- function(inst, domain) {
   targets <- inst$archive$cols_y
   if (length(targets) == 1) return(NULL)
@@ -222,7 +224,7 @@ instance_design <- function(inst, domain, settings) {
   if (is.null(settings$n_initial)) design_size(NULL, domain, most_evaluations(inst), 1) else settings$n_initial
 }
 
-# The first design, where nothing or something is fixed.
+# Points of the initial design, with the fixed inputs at their given values.
 instance_points <- function(bandit, count, fixed) {
   inside <- as.environment(bandit)
   domain <- inside$config$domain
@@ -232,14 +234,14 @@ instance_points <- function(bandit, count, fixed) {
 
 evaluate_batch <- function(inst, x) target_values(inst, inst$eval_batch(data.table::as.data.table(x)))
 
-# A row for each evaluation and a column for each target.
+# A matrix: one row per evaluation, one column per target.
 target_values <- function(inst, data) {
   values <- as.data.frame(data)[inst$archive$cols_y]
   matrix(as.double(unlist(values)), nrow(values), length(values))
 }
 
-# What the bandit is told of `values`: costs, by bbotk's own sign; of several targets a matrix of them as they are. NA
-# has failed.
+# The rewards of the bandit for `values`. A single target becomes a cost by bbotk's sign; several targets become a
+# matrix of unchanged values. NA means that the evaluation failed.
 rewards_reported <- function(values, inst, bandit) {
   values[!is.finite(values)] <- NA
   if (ncol(values) == 1) return(inst$objective_multiplicator[[inst$archive$cols_y]] * values[, 1])
@@ -247,7 +249,7 @@ rewards_reported <- function(values, inst, bandit) {
   values
 }
 
-# What the instance has evaluated before: bbotk's columns as the space has them.
+# The earlier evaluations of the instance, with bbotk's columns read as inputs of the domain.
 earlier_evaluations <- function(inst, domain) {
   archive <- inst$archive
   if (archive$n_evals == 0) return(list(x = NULL, values = matrix(0, 0, length(archive$cols_y))))
@@ -255,7 +257,7 @@ earlier_evaluations <- function(inst, domain) {
   list(x = x, values = target_values(inst, archive$data))
 }
 
-# Where the terminator counts evaluations.
+# The number of evaluations at which the terminator stops; Inf if it uses another criterion.
 most_evaluations <- function(inst) {
   n <- if (inherits(inst$terminator, "TerminatorEvals")) inst$terminator$param_set$values$n_evals
   if (is.null(n)) Inf else n
@@ -301,10 +303,10 @@ async_tuner <- function() {
   )
 }
 
-# What one worker does: the design's points, then those of a bandit of its own that knows what all workers have
-# begun and ended.
+# The work of one worker: first the points of the initial design, then the suggestions of the worker's bandit. Each
+# worker has a bandit, which receives the started and finished evaluations of all workers.
 work_on_instance <- function(inst, settings) {
-  # (bbotk's way for its optimisers.)
+  # (bbotk's optimisers also use these private methods.)
   instance <- inst$.__enclos_env__$private
   instance$.eval_queue()
   domain <- search_space(inst$search_space, transformed = FALSE)
@@ -312,7 +314,7 @@ work_on_instance <- function(inst, settings) {
   while (!inst$is_terminated) {
     record_archive(reported, as.data.frame(inst$archive$data), domain, inst)
     asked <- reported$bandit$suggest(fixed = settings$fixed)
-    # It comes back as a point of the archive, as those of the other workers do.
+    # The evaluation is later read from the archive, like those of the other workers.
     reported$bandit$withdraw(asked$id)
     instance$.eval_point(as.list(asked[domain$names]))
   }
@@ -323,7 +325,8 @@ archive_reader <- function(domain, settings, inst) {
            parent = emptyenv())
 }
 
-# `reported`: a bandit, its ids by the keys of the archive's points, and which of these are open.
+# `reported`: an environment with a bandit, the bandit's ids named by the keys of the archive's points, and the keys of
+# the evaluations that are still running.
 record_archive <- function(reported, data, domain, inst) {
   data <- data[data$state %in% c("running", "finished", "failed"), ]
   new <- !data$keys %in% names(reported$ids)

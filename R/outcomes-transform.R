@@ -1,9 +1,9 @@
-# Output transforms: scaling, clipping and power transforms of rewards. Layer: model.
+# Outcome transforms: scaling, clipping and power transforms of rewards. Layer: model.
 
-# What rewards are to the model. The log has rewards as they are; the posterior sees their values under a map, which is
-# chosen with the hyperparameters: at every refit, and before the first one as soon as rewards are known. A map is a
-# list of numbers (see src/core/events/output_map.h, whose code does the arithmetic) and `count`, from how many rewards
-# it was made.
+# An outcome transform maps rewards to the values that the posterior uses. The log stores the untransformed rewards. The
+# transform is chosen together with the hyperparameters: at every refit, and before the first refit as soon as rewards
+# are observed. A transform is a list of numbers; src/core/events/outcome_transform.h describes them and has the
+# arithmetic. Its element `count` is the number of rewards from which the transform was chosen.
 
 #' Output transforms: robust scaling, power transform, minimisation
 #'
@@ -104,7 +104,7 @@ outputs_entry <- list(settings = alist(direction = check_choice(direction, c("ma
                                        transform = check_choice(transform, c("auto", "none", "power")),
                                        centre = check_centre(centre, scale), scale = check_output_scale(scale, centre)))
 
-# Both are given, or neither.
+# Either both arguments are given, or neither.
 check_centre <- function(centre, scale) {
   if (!is.null(centre) || !is.null(scale)) {
     check_number(centre, "centre", lower = -largest_number, upper = largest_number)
@@ -136,10 +136,10 @@ check_outputs <- function(outputs, config) {
   outputs
 }
 
-# Was the map given, and is not fitted?
+# Is the transform given by the user, and therefore not fitted?
 is_fixed <- function(outputs) !is.null(outputs$scale)
 
-# The row of the best reward, none where none is known; and the worst reward, NA likewise.
+# The row of the best reward (integer(0) if no reward is observed); then the worst reward (NA in that case).
 best_row <- function(reward, config) which.max(output_sign(config) * reward)
 
 worst_reward <- function(reward, config) {
@@ -147,51 +147,52 @@ worst_reward <- function(reward, config) {
   if (length(known) == 0) NA_real_ else if (is_minimising(config)) max(known) else min(known)
 }
 
-# ---- choosing a map ------------------------------------------------------------
+# ---- choosing a transform ------------------------------------------------------
 
-# From so many rewards on the map changes at refits only.
+# From this number of rewards, the transform changes only at refits.
 settled_outputs <- 4
-# From so many on it may be bent. (Of 60, 62, 78 the median absolute deviation is 3: 78 would be 5 of it away.)
+# From this number of rewards, the transform may be nonlinear. (With fewer rewards the spread is unreliable: for 60, 62
+# and 78 the scaled median absolute deviation is 3, and 78 would be more than 5 of these from the median.)
 bent_outputs <- 8
 kTail <- 4
-# So many scales below the worst reward predictions end.
+# Predictions are limited to this number of scale units below the worst reward.
 kWorseRoom <- 6
 # The mean range of 2 and of 3 normal variables, in standard deviations.
 mean_range <- c(1.128379167095513, 1.692568750643269)
 
-# What the map does before any reward is known.
+# The transform that is used before any reward is observed.
 first_outcome_transform <- function(outputs) {
   sign <- if (outputs$direction == "minimize") -1 else 1
   if (is_fixed(outputs)) new_outcome_transform(outputs$centre, sign * outputs$scale, count = Inf, distinct = 2)
   else new_outcome_transform(0, sign, distinct = 0)
 }
 
-# `distinct`: how many different rewards it was made from, 2 for more: with 0 nothing is known in the user's units, with
-# 1 no scale.
+# `distinct`: the number of different rewards from which the transform was chosen; 2 means two or more. With 0, neither
+# level nor scale of the user's units is available; with 1 there is no scale.
 new_outcome_transform <- function(centre, scale, lambda = 1, bulk = 1, tail = Inf, shift = 0, spread = 1, worst = NaN,
                            count = 0, distinct = 2) {
   list(centre = centre, scale = scale, lambda = lambda, bulk = bulk, tail = tail, shift = shift, spread = spread,
        worst = worst, count = count, distinct = distinct)
 }
 
-# NULL where rewards are seen as they are.
+# NULL if rewards are not transformed.
 output_map <- function(config) {
   if (is.null(config$outputs) || !is.null(config$output_map)) return(config$output_map)
   first_outcome_transform(config$outputs)
 }
 
-# Can what the model says be put into the user's units?
+# Can the model's values be converted to the user's units?
 is_level_known <- function(config) is.null(config$outputs) || output_map(config)$distinct > 0
 
 is_scale_known <- function(config) is.null(config$outputs) || output_map(config)$distinct > 1
 
 is_settled <- function(map) map$count >= settled_outputs && map$distinct > 1
 
-# Is the map that is in force one that was made from the rewards it is applied to?
+# Is the transform in use fitted to the rewards, rather than given?
 has_fitted_map <- function(config) !is.null(config$outputs) && !is_fixed(config$outputs)
 
-# `apart`: which of the rewards are of points far apart (see far_apart()). Where most others are of points near each
-# other, at the optimum say, it is these that have the range of the function.
+# `apart`: the rewards of points that are far apart, see far_apart(). If most other points are close to each other, for
+# example near the optimum, only the rewards in `apart` show the range of the function.
 fit_outcome_transform <- function(outputs, reward, apart = NULL) {
   if (is_fixed(outputs) || length(reward) == 0) return(first_outcome_transform(outputs))
   sign <- if (outputs$direction == "minimize") -1 else 1
@@ -222,7 +223,7 @@ fit_outcome_transform <- function(outputs, reward, apart = NULL) {
   map
 }
 
-# By so much those far apart must differ more from each other than all do, to be gone by alone.
+# Only the points that are far apart determine the scale if their spread exceeds that of all rewards by this factor.
 more_spread <- 1.5
 
 rows_to_scale_by <- function(reward, apart) {
@@ -231,13 +232,15 @@ rows_to_scale_by <- function(reward, apart) {
   if (covering_spread(reward[apart]) > more_spread * stats::mad(reward)) apart else all
 }
 
-# Of points that cover the space, few of which may be outliers and many next to the optimum.
+# The spread of the rewards of points that cover the space. A few of them may be outliers, and many may be near the
+# optimum.
 covering_spread <- function(reward, ...) {
   stats::quantile(abs(reward - stats::median(reward)), 0.8, names = FALSE) / stats::qnorm(0.9)
 }
 
-# Some of the rows of a table of points that cover the others, each as far as can be from those before it (Gonzalez
-# 1985), in inputs that are scaled to their ranges: no more of them than it takes to cover the space, roughly.
+# Rows of a table of points that cover the others: each is the farthest point from those selected before it (Gonzalez
+# 1985). Distances use inputs that are scaled to their ranges. The number of rows is about the number that is needed to
+# cover the space.
 far_apart <- function(x) {
   x <- apply(x, 2, function(column) {
     range <- diff(range(column, na.rm = TRUE))
@@ -254,9 +257,9 @@ far_apart <- function(x) {
   rows
 }
 
-# The median absolute deviation or, where more than half of the rewards are (nearly) equal, how far the others lie.
-# One value, or several equal ones: their size is the only unit there is.
-# `like`: rewards that they are another form of, and that decide what they are measured by.
+# The median absolute deviation. If more than half of the rewards are (nearly) equal, a quantile or the mean of the
+# deviations is used instead. If all rewards are equal, their absolute value is the only available unit.
+# `like`: the rewards before a power transform; they decide which of these measures is used.
 robust_spread <- function(reward, like = reward) {
   deviation <- abs(reward - stats::median(reward))
   others <- stats::quantile(deviation, 0.8, names = FALSE)
@@ -271,14 +274,13 @@ are_mostly_unlike <- function(reward) {
   1.4826 * stats::median(deviation) > 1e-3 * stats::quantile(deviation, 0.8, names = FALSE)
 }
 
-# The map that a refit begins with and, with `transform = "auto"`, the one that it is held against: one is bent, the
-# other is not. The first is of the kind in force; `is_usual`: is it the one that the rewards' distribution would have?
-maps_to_compare <- function(outputs, reward, apart, current, has_transfer) {
-  if (is.null(outputs)) return(list(list(map = NULL)))
+# The transform with which a refit begins. With `transform = "auto"`, also the alternative with which it is compared:
+# one of them has a power transform, the other has none. The first is of the same kind as the transform in use.
+# `is_usual`: is the transform the one that the distribution of the rewards suggests?
+maps_to_compare <- function(outputs, reward, apart, current) {
   usual <- list(map = fit_outcome_transform(outputs, reward, apart), is_usual = TRUE)
   map <- usual$map
-  # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
-  if (outputs$transform != "auto" || is.infinite(map$tail) || has_transfer) return(list(usual))
+  if (outputs$transform != "auto" || is.infinite(map$tail)) return(list(usual))
   other <- list(map = fit_outcome_transform(replace(outputs, "transform", if (map$lambda == 1) "power" else "none"),
                                             reward,
                                      apart),
@@ -287,18 +289,18 @@ maps_to_compare <- function(outputs, reward, apart, current, has_transfer) {
   if (is_of_kind(current, other$map)) list(other, usual) else list(usual, other)
 }
 
-# Is the map in force, if there is one that may be bent, of the same kind?
+# Is there a current transform that may be nonlinear, and is it of the same kind?
 is_of_kind <- function(current, map) {
   !is.null(current) && is_settled(current) && is.finite(current$tail) && (current$lambda == 1) == (map$lambda == 1)
 }
 
-# A noise below a hundredth of the rewards' spread is none.
+# A noise sd below a hundredth of the rewards' spread is treated as no noise.
 least_bent_noise <- 1e-4
 
-# By so much in log likelihood a bent map must be better than one that is not.
+# The log likelihood of a power transform must exceed that without one by this amount.
 bending_pays <- 2
 
-# Yeo and Johnson's power of the largest normal likelihood; 1 where it does not pay.
+# The power of Yeo and Johnson that maximises the normal likelihood; 1 if the gain in likelihood is too small.
 power_for <- function(z, always) {
   if (length(z) < bent_outputs || length(unique(z)) < 4) return(1)
   found <- stats::optimize(function(lambda) power_likelihood(z, lambda), c(0, 2), maximum = TRUE)
@@ -308,18 +310,20 @@ power_for <- function(z, always) {
 power_likelihood <- function(z, lambda) {
   w <- transform_outputs(new_outcome_transform(0, 1, lambda), z)
   value <- -length(z) / 2 * log(mean((w - mean(w))^2)) + (lambda - 1) * sum(sign(z) * log1p(abs(z)))
-  # (A power under which a penalty of 1e140 overflows is the worst.)
+  # (A power under which a value of 1e140 overflows counts as the worst.)
   if (is.finite(value)) value else -.Machine$double.xmax
 }
 
-# ---- there and back ---------------------------------------------------------------
+# ---- forward and backward ---------------------------------------------------------
 
 transform_outputs <- function(map, reward) cpp_map_outputs(map, as.double(reward), FALSE)
 
 unmap_outputs <- function(map, value) cpp_map_outputs(map, as.double(value), TRUE)
 
-# What is known of rewards as the model has it: their values under a map (NULL: as they are), its slopes there, by which
-# noise is told in the model's units, and their own noise variances in these; NA for the bandit's, which is `usual`.
+# The observed rewards in the model's units, as a list: transformed values (`map` is NULL for no transform), slopes of
+# the transform at the rewards, and noise variances, scaled by the squared slopes. A variance is NA if the bandit's
+# variance applies; `usual` is that variance. If a reward may lie between two values, the variance of a uniform
+# distribution between them is added.
 through_map <- function(map, known, usual) {
   value <- function(reward) if (is.null(map)) reward else transform_outputs(map, reward)
   slope <- if (is.null(map)) rep(1, length(known$value)) else cpp_output_slopes(map, known$value)
@@ -329,23 +333,12 @@ through_map <- function(map, known, usual) {
   out
 }
 
-# By how much a map stretches what is known of each reward: its slope or, where a reward may be anywhere between its
-# value and another, the mean slope from there to here.
-whole_slopes <- function(map, scaled, known) {
-  slope <- scaled$slope
-  wide <- which(!is.na(known$doubted_to) & known$doubted_to != known$value)
-  if (is.null(map) || length(wide) == 0) return(slope)
-  to <- known$doubted_to[wide]
-  slope[wide] <- (transform_outputs(map, to) - scaled$value[wide]) / (to - known$value[wide])
-  slope
-}
-
 is_linear_map <- function(map) map$lambda == 1 && is.infinite(map$tail)
 
-# The expected reward where f is `value`: noise does not average out under a bent map.
+# The expected reward if f equals `value`. Under a nonlinear transform the noise changes the expectation.
 expected_rewards <- function(map, value, noise_var) output_moments(map, value, numeric(length(value)), noise_var)$mean
 
-# Its inverse; where no value makes a reward expected, the value of the reward itself.
+# The inverse of expected_rewards(). If no value has this expected reward, the transformed reward is returned.
 values_of_expected <- function(map, reward, noise_var) {
   value <- transform_outputs(map, reward)
   if (is_linear_map(map)) return(value)
@@ -359,10 +352,10 @@ values_of_expected <- function(map, reward, noise_var) {
 
 is_bracket <- function(at) all(is.finite(at)) && at[1] != at[2] && at[1] * at[2] <= 0
 
-# By how many of the model's units a reward that is larger by 1 is better, in the map's middle.
+# The slope at the centre of the transform: the change in the model's units for a reward that is larger by 1.
 slope_at_centre <- function(map) if (is.null(map)) 1 else 1 / (abs(map$scale) * map$bulk * map$spread)
 
-# Mean and sd of it where f is normal, to 1e-5 of that sd (or 1e-7 of the scale).
+# The mean and sd of the reward if f is normal, to 1e-5 of that sd (or 1e-7 of the scale).
 output_moments <- function(map, mean, sd, noise_var) {
   out <- list(mean = rep(NA_real_, length(mean)), sd = rep(NA_real_, length(mean)))
   known <- is.finite(mean) & is.finite(sd)
@@ -371,7 +364,7 @@ output_moments <- function(map, mean, sd, noise_var) {
   out
 }
 
-# A data.frame with columns `mean` and `sd` of the model, in the user's units. `config`: the one in force.
+# Converts the model's columns `mean` and `sd` of a data.frame to the user's units. `config`: the current settings.
 in_user_units <- function(frame, config) {
   if (has_likelihood(config)) return(in_scale_of_rewards(frame, config))
   map <- output_map(config)
@@ -387,7 +380,7 @@ in_user_units <- function(frame, config) {
   frame
 }
 
-# ---- when ---------------------------------------------------------------------------
+# ---- queries and printing -----------------------------------------------------------
 
 values_of_queries <- function(bandit, outcome) {
   get(value_columns(bandit$config)[outcome], envir = bandit$queries)[seq_len(table_size(bandit$queries))]
@@ -403,22 +396,22 @@ describe_outputs <- function(config) {
           if (is_fixed(config$outputs)) " (given)" else "")
 }
 
-# The level of f, and how far below and above it f counts as being on either side, where the reward's level and
-# accuracy are those of a bandit.
+# The level of f, and the tolerances below and above it, for a policy whose level and accuracy are in units of the
+# reward.
 levels_in_model <- function(policy, config) {
   if (!has_response(config)) return(list(level = policy$level, accuracy = rep(policy$accuracy, 2)))
   at <- sort(values_expecting(policy$level + c(-1, 0, 1) * policy$accuracy, config))
   list(level = at[2], accuracy = diff(at))
 }
 
-# The core's f is the negative one where rewards are minimised.
+# If rewards are minimised, the core's f is the negative of the reward.
 intervals_as_rewards <- function(found, config) {
   found[c("lower", "upper")] <- lapply(found[c("lower", "upper")], as_rewards, config)
   if (is_reflected(config)) found[c("lower", "upper")] <- found[c("upper", "lower")]
   found
 }
 
-# Values of f as expected rewards.
+# Converts values of f to expected rewards.
 as_rewards <- function(drawn, config) {
   if (has_likelihood(config) && !compares_queries(config)) {
     drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
@@ -428,7 +421,7 @@ as_rewards <- function(drawn, config) {
   drawn
 }
 
-# The values of f at which these rewards are expected: as_rewards()'s way back.
+# The values of f at which these rewards are expected: the inverse of as_rewards().
 values_expecting <- function(reward, config) {
   if (has_response(config)) {
     value <- trait(config$rewards, "latent")(reward)

@@ -1,9 +1,9 @@
 # Objectives and outcome constraints, and the settings of each outcome's model. Layer: model.
 
-# Several outcomes of one experiment: what they are for, how each is modelled, and how they are told apart in the
-# settings and in the log. The first objective is the bandit's own reward (kernel, noise_var, mean, outputs and the
-# log's column `reward` are its); the others stand in config$outcomes with theirs. `outcome_config()` makes of any of
-# them the settings of a bandit that had it alone.
+# Several outcomes of one experiment: the goal of each, its model, and its names in the settings and in the log. The
+# first objective is the bandit's main reward: `kernel`, `noise_var`, `mean` and `outputs` of the bandit and the log's
+# column `reward` belong to it. The other outcomes are in config$outcomes with their settings. `outcome_config()`
+# returns, for any outcome, the settings of a bandit that has this outcome only.
 
 #' Several objectives and outcome constraints
 #'
@@ -151,7 +151,7 @@ outcome_model <- alist(
 
 check_limit <- function(x, arg) check_number(x, arg, lower = -largest_number, upper = largest_number)
 
-# `sense`: 1 where large values are good, -1 where small ones are, 0 where neither.
+# `sense`: 1 if large values are good, -1 if small values are good, 0 otherwise.
 outcome_entries <- list(
   maximize = list(settings = outcome_model, traits = list(objective = TRUE, sense = 1, title = "maximised")),
   minimize = list(settings = outcome_model, traits = list(objective = TRUE, sense = -1, title = "minimised")),
@@ -182,7 +182,7 @@ is_limited <- function(outcome) trait(outcome, "lower") > -Inf || trait(outcome,
 
 # ---- limits in a formula ---------------------------------------------------------------
 
-# `~ impurity <= 2 & ph >= 5`: the outcomes that it names, with one objective, called `reward`, besides.
+# `~ impurity <= 2 & ph >= 5`: the outcomes named in a formula, and one objective called `reward`.
 outcomes_of_limits <- function(limits, direction = "maximize") {
   if (!inherits(limits, "formula") || length(limits) != 2) {
     stop_argument("limits", describe(limits), "a one-sided formula such as ~ impurity <= 2 & ph >= 5")
@@ -204,7 +204,7 @@ outcomes_of_limits <- function(limits, direction = "maximize") {
   outcomes
 }
 
-# `name <= number` and its relatives, either way round.
+# Parses `name <= number` and similar comparisons, in either order.
 limit_of <- function(expression, home) {
   allowed <- "comparisons of an outcome's name with a number (<=, >=, <, >), joined by &"
   refuse <- function() stop_argument("limits", paste(deparse(expression), collapse = " "), allowed)
@@ -225,7 +225,7 @@ limit_of <- function(expression, home) {
 
 is_value_there <- function(name, home) is_number(get0(as.character(name), envir = home, mode = "numeric"))
 
-# Outcomes as one of two arguments gives them; NULL for neither.
+# The outcomes given by one of two arguments; NULL if neither is given.
 given_outcomes <- function(outcomes, limits, direction = "maximize") {
   if (is.null(limits)) return(outcomes)
   if (!is.null(outcomes)) stop_unused("limits", "`outcomes` is given too. Use `at_most()` and `at_least()` there")
@@ -234,7 +234,8 @@ given_outcomes <- function(outcomes, limits, direction = "maximize") {
 
 # ---- settings --------------------------------------------------------------------------
 
-# The outcomes as the settings have them: the first objective first, each complete. `config`: the bandit's settings.
+# The outcomes in the form used by the settings: the first objective first, each with all its settings. `config`: the
+# bandit's settings.
 complete_outcomes <- function(outcomes, config) {
   if (is.null(outcomes)) return(NULL)
   outcomes <- check_outcome_list(outcomes, config)
@@ -242,7 +243,7 @@ complete_outcomes <- function(outcomes, config) {
   lapply(outcomes, complete_outcome, config)
 }
 
-# Names, classes, and that something is to be made large or small.
+# Checks names and classes, and that there is at least one objective.
 check_outcome_list <- function(outcomes, config = NULL) {
   allowed <- "a named list of to_maximize(), to_minimize(), at_most(), at_least(), in_range(), tracked()"
   if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) {
@@ -265,8 +266,8 @@ check_outcome_list <- function(outcomes, config = NULL) {
   outcomes[c(first[1], setdiff(seq_along(outcomes), first[1]))]
 }
 
-# An input's name gives way to a column of the history (it gets a dot there); an outcome's, by which values are told,
-# does not.
+# If an input has the name of a column of the history, that input gets a leading dot there. An outcome cannot be renamed
+# so: users report values by its name.
 check_outcome_name <- function(name, config) {
   taker <- name_taken_by(name, config)
   if (is.null(taker)) return(invisible())
@@ -275,7 +276,7 @@ check_outcome_name <- function(name, config) {
                       "ending in _mean, _sd or _noise_var"))
 }
 
-# In words; NULL where an outcome may be called so.
+# The reason in words if a name is already used; NULL if an outcome may have this name.
 name_taken_by <- function(name, config) {
   if (name %in% config$domain$names) "an input's name, too"
   else if (name %in% config$context_names) "a context's name, too"
@@ -303,11 +304,11 @@ check_alone_with_outcomes <- function(config) {
   }
 }
 
-# What an outcome does not say of its model is the bandit's.
+# Settings that an outcome does not specify are taken from the bandit.
 complete_outcome <- function(outcome, config) {
   outputs <- outcome_outputs(outcome, config)
   mean <- if (is.null(outcome$mean)) config$mean else check_prior_mean(outcome$mean, config$domain)
-  # (A prior mean is in the outcome's units where nothing is scaled.)
+  # (Without scaling, a prior mean is in the outcome's units.)
   if (!is.null(outputs) && is_fixed(outputs)) mean <- -mean
   list(role = outcome,
        kernel = if (is.null(outcome$kernel)) config$kernel else in_order_of_arms(outcome$kernel, config$domain),
@@ -320,7 +321,7 @@ outcome_outputs <- function(outcome, config) {
   direction <- if (trait(outcome, "sense") < 0) "minimize" else "maximize"
   transform <- or_else(outcome$transform, config$outputs$transform)
   if (!is.null(transform)) return(scale_outputs(direction, transform))
-  # Without a scale of its own what is to be small changes its sign.
+  # Without an outcome transform, an objective that is minimised changes its sign.
   if (trait(outcome, "objective") && direction == "minimize") scale_outputs(direction, centre = 0, scale = 1)
 }
 
@@ -332,7 +333,7 @@ has_limits <- function(config) any(vapply(outcome_roles(config), is_limited, NA)
 
 objectives <- function(config) names(Filter(function(role) trait(role, "objective"), outcome_roles(config)))
 
-# A width's probability is shared by all outcomes that are bounded.
+# The error probability of a width is divided among all bounded outcomes.
 shared_width <- function(width, config) {
   bounded <- if (has_outcomes(config)) sum(vapply(outcome_roles(config), function(role) is_limited(role) ||
                                                   trait(role, "objective"), NA)) else 1
@@ -349,7 +350,7 @@ describe_outcomes <- function(config) {
   paste(sprintf("%s %s", names(roles), vapply(roles, trait, "", "title")), collapse = ", ")
 }
 
-# A number for each objective, by name.
+# Checks a reference point: a number for each objective, by name.
 reference_of <- function(reference, wanted) {
   if (length(reference) != length(wanted) || !is.null(names(reference)) && !setequal(names(reference), wanted)) {
     stop_argument("reference", describe(reference),

@@ -1,7 +1,7 @@
 # `autoplot()` methods for ggplot2. Layer: plots.
 
-# The same pictures with ggplot2. NAMESPACE registers the methods when ggplot2 is loaded, so
-# nothing here needs it before.
+# The plots of plot() with ggplot2. NAMESPACE registers the methods when ggplot2 is loaded, so this file needs nothing
+# from ggplot2 before that.
 
 #' Plot a bandit, a run or a comparison with ggplot2
 #'
@@ -98,7 +98,7 @@ autoplot.bandit_comparison <- function(object, type = "average_regret", bound = 
   curves <- plot_data$frame
   curves$mean <- shown_on(curves$mean, plot_data$log)
   banded <- curves[!is.na(curves$se) & !is.na(curves$mean), ]
-  # A band that reaches zero ends at the lowest mean of a logarithmic axis.
+  # On a logarithmic axis, a band that reaches zero ends at the lowest mean.
   if (ylog && nrow(banded)) banded$lower <- pmax(banded$lower, min(curves$mean, na.rm = TRUE))
   ggplot2::ggplot(plot_data$frame, aes_of(x = "round", y = "mean", colour = "bandit")) +
     ggplot2::geom_ribbon(data = banded, mapping = aes_of(ymin = "lower", ymax = "upper", fill = "bandit"),
@@ -122,7 +122,7 @@ need_ggplot2 <- function() {
 
 ggplot_series <- function(series, x, y) data.frame(series = series, x = x, y = y)
 
-# A logarithmic axis has no point for zero.
+# Zero has no position on a logarithmic axis.
 shown_on <- function(values, log) if (grepl("y", log)) ifelse(values > 0, values, NA) else values
 
 ggplot_look <- function(legend = "top") {
@@ -187,7 +187,7 @@ autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map"
   picture + ggplot_look(if (type == "map") "right" else "top")
 }
 
-# Slices or a map through the recommended point.
+# Slices or a two-dimensional plot through the recommended point.
 ggplot_searched <- function(found, data, type, shown) {
   domain <- found$bandit$config$domain
   plot_data <- list(data = data, through = recommended_point(found$bandit, context_of(found)), pair = names(data)[1:2],
@@ -239,7 +239,7 @@ ggplot_importance <- function(data) {
 
 # --- a bandit ------------------------------------------------------------------------------------
 
-# All points of the picture as one table: kind, position, height.
+# All marks of the plot as one table: kind, position, height.
 ggplot_marks <- function(bandit, plot_data) {
   seen <- plot_data$queries
   known <- !is.na(seen$reward)
@@ -337,7 +337,7 @@ ggplot_map <- function(bandit, plot_data) {
     ggplot2::labs(x = plot_data$names[1], y = plot_data$names[2])
 }
 
-# Two panels of points: colours of the one are fills, so that each has a colour key.
+# Two panels of points. The mean uses fill and the sd uses colour, so that each has a colour key.
 ggplot_scatter <- function(plot_data) {
   panels <- factor(paste("posterior", c("mean", "sd")))
   arms <- scatter_plot_data(plot_data)
@@ -373,7 +373,7 @@ ggplot_play_sizes <- function(plays) {
   ggplot2::scale_size_area(max_size = if (max(plays) > 1) 6 else 2, breaks = play_breaks(plays))
 }
 
-# Widths are those on the axis: ggplot2 transforms first.
+# Widths are measured on the axis, because ggplot2 applies the logarithm first.
 tile_size <- function(values, log) {
   at <- sort(unique(if (log) log10(values) else values))
   if (length(at) > 1) min(diff(at)) else 1
@@ -395,7 +395,7 @@ ggplot_map_marks <- function(plot_data) {
   shapes <- stats::setNames(c(3, 2, 18), names)
   colours <- stats::setNames(c("black", "black", mark$next_choice), names)
   shown <- intersect(names, marks$kind)
-  # (A layer each: every panel of several has all marks.)
+  # (One layer for each kind, so that with several panels each panel shows all marks.)
   list(
     lapply(shown, function(kind) {
       ggplot2::geom_point(data = marks[marks$kind == kind, ], mapping = aes_of(x = "at", y = "at_y", shape = "kind"),

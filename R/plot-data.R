@@ -1,17 +1,23 @@
-# The data of all pictures. Layer: plots.
+# The data of all plots. Layer: plots.
 
-# What the pictures show, as numbers: plot() and autoplot() draw the same views.
+# The numbers that the plots show: plot() and autoplot() use the same plot data.
 
-# Okabe and Ito's palette, which colour-blind readers can tell apart; yellow last, being faint on white.
+# The palette of Okabe and Ito, which colour-blind readers can distinguish. Yellow is last because it is faint on white.
 okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purple = "#CC79A7",
                orange = "#E69F00", sky = "#56B4E9", black = "#000000", yellow = "#F0E442")
 
 # --- a bandit -------------------------------------------------------------------------
 
-# A list: `type`; a row per point drawn: `points`, inputs, `frame`, what is believed of them, and `shown`, both together
-# as users see them; `x` (and `y` on a map), the points' positions; `queries`, the history in this context with
-# positions
-# `at` (and `at_y`), without its inputs, and `played`, these; `band`; `next_choice`, and `ahead`, its inputs.
+# The plot data of a bandit is a list with these elements:
+#   `type`         the type of the plot.
+#   `points`       the inputs of the drawn points, one row each.
+#   `frame`        the posterior at these points.
+#   `shown`        both together, in the user's form.
+#   `x`, `y`       the positions of the points (y only in two dimensions).
+#   `queries`      the history in this context without its inputs, with positions `at` (and `at_y`).
+#   `played`       the inputs of the queries.
+#   `band`         the credible band.
+#   `next_choice`  the next query; `ahead` has its inputs.
 bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
   if (has_outcomes(bandit$config)) {
@@ -41,7 +47,8 @@ bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, r
   plot_data
 }
 
-# One row, or NULL where the bandit has no contexts; by default the context of the last query.
+# The context of the plot data: one row, or NULL if the bandit has no contexts. The default is the context of the last
+# query.
 plot_data_context <- function(bandit, context) {
   names <- bandit$config$context_names
   if (!length(names)) {
@@ -74,8 +81,8 @@ plot_data_type <- function(config, type) {
   type
 }
 
-# The history in this context: our columns, with `current` (does the model still know of it, no restart since?), and
-# the inputs and arms.
+# The history in this context: the package's columns with the inputs and arms. `current` is TRUE if the model still uses
+# the query, that is, if no restart followed it.
 plot_data_queries <- function(bandit, context) {
   history <- bandit$history()
   own <- own_columns(history, given_names(bandit$config))
@@ -85,14 +92,14 @@ plot_data_queries <- function(bandit, context) {
   list(own[here, , drop = FALSE], history[here, , drop = FALSE])
 }
 
-# Which axes of the picture are logarithmic, as plot() writes it.
+# The logarithmic axes of the plot, in the form of plot()'s argument `log`.
 plot_data_log <- function(domain, type) {
   if (type == "arms") return("")
   paste(c("x", "y")[seq_along(domain$names)][log_inputs(domain)], collapse = "")
 }
 
-# The next query and its width, asked of a copy: neither the bandit nor the user's random
-# numbers are touched. NULL where no query can be made.
+# The next query and its width, from a copy of the bandit: neither the bandit nor the user's random number state
+# changes. NULL if no query can be made.
 look_ahead <- function(bandit, context) {
   copy <- bandit$copy()
   tryCatch({
@@ -116,7 +123,7 @@ plot_data_band <- function(bandit, width, ahead) {
 
 band_label <- function(width, source) sprintf("mean %s %.3g sd%s", plus_minus(), width, source)
 
-# In the scale of the rewards that are drawn beside it.
+# The posterior on the scale of the rewards in the same plot.
 drawn_posterior <- function(bandit, points, context, width) {
   config <- bandit$config
   if (!has_likelihood(config) || compares_queries(config)) return(posterior_at(bandit, points, context))
@@ -154,7 +161,7 @@ truth_values <- function(truth, points, context, finite) {
   as.double(truth)
 }
 
-# Positions on the picture of the points, the queries and the next choice.
+# Positions of the points, the queries and the next choice in the plot.
 plot_data_positions <- function(plot_data, domain) {
   which_point <- intersect(c("arm", plot_data$names), names(plot_data$points))
   position <- function(rows) {
@@ -172,7 +179,7 @@ plot_data_positions <- function(plot_data, domain) {
   }
   of_arms <- if (can_count(domain)) "arm" else "distinct point played"
   plot_data$x_label <- if (plot_data$type != "arms") plot_data$names[1] else of_arms
-  # In more than two dimensions a box has no point for a point that was never played.
+  # In more than two dimensions, the plot of a box has no position for a point that was not played.
   if (anyNA(plot_data$next_choice$at)) plot_data[c("next_choice", "ahead")] <- NULL
   plot_data
 }
@@ -186,25 +193,26 @@ plot_data_title <- function(bandit, plot_data) {
   paste0(title, ", in the context ", paste(values, collapse = ", "))
 }
 
-# A curve of one place is a bar.
+# A curve with a single point is drawn as a bar.
 is_line <- function(plot_data) plot_data$type == "curve" && length(plot_data$x) > 1
 
-# Arms of two inputs without every combination of their values.
+# Is the domain a set of arms with two inputs that is not a full grid?
 is_scattered <- function(domain) is_plain_set_of_arms(domain) && ncol(domain$x) == 2 && !is_full_grid(domain$x)
 
-# A map of scattered arms: a row each.
+# The points of a two-dimensional plot of scattered arms, one row each.
 scatter_plot_data <- function(plot_data) {
   data.frame(x = plot_data$x, y = plot_data$y, plot_data$frame[c("mean", "sd", "plays")],
              pending = seq_along(plot_data$x) %in% plot_data$queries$arm[is.na(plot_data$queries$reward)])
 }
 
-# What a map marks.
+# The names of the marks in a two-dimensional plot.
 map_mark_names <- function(plot_data) {
   c(best = if (plot_data$sign < 0) "smallest mean" else "largest mean",
     truth = if (plot_data$sign < 0) "true minimum" else "true maximum", next_choice = "next choice")
 }
 
-# Played points of a map: a row per distinct point with its count, and whether a reward is awaited.
+# The played points of a two-dimensional plot: one row per distinct point with its count, and whether a reward is
+# pending.
 played_points <- function(queries) {
   at <- paste(queries$at, queries$at_y)
   first <- !duplicated(at)
@@ -213,7 +221,7 @@ played_points <- function(queries) {
              pending = at[first] %in% at[is.na(queries$reward)])
 }
 
-# Where the next choice is marked: on the upper bound for UCB, which maximises it, else on the mean.
+# The height at which the next choice is marked: the upper bound for UCB, which maximises that bound, else the mean.
 next_height <- function(bandit, plot_data) {
   ahead <- plot_data$next_choice
   ahead$mean + if (trait(bandit$config$policy,
@@ -234,7 +242,7 @@ quantity_label <- function(column) {
   if (column %in% names(quantity_labels)) quantity_labels[[column]] else gsub("_", " ", column)
 }
 
-# A list: `frame` (round, the curve's column, bound), `column`, `changes`, `restarts`.
+# The plot data of a run: a list of `frame` (round, the column of the curve, bound), `column`, `changes`, `restarts`.
 run_plot_data <- function(run, type, bound) {
   type <- check_choice(type, c("cumulative", "average", "simple", "violation"))
   data <- ledger_of(run)
@@ -253,10 +261,10 @@ run_plot_data <- function(run, type, bound) {
        title = sprintf("%s, %d rounds", trait(run$bandit$config$policy, "short"), length(rounds)))
 }
 
-# A change point is the last round of its period: the line lies between two rounds.
+# A change point is the last round of its period. Its line is drawn between two rounds.
 changes_within <- function(change_points, rounds) change_points[change_points < rounds] + 0.5
 
-# Bounds are on the cumulative regret (or violation); the smallest regret so far is at most the average.
+# Bounds are on the cumulative regret (or violation). The smallest regret so far is at most the average regret.
 run_bound <- function(bound, type, rounds) {
   n <- length(rounds)
   allowed <- sprintf("numbers >= 0, one per round (%d), or one number", n)
@@ -267,7 +275,7 @@ run_bound <- function(bound, type, rounds) {
   if (type %in% c("average", "simple")) bound / rounds else bound
 }
 
-# A data.frame `bandit`, `round`, `mean`, `se`, `lower`, `upper` and, where there is one, `bound`.
+# A data.frame with `bandit`, `round`, `mean`, `se`, `lower`, `upper` and, if there is one, `bound`.
 comparison_plot_data <- function(comparison, type, bands, log, bound = NULL, points = 1000) {
   first <- comparison$results[[1]]
   numeric <- unique(unlist(lapply(first, function(columns) names(Filter(is.numeric, columns)))))
@@ -292,7 +300,7 @@ comparison_plot_data <- function(comparison, type, bands, log, bound = NULL, poi
        note = comparison_note(comparison, bands, frame))
 }
 
-# One value per round, as the quantity is drawn.
+# One value per round, in the form in which the column is drawn.
 comparison_bound <- function(bound, column, rounds) {
   quantity <- c(cumulative_regret = "cumulative", average_regret = "average", simple_regret = "simple",
                 cumulative_violation = "violation", hard_violation = "violation")[column]
@@ -303,14 +311,15 @@ comparison_bound <- function(bound, column, rounds) {
   run_bound(bound, quantity, seq_len(rounds))
 }
 
-# standard_error() of every row, without a call per row.
+# standard_error() of every row without a call per row.
 row_standard_errors <- function(values) {
   count <- rowSums(!is.na(values))
   centred <- values - rowMeans(values, na.rm = TRUE)
   ifelse(count < 2, NA_real_, sqrt(rowSums(centred^2, na.rm = TRUE) / pmax(count - 1, 1) / count))
 }
 
-# At most about `points` of the rounds, evenly (on a log axis evenly in the logarithm); the ends stay.
+# At most about `points` of the rounds, evenly spaced (on a log axis evenly in the logarithm). The first and the last
+# round are kept.
 thinned <- function(rounds, points, log) {
   n <- length(rounds)
   if (n <= points) return(seq_len(n))
@@ -340,11 +349,11 @@ check_colours <- function(col) {
   col
 }
 
-# mean +- width sd, unless the posterior has edges of its own (those of a chance are within 0 and 1).
+# Adds the band mean +- width sd, unless the posterior already has bounds (a probability has bounds within 0 and 1).
 with_band <- function(posterior, width) {
   if (!is.null(posterior$lower)) return(posterior)
   cbind(posterior, lower = posterior$mean - width * posterior$sd, upper = posterior$mean + width * posterior$sd)
 }
 
-# How probable it is that a normal variable is within `width` sd of its mean.
+# The probability that a normal variable is within `width` sd of its mean.
 band_level <- function(width) min(max(2 * stats::pnorm(width) - 1, 1e-12), 1 - 1e-12)

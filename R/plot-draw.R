@@ -1,8 +1,8 @@
-# Base graphics pictures of posteriors and runs. Layer: plots.
+# Base graphics plots of posteriors and runs. Layer: plots.
 
-# --- a bandit's pictures -------------------------------------------------------------------------
+# --- plots of a bandit --------------------------------------------------------------------------
 
-# Curves and arms: posterior, data and next choice over one axis.
+# Plots of curves and of arms: posterior, data and next choice over one axis.
 draw_profile <- function(bandit, plot_data, frame) {
   frame$xlab <- or_else(frame$xlab, plot_data$x_label)
   frame$ylab <- or_else(frame$ylab, "reward")
@@ -82,11 +82,11 @@ point_size <- function(n) if (n > 300) 0.5 else 0.8
 
 point_alpha <- function(n) if (n > 300) 0.15 else if (n > 60) 0.35 else 0.8
 
-# The posterior mean at positions of the axis, between the points drawn by interpolation.
+# The posterior mean at positions on the axis, by interpolation between the drawn points.
 mean_at <- function(plot_data, at) {
   if (!length(at)) return(numeric())
   if (length(plot_data$x) < 2) return(rep(plot_data$frame$mean, length(at)))
-  # (Before the first rewards of a bandit that scales them nothing is known.)
+  # (If the bandit scales its rewards, there is no posterior mean before the first rewards.)
   if (sum(!is.na(plot_data$frame$mean)) < 2) return(rep(NA_real_, length(at)))
   stats::approx(plot_data$x, plot_data$frame$mean, at, rule = 2, ties = "ordered")$y
 }
@@ -100,7 +100,7 @@ draw_next <- function(bandit, plot_data) {
   graphics::points(at, height, pch = 18, cex = 1.7, col = mark$next_choice)
 }
 
-# --- maps ------------------------------------------------------------------------------------------
+# --- two-dimensional plots -------------------------------------------------------------------------
 
 draw_map <- function(bandit, plot_data, frame) {
   if (plot_data$scattered) return(draw_scatter(plot_data, frame))
@@ -138,7 +138,7 @@ draw_map_marks <- function(plot_data) {
   }
 }
 
-# Arms that are no grid: a point each. Nothing is drawn between them.
+# Arms that do not form a grid: one point each, without interpolation.
 draw_scatter <- function(plot_data, frame) {
   old <- graphics::par(no.readonly = TRUE)
   on.exit(graphics::par(old))
@@ -193,7 +193,7 @@ draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
   }
   raster <- !graphics::par("xlog") && !graphics::par("ylog") && is_even(xs) && is_even(ys) &&
     identical(grDevices::dev.capabilities("rasterImage")$rasterImage, "yes")
-  # (image() takes the middles of two cells or more, or the edges of one.)
+  # (image() takes the midpoints of two or more cells, or the edges of one cell.)
   graphics::image(if (length(xs) > 1) xs else edges$x, if (length(ys) > 1) ys else edges$y, z,
                   col = surface_colours(100), useRaster = raster, add = TRUE)
   if (contours && length(xs) > 1 && length(ys) > 1) {
@@ -203,10 +203,10 @@ draw_surface <- function(xs, ys, z, edges, contours = TRUE) {
 
 is_even <- function(values) length(values) < 3 || diff(range(diff(values))) <= 1e-6 * diff(range(values))
 
-# Area in proportion to the plays, within bounds that the eye can use.
+# The area is proportional to the number of plays, within limits that remain readable.
 play_size <- function(plays, all) if (length(plays)) 0.7 + 1.9 * sqrt((plays - 1) / max(all - 1, 4)) else numeric()
 
-# `first`: what the colours are of. A pending query is a disc on a surface, a ring around a point.
+# `first`: the legend entry for the surface's colours. A pending query is a disc on a surface and a ring around a point.
 map_key <- function(plot_data, played, first) {
   counts <- if (nrow(played)) unique(range(played$plays))
   ring <- plot_data$scattered
@@ -246,14 +246,14 @@ draw_run <- function(plot_data, frame, col) {
   graphics::lines(data$round, on_axis(value), col = col, lwd = 2)
 }
 
-# Over the data's height only: the legend's room stays free.
+# Vertical lines over the height of the data only, so that the space of the legend stays free.
 draw_verticals <- function(at, top, col, lty, lwd) {
   bottom <- graphics::par("usr")[3]
   if (graphics::par("ylog")) bottom <- 10^bottom
   if (length(at)) graphics::segments(at, bottom, at, top, col = col, lty = lty, lwd = lwd)
 }
 
-# On a logarithmic axis values of zero fall below the picture instead of breaking the curve.
+# On a logarithmic axis, values of zero are drawn below the plot instead of interrupting the curve.
 on_axis <- function(values) {
   if (!graphics::par("ylog")) return(values)
   pmax(values, 10^(graphics::par("usr")[3] - 1))
@@ -265,7 +265,7 @@ draw_comparison <- function(plot_data, frame, col) {
   key <- key_entry(names(parts), style$col, lty = style$lty, lwd = 2)
   bound <- unique(plot_data$frame[intersect(c("round", "bound"), names(plot_data$frame))])
   if (!is.null(bound$bound)) key <- rbind(key, key_entry("bound", "black", lty = 2, lwd = 1.5))
-  # A band that reaches zero must not stretch a logarithmic axis.
+  # A band that reaches zero must not extend a logarithmic axis.
   shown <- plot_data$frame[intersect(c("mean", "upper", if (!grepl("y", frame$log)) "lower", "bound"),
                                      names(plot_data$frame))]
   open_picture(frame, plot_data$frame$round, unlist(shown), key)
@@ -283,7 +283,7 @@ draw_band <- function(part, col) {
                     col = grDevices::adjustcolor(col, 0.18), border = NA)
 }
 
-# `explained`: what input_importance() says the mean explains.
+# `explained`: the proportion of the variance that the mean explains, from input_importance().
 draw_importance <- function(data, explained = attr(data, "explained")) {
   force(explained)
   data <- data[order(data$total), ]
@@ -311,13 +311,14 @@ beyond_colours <- function(values, z) {
   c(known_range(values)[1] < known_range(z)[1], known_range(values)[2] > known_range(z)[2])
 }
 
-# NA where nothing is known yet.
+# NA if there are no finite values yet.
 known_range <- function(values) {
   values <- values[is.finite(values)]
   if (length(values)) range(values) else c(NA_real_, NA_real_)
 }
 
-# The right margin is as wide as the colour key needs, the left one as names along the axis do; what par() was before.
+# Makes the right margin wide enough for the colour key, and the left one for the names along the axis. Returns the
+# previous par().
 room_for_key <- function(names = NULL) {
   margins <- graphics::par("mar")
   margins[4] <- max(margins[4], 4.6)
@@ -326,11 +327,11 @@ room_for_key <- function(names = NULL) {
   graphics::par(mar = margins)
 }
 
-# A strip of the surface's colours beside the map (from `edges[1]` to `edges[2]`), with its ends and middle.
+# A colour key to the right of the plot, from `edges[1]` to `edges[2]`, with labels at its ends and middle.
 draw_colour_key <- function(range, edges, beyond = c(FALSE, FALSE)) {
   if (is_flat(range)) return(invisible())
   side <- graphics::par("usr")
-  # (The width of a letter; on the logarithm's scale where the axis is.)
+  # (The width of a letter; on the log scale if the axis is logarithmic.)
   line <- graphics::par("cin")[1] / graphics::par("pin")[1] * (side[2] - side[1]) * graphics::par("cex")
   side[3:4] <- if (graphics::par("ylog")) log10(edges) else edges
   from_log <- function(v, log) if (log) 10^v else v

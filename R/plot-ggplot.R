@@ -1,10 +1,10 @@
-# Parts that the ggplot2 pictures share. Layer: plots.
+# Functions shared by the ggplot2 plots. Layer: plots.
 
 ggplot_log <- function(log) {
   list(if (grepl("x", log)) ggplot2::scale_x_log10(), if (grepl("y", log)) ggplot2::scale_y_log10())
 }
 
-# A panel per input; a panel has no axis of its own kind, so that its title says what its numbers are.
+# One panel per input. The panels share one axis, so the title of each panel names the scale of its numbers.
 ggplot_slices <- function(plot_data) {
   names <- unique(plot_data$data$input)
   parts <- lapply(names, function(name) {
@@ -21,7 +21,7 @@ ggplot_slices <- function(plot_data) {
   shown$panel <- factor(shown$panel, levels = unique(shown$panel))
   axis <- axis_of_panels(shown)
   shown <- axis$data
-  # (Heights that are not known yet are no curve; their panels stay.)
+  # (If heights are missing, there is no curve; the panels are still drawn.)
   known <- shown[is.finite(shown$mean), ]
   curves <- known[!known$bars, ]
   bars <- known[known$bars, ]
@@ -39,14 +39,14 @@ ggplot_slices <- function(plot_data) {
     ggplot2::labs(x = NULL, y = "reward")
 }
 
-# One reward has a mean, but no sd, as long as it has no scale.
+# A single reward has a mean but no sd, because it has no scale.
 with_known_band <- function(rows) rows[is.finite(rows$lower) & is.finite(rows$upper), ]
 
-# Where no height is known yet there is an axis all the same.
+# The axis is drawn even if there are no heights yet.
 ggplot_some_height <- function(heights) if (!any(is.finite(heights))) ggplot2::expand_limits(y = c(0, 1))
 
-# The panels have one scale, of numbers. Positions of levels are moved to a place of their own, by which it finds their
-# names again.
+# All panels share one numeric scale. The positions of levels are shifted to a separate range for each panel. The
+# scale's labels recover the names of the levels from these ranges.
 axis_of_panels <- function(data) {
   apart <- 1e3 * max(1, abs(data$value), data$at, length(data$value), na.rm = TRUE)
   start <- ifelse(data$counted, apart * as.integer(data$panel), 0)
@@ -65,8 +65,8 @@ axis_of_panels <- function(data) {
   ))
 }
 
-# Colours of one column, contours of the other; colours of what lies outside `shown` are those of its ends. Two of
-# three shares are a triangle.
+# Colours show one column and contours the other. Values outside `shown` get the colour of the nearest end. Two of three
+# mixture components are drawn as a triangle.
 ggplot_plane <- function(plot_data, played, domain, colours, contours, shown = NULL) {
   ternary <- ternary_set(domain, plot_data$pair)
   if (!is.null(ternary)) return(ggplot_ternary(plot_data, ternary, played, colours, contours, shown))
@@ -81,7 +81,7 @@ ggplot_plane <- function(plot_data, played, domain, colours, contours, shown = N
   }
   axes <- as_axis(plot_data$data)
   surface <- cbind(axes, model_state[c("mean", "sd")])
-  surface <- surface[!is.na(surface$mean), ]           # shares that do not go together
+  surface <- surface[!is.na(surface$mean), ]           # mixtures that are not possible
   surface[[colours]] <- clamped(surface[[colours]], shown[1], shown[2])
   lying <- aes_of(x = "at", y = "at_y", fill = colours)
   picture <- ggplot2::ggplot(plot_data$data) + ggplot2::geom_tile(data = surface, mapping = lying) +
@@ -95,13 +95,13 @@ ggplot_plane <- function(plot_data, played, domain, colours, contours, shown = N
     ggplot2::labs(x = plot_data$pair[1], y = plot_data$pair[2])
 }
 
-# What is believed of `total`, where there are draws.
+# The credible intervals of `total`, if there are posterior draws.
 ggplot_limits_of_shares <- function(data) {
   ggplot2::geom_linerange(data = as.data.frame(data[!is.na(data$lower), ]),
                           mapping = aes_of(y = "input", xmin = "lower", xmax = "upper"), linewidth = 0.6)
 }
 
-# Of two values or more on both axes, unless all heights are equal.
+# Contours need two or more values on both axes, and heights that differ.
 ggplot_contours <- function(surface, of) {
   distinct <- function(values) length(unique(values)) > 1
   if (is_flat(surface[[of]]) || !distinct(surface$at) || !distinct(surface$at_y)) return(NULL)

@@ -76,7 +76,7 @@ plot.bandit_maximum <- function(x, type = c("all", "progress", "slices", "map", 
   invisible(plot_data)
 }
 
-# `arg`: what the caller calls the result of the search.
+# `arg`: the name of the caller's argument that holds the search result.
 check_picture <- function(found, type, inputs, width, resolution, arg) {
   check_number(width, "width", lower = 0)
   if (!is.null(resolution)) check_count(resolution, "resolution", lower = 2, upper = 1000)
@@ -176,7 +176,7 @@ draw_maximum <- function(found, plot_data) {
   }
 }
 
-# Of the rewards, where a few disasters would squeeze the rest.
+# The range of the rewards without extreme failures, which would compress the rest of the plot.
 worthwhile_range <- function(reward, direction) {
   known <- reward[!is.na(reward)]
   most <- stats::quantile(known, if (identical(direction, "minimize")) c(0, 0.9) else c(0.1, 1), names = FALSE)
@@ -184,7 +184,7 @@ worthwhile_range <- function(reward, direction) {
   range(clamped(known, most[1] - room, most[2] + room))
 }
 
-# Bands are cut where they go far beyond the rewards (if these differ).
+# Bands are cut if they extend far beyond the rewards (if these differ).
 slices_range <- function(slices, shown) {
   band <- known_range(c(slices$lower, slices$upper))
   if (anyNA(band)) return(shown_range(shown, FALSE))
@@ -192,7 +192,8 @@ slices_range <- function(slices, shown) {
   shown_range(band, FALSE)
 }
 
-# Where the evaluations are drawn, and as what (`kind`): those beyond the axis at its end, failed ones at its worse end.
+# The positions of the evaluations and their `kind`. Evaluations beyond the axis are drawn at its end, failed ones at
+# its worse end.
 progress_points <- function(data, direction, shown) {
   failed <- is.na(data$reward)
   at <- clamped_known(data$reward, shown)
@@ -217,7 +218,7 @@ draw_progress <- function(data, direction, ylim) {
                },
                if ("failed" %in% points$kind) key_entry("failed", mark$pending, pch = 4, size = 0.9))
   open_picture(frame, data$evaluation, ylim, key)
-  # (The first may be a disaster, far beyond the axis.)
+  # (The first evaluation may be extremely bad, far beyond the axis.)
   graphics::lines(data$evaluation, clamped_known(data$best, ylim), type = "s", col = mark$mean, lwd = 2)
   failed <- points$kind == "failed"
   tried <- points[!failed, ]

@@ -1,8 +1,8 @@
-# Pictures of searches over several outcomes. Layer: plots.
+# Plots of searches over several outcomes. Layer: plots.
 
-# Pictures of searches over several outcomes: the front, where limits hold, and progress.
+# Plots of searches over several outcomes: the Pareto front, the probability that the limits hold, and progress.
 
-# As maximum_plot_data(). Slices and maps are of the objective, where there is one.
+# The same as maximum_plot_data(). Slices and two-dimensional plots show the objective, if there is only one.
 plot_data_of_outcomes <- function(found, type, inputs, width, resolution) {
   config <- found$bandit$config
   names <- config$domain$names
@@ -35,7 +35,7 @@ plot_data_of_outcomes <- function(found, type, inputs, width, resolution) {
   plot_data
 }
 
-# What these pictures need of a bandit that was asked and told, as of a search.
+# The fields that these plots need from a bandit used by suggest() and observe(), in the form of a search result.
 found_by_bandit <- function(bandit, type, width, resolution) {
   check_has_posterior(bandit)
   if (!is.null(width)) check_number(width, "width", lower = 0)
@@ -66,8 +66,8 @@ plot_outcomes_of_bandit <- function(bandit, type, width, resolution) {
   plot_data[[type]]
 }
 
-# `kept`: did the evaluation keep all limits, by its own numbers? With one objective its values and the best so far,
-# with several the hypervolume so far.
+# `kept`: does the evaluation satisfy all limits by its observed values? With one objective: its values and the best so
+# far; with several: the hypervolume so far.
 progress_plot_data <- function(found) {
   config <- found$bandit$config
   wanted <- objectives(config)
@@ -79,8 +79,8 @@ progress_plot_data <- function(found) {
   cbind(seen, kept = kept_limits(found$history, config), status = own$status)
 }
 
-# The first two objectives: what evaluations gave (`kind` "kept" or "infeasible"), the front with bars of `width` sd,
-# and the reference point.
+# The first two objectives: the values of the evaluations (`kind` "kept" or "infeasible"), the Pareto front with bars of
+# `width` sd, and the reference point.
 front_plot_data <- function(found, width) {
   config <- found$bandit$config
   pair <- objectives(config)[1:2]
@@ -101,7 +101,7 @@ front_plot_data <- function(found, width) {
   structure(plot_data, objectives = pair)
 }
 
-# Of a long front some points only have bars.
+# On a long front, only some of the points have bars.
 with_bars <- function(front, most = 25) front[unique(round(seq(1, nrow(front), length.out = min(most, nrow(front))))), ]
 
 pale <- "grey70"

@@ -1,10 +1,11 @@
-# Slices and maps of functions of several inputs. Layer: plots.
+# Slices and two-dimensional plots of functions of several inputs. Layer: plots.
 
-# Pictures of functions of more inputs than a page has: slices through one point, and maps of two inputs through it.
+# Plots of functions of more than two inputs: slices through one point, and two-dimensional plots of two inputs through
+# it.
 
-# A data.frame `input`, `value` (numbers; positions where an input has levels), `label`, `mean`, `sd`, `lower`,
-# `upper`: each of `inputs` along its axis, the others as in `through` (one row).
-# `of` "feasible": the probability that limits hold instead of mean, sd and band.
+# A data.frame `input`, `value` (numbers; positions for an input with levels), `label`, `mean`, `sd`, `lower`, `upper`.
+# Each of `inputs` varies along its axis; the others have the values of `through` (one row). If `of` is "feasible", the
+# probability that the limits hold replaces mean, sd and band.
 slices_plot_data <- function(bandit, context, through, inputs, width, resolution = NULL, of = "objective") {
   domain <- bandit$config$domain
   parts <- lapply(inputs, function(name) {
@@ -23,7 +24,7 @@ slices_plot_data <- function(bandit, context, through, inputs, width, resolution
   do.call(rbind, parts)
 }
 
-# Comparisons over arms say nothing of places between them.
+# Comparisons over arms have no predictions for points between the arms.
 slice_axis <- function(config, name, count) {
   at <- match(name, config$domain$names)
   if (says_nothing_between_arms(config)) return(sort(unique(all_points(config$domain)$inputs[, at])))
@@ -34,10 +35,9 @@ says_nothing_between_arms <- function(config) compares_queries(config) && is_tab
 
 dependence_label <- "expected reward, on average"
 
-# As slices_plot_data(), the others anywhere: averages over `others` points of a low-discrepancy sequence. Their sd is
-# that
-# of
-# the average, by the joint distribution of the model; a bent map of outputs scales it as it scales single points' sds.
+# The same as slices_plot_data(), but averaged over the other inputs: over `others` points of a low-discrepancy
+# sequence. The sd is that of the average, by the joint distribution of the model. A nonlinear outcome transform scales
+# it in the same way as the sds of single points.
 dependence_plot_data <- function(bandit, context, inputs, width, resolution = NULL, others = 64) {
   config <- bandit$config
   domain <- config$domain
@@ -65,14 +65,15 @@ dependence_plot_data <- function(bandit, context, inputs, width, resolution = NU
   do.call(rbind, parts)
 }
 
-# Blocks of `each` points without those that do not fit: others of the block stand for them; `blocks` where some fit.
+# Blocks of `each` points without the points that violate the constraints. Other points of the same block are repeated
+# in their stead. `blocks`: the blocks in which at least one point is feasible.
 fitting_rows <- function(fits, each) {
   fits <- matrix(fits, each)
   blocks <- which(colSums(fits) > 0)
   list(blocks = blocks, at = unlist(lapply(blocks, function(k) (k - 1) * each + rep_len(which(fits[, k]), each))))
 }
 
-# The objective's mean and sd (with several outcomes `feasible` besides).
+# The mean and sd of the objective (with several outcomes also `feasible`).
 model_state_along <- function(bandit, points, context, width = 2) {
   objective_model_state(posterior_of(bandit, points, context, level = band_level(width)), bandit$config)
 }
@@ -83,8 +84,8 @@ objective_model_state <- function(model_state, config) {
   data.frame(mean = model_state[[own[1]]], sd = model_state[[own[2]]], feasible = model_state$feasible)
 }
 
-# The same of two inputs together: columns named like them, then mean and sd (`NA` where the two shares leave too little
-# or too much for the others).
+# The plot data of two inputs together: columns with their names, then mean and sd. These are `NA` if two mixture
+# components leave too small or too large a remainder for the others.
 plane_plot_data <- function(bandit, context, through, pair, resolution = NULL) {
   domain <- bandit$config$domain
   axes <- lapply(pair, function(name) input_axis(domain, match(name, domain$names), or_else(resolution, 45)))
@@ -98,7 +99,7 @@ plane_plot_data <- function(bandit, context, through, pair, resolution = NULL) {
   cbind(grid, columns_beside(model_state, pair))
 }
 
-# Where slices go through: the recommended point.
+# Slices go through the recommended point.
 recommended_point <- function(bandit, context) {
   best <- bandit$best(context)
   if (nrow(best) == 0) {
@@ -108,8 +109,8 @@ recommended_point <- function(bandit, context) {
   best[bandit$config$domain$names]
 }
 
-# `plot_data`: of slices_plot_data(); one panel each, all of one height. `through`: where the slices are (NULL:
-# nowhere).
+# `plot_data`: the result of slices_plot_data(). There is one panel per input, all with the same height. `through`: the
+# point of the slices (NULL: no point is marked).
 draw_slices <- function(plot_data, through, domain, label, ylim = NULL) {
   ylim <- or_else(ylim, shown_range(c(plot_data$lower, plot_data$mean, plot_data$upper), FALSE))
   log <- stats::setNames(log_inputs(domain), domain$names)
@@ -119,7 +120,7 @@ draw_slices <- function(plot_data, through, domain, label, ylim = NULL) {
   }
 }
 
-# A curve over numbers, a point and a bar for each level and for a single number.
+# A curve for numbers; a point and a bar for each level and for a single number.
 draw_slice <- function(part, through, log, levels, label, ylim) {
   name <- part$input[1]
   frame <- list(log = if (log) "x" else "", legend = FALSE, xlab = name, ylab = label, ylim = ylim)
@@ -141,8 +142,8 @@ draw_slice <- function(part, through, log, levels, label, ylim) {
   }
 }
 
-# An image with contours, points and a colour key in the right margin. `xs`, `ys`: `values` runs over xs first.
-# What lies outside `shown` has the colour of its end. Two of three shares are a triangle.
+# An image with contours, points, and a colour key in the right margin. `values` varies fastest along `xs`. Values
+# outside `shown` get the colour of the nearest end. Two of three mixture components are drawn as a triangle.
 draw_plane <- function(plane, pair, values, domain, title, points = NULL, through = NULL,
                        shown = known_range(values)) {
   ternary <- ternary_set(domain, pair)
@@ -159,7 +160,7 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
                 main = title, x_axis = if (!is.null(levels[[1]])) named_axis(levels[[1]]),
                 y_axis = if (!is.null(levels[[2]])) named_axis(levels[[2]]))
   open_picture(frame, edges$x, edges$y, NULL, grid = FALSE)
-  # Nothing lies between two levels.
+  # There are no values between two levels.
   draw_surface(xs$at, ys$at, z, edges, contours = is.null(unlist(levels)))
   point <- function(rows, axis, name) {
     if (is.null(axis$levels)) rows[[name]] else match(as.character(rows[[name]]), axis$levels)

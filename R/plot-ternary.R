@@ -1,12 +1,13 @@
-# Pictures of three mixture components. Layer: plots.
+# Plots of three mixture components. Layer: plots.
 
-# Pictures of three shares: a triangle whose corners are the pure ones.
+# Plots of three mixture components: a triangle whose corners are the pure components.
 
-# Where a mixture lies: `a`, `b` of a total of 1, the third share is what is left; the corners are (0, 0), (1, 0) and
-# the top.
+# The position of a mixture in the triangle. `a` and `b` are two components of a total of 1; the third is the remainder.
+# The corners are (0, 0), (1, 0) and the top.
 ternary_points <- function(a, b) list(x = a + b / 2, y = b * sqrt(3) / 2)
 
-# As draw_plane(). `set`: of param_shares(); `pair`: the shares of the right and of the upper corner.
+# The same as draw_plane() for a mixture. `set`: from param_shares(). `pair`: the components of the right and the upper
+# corner.
 draw_ternary <- function(plane, set, pair, values, title, points, through, shown) {
   old <- room_for_key()
   on.exit(graphics::par(old))
@@ -28,7 +29,7 @@ draw_ternary <- function(plane, set, pair, values, title, points, through, shown
   draw_colour_key(known_range(z), c(0, top), beyond = beyond_colours(values, z))
 }
 
-# A cell for each mixture that there is, and contours.
+# A cell for each possible mixture, and contours.
 draw_mixtures <- function(a, b, z) {
   colours <- surface_colours(100)
   known <- which(is.finite(z), arr.ind = TRUE)
@@ -44,8 +45,8 @@ draw_mixtures <- function(a, b, z) {
   }
 }
 
-# Corners (four rows, a column each) of the cells of some mixtures (`known`: row and column of a grid), within the
-# triangle.
+# Corners (four rows, a column each) of the cells of some mixtures, within the triangle. `known`: their rows and columns
+# in a grid.
 corners_of_mixtures <- function(a, b, known) {
   at <- evenly_parted(a)
   bt <- evenly_parted(b)
@@ -57,21 +58,21 @@ corners_of_mixtures <- function(a, b, known) {
   ternary_points(x / sum, y / sum)
 }
 
-# The edges of cells centred at evenly spaced values.
+# The edges of cells with evenly spaced centres.
 evenly_parted <- function(values) {
   n <- length(values)
   half <- if (n > 1) (values[2] - values[1]) / 2 else 0.5
   c(values - half, values[n] + half)
 }
 
-# Its edges, lines of 20, 40, 60 and 80 percent of each share, and the names of the corners.
+# The edges of the triangle, lines of 20, 40, 60 and 80 percent of each component, and the names of the corners.
 draw_triangle <- function(pair, third, total) {
   for (share in seq(0.2, 0.8, 0.2)) {
     ends <- list(list(c(share, share), c(0, 1 - share)), list(c(0, 1 - share), c(share, share)),
                  list(c(0, 1 - share), c(1 - share, 0)))
     for (end in ends) graphics::lines(ternary_points(end[[1]], end[[2]]), col = grDevices::adjustcolor("black", 0.15))
     said <- format(signif(share * total, 3))
-    # A share's lines are named where they end: below, at the right and at the left edge.
+    # The lines of a component are labelled where they end: at the lower, the right and the left edge.
     marks <- ternary_points(c(share, 1 - share, 0), c(0, share, 1 - share))
     graphics::text(marks$x[1], marks$y[1], said, pos = 1, offset = 0.3, cex = 0.7, col = "grey40")
     graphics::text(marks$x[2], marks$y[2], said, pos = 4, offset = 0.3, cex = 0.7, col = "grey40")
@@ -85,7 +86,7 @@ draw_triangle <- function(pair, third, total) {
 
 # ---- with ggplot2 ------------------------------------------------------------------------------------
 
-# As ggplot_plane(), of three shares.
+# The same as ggplot_plane() for three mixture components.
 ggplot_ternary <- function(plot_data, set, played, colours, contours, shown) {
   model_state <- own_columns(plot_data$data, plot_data$pair)
   shown <- or_else(shown, known_range(model_state[[colours]]))
@@ -119,7 +120,7 @@ ggplot_contours_of_shares <- function(a, b, z) {
                      colour = "grey25", linewidth = 0.25)
 }
 
-# Edges, lines of 20, 40, 60 and 80 percent, names of the corners; no axes.
+# Edges, lines of 20, 40, 60 and 80 percent, and the names of the corners; no axes.
 ggplot_triangle <- function(pair, third, total) {
   share <- seq(0.2, 0.8, 0.2)
   ends <- function(a, b) as.data.frame(ternary_points(a, b))

@@ -130,7 +130,7 @@ plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", 
 
 goes_through_best <- function(type, config) type %in% c("slices", "sd") || (type == "auto" && prefers_slices(config))
 
-# Boxes and products of more inputs than a page has.
+# Slices are preferred for boxes and products with more than two inputs.
 prefers_slices <- function(config) {
   length(config$domain$names) > 2 && !can_count(config$domain) && !has_matrix(config$kernel)
 }
@@ -157,7 +157,8 @@ plot_through_best <- function(bandit, type, context, width, resolution, frame) {
   plot_data$data
 }
 
-# What slices (or, for type "sd", the map of the two inputs that matter most) through the recommended point show.
+# The plot data of slices through the recommended point. For type "sd": of a two-dimensional plot of the two most
+# important inputs through it.
 through_best_plot_data <- function(bandit, type, context, width, resolution) {
   check_has_posterior(bandit)
   width <- if (is.null(width)) 2 else check_number(width, lower = 0)

@@ -105,7 +105,7 @@ as_prior_optimum <- function(prior, arg = "prior_optimum") {
 
 # ---- densities ---------------------------------------------------------------------
 
-# A function of places: logarithms of the density, up to a constant.
+# A function of points that returns the logarithm of the density, up to a constant.
 log_prior_optimum <- function(prior, domain) {
   if (is.null(prior$parts)) {
     return(function(points) {
@@ -163,7 +163,7 @@ prior_level_weights <- function(part, levels) {
 
 least_prior_optimum <- log(1e-12)
 
-# A prior with the logarithm of its largest density over the space, and where that is; NULL where it is flat.
+# A prior with the logarithm of its largest density over the space, and the mode; NULL if the density is constant.
 prepared_prior_optimum <- function(prior, domain) {
   if (is.null(prior)) return(NULL)
   prior <- as_prior_optimum(prior)
@@ -206,7 +206,7 @@ check_policy_prior_optimum <- function(prior) {
        strength = check_number(prior$strength, "prior_optimum", lower = 0))
 }
 
-# As the core takes it.
+# The prior in the form that the core expects.
 resolve_prior_optimum <- function(prior, config) {
   domain <- config$domain
   d <- length(model_names(domain))
@@ -216,8 +216,8 @@ resolve_prior_optimum <- function(prior, config) {
        actions = d, strength = prior$strength)
 }
 
-# `count` points to begin with, half of them drawn from the prior, its mode first. `first`, if there is one, comes
-# before them, in the stead of the one that is nearest.
+# `count` initial points. Half of them are drawn from the prior, and the first is the mode of the prior. If `first` is
+# given, it comes before all others and replaces the point nearest to it.
 design_from_prior <- function(domain, count, found, first = NULL) {
   if (!is.null(first) && count > 0) {
     all <- design_from_prior(domain, count, found)
@@ -238,8 +238,8 @@ nearest_of_design <- function(domain, points, one) {
   which.min(colSums((away / input_sides(domain))^2))
 }
 
-# Resampled by weights: uniform points; those that a normal prior draws by itself have weight 1 where they can be
-# played.
+# Draws from the prior. A prior given by its parts is sampled directly on a box. Otherwise uniform points are resampled
+# with the density as weight.
 draws_from_prior <- function(domain, count, found) {
   points <- sample_points(domain, 4096)
   parts <- found$prior$parts
@@ -252,7 +252,8 @@ draws_from_prior <- function(domain, count, found) {
   subset_points(points, sample.int(length(weight), count, replace = TRUE, prob = weight))
 }
 
-# Inputs that the prior names are drawn again, each within its bounds; what cannot be played goes to the nearest point.
+# Draws the inputs that the prior names again, within their bounds. A point outside the domain is replaced by the
+# nearest point of the domain.
 moved_by_prior <- function(domain, points, parts) {
   inputs <- points$inputs
   ranges <- unname(input_ranges(domain))
@@ -274,15 +275,15 @@ moved_by_prior <- function(domain, points, parts) {
   nearest_points(domain, utils::head(inputs, 256))
 }
 
-# Normal numbers within bounds, however far from the mean these are: by logarithms of the lower tail, turned round where
-# the bounds lie above the mean.
+# Draws from a normal distribution truncated to bounds, which may be far from the mean. It uses logarithms of the lower
+# tail; if the bounds are above the mean, the signs are reversed.
 normal_between <- function(n, mean, sd, bounds) {
   z <- (bounds - mean) / sd
   turned <- sum(z) > 0
   if (turned) z <- -rev(z)
   ends <- stats::pnorm(z, log.p = TRUE)
   u <- stats::runif(n)
-  # (So far off that not even the logarithm is finite, all of it is at the nearer bound.)
+  # (If the bounds are so far away that the logarithm is not finite, all draws are at the nearer bound.)
   z <- if (ends[2] == -Inf) rep(z[2], n)
        else stats::qnorm(ends[2] + log(u + (1 - u) * exp(ends[1] - ends[2])), log.p = TRUE)
   clamped(mean + sd * (if (turned) -z else z), bounds[1], bounds[2])

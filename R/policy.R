@@ -91,52 +91,52 @@
 #' @name policies
 NULL
 
-# EIMS's bound. Given the past f and the draw are alike, so are their largest values f* and g*: with x the point played
-# and u = (g* - mu(x)) / sd(x), the round's regret is E(f* - f(x)) = E(u sd(x)) <= E(u+ sd(x)). Let x' be the draw's
-# maximiser, v = (g* - mu(x')) / sd(x'), and tau(z) = phi(z) + z Phi(z): x was chosen, so sd(x) tau(-u) >=
-# sd(x') tau(-v+). With tau(-u) <= phi(u) for u >= 0 and tau(-v) >= phi(v) / (v^2 + 3) there follows
-#   (u+)^2 <= (v+)^2 + 2 log((v+)^2 + 3) + log(sd(x)^2 / sd(x')^2),
-# and the last ratio is at most 1 + (t - 1) / lambda, as sd(x')^2 >= lambda / (lambda + t - 1). P((v+)^2 > s) <=
-# n / 2 exp(-s / 2), so that E (v+)^2 <= D = 2 + 2 log(n / 2); Jensen for the concave logarithm, Cauchy-Schwarz over
-# rounds, and sum sd^2 <= C1 gamma_T.
+# Proof of the regret bound of EIMS. Given the past, f and the draw have the same distribution, so their maxima f* and
+# g* do too. Let x be the point played and u = (g* - mu(x)) / sd(x). The regret of the round is E(f* - f(x)) = E(u
+# sd(x)) <= E(u+ sd(x)). Let x' be the maximiser of the draw, v = (g* - mu(x')) / sd(x'), and tau(z) = phi(z) + z
+# Phi(z). The policy chose x, so sd(x) tau(-u) >= sd(x') tau(-v+). We use tau(-u) <= phi(u) for u >= 0, and tau(-v) >=
+# phi(v) / (v^2 + 3). These imply
+#   (u+)^2 <= (v+)^2 + 2 log((v+)^2 + 3) + log(sd(x)^2 / sd(x')^2).
+# The last ratio is at most 1 + (t - 1) / lambda because sd(x')^2 >= lambda / (lambda + t - 1). From P((v+)^2 > s) <= n
+# / 2 exp(-s / 2) it follows that E (v+)^2 <= D = 2 + 2 log(n / 2). The bound follows by Jensen's inequality for the
+# concave logarithm, the Cauchy-Schwarz inequality over rounds, and sum sd^2 <= C1 gamma_T.
 
 new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 
-# What a policy states of itself:
-#   title, short    for people;
-#   random          can the next choice not be foretold (but for ties)?
-#   uniform         is every point as probable as any other?
-#   takes_prior     can a prior over the optimum be added to its score, which is a logarithm or in units of the reward?
-#   draws           does it need exact joint draws over arms (and functions drawn from the prior where these cannot be
-#                   counted)?
-#   draws_choice    is its choice the maximiser of one draw, whose spread is the width times the posterior's?
-#   bound           is the score at a point mean + width * sd?
-#   rises           does its score never fall where mean or sd rises?
-#   blind           does it choose without regard to rewards?
-#   intervals       does it keep the intersection of all rounds' intervals, by which points are labelled?
-#   of_noise        does it go by the noise variance?
-#   curved          does it take bounds whose sd is that of sites (width_glm())?
-#   pairs           does it ask for pairs, to be compared?
-#   of_arms         must it be able to list all points?
-#   safe            does it know which points are safe, and play no others?
-#   first           points (of a box) that are candidates before all others
-#   phases          why points are played, by the numbers that the log has for it (the first is "given")
-#   declares        does it play nowhere where its own bounds say that a limit is violated?
-#   rule            the rule in R that chooses instead (bandit-script.R); NULL: the core does
-#   resolved        a function that completes its settings for the core.
+# The traits of a policy:
+#   `title`, `short`  names for users.
+#   `random`        is the next choice random (apart from ties)?
+#   `uniform`       are all points equally probable?
+#   `takes_prior`   can a prior over the optimum be added to its score (a logarithm, or in units of the reward)?
+#   `draws`         does it need exact joint draws over arms (on a box: functions drawn from the prior)?
+#   `draws_choice`  is its choice the maximiser of one draw, whose sd is the width times the posterior sd?
+#   `bound`         is the score of a point mean + width * sd?
+#   `rises`         is its score nondecreasing in mean and sd?
+#   `blind`         does its choice not depend on the rewards?
+#   `intervals`     does it keep the intersection of the intervals of all rounds, which label the points?
+#   `of_noise`      does its choice depend on the noise variance?
+#   `curved`        does it allow widths with the sd of pseudo-observations (width_glm())?
+#   `pairs`         does it suggest pairs for comparison?
+#   `of_arms`       does it require a list of all points?
+#   `safe`          does it keep a set of safe points and play these only?
+#   `first`         points (of a box) that are candidates before all others.
+#   `phases`        names of the reasons for a choice, by their codes in the log (the first is "given").
+#   `declares`      does it exclude points at which its own bounds show a violated limit?
+#   `rule`          the rule in R that chooses instead (bandit-script.R); NULL: the core chooses.
+#   `resolved`      a function that completes its settings for the core.
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
   takes_prior = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE,
   blind = FALSE, of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL,
   phases = character(),
   declares = FALSE, rule = NULL,
-  # Does it know limits of other outcomes? How many objectives does it trade (0: it knows one, Inf: any number)? Is it
-  # given all outcomes, whatever they are for?
+  # `limits`: does it use the limits of other outcomes? `objectives`: how many objectives does it optimise jointly (0:
+  # one, Inf: any number)? `takes_all`: does it receive all outcomes, whatever their roles?
   limits = FALSE, objectives = 0, takes_all = FALSE,
   resolved = function(policy) function(settings, config) settings
 )
 
-# Each choice is played again until its sd has shrunk up to so many times.
+# `repeats`: each choice is repeated until its sd has shrunk by at most this factor.
 policy_options <- alist(repeats = check_number(repeats, lower = 1, open_lower = TRUE),
                         prior_optimum = check_policy_prior_optimum(prior_optimum))
 
@@ -226,7 +226,7 @@ policy_entries <- list(
                   random = function(policy) policy$sampled || is.finite(policy$draws),
                   draws = function(policy) policy$sampled,
                   resolved = function(policy) function(settings, config) {
-                    # (In the core 0 draws stand for all directions.)
+                    # (In the core, 0 draws represent an average over all directions.)
                     if (is.infinite(settings$draws)) settings$draws <- 0
                     resolve_reference(settings, config)
                   })
@@ -266,19 +266,21 @@ policy_entries <- list(
 
 capitalised <- function(text) paste0(toupper(substr(text, 1, 1)), substring(text, 2))
 
-# Of the maximum, or in units of the reward.
+# The level is a proportion of the maximum, or in units of the reward.
 check_level <- function(level, implicit) {
   if (!implicit) return(check_number(level, "level"))
   check_number(level, "level", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
 }
 
-# An improvement in units of the reward: so many of the model's or, where that depends on the incumbent, `target`, a
-# function of it. Beyond what can be expected it is just below the end of that.
+# Converts an improvement `xi` from units of the reward to units of the model. If the conversion depends on the
+# incumbent, `target` is a function of the incumbent instead. A target beyond the range of expected rewards is placed
+# just inside that range.
 resolve_improvement <- function(settings, config) {
   xi <- settings$xi
+  if (xi == 0) return(settings)
   if (has_outcomes(config)) config <- outcome_config(config, match(objectives(config)[1], outcome_names(config)))
   map <- output_map(config)
-  if (xi == 0 || is.null(map) && !has_response(config)) return(settings)
+  if (is.null(map) && !has_response(config)) return(settings)
   if (!is.null(map) && map$lambda == 1) {
     settings$xi <- if (is_scale_known(config)) xi * slope_at_centre(map) else 0
     return(settings)
@@ -545,7 +547,7 @@ check_reference <- function(reference) {
   check_numbers(reference, "reference", lower = -largest_number, upper = largest_number)
 }
 
-# The reference as the model sees values; NULL where it is made in each round, or while nothing has a scale.
+# The reference point in the model's units. NULL if it is chosen in each round, or while the rewards have no scale.
 resolve_reference <- function(settings, config) {
   if (is.null(settings$reference)) return(settings)
   wanted <- objectives(config)
@@ -586,13 +588,10 @@ describe_policy <- function(policy) {
   paste0(trait(policy, "title"), extra, repeated)
 }
 
-# As the core takes it.
-resolve_policy <- function(policy, config) {
-  out <- unclass(policy)
-  out["width"] <- list(resolve_width(shared_width(policy$width, config), config))
-  for (name in c("draws", "rises", "takes_all")) {
-    out[[name]] <- trait(policy, name) && !(name == "rises" && has_outcomes(config))
-  }
+# The policy in the form that the core expects; `traits`: traits_for_core().
+resolve_policy <- function(policy, config, traits) {
+  out <- c(unclass(policy), traits)
+  if (!is.null(policy$width)) out$width <- resolve_width(shared_width(policy$width, config), config)
   if (!is.null(policy$prior_optimum)) {
     out$prior_optimum <- resolve_prior_optimum(policy$prior_optimum, config)
     out$rises <- FALSE
@@ -600,22 +599,29 @@ resolve_policy <- function(policy, config) {
   trait(policy, "resolved")(out, config)
 }
 
-# Has a function a fourth argument (the points)?
+# Properties of a policy that the core needs in addition to its settings.
+traits_for_core <- function(policy, config) {
+  list(draws = trait(policy, "draws"), rises = trait(policy, "rises") && !has_outcomes(config),
+       takes_all = trait(policy, "takes_all"))
+}
+
+# Does a function have a fourth argument (the points)?
 takes_points <- function(f) {
   arguments <- names(formals(args(f)))
   length(arguments) > 3 && arguments[4] != "..."
 }
 
-# From points as the kernel sees them, whose first inputs are the actions', to what a user's function sees. (A table's
-# candidates are its arms, in every context.)
+# A function that converts the kernel's points (actions first, then contexts) to the form that a user's function
+# receives. (On a table, the candidates are its arms in every context.)
 points_for_users <- function(config) {
   domain <- config$domain
   d <- length(model_names(domain))
   function(inputs) user_inputs(domain, unnumbered(unname(inputs[, seq_len(d), drop = FALSE])))
 }
 
-# From means and sds of all outcomes as the model has them, one outcome's after the other's, to matrices in the user's
-# units with a column for each. (What has no scale yet stays scaled.)
+# A function that converts means and sds from the model's units to the user's. Its arguments are vectors with one
+# outcome after the other; it returns matrices with one column per outcome. (Values without a scale remain in the
+# model's units.)
 outcomes_for_users <- function(config) {
   names <- outcome_names(config)
   each <- lapply(seq_along(names), function(k) outcome_config(config, k))
@@ -639,8 +645,8 @@ outcomes_for_users <- function(config) {
   }
 }
 
-# A function of places as the kernel sees them, whose first inputs are the actions'. It is asked in every round: prices
-# change. (A table's candidates are all its arms, in every context, and come without inputs.)
+# The cost as a function of the kernel's points, whose first inputs are the actions. It is called in every round because
+# prices may change. (On a table, the candidates are all arms in every context, without inputs.)
 resolve_cost <- function(cost, config) {
   domain <- config$domain
   d <- length(domain$names)
@@ -654,7 +660,7 @@ resolve_cost <- function(cost, config) {
   list(cost = at, actions = d)
 }
 
-# A cost that is none is refused when the bandit is made, not in its first round.
+# Checks that the cost is valid when the bandit is made, not only in its first round.
 check_cost_here <- function(config) {
   if (!is.null(config$policy$cost)) {
     resolve_cost(config$policy$cost, config)$cost(spread_points(config$domain, 20)$inputs)
@@ -677,7 +683,7 @@ penalty_now <- function(penalty, t) {
   as.double(value)
 }
 
-# Seeds as the numbers of candidates: of arms those of these, of a box they are the first.
+# The seed points as indices of candidates: the arms' numbers, or on a box the first candidates.
 resolve_safe <- function(settings, config) {
   seed <- settings$seed
   settings$seed <- if (can_count(config$domain)) as.double(seed$arm) else seq_len(point_total(seed)) - 1
@@ -687,7 +693,7 @@ resolve_safe <- function(settings, config) {
 
 safe_phases <- c("maximiser", "expander", "both", "safe", "refuted")
 
-# One per input.
+# A radius for each input.
 check_radius <- function(radius, domain) {
   d <- length(domain$names)
   check_each(radius, d, lower = 0, open_lower = TRUE)

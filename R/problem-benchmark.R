@@ -174,8 +174,8 @@ michalewicz_parts <- function(d) {
   list(f = f, lower = 0, upper = pi, optimum = f(matrix(best, 1)), optimiser = best)
 }
 
-# The maximiser of term i: the best of a grid with over 100 points a peak, then
-# the root of d/dx log term = cot x + 40 i x / pi * cot(i x^2 / pi) around it.
+# The maximiser of term i. A grid with more than 100 points per peak gives a starting interval. In it the root of d/dx
+# log term = cot x + 40 i x / pi * cot(i x^2 / pi) is computed.
 michalewicz_peak <- function(term, i) {
   x <- seq(0, pi, length.out = 400 * i + 2)
   top <- which.max(term(x, i))
@@ -204,13 +204,13 @@ six_hump_camel_parts <- function(d) {
        optimiser = rbind(best, -best))
 }
 
-# Each input sits at the same root of 4 x^3 - 32 x + 5.
+# Each input equals the same root of 4 x^3 - 32 x + 5.
 styblinski_tang_parts <- function(d) {
   list(f = function(x) -rowSums(x^4 - 16 * x^2 + 5 * x) / 2, lower = -5, upper = 5,
        optimum = d * 39.1661657037714122, optimiser = rep(-2.9035340277711770, d))
 }
 
-# `any`: whether other dimensions than the default exist, from `least` on.
+# `any`: are other dimensions than the default possible? `least`: the smallest of them.
 test_function_makers <- list(
   rosenbrock = list(make = rosenbrock_parts, dimension = 2, any = TRUE, least = 2, source = paste(
     "Rosenbrock, H. H. (1960). An automatic method for finding the greatest or",

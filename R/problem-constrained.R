@@ -102,7 +102,7 @@ grid_or_box <- function(grid, lower, upper) {
   finite_domain(as.matrix(expand.grid(axes)))
 }
 
-# A column per server, 0 at rate 0 and 1 at rate 2.
+# A column per server, with values 0 at rate 0 and 1 at rate 2.
 rate_utilities <- function(x, a, b) {
   utility <- function(i) {
     shape <- if (i %% 2) function(v) stats::plogis(a[i] * (v - b[i])) else function(v) log(a[i] * v + b[i])

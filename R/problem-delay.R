@@ -1,6 +1,6 @@
 # Delays of problems. Layer: simulation.
 
-# Delays as a problem holds them: NULL (none), a number of rounds, or a function of a count (and of the input).
+# Delays in the form stored in a problem: NULL (none), a number of rounds, or a function of a count (and of the input).
 as_delay <- function(delay, arg = "delay") {
   if (is.null(delay)) return(NULL)
   if (inherits(delay, "bandit_delay")) return(check_class(delay, "bandit_delay", arg))
@@ -16,7 +16,7 @@ as_delay <- function(delay, arg = "delay") {
   new_delay("fixed", c(d = d), function(n) rep(d, n))
 }
 
-# f(n, x), not f(n) or f(n, and what has a default).
+# TRUE for f(n, x), where x has no default; FALSE for f(n) and f(n, ...).
 takes_input <- function(f) {
   arguments <- formals(args(f))
   length(arguments) >= 2 && names(arguments)[2] != "..." && identical(arguments[[2]], quote(expr = ))
@@ -39,7 +39,7 @@ check_delays_drawn <- function(value, n, call) {
       any(value != round(value))) {
     stop_returned("delay", value, sprintf("n integers >= 0 from %s (n = %d)", call, as.integer(n)))
   }
-  # A finite stand-in for "never", so that the core may count in integers.
+  # # A finite value replaces "never", so that the core can count in integers.
   pmin(as.double(value), .Machine$integer.max)
 }
 

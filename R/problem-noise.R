@@ -1,6 +1,7 @@
 # Observation noise of problems. Layer: simulation.
 
-# Noise as a problem holds it. A number is the sd of Gaussian noise; a function of a count `n` returns `n` draws.
+# Noise in the form stored in a problem. A number is the sd of Gaussian noise; a function of a count `n` returns `n`
+# draws.
 as_noise <- function(noise, arg = "noise") {
   if (inherits(noise, "bandit_noise")) return(check_class(noise, "bandit_noise", arg))
   if (is.function(noise)) return(new_noise("function", numeric(), noise))
@@ -12,7 +13,7 @@ as_noise <- function(noise, arg = "noise") {
   new_noise("gaussian", c(sd = sd), function(n) sd * stats::rnorm(n))
 }
 
-# Is this one noise, and not a list of several?
+# Is this a single noise, rather than a list of several?
 is_noise <- function(x) inherits(x, "bandit_noise") || is.function(x) || (is_number(x) && length(x) == 1)
 
 new_noise <- function(type, parameters, draw) new_part("bandit_noise")
@@ -28,7 +29,7 @@ draw_noise <- function(noise, n) {
   as.double(value)
 }
 
-# "gaussian(sd = 0.1)": how noises and delays are named in print().
+# The words with which print() names noises and delays, for example "gaussian(sd = 0.1)".
 distribution_words <- function(x) {
   if (!length(x$parameters)) return(x$type)
   sprintf("%s(%s)", x$type,

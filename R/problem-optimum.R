@@ -1,8 +1,8 @@
 # The optimum of a problem. Layer: simulation.
 
-# The best true value of a problem, which regret is measured against.
+# The best true value of a problem, from which regret is computed.
 
-# One number per round. `contexts` is the matrix that problem_draws() returned.
+# One number per round. `contexts`: the matrix returned by problem_draws().
 problem_optimum <- function(problem, rounds, contexts = NULL) {
   period <- problem_period(problem, rounds)
   if (is.numeric(problem$optimum)) return(problem$optimum[period])
@@ -47,8 +47,8 @@ stop_infeasible <- function(problem, context = NULL) {
                  ". Give `optimum` if regret should be measured against another value.", argument = "constraints")
 }
 
-# `optimum` ends up as K numbers, a list of K functions of the contexts, or NULL
-# (contexts, to be found when they are known).
+# Sets `optimum` to K numbers, to a list of K functions of the contexts, or to NULL (with contexts: the optimum is
+# searched for when the contexts are given).
 set_optimum <- function(problem, optimum) {
   K <- problem$periods
   if (is.null(optimum)) {

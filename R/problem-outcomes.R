@@ -1,10 +1,11 @@
 # Problems of several outcomes. Layer: simulation.
 
-# Problems of several outcomes: the truth of each, noise of each, and what a run's rounds cost. Underneath stands a
-# problem of one reward (the first objective, turned so that large is good) and of constraints (what each limit is
-# exceeded by), which optimum and violations are of.
+# Problems of several outcomes: the true function and the noise of each outcome, and the regret log of a run. Internally
+# this is a problem with one reward and constraints, from which optimum and violations are computed. The reward is the
+# first objective, with its sign changed if it is minimised. The constraints are the amounts by which the limits are
+# exceeded.
 
-# `reward` becomes a list with a function of the inputs, or a number per arm, for each outcome.
+# `reward` becomes a list with one element per outcome: a function of the inputs, or a number per arm.
 set_outcomes <- function(problem, outcomes, reward, noise, optimum, reference) {
   outcomes <- check_outcome_list(outcomes, list(domain = problem$domain, context_names = problem$context_names))
   problem$outcomes <- outcomes
@@ -83,7 +84,7 @@ truths_at <- function(truths, inputs) {
   matrix(values, nrow(inputs), dimnames = list(NULL, names(truths)))
 }
 
-# What each limit is exceeded by, a column per limited outcome: at most 0 where it holds.
+# The amount by which each limit is exceeded, one column per limited outcome; at most 0 if the limit holds.
 excess_of <- function(values, outcomes) {
   limited <- names(Filter(is_limited, outcomes))
   excess <- lapply(limited, function(name) {
@@ -92,7 +93,7 @@ excess_of <- function(values, outcomes) {
   unname(do.call(cbind, excess))
 }
 
-# The true outcomes at points, a row each.
+# The true outcomes at points, one row per point.
 problem_outcomes <- function(problem, points, contexts = NULL) {
   if (is_tabulated(problem)) return(do.call(cbind, problem$truths)[points$arm + 1L, , drop = FALSE])
   truths_at(problem$truths, problem_inputs(problem, points, contexts))
@@ -100,8 +101,9 @@ problem_outcomes <- function(problem, points, contexts = NULL) {
 
 # ---- several objectives --------------------------------------------------------------------
 
-# The hypervolume of the true front among the arms or, elsewhere, 5000 points spread over the domain (unless `optimum`
-# says it), over `reference`: by default the worst values on that front, less a tenth of their range.
+# The hypervolume of the true Pareto front, unless `optimum` gives it. The front is computed over the arms or, on a box,
+# over 5000 points spread over the domain. The default of `reference` is the vector of worst values on that front, less
+# a tenth of their range.
 set_hypervolume <- function(problem, optimum, reference, wanted) {
   if (has_contexts(problem)) stop_unused("contexts", "problems with several objectives have none")
   signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")

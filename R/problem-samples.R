@@ -38,8 +38,8 @@
 sample_gp <- function(kernel, x, n = 1) {
   factor <- gram_factor(kernel, x)
   n <- check_count(n)
-  # All N numbers are drawn whatever the rank, which may differ between machines:
-  # what is drawn afterwards then stays the same.
+  # All N numbers are drawn, whatever the rank, which may differ between machines. Later draws are then the same on all
+  # machines.
   z <- matrix(stats::rnorm(nrow(factor) * n), nrow(factor), n)
   f <- factor %*% z[seq_len(ncol(factor)), , drop = FALSE]
   if (n == 1) drop(f) else f
@@ -104,7 +104,7 @@ sample_rkhs <- function(kernel, x, noise_var) {
             weights = drop(parts$u %*% (s / (s^2 + noise_var) * z)))
 }
 
-# F with F F' = K(x, x), one column per unit of rank.
+# A matrix F with F F' = K(x, x), one column per unit of rank.
 gram_factor <- function(kernel, x) {
   kernel <- as_kernel(kernel)
   arms <- matrix_size(kernel)

@@ -2,7 +2,7 @@
 
 has_contexts <- function(problem) length(problem$context_names) > 0
 
-# Known as numbers: finitely many arms whose values depend on nothing else.
+# Are the true values tables of numbers? This is so for finitely many arms without contexts.
 is_tabulated <- function(problem) can_count(problem$domain) && !has_contexts(problem)
 
 set_reward <- function(problem, reward) {
@@ -95,7 +95,7 @@ problem_inputs <- function(problem, points, contexts = NULL) {
   inputs
 }
 
-# Two points (so that a function that is not vectorised shows) in the domain.
+# Two points of the domain. Two are needed to detect a function that is not vectorised.
 probe_inputs <- function(problem) {
   contexts <- if (has_contexts(problem)) preserve_rng(draw_contexts(problem, 2))
   points <- spread_points(problem$domain, 2)
@@ -110,7 +110,7 @@ evaluate_reward <- function(f, inputs, arg = "reward") {
   as.double(value)
 }
 
-# An (rows of inputs) x m matrix; m is checked if known.
+# A matrix of constraint values: one row per row of `inputs`, m columns. If m is given, it is checked.
 evaluate_constraints <- function(f, inputs, m = NULL) {
   value <- evaluate_function(f, inputs, "constraints")
   if (is.data.frame(value)) value <- as.matrix(check_data_frame(value, "constraints"))
@@ -128,7 +128,7 @@ evaluate_function <- function(f, inputs, arg) {
   call_user(f(inputs), arg, sprintf("on an input matrix of %d x %d", nrow(inputs), ncol(inputs)))
 }
 
-# A rounds x c matrix, or NULL without contexts.
+# A matrix with a row per round and a column per context, or NULL without contexts.
 draw_contexts <- function(problem, rounds) {
   if (!has_contexts(problem)) return(NULL)
   if (is.matrix(problem$contexts)) {
@@ -136,7 +136,7 @@ draw_contexts <- function(problem, rounds) {
   }
   c <- length(problem$context_names)
   contexts <- call_user(problem$contexts(rounds), "contexts", sprintf("for %.0f rounds", rounds))
-  # A vector of as many elements would be read as one row.
+  # A vector of this length would be read as one row.
   if (is.null(dim(contexts)) && c == 1) contexts <- matrix(contexts, ncol = 1)
   contexts <- check_points(contexts, problem$context_names, "contexts", rows = rounds)
   colnames(contexts) <- problem$context_names

@@ -106,7 +106,7 @@ problem_entry <- list(settings = alist(
   periods = check_count(periods), constraint_count = check_count(constraint_count, lower = 0)
 ))
 
-# Where a problem has them, its tables and best values go with its places and periods.
+# If a problem has tables and best values, their sizes must match its points and periods.
 problem_tables <- alist(
   reward_values = if (!is.null(reward_values)) check_reward_values(reward_values, point_count(domain), periods),
   constraint_values = if (!is.null(constraint_values)) {
@@ -132,8 +132,7 @@ set_contexts <- function(problem, contexts) {
   problem$contexts <- NULL
   problem$context_names <- character()
   if (is.null(contexts)) return(problem)
-  # A function is asked for two rounds to learn its columns; this draws nothing
-  # from the user's random numbers.
+  # A function is called for two rounds to get its column names, without changing the user's random number state.
   seen <- if (is.function(contexts)) preserve_rng(call_user(contexts(2), "contexts", "for 2 rounds")) else contexts
   seen <- check_matrix(seen, "contexts", rows = if (is.function(contexts)) 2)
   if (nrow(seen) < 1 || ncol(seen) < 1) stop_argument("contexts", describe(seen), "at least one row and one column")
@@ -146,10 +145,10 @@ set_contexts <- function(problem, contexts) {
   problem
 }
 
-# --- What a run asks of a problem ----------------------------------------------
+# --- interface for runs --------------------------------------------------------
 
-# Everything random of `rounds` rounds, drawn up front and in this order: with
-# one seed every bandit meets the same noise.
+# All random numbers of `rounds` rounds, generated in advance and in this order. With the same seed, all bandits get the
+# same noise.
 problem_draws <- function(problem, rounds) {
   noise <- draw_noise(problem$noise, rounds)
   at_query <- depends_on_input(problem$delay)

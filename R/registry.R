@@ -1,43 +1,45 @@
-# The registry: what constructors declare of their objects, scripts, and kinds of bandits. Layer: base.
+# The registry: declarations of the package's objects, scripts, and kinds of bandits. Layer: base.
 
-# What is declared of every object that the package makes: each part of a bandit (a policy, a width, a kernel, a rule)
-# and each part of a problem has an entry in a table beside its constructor. An entry is a list of
-#   settings: an alist of what the object holds; of each setting the expression that checks and normalises it, in
-#             which it and the settings before it stand by their names;
-#   together: an expression that stops where settings contradict each other (if there is such a thing);
-#   later:    settings that came after the first version: objects of before have none, which is NULL;
-#   traits:   what others need to know of the part, each a value or a function of the part; what is not stated is as
-#             the family says.
-# Constructors run the expressions on their own arguments, and the doors (check_class()) run them again on every object
-# that comes in: an object is as its constructor makes it, or refused. What has no entry cannot be made.
+# The declarations of all objects that the package makes. Each part of a bandit (a policy, a width, a kernel, a rule)
+# and each part of a problem has an entry in a table next to its constructor. An entry is a list of
+#   `settings`: an alist of the object's settings. Each value is an expression that checks and normalises the setting.
+#             It refers by name to this setting and to those before it.
+#   `together`: an expression that raises an error if settings contradict each other (optional).
+#   `later`:    settings added after the first version. Older objects lack them, which means NULL.
+#   `traits`:   properties of the part that other files use: values, or functions of the part. Traits that are missing
+#             have the default of the family.
+# Constructors evaluate these expressions on their own arguments. check_class() evaluates them again on every object
+# that a user passes: an object that differs from the result of its constructor is an error. A part without an entry
+# cannot be made.
 
-# A family is all that shares a class. Each file registers its own families and entries when the package is built; no
-# file lists another's.
+# A family is the set of parts with the same class. Each file registers its own families and entries when the package is
+# built; no file lists the entries of another.
 families <- new.env(parent = emptyenv())
 
-# `tag`: the field that says which entry (NULL: there is one entry only); `entries`: a list of entries by their kinds,
-# or the only entry; `traits`: defaults of the entries' traits; `optional`: settings that any of them may have; `words`:
-# fields that objects of earlier versions have, too; `open`: results, which hold more than is declared; `prefix`: how
-# the names of its constructors begin, if a string may stand for one of them.
+# `tag`: the field that selects the entry (NULL: there is only one entry). `entries`: a list of entries by kind, or the
+# only entry. `traits`: default values of the traits. `optional`: settings that any of the entries may have. `words`:
+# additional fields of objects of earlier versions. `open`: TRUE for results, which contain more than is declared.
+# `prefix`: the prefix of the constructors' names, if a string can replace a call of a constructor. `plain`: kinds
+# without settings and constructor, which are selected by a string.
 register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL,
-                            open = FALSE, prefix = NULL) {
+                            open = FALSE, prefix = NULL, plain = NULL) {
   assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open,
-                     prefix = prefix), envir = families)
+                     prefix = prefix, plain = plain), envir = families)
 }
 
-# One more kind of a family that another file has registered.
+# Adds a kind to a family that another file has registered.
 register_part <- function(class, kind, settings = NULL, ...) {
   family <- families[[class]]
   family$entries[[kind]] <- list(settings = settings, ...)
   assign(class, family, envir = families)
 }
 
-# NULL where nothing is declared of a class.
+# NULL if the class is not registered.
 family_of <- function(class) families[[class]]
 
 # ---- making -------------------------------------------------------------------
 
-# An object of a class, of the settings that stand in the constructor's frame under their names.
+# An object of a class, with its settings taken from the variables of the constructor's frame.
 new_part <- function(class, kind = NULL, frame = parent.frame()) {
   family <- family_of(class)
   entry <- entry_of(family, kind)
@@ -51,7 +53,7 @@ entry_of <- function(family, kind) {
   if (kind %in% names(family$entries)) family$entries[[kind]]
 }
 
-# (An argument that is missing stays so for the check, which names it.)
+# (A missing argument remains missing for the check, whose message names it.)
 checked_settings <- function(entry, frame) {
   settings <- entry$settings
   for (name in names(settings)) assign(name, eval(settings[[name]], frame), envir = frame)
@@ -61,15 +63,16 @@ checked_settings <- function(entry, frame) {
 
 # ---- checking -----------------------------------------------------------------
 
-# Is an object of a declared class what its constructor makes? (It may be forged, or come from a file.)
+# Is an object of a registered class identical to the result of its constructor? (It may be invalid, or come from a
+# file.)
 check_declared <- function(x, class, arg) {
   fault <- fault_of_part(x, class)
   if (!is.null(fault)) stop_argument(arg, paste0("changed (", fault, ")"), "as its constructor makes it")
   invisible(x)
 }
 
-# NULL, or what is wrong with it. One bandit meets its parts at many doors, and again at each that it goes through: what
-# was found whole is not looked into again.
+# NULL, or a description of what makes the object invalid. The same parts are checked repeatedly by nested functions, so
+# parts that were found valid are cached.
 fault_of_part <- function(x, class) {
   if (found_whole(x, class)) return(NULL)
   fault <- look_for_fault(x, class)
@@ -77,8 +80,8 @@ fault_of_part <- function(x, class) {
   fault
 }
 
-# The last few objects of each class that were whole: small ones that hold values only, for what else a check sees (a
-# function's surroundings, an environment's content) may change behind an object's back.
+# The last few valid objects of each class. Only small objects that contain values are cached. Functions and
+# environments are excluded because their contents may change while the object remains identical.
 whole_parts <- new.env(parent = emptyenv())
 whole_parts_kept <- 12L
 
@@ -111,9 +114,8 @@ look_for_fault <- function(x, class) {
   }, function(e) sub("[.]$", "", message_of(e)))
 }
 
-# Reads an object of a class: a result, a summary, which may be forged or changed by anybody. What its entry does not
-# say
-# of it, or where it has none, shows in the reading.
+# Evaluates code that reads a result or a summary, which may be invalid or have been modified. Errors that its entry
+# cannot detect, or that occur without an entry, are detected during the evaluation.
 read_part <- function(x, class, code, arg = deparse(substitute(x))) {
   check_class(x, class, arg)
   as_ours(code, function(words) {
@@ -136,8 +138,8 @@ check_part_fields <- function(fields, family) {
   check_entry(fields, entry, exact = !isTRUE(family$open))
 }
 
-# Are the settings of an entry among some fields, and (`exact`) as its checks would leave them? An object that was made
-# before a setting came may lack it where NULL is what its absence means (`later`).
+# Do the fields contain all settings of an entry, and (`exact`) are these as the checks return them? Objects from before
+# a setting was added may lack it if its absence means NULL (`later`).
 check_entry <- function(fields, entry, exact = TRUE) {
   known <- names(entry$settings)
   lacking <- setdiff(known, names(fields))
@@ -150,15 +152,16 @@ check_entry <- function(fields, entry, exact = TRUE) {
   if (length(changed)) stop_fault("its ", quoted(changed), " is not as it is made")
 }
 
-# (A check may wrap a function anew each time.)
+# (A check may return a new closure each time.)
 same_setting <- function(made, found) identical(made, found) || (is.function(made) && is.function(found))
 
 # ---- traits -------------------------------------------------------------------
 
-# What a part states of itself.
+# A trait of a part.
 trait <- function(part, name) {
-  family <- family_of(class(part))
-  value <- entry_of(family, part[[family$tag]])$traits[[name]]
+  family <- families[[class(part)]]
+  tag <- family$tag
+  value <- (if (is.null(tag)) family$entries else family$entries[[part[[tag]]]])$traits[[name]]
   if (is.null(value)) {
     if (!name %in% names(family$traits)) stop_fault("no trait ", name, " of ", class(part))
     value <- family$traits[[name]]
@@ -168,18 +171,17 @@ trait <- function(part, name) {
 
 # ---- scripts and kinds of bandits ---------------------------------------------
 
-# Algorithms whose points are chosen by a script in R instead of by a policy in the core (bandit-script.R says what a
-# script is).
+# Algorithms whose points are chosen by a script in R instead of a policy in the core. bandit-script.R defines scripts.
 scripts <- new.env(parent = emptyenv())
 
 script_of <- function(name) scripts[[name]]
 
-# What the two kinds of bandits do each in their own way: functions by name, registered by the files that hold them.
+# Functions that differ between the two kinds of bandits, by name. The files that define them register them.
 bandit_kinds <- new.env(parent = emptyenv())
 
 register_bandit_kind <- function(kind, ...) assign(kind, c(bandit_kinds[[kind]], list(...)), envir = bandit_kinds)
 
-# Is a point chosen by a script in R? (Else by a policy in the core.)
+# Are points chosen by a script in R, rather than by a policy in the core?
 has_rule <- function(bandit) !is.null(bandit$config$rule)
 
 kind_of <- function(bandit) if (is.null(bandit$config$rule)) bandit_kinds$core else bandit_kinds$script
@@ -196,13 +198,13 @@ check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 
 # ---- printing -----------------------------------------------------------------
 
-# One line in words: what a part is, and its settings.
+# One line with the title of a part and its settings.
 print_part <- function(x, title, settings = unclass(x)) {
   cat("<", paste(c(title, setting_words(settings)), collapse = ", "), ">\n", sep = "")
   invisible(x)
 }
 
-# "name = value" of each setting that is given.
+# "name = value" for each setting that is given.
 setting_words <- function(settings) {
   settings <- Filter(length, settings)
   vapply(names(settings), function(name) paste(name, "=", setting_value(settings[[name]])), "")
@@ -216,7 +218,7 @@ setting_value <- function(value) {
 
 # ---- strings ------------------------------------------------------------------
 
-# A component that a user gives: an object of a class, or a string for its constructor with its defaults ("ei" for
+# A part given by a user: an object of a class, or a string for its constructor with default arguments ("ei" for
 # `policy_ei()`).
 as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   force(arg)
@@ -225,6 +227,7 @@ as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 }
 
 part_of_string <- function(x, class, arg, hint) {
+  if (x %in% family_of(class)$plain) return(new_part(class, x))
   prefix <- family_of(class)$prefix
   constructor <- constructor_named(paste0(prefix, x))
   if (is.null(constructor)) {
@@ -247,11 +250,11 @@ constructor_named <- function(name) {
   get(name, envir = topenv(), mode = "function")
 }
 
-# These begin with a prefix and make nothing of the class, or (the last three) need one of several arguments.
-never_by_string <- c("kernel_gram", "change_statistic", "rewards_clip", "change_oracle",
-                     "change_fade")
+# These names begin with a prefix, but do not return an object of the class, or (the last) need one of several
+# arguments.
+never_by_string <- c("kernel_gram", "change_statistic", "change_oracle")
 
-# The strings that need no more: constructors of which each argument has a default.
+# The valid strings: constructors whose arguments all have defaults.
 strings_for <- function(class) {
   prefix <- family_of(class)$prefix
   names <- grep(paste0("^", prefix), sort(getNamespaceExports(topenv())), value = TRUE)
@@ -259,7 +262,7 @@ strings_for <- function(class) {
     constructor <- constructor_named(name)
     !is.null(constructor) && length(needed_arguments(constructor)) == 0
   }, NA)
-  substring(names[plain], nchar(prefix) + 1)
+  sort(c(substring(names[plain], nchar(prefix) + 1), family_of(class)$plain))
 }
 
 needed_arguments <- function(f) {

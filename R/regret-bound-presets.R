@@ -1,6 +1,6 @@
-# Which theorem belongs to which named algorithm. Layer: simulation.
+# The theorem that belongs to each named algorithm. Layer: simulation.
 
-# Which theorem a preset has, and why others have none here.
+# The theorem of each preset, and the reason if a preset has none.
 
 preset_theorems <- c(gp_ucb_sdf = "sdf", gp_ts_sdf = "ts_sdf", gp_ucb_cpd = "cpd", gp_lse = "lse",
                      stable_opt = "stable", epbo = "penalty", config = "penalty",

@@ -1,7 +1,7 @@
-# Regret bounds that follow from confidence widths. Layer: simulation.
+# Regret bounds based on confidence widths. Layer: simulation.
 
-# Bounds that rest on widths which hold in all rounds together: r_t <= 2 w_t sd_{t-1}(x_t), and the sum of the
-# variances is at most c gamma_T, c = 2 v / log(1 + v / lambda).
+# Regret bounds from widths that hold in all rounds simultaneously: r_t <= 2 w_t sd_{t-1}(x_t). The sum of the variances
+# is at most c gamma_T with c = 2 v / log(1 + v / lambda).
 
 variance_sum <- function(gain, noise_var, variance) {
   noise_var <- check_positive(noise_var, "noise_var")
@@ -9,7 +9,7 @@ variance_sum <- function(gain, noise_var, variance) {
   2 * variance / log1p(variance / noise_var) * gain[-1]
 }
 
-# w_1..w_T from a number, as many numbers, or a function of the round.
+# w_1..w_T from a number, from one number per round, or from a function of the round.
 width_values <- function(width, rounds) {
   if (is.function(width)) width <- vapply(seq_len(rounds), checked_function(width, "width"), 0)
   width <- check_numbers(width, "width", lower = 0)
@@ -34,13 +34,14 @@ regret_ucb <- function(rounds, gain, noise_var, width, guard = 0, repeats = 1, e
   pmin(usual, worst * few$rounds + 2 * width * sqrt(few$sum * t))
 }
 
-# Rounds with sd^2 > lambda gain more than log(2) / 2 nats each: there are few; the others' variances sum to little
-# (log(1 + x) >= x log(2) for x <= 1).
+# Rounds with sd^2 > lambda gain more than log(2) / 2 nats each, so there are few of them. The sum of the variances in
+# the other rounds is small, because log(1 + x) >= x log(2) for x <= 1.
 small_ridge <- function(gain, noise_var) {
   list(rounds = 2 * gain[-1] / log(2), sum = 2 * noise_var * gain[-1] / log(2))
 }
 
-# width_glm(): r_t <= 2 w_t sd_c(x_t), and with c_i >= 1 / kappa sd_c is at most the sd of readings with noise kappa.
+# width_glm(): r_t <= 2 w_t sd_c(x_t). With c_i >= 1 / kappa, sd_c is at most the sd for measurements with noise
+# variance kappa.
 regret_glm <- function(rounds, gain, noise_var, B, width, link = "logit", mean = 0, variance = 1) {
   kappa <- largest_noise(check_number(B, lower = 0), check_choice(link, c("logit", "probit", "counts")),
                          check_number(mean), check_positive(variance))
@@ -50,10 +51,10 @@ regret_glm <- function(rounds, gain, noise_var, B, width, link = "logit", mean =
   2 * width_values(width, rounds) * sqrt(seq_len(rounds) * variance_sum(gain, noise_var, variance))
 }
 
-# A reward of size 1 has the least curvature at an end of m +- B sqrt(v).
+# For a reward of size 1, the curvature is smallest at an end of m +- B sqrt(v).
 largest_noise <- function(B, link, mean, variance) {
   ends <- mean + c(-1, 1) * B * sqrt(variance)
-  # Of a success, which is least where it was certain.
+  # The curvature for a success, which is smallest for large f.
   success <- function(f) {
     hazard <- exp(stats::dnorm(f, log = TRUE) - stats::pnorm(f, log.p = TRUE))
     hazard * (hazard + f)
@@ -62,13 +63,15 @@ largest_noise <- function(B, link, mean, variance) {
              probit = min(success(ends[2]), success(-ends[1])))
 }
 
-# f(x*) - f(x_t) <= 2 w sd(f(x_t) - f(x_{t-1})), whose variance is at most 4 v; x_t is the next one's x_{t-1}.
+# f(x*) - f(x_t) <= 2 w sd(f(x_t) - f(x_{t-1})), and the variance is at most 4 v. The point x_t is x_{t-1} of the next
+# round.
 regret_duel <- function(rounds, gain, noise_var, B, width, variance = 1, both = FALSE, first = 0) {
   one <- regret_glm(rounds, gain, noise_var, B, width, variance = 4 * check_positive(variance))
   if (check_flag(both)) 2 * one + check_number(first, lower = 0) else one
 }
 
-# Maximum variance reduction: 2 w times the largest sd that can be left, which is at most the mean of those played.
+# Maximum variance reduction: 2 w times the largest remaining sd, which is at most the mean of the sds of the points
+# played.
 regret_mvr <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, looks = 1, variance = 1) {
   B <- check_number(B, lower = 0)
   width <- fixed_multiplier(B, check_number(R, lower = 0), check_positive(noise_var, "noise_var"), check_count(arms),
@@ -77,8 +80,8 @@ regret_mvr <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, looks =
   cummin(pmin(2 * width * sqrt(left), 2 * B * sqrt(variance)))
 }
 
-# Upper bounds less a penalty for what is surely violated: the regret of a round is at most 2 w sd, what is violated
-# in it 2 w_g sd_g for each constraint and (2 w sd + D) / rho_t; by Cauchy-Schwarz.
+# Upper bounds minus a penalty for certain violations. The regret of a round is at most 2 w sd. Its violation is at most
+# 2 w_g sd_g for each constraint plus (2 w sd + D) / rho_t. The sums follow by the Cauchy-Schwarz inequality.
 regret_penalty <- function(rounds, gain, noise_var, width, constraint_width = width, penalty = Inf, D = NULL,
                            exact = NULL, count = 1, variance = 1, quantity = "regret") {
   spread <- variance_sum(gain, noise_var, variance)
@@ -104,7 +107,7 @@ regret_penalty <- function(rounds, gain, noise_var, width, constraint_width = wi
 check_penalty_limit <- function(penalty) if (identical(penalty, Inf)) Inf else check_penalty_of_rounds(penalty)
 
 regret_clip <- function(rounds, gain, noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1) {
-  clip <- rewards_clip(moment = moment, alpha = alpha, rounds = rounds)
+  clip <- rewards_robust(moment = moment, alpha = alpha, rounds = rounds)
   root <- sqrt(check_positive(noise_var, "noise_var"))
   bias <- clip$moment * clip$b^-clip$alpha * sqrt(seq_len(rounds) - 1) / root
   noise <- clip$b / root * sqrt(2 * gain[seq_len(rounds)] + 2 * log(1 / check_delta(delta)))
@@ -138,13 +141,14 @@ regret_stable <- function(rounds, gain, noise_var, width, variance = 1) {
   2 * regret_lse(rounds, gain, noise_var, width, variance)
 }
 
-# The first batch costs at most 2 B sqrt(v) a round; a survivor of a batch of N costs at most 4 w times the largest sd
-# that is left. Each batch lasts `wait` rounds longer than it has points. Under drift a start's batches are those of its
-# own horizon, and each of its eliminations may lose twice what f varies within it: with V_h of the h-th start
-# (sum V_h <= variation), x of batch i has f_s(x) >= fbar(x) - V_h >= max fbar - 4 w sd - V_h, the maxima being over
-# what batch i - 1 could eliminate, and the best of these for f_s is at most 2 V_h below that of the batch before.
-# All of this is about the candidates. Between them f is at most B times the kernel's distance to the nearest one
-# larger: |f(x) - f(x')| <= |f| |k(x, .) - k(x', .)|.
+# The first batch costs at most 2 B sqrt(v) per round. A point that survives a batch of N points costs at most 4 w times
+# the largest remaining sd. Each batch lasts `wait` rounds longer than it has points. Under drift, the batches of a
+# restart are those for the horizon of this restart, and each elimination may lose twice the variation of f during the
+# restart. Let V_h be this variation for restart h (sum V_h <= variation). A point x of batch i has f_s(x) >= fbar(x) -
+# V_h >= max fbar - 4 w sd - V_h, with maxima over the points that batch i - 1 could eliminate. The best of these for
+# f_s is at most 2 V_h below the best of the previous batch. All of this holds on the candidates. Between them, f can
+# exceed its value at the nearest candidate by at most B times the kernel distance: |f(x) - f(x')| <= |f| |k(x, .) -
+# k(x', .)|.
 regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, variance = 1, wait = 0, variation = NULL,
                        spacing = 0) {
   if (!is.null(variation)) variation <- check_positive(variation)
@@ -167,7 +171,8 @@ regret_bpe <- function(rounds, gain, noise_var, B, R, arms, delta = 0.1, varianc
   pmin(cumsum(rep_len(rep(cost, lasts), rounds)) + lost + between, worst * t)
 }
 
-# The largest variance that maximum variance reduction can leave after 1..T plays: at most the mean of those played.
+# The largest variance that can remain after 1..T rounds of maximum variance reduction: at most the mean of the
+# variances of the points played.
 largest_left <- function(gain, noise_var, variance) {
   t <- seq_len(length(gain) - 1)
   few <- small_ridge(gain, noise_var)
@@ -186,9 +191,10 @@ regret_adaptive <- function(rounds, gain, B, R, d, growth, norm_growth = functio
     regret_igp_ucb(rounds, gain, B, R, delta, noise_var)
 }
 
-# A query without pending ones: r <= 2 w sd. Another one is in the region mu + 2 w sd >= max(mu - w sd), as x* is, so
-# that r <= 2 w sd(x*) + 3 w sd(x) with the sds of real rewards, at most exp(guard) times those that know pending
-# queries; and of these x has the largest of the region.
+# For a query without pending queries, r <= 2 w sd. Any other query x is in the region mu + 2 w sd >= max(mu - w sd),
+# which also contains x*. Hence r <= 2 w sd(x*) + 3 w sd(x), where the sds condition on observed rewards only. These are
+# at most exp(guard) times the sds that also condition on pending queries, and of the latter x has the largest in the
+# region.
 regret_ucb_pe <- function(rounds, gain, noise_var, width, guard, variance = 1) {
   if (missing(guard)) stop_missing("guard", "the largest information of pending queries, a number >= 0")
   2.5 * regret_ucb(rounds, gain, noise_var, width, guard = guard, variance = variance)
@@ -199,7 +205,7 @@ improved_width <- function(rounds, gain, B, scale, failure) {
   B + scale * sqrt(2 * (gain[seq_len(rounds)] + 1 + log(1 / failure)))
 }
 
-# Lemma 4 of Chowdhury and Gopalan: a bound of the sum of sd_{t-1}(x_t).
+# Lemma 4 of Chowdhury and Gopalan: a bound on the sum of sd_{t-1}(x_t).
 sum_of_sd <- function(t, gamma) sqrt(4 * (t + 2) * gamma)
 
 regret_igp_ucb <- function(rounds, gain, B, R, delta = 0.1, noise_var = NULL) {

@@ -58,8 +58,10 @@
 #' @param ... the theorem's own arguments, by name. `B` is a bound of the RKHS norm, `R` the sub-Gaussian scale of the
 #'   noise (its standard deviation, if Gaussian).
 #' @section Gains: An upper bound from [information_gain()] is a suitable `gain`. For `"constraints_noiseless"` and
-#'   `"constraints_noisy"`, `epoch` numbers are enough. `"cpd"`, and `"cpd_finite"` without `constant`, use no gain.
-#' @return A numeric vector of length `rounds`, in units of the reward (for a violation: of the constraint).
+#'   `"constraints_noisy"`, `epoch` numbers are enough. `"cpd"`, and `"cpd_finite"` without `constant` or of pairs, use
+#'   no gain.
+#' @return A numeric vector of length `rounds`, in units of the reward (for a violation or a margin: of the constraint;
+#'   `"cpd_finite"` can also return a number of pairs).
 #' @section Errors: A missing argument, one that is out of range, or one that the theorem does not have is a
 #'   `gpbandits_error`.
 #' @section Warnings: Arguments outside the theorem's conditions give a warning of class `gpbandits_outside_theorem`.
@@ -94,8 +96,8 @@ regret_bound <- function(theorem = c("srinivas1", "srinivas2", "srinivas3", "igp
   given <- list(...)
   known <- setdiff(names(formals(formula)), c("rounds", "gain"))
   check_theorem_arguments(given, known, theorem)
-  # (A rate without its constant takes no gain.)
-  is_rate <- theorem == "cpd_finite" && missing(gain) && is.null(given$constant)
+  # (A rate without its constant, or a number of pairs, does not use the gain.)
+  is_rate <- theorem == "cpd_finite" && missing(gain) && (is.null(given$constant) || identical(given$quantity, "pairs"))
   if (is_rate || !"gain" %in% names(formals(formula))) {
     return(do.call(formula, c(list(rounds = rounds), given), quote = TRUE))
   }
@@ -193,7 +195,7 @@ regret_gp_ts <- function(rounds, gain, B, R, arms = NULL, d = NULL, side = NULL,
     (4 * B + 11) * c_t / anti_concentration * sqrt(2 * t * log(2 / delta))
 }
 
-# log |D_t|: the arms, or the discretisation of [0, side]^d (at least one point).
+# log |D_t|: the number of arms, or the size of the discretisation of [0, side]^d (at least one point).
 log_discretisation <- function(t, B, arms, d, side, L) {
   if (!is.null(arms)) {
     if (!is.null(c(d, side, L))) stop_unused("arms", "`d`, `side` or `L` is given too")
@@ -208,7 +210,7 @@ log_discretisation <- function(t, B, arms, d, side, L) {
   pmax(0, d * log(B * L * side * d * t^2))
 }
 
-# What the theorems of Verma et al. bound: sum of nu_t sd_{t-1}(x_t).
+# The quantity that the theorems of Verma et al. bound: the sum of nu_t sd_{t-1}(x_t).
 delayed_sum <- function(rounds, gain, p, beta) {
   c1 <- sqrt(2 * p$variance / log1p(p$variance / p$noise_var))
   c1 * beta * sqrt(seq_len(rounds) * gain[-1]) + p$m * p$B_y / p$sum_factor * c1^2 * gain[-1]
@@ -220,7 +222,7 @@ check_delays <- function(noise_var, B, R, B_y, m, rho, delta, variance, any_nois
             m = check_count(m, "m", lower = 0),
             rho = check_number(rho, "rho", lower = 0, upper = 1, open_lower = TRUE),
             delta = check_delta(delta), variance = check_positive(variance, "variance"))
-  # Twice the proof of Theorem 1 drops 1 / sqrt(lambda).
+  # In two steps, the proof of Theorem 1 omits 1 / sqrt(lambda).
   p$sum_factor <- if (check_flag(any_noise_var)) p$noise_var else 1
   p$noise_scale <- (p$R + p$B_y) / sqrt(p$sum_factor)
   if (!any_noise_var && (p$noise_var <= 1 || p$variance > 1)) {
@@ -258,13 +260,22 @@ regret_ts_sdf_context <- function(rounds, gain, noise_var, B, R, B_y, m, rho, ar
     share * (4 * p$B + 11 * c_t) * sqrt(2 * t * log(2 / p$delta)) + p$B * pi^2 / 3
 }
 
-# Rounds as whole epochs and the rest.
+# Splits the rounds into complete epochs and the remaining rounds.
 split_epochs <- function(rounds, epoch, epochs) {
   epoch <- check_count(epoch, "epoch")
   needed <- ceiling(rounds / epoch)
   epochs <- if (is.null(epochs)) needed else check_count(epochs, "epochs", lower = needed)
   t <- seq_len(rounds)
   list(size = epoch, count = epochs, whole = t %/% epoch, rest = t %% epoch)
+}
+
+# Checks that the regulariser, if one is given, is the one that the theorem requires.
+check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
+  if (is.null(noise_var)) return(invisible())
+  needed <- 1 + 2 / horizon
+  if (abs(check_positive(noise_var, "noise_var") - needed) > 1e-6 * needed) {
+    warn_outside_theorem(theorem, sprintf("`noise_var` = 1 + 2/%s = %g", letter, needed), format(noise_var, digits = 4))
+  }
 }
 
 regret_constraints_noiseless <- function(rounds, gain, B, R, epoch, delta = 0.1, epochs = NULL,
@@ -277,7 +288,7 @@ regret_constraints_noiseless <- function(rounds, gain, B, R, epoch, delta = 0.1,
   quantity <- check_choice(quantity, c("regret", "violation"))
   epoch <- split_epochs(rounds, epoch, epochs)
   s <- seq_along(gain) - 1
-  # Lemma 1 there: what an epoch has cost after s = 0..S rounds.
+  # Lemma 1 of the paper: the regret of an epoch after s = 0..S rounds.
   cost <- 4 * (B + R * sqrt(2 * (gain + 1 + log(epoch$count / delta)))) * sqrt((s + 2) * gain)
   full <- if (epoch$size < length(cost)) cost[epoch$size + 1] else 0
   if (quantity == "regret") return(epoch$whole * full + cost[epoch$rest + 1])
@@ -292,22 +303,24 @@ regret_constraints_noiseless <- function(rounds, gain, B, R, epoch, delta = 0.1,
 regret_constraints_noisy <- function(rounds, gain, B, R, epoch, step, Q, M, slater, count = 1,
                                      delta = 0.1, epochs = NULL, quantity = "regret", noise_var = NULL) {
   check_fixed_regulariser(noise_var, check_count(epoch), "Theorem 2 of Shi and Eryilmaz", "S")
-  B <- check_number(B, lower = 0)
   R <- check_number(R, lower = 0)
-  step <- check_positive(step)
-  Q <- check_number(Q, lower = 0)
-  M <- check_number(M, lower = 0)
-  slater <- check_positive(slater)
   count <- check_count(count)
   delta <- check_delta(delta)
-  quantity <- check_choice(quantity, c("regret", "violation"))
+  quantity <- check_choice(quantity, c("regret", "violation", "margin"))
   epoch <- split_epochs(rounds, epoch, epochs)
   S <- epoch$size
   gamma <- gain[min(S, rounds) + 1]
   a <- sqrt(4 * count) + sqrt(log(2 * epoch$count / delta))
   width <- R * sqrt(2 * (gamma + 1 + log(2 * epoch$count / delta)))
   spread <- sqrt((S + 2) * gamma)
-  kappa <- multiplier_bound(S, B, R, a, width, spread, step, Q, M, slater, count)
+  margin <- 4 * width * spread / S + 2 * R * a / sqrt(S)
+  if (quantity == "margin") return(rep(margin, rounds))
+  B <- check_number(B, lower = 0)
+  step <- check_positive(step)
+  Q <- check_number(Q, lower = 0)
+  M <- check_number(M, lower = 0)
+  room <- check_positive(slater) - margin
+  kappa <- multiplier_bound(S, B, R, a, width, spread, step, Q, M, room, count)
   if (quantity == "violation") {
     return(ifelse(epoch$whole > 0, S * kappa / step, 0) + 2 * R * a * sqrt(S) * epoch$whole +
              sqrt(count) * M * epoch$rest)
@@ -318,9 +331,8 @@ regret_constraints_noisy <- function(rounds, gain, B, R, epoch, step, Q, M, slat
   epoch$whole * per_epoch + 2 * Q * epoch$rest
 }
 
-# Equation 33; Inf if Slater's condition is too weak for the theorem.
-multiplier_bound <- function(S, B, R, a, width, spread, step, Q, M, slater, count) {
-  room <- slater - 4 * width * spread / S - 2 * R * a / sqrt(S)
+# Equation 33; Inf if `room`, the remaining Slater margin, is too small for the theorem.
+multiplier_bound <- function(S, B, R, a, width, spread, step, Q, M, room, count) {
   if (room <= 0) return(Inf)
   step * (sqrt(count) * M + 2 * R * a / sqrt(S)) +
     (2 * Q + 4 * (B + width) * spread / S + count * step * M^2 + 4 * step * R^2 * a^2 / S) / room
@@ -340,7 +352,7 @@ regret_theorems <- function() list(
   adaptive_lengthscale = regret_adaptive
 )
 
-# ---- the pages of formulas ----------------------------------------------------
+# ---- formulas of the help pages -----------------------------------------------
 
 #' Regret bounds of GP-UCB, IGP-UCB, Thompson sampling and delayed feedback
 #'
@@ -460,13 +472,14 @@ NULL
 #'   which is \eqn{K^{0.214}T^{0.786}}{K^0.214 T^0.786} for \eqn{\nu = 5/2, d = 1}{nu = 5/2, d = 1}.
 #'
 #' @section Abrupt changes, Lemma A.1: `"cpd_finite"` (`nu, d, Delta, B, R, explore = sqrt(3), D = 1, constant = NULL,
-#'   change_points = NULL, variance = 1, noise_var = NULL`) is Lemma A.1 of Avanesov, for finite \eqn{T}.
+#'   change_points = NULL, variance = 1, noise_var = NULL`; also `quantity = "regret"` and `failure = NULL`, see below)
+#'   is Lemma A.1 of Avanesov, for finite \eqn{T}.
 #'
 #'   * Norms are at most `B` \eqn{= F}, and the noise is sub-Gaussian with `R` \eqn{= g}.
 #'   * \eqn{\sigma^2 = 6g^2\log T}{s2 = 6 g^2 log T}, \eqn{\xi}{xi} = `explore`, and `D` \eqn{\ge 1}{>= 1} is that of
 #'     (A.3).
-#'   * \eqn{n^*}{n*} is that of [detection_size()] at failure probability \eqn{4/T^3}{4/T^3}. Its \eqn{C} = `constant`
-#'     depends on the kernel and the ridge and is unknown.
+#'   * \eqn{n^*}{n*} is the number of pairs that a change needs, at failure probability \eqn{4/T^3}{4/T^3}; see below.
+#'     Its \eqn{C} = `constant` depends on the kernel and the ridge and is unknown.
 #'
 #'   Without `constant` (then 1) the result is the lemma as printed: a **rate, not a bound**, for growth in \eqn{T},
 #'   \eqn{K} and \eqn{\Delta}{Delta}. `gain` is not used. With \eqn{q} as above it is
@@ -478,6 +491,27 @@ NULL
 #'
 #'   A warning is given if the periods are too short (A.6), that is, unless
 #'   \deqn{n^*(2/\xi + 1/\xi^2)\sqrt{2\max T_i} \le \min T_i.}{n* (2/xi + 1/xi^2) sqrt(2 max T_i) <= min T_i.}
+#'
+#' @section Sample size for detecting a change: `quantity = "pairs"` of `"cpd_finite"` returns \eqn{n^*}{n*} for every
+#'   round: the number of uniformly sampled pairs in each half of the detector's window ([change_statistic()]) from
+#'   which on a change is detected and no false alarm is raised, with high probability (Lemma C.3, Equation C.13).
+#'
+#'   \deqn{n^* = 2\Bigl(\frac{C(F^2 + x^2g^2)}{\Delta^2}\Bigr)^{1 + 1/(2\nu + d)},\qquad 4e^{-x} =
+#'   \mathtt{failure}.}{n* = 2 (C (F^2 + x^2 g^2) / Delta^2)^(1 + 1 / (2 nu + d)), with 4 exp(-x) = failure.}
+#'
+#'   `failure` is the failure probability of one test, a number in (0, 1); `NULL`, the default, is
+#'   \eqn{4/T^3}{4/T^3}. \eqn{C} = `constant` (`NULL` is 1) depends on the kernel and on \eqn{c}, and its value is
+#'   unknown. The formula shows how \eqn{n^*}{n*} grows as the change gets smaller. The threshold and the ridge are
+#'
+#'   \deqn{\theta_n = C(F^2 + x^2g^2)n^{-(2\nu+d)/(2\nu+d+1)},\qquad c\,n^{1/(2\nu+d+1)}.}{theta_n = C (F^2 + x^2 g^2)
+#'   n^(-(2 nu + d) / (2 nu + d + 1)), and c n^(1 / (2 nu + d + 1)).}
+#'
+#'   Two steps of the proof are printed with constants that are too small. A squared distance is at most twice, not
+#'   once, the sum of two squares, so that (C.4) ends in \eqn{4\Delta_f^2}{4 Delta_f^2}. For the same reason (C.10)
+#'   holds as
+#'   \deqn{\hat\Delta^2 \ge \tfrac12\Delta^2 - 2\Delta_{f_1}^2 - 2\Delta_{f_2}^2.}{Delta_hat^2 >= Delta^2 / 2 - 2
+#'   Delta_f1^2 - 2 Delta_f2^2.}
+#'   Both change \eqn{C} only, and not the rates.
 #'
 #' @section Abrupt changes, a bound: Give `"cpd_finite"` a `constant` that holds, and a `gain` that is an upper bound at
 #'   noise \eqn{\sigma^2}{s2}. The result is then the proof's bound with probability \eqn{1 - 7/T}{1 - 7/T}, for kernels
@@ -502,14 +536,14 @@ NULL
 #'   delays is the same. (Original result, not peer-reviewed.)
 #'
 #' @section A prior that drifts: `"fade"` (`noise_var, arms, delta = 0.1, variance = 1`) is the dynamic regret of
-#'   [change_fade()] with `width_srinivas_finite(delta)` on arms, if \eqn{f} drifts as the kernel states. It is the
-#'   formula of `"srinivas1"` with the **realised** information \eqn{I_T} as `gain` (`$information_gain()` after each
-#'   round). It holds with probability \eqn{1-\delta}{1 - delta}. The reason: given the past, \eqn{f_t(x)} is normal
-#'   with the posterior's mean and standard deviation, with or without drift. It is linear in \eqn{T}, because \eqn{I_T}
-#'   is. (Original result, not peer-reviewed.)
+#'   `change_oracle(rate = )` with `width_srinivas_finite(delta)` on arms, if \eqn{f} drifts as the kernel states. It is
+#'   the formula of `"srinivas1"` with the **realised** information \eqn{I_T} as `gain` (`$information_gain()` after
+#'   each round). It holds with probability \eqn{1-\delta}{1 - delta}. The reason: given the past, \eqn{f_t(x)} is
+#'   normal with the posterior's mean and standard deviation, with or without drift. It is linear in \eqn{T}, because
+#'   \eqn{I_T} is. (Original result, not peer-reviewed.)
 #'
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
-#' @seealso [regret_bound()]; [gp_ucb_cpd()], [detection_size()], [gp_ucb_drift()]; `"bpe"` with `variation` in
+#' @seealso [regret_bound()]; [gp_ucb_cpd()], [calibrate_detector()], [gp_ucb_drift()]; `"bpe"` with `variation` in
 #'   [regret_bounds_designs].
 #' @concept non-stationary bandit
 #' @concept change-point detection
@@ -576,6 +610,21 @@ NULL
 #'   \deqn{S\kappa/\mu + 2Rla\sqrt S.}{S kappa / mu + 2 R l a sqrt(S).}
 #'   Inside an epoch each round adds at most \eqn{2Q} to the regret and \eqn{\sqrt m M}{sqrt(m) M} to the violation. The
 #'   theorem needs a positive denominator in \eqn{\kappa}{kappa}. Otherwise the bound is `Inf`.
+#'
+#' @section Slater's condition: Theorem 2 needs a point whose margin `slater` is larger than
+#'
+#'   \deqn{4R\sqrt{2(\gamma_S+1+\log(2L/\delta))}\,\frac{\sqrt{(S+2)\gamma_S}}{S} + 2R\Bigl(\sqrt{4m/S} +
+#'   \sqrt{\log(2L/\delta)/S}\Bigr).}{4 R sqrt(2 (gamma_S + 1 + log(2 L / delta))) sqrt((S + 2) gamma_S) / S + 2 R
+#'   (sqrt(4 m / S) + sqrt(log(2 L / delta) / S)).}
+#'
+#'   `quantity = "margin"` returns this number for every round, in units of the constraints; `B`, `step`, `Q`, `M` and
+#'   `slater` are not used. The first term is the uncertainty about the target within an epoch, the second the noise of
+#'   the constraints' average (the result at `gain = 0`).
+#'
+#'   The paper has two experiments with noisy constraints. The condition holds for the data rates (E.2.2): the margin is
+#'   2 where all rates are 0, and at most 1.652 is needed, whatever the kernel. It does not hold for the small feasible
+#'   region (E.1.2), whose margin is at most 0.05. This is one of the theorem's conditions: the regulariser of the
+#'   experiments and their reuse of data are outside it.
 #'
 #' @section Outcome constraints and penalties: `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf,
 #'   D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`) is for [baseline_constrained()]. With an
@@ -646,7 +695,7 @@ NULL
 #'   Iwazaki and Takeno 2025.)
 #'
 #' @section Clipped rewards: `"clip"` (`noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1`) is the bound with
-#'   [width_clip()] and `rewards_clip(moment = , rounds = T)`.
+#'   [width_realized()] of `rewards_robust(moment = , rounds = T)`, see [rewards-clipped].
 #'
 #' @section Successes, counts and comparisons: `"glm"` (`noise_var, B, width, link = "logit", mean = 0, variance = 1`)
 #'   is UCB with [width_glm()], whose width \eqn{r_t} is `width`. It bounds the regret of the latent \eqn{f} by

@@ -1,8 +1,9 @@
 # Sampling distributions of the response types, for checks of the model. Layer: model.
 
-# What a rule for rewards says of one of them, given f: `log_p(y, size, f)`, `below(y, size, f)` (the distribution
-# function), `discrete` (are they whole numbers?), `weight(y, size, f)` (of its site; NULL: minus the curvature of
-# log_p), `constant(y, size)` (log scores of each by a constant that is fitted to the others). `noise_var`: of readings.
+# The sampling distribution of a response type, given f. `log_p(y, size, f)` is the log density, and `below(y, size, f)`
+# the distribution function. `discrete`: are the rewards integers? `weight(y, size, f)` is the weight of the
+# pseudo-observation; NULL means minus the second derivative of log_p. `constant(y, size)` is the log score of each
+# reward under a constant fitted to the other rewards. `noise_var`: the variance of a measurement.
 new_sampling <- function(log_p, below, constant, discrete = TRUE, weight = NULL) {
   list(log_p = log_p, below = below, constant = constant, discrete = discrete, weight = weight)
 }
@@ -22,7 +23,7 @@ sampling_of_counts <- function(rewards, noise_var) {
 
 sampling_of_levels <- function(rewards, noise_var) {
   ends <- c(-Inf, rewards$cuts, Inf)
-  # (By the smaller tail, which has the digits.)
+  # (The smaller tail is used because it is more accurate.)
   log_p <- function(y, size, f) {
     upper <- ends[y + 1] - f
     lower <- ends[y] - f
@@ -38,7 +39,7 @@ sampling_of_levels <- function(rewards, noise_var) {
   new_sampling(log_p, function(y, size, f) stats::plogis(ends[y + 1] - f), constant)
 }
 
-# (The weight of a step towards the mode, as the core has it: minus the curvature may be negative.)
+# (The weight is that of a step towards the mode, as in the core: minus the second derivative may be negative.)
 sampling_of_outliers <- function(rewards, noise_var) {
   df <- rewards$df
   sd <- sqrt(noise_var)

@@ -14,9 +14,11 @@
 #'   logistic function.
 #' * `rewards_robust(df)`: measurements of \eqn{f} with outliers. The noise is Student's t with `df` degrees of freedom
 #'   and scale \eqn{\sqrt\lambda}{sqrt(lambda)}, where \eqn{\lambda}{lambda} is the bandit's `noise_var`.
+#' * `rewards_robust(clip = )`, or `moment` and `rounds`: no likelihood, but rewards that are clipped, with Gaussian
+#'   noise. See [rewards-clipped]; the rest of this page is about the other rules.
 #'
 #' A string is the constructor with its defaults: `rewards = "binary"` is `rewards_binary()`. For comparisons and
-#' rankings see [rewards_preferences()], for heavy tails [rewards_clip()]. The posterior is approximated by a Gaussian;
+#' rankings see [rewards_preferences()], for heavy tails [rewards-clipped]. The posterior is approximated by a Gaussian;
 #' [rewards_details] has the approximations, refits and engines.
 #'
 #' @section Predictions: `$posterior()`, `predict()`, `$best()` and `$history()` are about a reward of size 1.
@@ -36,7 +38,7 @@
 #'
 #'   * `noise_var`, which is 1 internally. `rewards_robust()` needs it.
 #'   * `outputs`, `constraints`, and `failures = "avoid"` or `"doubt"`.
-#'   * [change_detect()], [change_event()], and [change_fade()] by drift (its weights are powers of the likelihood).
+#'   * [change_detect()], and [change_oracle()] with a `rate` of drift (its weights are powers of the likelihood).
 #'   * Algorithms that are rules over several posteriors.
 #'   * [policy_kg()] and [policy_repeats()], which need \eqn{\lambda}{lambda}. Neither works with `rewards_robust()`.
 #'   * Widths except [width_constant()], [width_function()] and [width_glm()].
@@ -53,7 +55,7 @@
 #'   do not hold here. Nothing is proved for levels, ties, rankings and outliers.
 #'
 #'   Without these rules there are two more bounds: for rewards in an interval, such as proportions \eqn{k/n}, see
-#'   [width_amm()]; for outliers, see [rewards_clip()].
+#'   [width_amm()]; for outliers, see [rewards-clipped].
 #' @param link link function: `"logit"` (default) or `"probit"`.
 #' @param direction `"maximize"` (default) or `"minimize"` the expected reward.
 #' @param levels names of the levels, the worst first, or their number.
@@ -61,6 +63,13 @@
 #'   `NULL` (default): levels are equally probable at \eqn{f = 0}.
 #' @param approximation `"laplace"` (default) or `"variational"`. [width_glm()] needs `"laplace"`.
 #' @param df degrees of freedom, a number > 0, by default 4. The smaller it is, the less outliers count.
+#' @param clip instead of `df`: where rewards are clipped, a number > 0 in units of the reward. `NULL` (default): not
+#'   clipped, or by the formula of [rewards-clipped] if `moment` and `rounds` are given.
+#' @param moment bound \eqn{v} of the rewards' raw moment of order \eqn{1 + \alpha}{1 + alpha}, a number > 0, see
+#'   [rewards-clipped]. `NULL` (default): not used. `width_realized(R = )` needs it.
+#' @param alpha \eqn{\alpha}{alpha}, where \eqn{1 + \alpha}{1 + alpha} is the order of the moment, a number in (0, 1\],
+#'   by default 1.
+#' @param rounds the horizon \eqn{T}, an integer >= 1. `NULL` (default): `clip` is given, or nothing is clipped.
 #' @return An object of class `bandit_rewards`.
 #' @section Many rewards at once: `$add()` of points with their rewards records in the history the prediction before
 #'   each reward, which takes a fit per row. `$add()` without rewards and one `$observe()` take one fit in total.
@@ -69,7 +78,7 @@
 #' @references Rasmussen and Williams (2006), Gaussian processes for machine learning, section 3.4
 #'   <http://gaussianprocess.org/gpml/>; Opper and Archambeau (2009), The variational Gaussian approximation revisited,
 #'   Neural Computation 21.
-#' @seealso [rewards_preferences()], [rewards_clip()], [width_glm()].
+#' @seealso [rewards_preferences()], [rewards-clipped], [width_glm()].
 #' @concept A/B test
 #' @concept binary outcomes
 #' @concept Poisson counts
@@ -164,26 +173,22 @@ rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "mini
   new_part("bandit_rewards", "ordinal")
 }
 
-#' @rdname rewards
-#' @export
-rewards_robust <- function(df = 4) new_part("bandit_rewards", "robust")
-
-# What a rule for rewards states of itself:
-#   title       for people;
-#   likelihood  NULL where noise is Gaussian, else the core's settings of the likelihood;
-#   noise       does it need the bandit's noise_var?
-#   response    a function of f: the expected reward;
-#   latent      its inverse, infinite beyond what can be expected;
-#   expected    what an expected reward is, for people;
-#   sampling    how they are drawn, given f: a function of the rewards and noise_var, see new_sampling();
-#   outcome     a function that checks rewards and their sizes, and returns the rewards as numbers;
-#   compares    are rewards comparisons of queries?
-#   ranks       of several at once?
-#   has_norm_bound  is width_glm() proved for them?
-#   concave     is the log likelihood, so that a low rank has a certificate?
-#   parameters  what refits fit besides: NULL, or `names` of settings, `ranges(rewards, first)` (rows of
-#               extra_range()), and `set(rewards, values)`
-#   refits      can hyperparameters be refitted, and (refits_mean) the prior mean with them?
+# The traits of a response type:
+#   `title`       a name for users.
+#   `likelihood`  NULL for Gaussian noise, else the core's settings of the likelihood.
+#   `noise`       does it use the bandit's noise_var?
+#   `response`    a function of f: the expected reward.
+#   `latent`      the inverse of `response`, infinite outside the range of expected rewards.
+#   `expected`    a description of the possible expected rewards for users.
+#   `sampling`    the distribution of rewards given f: a function of the rewards and noise_var, see new_sampling().
+#   `outcome`     a function that checks rewards and their sizes, and returns the rewards as numbers.
+#   `compares`    are rewards comparisons of queries?
+#   `ranks`       are rewards rankings of several queries?
+#   `has_norm_bound`  is width_glm() proved for this type?
+#   `concave`     is the log likelihood concave? If so, a low rank has a certificate.
+#   `parameters`  parameters that refits also fit: NULL, or a list of `names` of settings, `ranges(rewards, first)`
+#               (rows of extra_range()), and `set(rewards, values)`.
+#   `refits`      can hyperparameters be refitted? `refits_mean`: can the prior mean be refitted with them?
 rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, latent = NULL,
                        expected = "a number", sampling = NULL, outcome = NULL,
                        compares = FALSE, ranks = FALSE, has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
@@ -264,7 +269,7 @@ rewards_entries <- list(
 
 check_direction <- function(direction) check_choice(direction, c("maximize", "minimize"))
 
-# (None in objects that were made before there was a choice.)
+# (Objects of versions without this choice have NULL here.)
 check_approximation <- function(approximation) {
   if (!is.null(approximation)) check_choice(approximation, c("laplace", "variational"))
 }
@@ -289,7 +294,7 @@ check_cuts <- function(cuts, count) {
   as.double(cuts)
 }
 
-# The mean number of a level, given f, and where f gives it that mean.
+# The expected level given f, and below the value of f for an expected level.
 expected_level <- function(f, cuts) 1 + rowSums(stats::plogis(outer(as.vector(f), cuts, "-")))
 
 latent_of_level <- function(level, cuts) {
@@ -302,12 +307,12 @@ latent_of_level <- function(level, cuts) {
 
 direction_words <- function(rewards) if (identical(rewards$direction, "minimize")) ", minimised" else ""
 
-# ---- what a reward can be -------------------------------------------------------
+# ---- checks of rewards ----------------------------------------------------------
 
-# Weights beyond these leave nothing of a prior beside them in double precision.
+# With larger weights, the prior has no influence in double precision.
 most_events <- 1e12
 
-# (TRUE and FALSE are successes, too.)
+# (TRUE and FALSE are accepted as successes and failures.)
 check_outcomes <- function(reward, count) {
   if (is.logical(reward)) reward <- as.double(reward)
   check_numbers(reward, "reward", lengths = count, lower = 0, upper = most_events)
@@ -363,12 +368,12 @@ check_sizes <- function(size, count) {
 
 # ---- in a bandit ----------------------------------------------------------------
 
-# Is the expected reward another function of f than f itself?
+# Does the expected reward differ from f?
 has_response <- function(config) {
   has_likelihood(config) && !compares_queries(config) && !identical(trait(config$rewards, "response"), identity)
 }
 
-# As the core takes it.
+# The likelihood in the form that the core expects.
 core_likelihood <- function(config) {
   if (!has_likelihood(config)) return(NULL)
   c(trait(config$rewards, "likelihood"), list(compares = trait(config$rewards, "compares"),
@@ -376,7 +381,7 @@ core_likelihood <- function(config) {
                                               variational = is_variational(config$rewards)))
 }
 
-# The noise variance of a bandit with these rewards, which may have been left out.
+# The noise variance of a bandit with these rewards; it may be missing.
 check_noise_for <- function(rewards, noise_var) {
   if (is.null(rewards) || trait(rewards, "noise")) return(check_positive(noise_var))
   if (!missing(noise_var) && !is.null(noise_var)) {
@@ -385,7 +390,8 @@ check_noise_for <- function(rewards, noise_var) {
   1
 }
 
-# Numbers in units of the reward that must be one of f's: levels become one, slopes and shares of a maximum do not.
+# Checks settings in units of the reward that are converted to units of f. Levels can be converted; Lipschitz constants
+# and proportions of a maximum cannot.
 check_units <- function(config, refuse) {
   if (!has_response(config)) return(invisible())
   expected <- trait(config$rewards, "expected")
@@ -408,15 +414,15 @@ as_stand_in <- function(rewards, value, refuse) {
 
 # ---- from f to rewards ----------------------------------------------------------
 
-# A data.frame of `mean` and `sd` of the core's f, as users see them. On the reward's scale of E(y | f), by quadrature,
-# with `lower` and `upper` where a `level` is given.
+# Converts `mean` and `sd` of the core's f to the user's scale. On the scale of rewards, they are the moments of E(y |
+# f), by quadrature; with `level`, `lower` and `upper` are added.
 in_scale_of_rewards <- function(frame, config, scale = "reward", level = NULL) {
   if (is_reflected(config)) frame$mean <- -frame$mean
   response <- if (scale == "latent" || compares_queries(config)) identity else trait(config$rewards, "response")
   on_response(frame, response, level)
 }
 
-# Mean and sd of a function of f, by quadrature, with its values at the ends of f's interval.
+# The mean and sd of a function of f by quadrature, with its values at the ends of f's interval.
 on_response <- function(frame, response, level = NULL) {
   z <- if (!is.null(level)) stats::qnorm(1 - (1 - level) / 2)
   mean <- frame$mean
@@ -434,7 +440,7 @@ on_response <- function(frame, response, level = NULL) {
   cbind(frame, lower = response(mean - z * sd), upper = response(mean + z * sd))
 }
 
-# Nodes and weights that integrate against the standard normal density (Golub and Welsch 1969).
+# Nodes and weights of quadrature with the standard normal density (Golub and Welsch 1969).
 normal_rule <- function(n) {
   jacobi <- matrix(0, n, n)
   jacobi[cbind(1:(n - 1), 2:n)] <- jacobi[cbind(2:n, 1:(n - 1))] <- sqrt(seq_len(n - 1))
@@ -444,15 +450,15 @@ normal_rule <- function(n) {
 
 fine_rule <- normal_rule(32)
 
-# ---- telling ----------------------------------------------------------------------
+# ---- parameters of the likelihood, and checks of observations ---------------------
 
-# Rows of start, bounds, likely bounds, and the normal prior's mean and sd.
+# Rows of start, bounds, likely bounds, and the mean and sd of a normal prior.
 extra_range <- function(start, lower, upper, likely_lower, likely_upper, mean, sd) {
   cbind(start = start, lower = pmin(lower, start), upper = pmax(upper, start), likely_lower = likely_lower,
         likely_upper = likely_upper, mean = mean, sd = sd)
 }
 
-# Cuts between levels: the first one, and the logarithms of the steps to the others.
+# The cuts between levels as parameters: the first cut, and the logarithms of the steps to the next ones.
 ranges_of_cuts <- function(rewards, first) {
   steps <- function(cuts) c(cuts[1], log(diff(cuts)))
   more <- length(rewards$cuts) - 1
@@ -465,7 +471,7 @@ set_cuts <- function(rewards, values) {
   rewards
 }
 
-# How far apart two points must be that are no tie, in logarithms.
+# The range of log(tau), where tau is the difference of f below which a tie is likely.
 ranges_of_tau <- function(rewards, first) {
   extra_range(log(rewards$tau), log(1e-3), log(20), log(0.1), log(3), log(first$tau), 1)
 }
@@ -475,7 +481,7 @@ set_tau <- function(rewards, values) {
   rewards
 }
 
-# They stand before the last parameter, the noise that there is none of.
+# Inserts the additional parameters before the last one, which is the noise (not used by this type).
 with_extras <- function(problem, extras) {
   last <- length(problem$start)
   for (name in c("start", "lower", "upper", "likely_lower", "likely_upper")) {

@@ -14,39 +14,41 @@
 #' A restart discards all data. Posterior, confidence width (with \eqn{t = 1} again) and detector start again. Rewards
 #' of earlier queries that arrive later are kept in the history and not used. These rules restart:
 #'
-#' * `change_detect()` (Algorithm 2 of Avanesov) detects changes in the uniform samples. After each reward of a uniform
-#'   query, [change_statistic()] compares the newest \eqn{q} uniform pairs with the \eqn{q} before them, for
-#'   \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}. The first statistic above `threshold(q)`
-#'   restarts the bandit. See "Detector" below.
-#' * `change_oracle()` restarts after the rounds `times` (the true changes, for comparison), or after every `every`
-#'   rounds.
-#' * `change_never()` explores uniformly and does not restart.
-#' * `change_event()` restarts when a reward differs from the posterior mean at its choice by more than
+#' * `change_detect(threshold, ridge)` (Algorithm 2 of Avanesov) detects changes in the uniform samples. After each
+#'   reward of a uniform query, [change_statistic()] compares the newest \eqn{q} uniform pairs with the \eqn{q} before
+#'   them, for \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}. The first statistic above
+#'   `threshold(q)` restarts the bandit. See "Detector" below.
+#' * `change_detect(delta = )` is the event trigger of Brunzema et al. It restarts when a reward differs from the
+#'   posterior mean at its choice by more than
 #'   \deqn{\sqrt{\rho_t}\sigma(x) + w_t.}{sqrt(rho_t) sd(x) + w_t.}
 #'
 #'   With \eqn{t} the number of rounds since the restart,
 #'   \deqn{\rho_t = 2\log(2\pi_t/\delta),\quad w_t = \sqrt{2\lambda\log(2\pi_t/\delta)},\quad \pi_t = \pi^2t^2/6.}{rho_t
 #'   = 2 log(2 pi_t / delta), w_t = sqrt(2 lambda log(2 pi_t / delta)), pi_t = pi^2 t^2 / 6.}
 #'
+#' * `change_oracle(times)` restarts after these rounds (the true changes, for comparison), and
+#'   `change_oracle(every = )` at regular intervals.
+#' * `change_never()` explores uniformly and does not restart.
 #' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()` since the
 #'   last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is called before each query, once a
 #'   reward has been observed since the restart.
 #'
-#' `change_fade()` discounts old rewards within the posterior instead, in one of three ways. Here \eqn{t} is the round
-#' of the next query and \eqn{s} that of an observation:
+#' If the pace of the changes is known, `change_oracle()` can discount old rewards within the posterior instead of
+#' restarting, in one of three ways. Here \eqn{t} is the round of the next query and \eqn{s} that of an observation:
 #'
-#' * `change_fade(window = )`: the posterior is that of the last `window` observations, those of the latest rounds among
-#'   all observed ones.
-#' * `change_fade(rate, by = "weights")`: with \eqn{\epsilon}{epsilon} = `rate`, an observation has noise variance
+#' * `change_oracle(window = )`: the posterior is that of the last `window` observations, those of the latest rounds
+#'   among all observed ones.
+#' * `change_oracle(rate = , by = "weights")`: with \eqn{\epsilon}{epsilon} = `rate`, an observation has noise variance
 #'   \deqn{\lambda(1-\epsilon)^{-(t-s)}.}{lambda (1 - epsilon)^-(t - s).}
 #'
-#' * `change_fade(rate)`: the prior is that of a drifting function, with \eqn{\epsilon}{epsilon} = `rate` and the kernel
+#' * `change_oracle(rate = )`: the prior is that of a drifting function, with \eqn{\epsilon}{epsilon} = `rate` and the
+#'   kernel
 #'   \deqn{k(x,x')(1-\epsilon)^{|t-t'|/2}.}{k(x, x') (1 - epsilon)^(|t - t'| / 2).}
 #'
 #'   Mean, standard deviation and draws are those of the function in round \eqn{t}, and the information gain is that of
 #'   this kernel.
 #'
-#' [refit_every()] with `change_fade()` fits to all rewards since the last restart, whatever their weight.
+#' [refit_every()] with `window` or `rate` fits to all rewards since the last restart, whatever their weight.
 #'
 #' @section Detector: For smoothness \eqn{\alpha}{alpha} and dimension \eqn{d} the paper uses the threshold and the
 #'   ridge
@@ -74,19 +76,20 @@
 #'   fit.
 #' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to continue. It must not draw random
 #'   numbers.
-#' @param explore \eqn{\xi}{xi}, a number >= 0. By default \eqn{\sqrt3}{sqrt(3)} for `change_detect()`, `change_never()`
-#'   and `change_oracle(times = )`, and 0 for the others.
+#' @param explore \eqn{\xi}{xi}, a number >= 0. By default \eqn{\sqrt3}{sqrt(3)} for `change_detect(threshold, ridge)`,
+#'   `change_never()` and `change_oracle(times)`, and 0 for the others.
 #' @param kernel the kernel of the detector. `NULL`, the default, is the bandit's kernel.
 #' @param dyadic if `TRUE`, only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tested. This is cheaper by a
 #'   factor that grows with \eqn{|U|}, and slower to detect a change. `FALSE`, the default, tests all, as in the paper.
 #' @param times,every rounds after which to restart: integers >= 1, or one integer >= 1 for regular intervals. Exactly
-#'   one of them is given; the other is `NULL` (default).
+#'   one of `times`, `every`, `window` and `rate` is given; the others are `NULL` (default).
 #' @param rate \eqn{\epsilon}{epsilon}, the proportion that is discounted in a round: a number in \[0, 1), where 0
-#'   discounts nothing. `NULL` (default): `window` is given.
+#'   discounts nothing. `NULL` (default): see `times`.
 #' @param by the part that is discounted: `"drift"` (default), the prior; or `"weights"`, the precision of the
 #'   observations.
-#' @param window instead of `rate`: the number of observations kept, an integer >= 1. `NULL` (default): `rate` is given.
-#' @param delta the failure probability, a number in (0, 1). 0.1 by default.
+#' @param window the number of observations kept, an integer >= 1. `NULL` (default): see `times`.
+#' @param delta the failure probability of the event trigger, a number in (0, 1). `NULL` (default): `threshold` and
+#'   `ridge` are given.
 #' @return An object of class `bandit_changes`.
 #' @section Errors: If `threshold`, `ridge` or `f` returns a wrong value, the round ends in an error and the bandit
 #'   remains as it was.
@@ -115,13 +118,14 @@ NULL
 
 new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
 
-# What a change rule states of itself: `resolved`: a function that completes its settings for the core; `of_domain`: it
-# keeps the domain that it began with.
-#   of_measurements  does it go by rewards, or by a drift, as Gaussian noise has them?
-#   lasting      how many of the last queries count (a window)
-#   reweighs     do old rewards count less?
-#   decay        the rate at which f itself changes; NULL: it does not
-#   title        for people
+# The traits of a change rule:
+#   `resolved`         a function that completes its settings for the core.
+#   `of_domain`        must the domain remain the initial one?
+#   `of_measurements`  does it assume Gaussian noise, in its use of rewards or in its drift model?
+#   `lasting`          the number of latest queries that are used (a window).
+#   `reweighs`         do old rewards have smaller weights?
+#   `decay`            the rate at which f changes; NULL: f does not change.
+#   `title`            a name for users.
 change_traits <- list(title = NULL, of_domain = FALSE, of_measurements = FALSE, lasting = Inf, reweighs = FALSE,
                       decay = NULL, resolved = function(changes) function(settings, config) settings)
 
@@ -160,7 +164,7 @@ change_entries <- list(
                               lasting = function(changes) changes$window)),
   weights = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
                  traits = list(title = "older rewards weigh less", reweighs = TRUE,
-                               # (The core has the factor of a round.)
+                               # (The core uses the factor by which a weight is multiplied in each round.)
                                resolved = function(changes) function(settings, config) {
                    settings$rate <- 1 - changes$rate
                    settings
@@ -182,7 +186,17 @@ check_explore <- function(explore) check_number(explore, "explore", lower = 0)
 
 #' @rdname changes
 #' @export
-change_detect <- function(threshold, ridge, explore = sqrt(3), kernel = NULL, dyadic = FALSE) {
+change_detect <- function(threshold, ridge, explore = if (is.null(delta)) sqrt(3) else 0, kernel = NULL,
+                          dyadic = FALSE, delta = NULL) {
+  if (!is.null(delta)) {
+    others <- c(threshold = !missing(threshold), ridge = !missing(ridge), kernel = !is.null(kernel),
+                dyadic = !isFALSE(dyadic))
+    if (any(others)) {
+      stop_argument(names(which(others))[1], "given together with `delta`",
+                    "left out: the event trigger has no detector")
+    }
+    return(new_changes("event"))
+  }
   threshold <- positive_function(threshold, "threshold")
   ridge <- positive_function(ridge, "ridge")
   new_changes("detect")
@@ -190,14 +204,20 @@ change_detect <- function(threshold, ridge, explore = sqrt(3), kernel = NULL, dy
 
 #' @rdname changes
 #' @export
-change_oracle <- function(times = NULL, explore = if (is.null(every)) sqrt(3) else 0, every = NULL) {
-  if (is.null(times) == is.null(every)) {
-    if (is.null(times)) stop_missing("times", "the rounds after which to restart, or `every` for regular intervals")
-    else stop_unused("times", "`every` is given too, and one of the two is enough")
+change_oracle <- function(times = NULL, explore = if (is.null(times)) 0 else sqrt(3), every = NULL, window = NULL,
+                          rate = NULL, by = c("drift", "weights")) {
+  given <- c("times", "every", "window", "rate")[!c(is.null(times), is.null(every), is.null(window), is.null(rate))]
+  if (length(given) != 1) {
+    stop_argument(if (length(given)) given[1] else "times",
+                  if (length(given)) sprintf("given together with `%s`", given[2]) else "NULL",
+                  "the only one of `times`, `every`, `window` and `rate` that is given")
   }
-  if (is.null(every)) return(new_changes("oracle"))
-  rounds <- check_count(every)
-  new_changes("every")
+  if (given != "rate" && !missing(by)) {
+    stop_argument("by", sprintf("given together with `%s`", given), "left out: it goes with `rate`")
+  }
+  rounds <- if (given == "every") check_count(every)
+  new_changes(switch(given, times = "oracle", rate = if (check_choice(by, c("drift", "weights")) == "drift") "fade"
+                     else "weights", given))
 }
 
 #' @rdname changes
@@ -206,23 +226,7 @@ change_never <- function(explore = sqrt(3)) new_changes("never")
 
 #' @rdname changes
 #' @export
-change_event <- function(delta = 0.1, explore = 0) new_changes("event")
-
-#' @rdname changes
-#' @export
 change_function <- function(f, explore = 0) new_changes("function")
-
-#' @rdname changes
-#' @export
-change_fade <- function(rate = NULL, by = c("drift", "weights"), window = NULL, explore = 0) {
-  if (is.null(rate) == is.null(window)) {
-    if (is.null(rate)) stop_missing("rate", "a number in [0, 1), or `window`, the number of observations kept")
-    else stop_unused("rate", "`window` is given too, and one of the two is enough")
-  }
-  if (is.null(window)) return(new_changes(switch(check_choice(by, c("drift", "weights")), drift = "fade", "weights")))
-  if (!missing(by)) stop_unused("by", "it is used with `rate`, not with `window`")
-  new_changes("window")
-}
 
 #' @export
 print.bandit_changes <- function(x, ...) {
@@ -230,19 +234,19 @@ print.bandit_changes <- function(x, ...) {
   print_part(x, paste("changes:", trait(x, "title")), unclass(x)[names(x) != "kind"])
 }
 
-# The rule as the core takes it.
+# The rule in the form that the core expects.
 resolve_changes <- function(changes, config) {
   if (!is.null(changes)) trait(changes, "resolved")(unclass(changes), config)
 }
 
-# Where a bandit's detector averages the squared difference: over the domain, with all contexts that are known
-# beforehand, or over its own samples.
+# The set over which a bandit's detector averages the squared difference. It is the domain, with all contexts if these
+# are given in advance, and otherwise the detector's own samples.
 detector_average <- function(config, kernel) {
   if (length(config$context_names) && is.null(config$contexts)) return(list(kind = "sampled"))
   domain_average(config$domain, kernel, config$contexts)
 }
 
-# A user's f(history) as the core asks it: of the table of Fold::history_table().
+# A user's f(history) in the form in which the core calls it, with the table of BanditState::history_table().
 checked_restart <- function(f, config) {
   force(f)  # callers store the result where f came from
   force(config)
@@ -255,7 +259,7 @@ checked_restart <- function(f, config) {
   }
 }
 
-# Like `$history()`, for the queries since the last restart.
+# The same columns as `$history()`, for the queries since the last restart.
 segment_history <- function(table, config) {
   number <- function(column) replace(table[, column], is.nan(table[, column]), NA)
   inputs <- table[, 9 + seq_along(input_names(config)), drop = FALSE]

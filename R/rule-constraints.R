@@ -76,7 +76,7 @@ constraints_noisy <- function(count = 1, epoch, step, reuse = TRUE, epochs = NUL
 
 new_constraints <- function(kind) new_part("bandit_constraints", kind, parent.frame())
 
-# (Each is a column of the history and a multiplier beside another.)
+# (Each constraint adds a column to the history and a Lagrange multiplier.)
 most_constraints <- 1000
 
 constraint_settings <- alist(count = check_count(count, upper = most_constraints), epoch = check_count(epoch),
@@ -100,85 +100,13 @@ print.bandit_constraints <- function(x, ...) {
                                     if (identical(x$penalty, "polynomial")) "penalty_power"), names(x))])
 }
 
-# The width that an epoch's policy scales its draws or bounds with. Each epoch gets its share of delta
-# from the rule, which must know how many there are.
+# The width by which an epoch's policy scales its draws or bounds. The rule divides delta among the epochs, so the
+# number of epochs is required.
 epoch_width <- function(inner, B, R, delta, gain, epochs) {
   if (is.null(epochs)) stop_missing("epochs", "the number of epochs L, or `width` instead")
   (if (inner == "gp_ts") width_gp_ts else width_igp)(B, R, delta, gain)
 }
 
 inner_policy <- function(inner, width) if (inner == "gp_ts") policy_ts(width) else policy_ucb(width)
-
-#' Slater's condition for noisy long-term constraints
-#'
-#' `slater_condition()` checks a condition of the regret bound for noisy long-term constraints (Theorem 2 of Shi and
-#' Eryilmaz 2022). Slater's condition is that some point \eqn{y} satisfies all constraints with a margin,
-#' \eqn{g_j(y)\le-\epsilon}{g_j(y) <= -epsilon} for every \eqn{j}. The theorem needs
-#' \deqn{\epsilon > 4R\sqrt{2\tilde\gamma_S+2+2\log(2L/\delta)}\,\frac{\sqrt{(S+2)\tilde\gamma_S}}{S}
-#'   + 2R\Bigl(\sqrt{4m/S}+\sqrt{\log(2L/\delta)/S}\Bigr).}{epsilon > 4 R sqrt(2 gamma + 2 + 2 log(2 L / delta)) sqrt((S
-#' + 2) gamma) / S + 2 R (sqrt(4 m / S) + sqrt(log(2 L / delta) / S)).}
-#'
-#' There are \eqn{L} epochs of \eqn{S} rounds and \eqn{m} constraints. \eqn{\tilde\gamma_S}{gamma} is the information
-#' gain of \eqn{S} observations. The first term is the uncertainty about the target within an epoch, the second the
-#' noise of the constraints' average.
-#'
-#' The paper has two experiments with noisy constraints. The condition holds for the data rates (E.2.2):
-#' \eqn{\epsilon = 2}{epsilon = 2} where all rates are 0, and at most 1.652 is needed, whatever the kernel. It does not
-#' hold for the small feasible region (E.1.2), whose margin is at most 0.05.
-#'
-#' This is one of the theorem's conditions. The regulariser of the experiments and their reuse of data are outside it.
-#' The theorem has \eqn{\lambda = 1 + 2/S}{lambda = 1 + 2/S}, also in \eqn{\tilde\gamma_S}{gamma}; another `noise_var`
-#' gives a warning of class `gpbandits_outside_theorem`.
-#'
-#' @param epsilon the margin \eqn{\epsilon}{epsilon}, a number > 0 in units of the constraints.
-#' @param R the scale of the noise, a number >= 0: all noise is R-sub-Gaussian.
-#' @param gain \eqn{\tilde\gamma_S}{gamma}, a number >= 0 in nats; for example the last value of [information_gain()]
-#'   over `epoch` rounds.
-#' @param epoch,epochs the number of rounds in an epoch, \eqn{S}, and the number of epochs \eqn{L}: integers >= 1.
-#' @param delta the failure probability, a number in (0, 1). 0.1 by default.
-#' @param count the number of constraints \eqn{m}, an integer >= 1; 1 by default.
-#' @param noise_var the regulariser \eqn{\lambda}{lambda} of the run, to be compared with that of the theorem. `NULL`,
-#'   the default: no comparison.
-#' @return A data.frame of one row:
-#'
-#'   * `epsilon`, the margin,
-#'   * `needed`, the right-hand side,
-#'   * `learning` and `noise`, its two terms,
-#'   * `holds`, `TRUE` if `epsilon` is larger than `needed`.
-#' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
-#'   constraints, AISTATS, Theorem 2.
-#' @concept Slater condition
-#' @concept long-term constraints
-#' @concept constrained Bayesian optimization
-#' @seealso [gp_ucb_noisy_constraints()].
-#' @examples
-#' x <- seq(0, 6, length.out = 41)
-#' gain <- information_gain(kernel_matern(2.5, 1), x, noise_var = 1 + 2 / 20, rounds = 20)[20]
-#' slater_condition(epsilon = 0.05, R = 0.1, gain = gain, epoch = 20, epochs = 18)
-#' # the data rates: noise uniform on +- .2, and the largest gain that 20 points can have
-#' slater_condition(epsilon = 2, R = 0.2 / sqrt(3), gain = 10 * log1p(1 / 1.1), epoch = 20,
-#'                  epochs = 18)
-#' @export
-slater_condition <- function(epsilon, R, gain, epoch, epochs, delta = 0.1, count = 1, noise_var = NULL) {
-  epsilon <- check_number(epsilon, lower = 0, open_lower = TRUE)
-  R <- check_number(R, lower = 0)
-  gain <- check_number(gain, lower = 0)
-  epoch <- check_count(epoch)
-  check_fixed_regulariser(noise_var, epoch, "Theorem 2 of Shi and Eryilmaz", "S")
-  confidence <- log(2 * check_count(epochs) / check_delta(delta))
-  learning <- 4 * R * sqrt(2 * gain + 2 + 2 * confidence) * sqrt((epoch + 2) * gain) / epoch
-  noise <- 2 * R * (sqrt(4 * check_count(count) / epoch) + sqrt(confidence / epoch))
-  data.frame(epsilon = epsilon, needed = learning + noise, learning = learning, noise = noise,
-             holds = epsilon > learning + noise)
-}
-
-# The regulariser that a theorem fixes, against the one that was given (if one was).
-check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
-  if (is.null(noise_var)) return(invisible())
-  needed <- 1 + 2 / horizon
-  if (abs(check_positive(noise_var, "noise_var") - needed) > 1e-6 * needed) {
-    warn_outside_theorem(theorem, sprintf("`noise_var` = 1 + 2/%s = %g", letter, needed), format(noise_var, digits = 4))
-  }
-}
 
 register_family("bandit_constraints", constraint_entries, tag = "kind", prefix = "constraints_")

@@ -86,9 +86,12 @@ NULL
 
 new_pending <- function(kind) new_part("bandit_pending", kind, parent.frame())
 
-# What a pending rule states of itself: `noticed`: does anything know of a query before its reward? `replaces`: are
-# rewards that do not come replaced by a constant? `words`: for people.
-# `stands_in`: a value stands for a reward that is not known. `variance_knows`: sds are as if the rewards had come.
+# The traits of a pending rule:
+#   `noticed`         does a pending query affect later choices?
+#   `replaces`        are missing rewards replaced by a constant?
+#   `words`           a description for users.
+#   `stands_in`       is a value used for a reward that has not been observed?
+#   `variance_knows`  are the sds computed as if the pending rewards had been observed?
 pending_traits <- list(noticed = TRUE, replaces = FALSE, stands_in = FALSE, variance_knows = FALSE, words = NULL)
 
 pending_entries <- list(
@@ -143,7 +146,8 @@ print.bandit_pending <- function(x, ...) {
   invisible(x)
 }
 
-# As the core takes it: a Lipschitz constant is f's as the model has it, and estimated as long as that has no scale.
+# The rule in the form that the core expects. A Lipschitz constant is converted to the model's units; while these have
+# no scale, it is estimated.
 resolve_pending <- function(pending, config) {
   out <- unclass(pending)
   if (is.null(pending$lipschitz)) return(out)
@@ -157,9 +161,7 @@ describe_pending <- function(pending) trait(pending, "words")
 is_guarded <- function(pending) !is.null(pending$guard) && is.finite(pending$guard)
 
 goes_by_clock <- function(config) {
-  identical(.subset2(config$pending, "unit"), "time")     # `$` of a classed list is ten times as slow
+  identical(.subset2(config$pending, "unit"), "time")     # `$` of a classed list is ten times slower
 }
-
-# ---- clock times: NA where nobody gave them and nothing depends on them -----
 
 register_family("bandit_pending", pending_entries, tag = "kind", traits = pending_traits, prefix = "pending_")

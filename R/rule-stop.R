@@ -1,4 +1,4 @@
-# Stopping rules and the certificates of what they stop at. Layer: bandit.
+# Stopping rules and their certificates of the recommended point. Layer: bandit.
 
 #' Assumptions of a certificate of regret
 #'
@@ -17,7 +17,7 @@
 #'     the probability does not hold.
 #'   * Rewards with a likelihood, RKHS norm of the latent \eqn{f} at most `B`: [width_glm()], as the policy's width. The
 #'     gap is of the latent \eqn{f}.
-#'   * Rewards clipped by [rewards_clip()]: [width_clip()].
+#'   * Rewards clipped by [rewards_robust()]: [width_realized()] with that rule as `R`.
 #'   * A wrong model or wrong rewards: [width_ec()] and [width_corrupt()], if their base is one of the above. The gap of
 #'     [width_ec()] is \eqn{2\epsilon}{2 epsilon} more.
 #'
@@ -86,7 +86,7 @@ NULL
 #'   certificate. The cost is \eqn{O(t^3)}.
 #'
 #' @section Other rules:
-#'   * `stop_levels()` stops when [gp_lse()] has labelled every point. The certificate's `gap` is the `accuracy`.
+#'   * The string `"levels"` stops when [gp_lse()] has labelled every point. The certificate's `gap` is the `accuracy`.
 #'   * `stop_stalled(n)` stops when the largest reward has not grown for `n` rewards. There is no certificate.
 #'
 #' @section Certificates: `$certificate()` returns a list with
@@ -138,9 +138,12 @@ NULL
 
 new_stop <- function(kind) new_part("bandit_stop", kind, parent.frame())
 
-# What a stop rule states of itself: `certify`: the function that asks it; `of_intervals`: it goes by labels;
-# `by_rewards`: it goes by rewards alone, whatever chooses the points; `in_units`: it speaks of a gap in units of the
-# reward; `by_looks`: intervals that hold at fixed looks do for it, where it is told them.
+# The traits of a stopping rule:
+#   `certify`       the function that evaluates it.
+#   `of_intervals`  does it use the labels of points?
+#   `by_rewards`    does it use the rewards only, whatever algorithm chooses the points?
+#   `in_units`      does it use a gap in units of the reward?
+#   `by_looks`      are intervals sufficient that hold at fixed interim analyses, if the rule gives their rounds?
 stop_traits <- list(title = NULL, certify = NULL, of_intervals = FALSE, by_rewards = FALSE, in_units = TRUE,
                     by_looks = FALSE)
 
@@ -164,10 +167,10 @@ stop_entries <- list(
 
 check_tolerance <- function(tolerance) check_number(tolerance, "tolerance", lower = 0, open_lower = TRUE)
 
-# NULL: the policy's own.
+# NULL: the width of the policy.
 check_stop_width <- function(width) if (!is.null(width)) check_one_multiplier(width, drawn = FALSE)
 
-# The rounds after which a run asks; NULL: every one.
+# The rounds after which a run evaluates the rule; NULL: every round.
 check_stop_rounds <- function(at) {
   if (is.null(at)) return(NULL)
   at <- check_numbers(at, "at", lower = 1)
@@ -177,7 +180,7 @@ check_stop_rounds <- function(at) {
   as.double(at)
 }
 
-# A width for looks that are fixed beforehand must be told when they are.
+# If a width holds only for a number of interim analyses fixed in advance, the rule must give their rounds.
 check_looks <- function(rule, config, arg) {
   width <- if (is.null(rule$width)) config$policy$width else rule$width
   looks <- if (!is.null(width)) trait(width, "looks")
@@ -204,10 +207,6 @@ stop_emsr <- function(tolerance, width = NULL) new_stop("emsr")
 
 #' @rdname stopping
 #' @export
-stop_levels <- function() new_stop("levels")
-
-#' @rdname stopping
-#' @export
 stop_stalled <- function(n) new_stop("stalled")
 
 #' @export
@@ -219,7 +218,7 @@ print.bandit_stop <- function(x, ...) {
   invisible(x)
 }
 
-# A rule, or a function of what is asked after every round.
+# A stopping rule, or a function that is evaluated after every round.
 check_stop <- function(rule, arg = "stop_when") {
   if (inherits(rule, "bandit_stop")) return(check_class(rule, "bandit_stop", arg))
   if (is.character(rule)) return(as_part(rule, "bandit_stop", arg, "stop_gap(), stop_prb(), ..."))
@@ -230,8 +229,7 @@ check_stop <- function(rule, arg = "stop_when") {
 check_stop_in_run <- function(rule, config) {
   if (!inherits(check_stop(rule), "bandit_stop")) return(invisible())
   if (trait(rule, "of_intervals") && !trait(config$policy, "intervals")) {
-    stop_argument("stop_when", "stop_levels(), with a policy that classifies no points",
-                  "stop_levels() with gp_lse() only")
+    stop_argument("stop_when", "\"levels\", with a policy that classifies no points", "\"levels\" with gp_lse() only")
   }
   if (!trait(rule, "by_rewards")) check_one_outcome(config, "A stop rule (but for stop_stalled() and functions)")
   check_stop_of_policy(rule, config, "stop_when", "stop_stalled() or a function")
@@ -242,8 +240,8 @@ check_stop_in_run <- function(rule, config) {
   }
 }
 
-# Rules in R go by several posteriors: no one interval is theirs. Where nothing unsafe may be played the point with the
-# largest lower bound may be unsafe.
+# Rules in R use several posteriors, so there is no single interval. If only safe points may be played, the point with
+# the largest lower bound may be unsafe.
 check_stop_of_policy <- function(rule, config, arg, allowed) {
   of_rule <- !is.null(config$rule)
   if (!(of_rule || trait(config$policy, "safe")) || (!is.null(rule) && trait(rule, "by_rewards"))) return(invisible())
@@ -253,9 +251,9 @@ check_stop_of_policy <- function(rule, config, arg, allowed) {
                                else "if only points that are known to be safe are evaluated"))
 }
 
-# ---- asking -------------------------------------------------------------------
+# ---- evaluating a rule --------------------------------------------------------
 
-# Is it time? `subject`: what a user's function is given.
+# Is the stopping rule satisfied? `subject`: the argument of a user's function.
 time_to_stop <- function(rule, bandit, subject = bandit) {
   if (is.null(rule)) return(FALSE)
   if (is.function(rule)) {
@@ -270,8 +268,8 @@ time_to_stop <- function(rule, bandit, subject = bandit) {
   stop_certificate(rule, bandit, NULL)$certified
 }
 
-# By hand. Without a rule: the gap of the policy's own bounds or, where it has none, the regret
-# that all but 5 of 100 draws of f stay below.
+# The certificate for `$certificate()`. Without a rule, it is the gap of the bounds of the policy's width. If the policy
+# has no such width, it is a regret bound that holds for all but 5 of 100 draws of f.
 bandit_certificate <- function(bandit, rule, context, ...) {
   check_dots_empty(..., allowed = c("rule", "context"))
   if (!is.null(rule)) rule <- as_part(rule, "bandit_stop", hint = "stop_gap(), stop_prb(), ...")
@@ -291,7 +289,7 @@ asked_certificate <- function(rule, bandit, context) {
   certify_gap(list(tolerance = 0), bandit, context)
 }
 
-# With what the rewards say of the model, from which no probability follows.
+# Adds the result of the model check, which has no associated probability.
 checked_certificate <- function(certificate, check) {
   if (is.null(check)) return(certificate)
   certificate$check <- describe_check(check)
@@ -310,7 +308,7 @@ new_certificate <- function(gap, probability, assumptions, certified, point = NU
   list(gap = gap, probability = probability, assumptions = assumptions, certified = certified, point = point, ...)
 }
 
-# Nothing can be said in units that are not known.
+# Without a scale there is no certificate in units of the reward.
 certify_without_scale <- function(bandit, context) {
   if (!is_level_known(current_config(bandit))) {
     stop_state("A certificate needs an observed reward if rewards are scaled; this bandit has none yet. Use ",
@@ -331,7 +329,8 @@ certify_gap <- function(rule, bandit, context) {
   upper <- bound(w)
   lower <- bound(-w)
   config <- current_config(bandit)
-  # Intervals of a misspecified model are wider by its error on either side; those on a net say less of what is between.
+  # The intervals of a misspecified model are wider by its error on either side. Intervals on a net are wider by the
+  # slack between its points.
   error <- if (is.null(trait(width, "model_error"))) 0 else trait(width, "model_error")
   between <- if (trait(width, "on_net")) slack_of(width, config) / (1 + length(known_ids(bandit)))^2 else 0
   gap <- reward_gap(config, lower$value - error, upper$value - lower$value + 2 * error + between)
@@ -363,7 +362,7 @@ stop_width <- function(bandit, width) {
 
 # ---- draws --------------------------------------------------------------------
 
-# Draws from R's generator without moving it: what the bandit draws next does not depend on who asks.
+# Draws from R's generator without changing its state, so that later draws of the bandit do not depend on certificates.
 on_a_side_stream <- function(code) {
   preserve_rng({
     set_stream_seed(sample.int(.Machine$integer.max, 1))
@@ -371,15 +370,15 @@ on_a_side_stream <- function(code) {
   })
 }
 
-# By how much the recommended point falls short, in joint draws of f and units of the reward: each draw is turned into
-# rewards by itself.
+# The regret of the recommended point in joint draws of f, in units of the reward. Each draw is converted to rewards
+# separately.
 shortfalls <- function(bandit, contexts, draws, maxima = drawn_maxima(bandit, contexts)) {
   drawn <- maxima(draws)
   reward_gap(current_config(bandit), drawn[, 2], drawn[, 1] - drawn[, 2])
 }
 
-# A function that draws so many maxima of f, with f at the recommended point: a row each. Over not too many arms from
-# their joint covariance, factorised once; elsewhere draw by draw.
+# A function that draws maxima of f together with f at the recommended point, one row per draw. For a moderate number of
+# arms it uses their joint covariance, factorised once; otherwise it makes one draw at a time.
 drawn_maxima <- function(bandit, contexts) {
   rebuild(bandit)
   joint <- core(cpp_bandit_joint_maxima(bandit$handle, contexts))
@@ -388,7 +387,7 @@ drawn_maxima <- function(bandit, contexts) {
   function(draws) core(cpp_bandit_drawn_maxima(twin$handle, contexts, draws))
 }
 
-# How many units of the reward a gap above a value of the model is.
+# A gap above a value of the model, converted to units of the reward.
 reward_gap <- function(config, from, gap) {
   if (is.null(config$outputs) && !has_response(config)) return(gap)
   abs(as_rewards(from + gap, config) - as_rewards(from, config))
@@ -415,7 +414,8 @@ prior_story <- function(bandit) {
     if (!can_count(config$domain)) "the draws are paths from random features, maximised by search")
 }
 
-# The share of draws that fail, sample by sample, until its interval is on one side of `share` or there are no more.
+# The proportion of draws that fail. The sample grows until the confidence interval is on one side of `share` or the
+# maximum number of draws is reached.
 failure_interval <- function(draw, tolerance, share, risk, most) {
   failures <- 0
   n <- 0
@@ -431,7 +431,8 @@ failure_interval <- function(draw, tolerance, share, risk, most) {
   list(failures = failures, draws = n, lower = lower, upper = upper, decided = upper <= share || lower >= share)
 }
 
-# A draw over arms is a product of matrices; elsewhere a path and the search for its maximum, some 20 ms and more.
+# A draw over arms is a product of matrices. Otherwise a draw is a path and a search for its maximum, which takes 20 ms
+# or more.
 most_draws <- function(rule, domain) {
   if (!is.null(rule$draws)) rule$draws else if (can_count(domain)) 20000 else 1000
 }
@@ -454,7 +455,7 @@ certify_draws <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
   draws <- if (can_count(bandit$config$domain)) 1000L else 200L
   gap <- on_a_side_stream(shortfalls(bandit, contexts, draws))
-  # The order statistic that is above the quantile with probability 1 - delta / 2.
+  # The order statistic that exceeds the quantile with probability 1 - delta / 2.
   rank <- stats::qbinom(1 - rule$delta / 2, draws, 1 - rule$delta / 2) + 1
   new_certificate(sort(gap)[min(rank, draws)], 1 - rule$delta, prior_story(bandit), FALSE,
                   bandit_best(bandit, context), draws = draws)
@@ -472,7 +473,7 @@ certify_emsr <- function(rule, bandit, context) {
                   change <= rule$tolerance, bandit_best(bandit, context), change = change)
 }
 
-# The query whose reward came last.
+# The query whose reward was observed last.
 last_reported <- function(bandit) {
   size <- table_size(bandit$events)
   reported <- which(bandit$events$kind[seq_len(size)] %in% event_kind[c("reward", "given")] &
@@ -495,8 +496,8 @@ emsr_change <- function(rule, bandit, known, last, context) {
   new <- bandit_best(after, context)
   means <- lapply(list(new, old), function(best) model_state_of_best(bandit, best)$mean)
   gap <- certify_gap(list(tolerance = 0), before, context)$gap
-  # Of several models: what an average gains is the average of what each gains, and their divergence is at most the
-  # average of theirs (it is convex, and the weights stay).
+  # With several models, the gain under the average is the average of the gains. The divergence is at most the average
+  # of the divergences, because it is convex and the weights are constant.
   models <- configs_of_models(config)
   weight <- model_weights(config)
   kl <- sum(weight * vapply(models, function(one) last_divergence(bandit, one, known, last), 0))
@@ -505,7 +506,7 @@ emsr_change <- function(rule, bandit, known, last, context) {
   reward_gap(config, means[[1]] - change, change)
 }
 
-# What is known of rewards as the model has it.
+# The observed rewards and their noise variances in the model's units.
 in_model_units <- function(known, config) {
   map <- output_map(config)
   scaled <- through_map(map, known, config$noise_var)
@@ -518,7 +519,7 @@ in_model_units <- function(known, config) {
   known
 }
 
-# A bandit that has been told some of what this one knows.
+# A bandit that conditions on some of this bandit's rewards.
 reported_twin <- function(bandit, width, known, which) {
   config <- current_config(bandit)
   twin <- as.environment(gp_bandit(config$domain, config$kernel, config$noise_var, policy_ucb(width),
@@ -529,14 +530,14 @@ reported_twin <- function(bandit, width, known, which) {
     twin$config$models <- config$models
     make_ready(twin)
   }
-  # (Of several readings the twin gets the mean, as one whose noise is its own.)
+  # (Of several measurements the copy gets the mean, with the noise variance of a mean.)
   own <- noise_of(known, list(noise_var = expected_noise(config)))
   if (length(known$id[which])) teach_model(twin, bandit, known$id[which], known$value[which],
                                             ifelse(known$size == 1, known$noise_var, own)[which])
   twin
 }
 
-# Kullback-Leibler divergence that the last reward made, under one model.
+# The Kullback-Leibler divergence of the posteriors before and after the last reward, under one model.
 last_divergence <- function(bandit, config, known, last) {
   at <- reported_model_state(bandit, config, known, -last, points_as_seen(bandit, known$id[last]))
   v <- at$covariance[1, 1]
@@ -544,7 +545,7 @@ last_divergence <- function(bandit, config, known, last) {
   (log1p(v / lambda) - v / (v + lambda) + v * (known$value[last] - at$mean)^2 / (v + lambda)^2) / 2
 }
 
-# E max(f(new) - f(old), 0), jointly normal given what is known, under one model.
+# E max(f(new) - f(old), 0) under one model, for the joint normal posterior.
 improvement_between <- function(bandit, config, known, new, old) {
   two <- points_of_frames(bandit, new, old)
   row <- if (length(config$context_names)) matrix(unlist(new[config$context_names]), 2, length(config$context_names),
@@ -559,12 +560,12 @@ improvement_between <- function(bandit, config, known, new, old) {
 
 mean_at_arms <- function(mean, arm) if (length(mean) == 1) rep(mean, length(arm)) else mean[arm + 1L]
 
-# Where queries were made: what the kernel and the prior mean are asked about.
+# The points of queries, in the form that the kernel and the prior mean use.
 points_as_seen <- function(bandit, ids) {
   list(x = known_inputs(bandit, ids), arm = bandit$queries$arm[ids])
 }
 
-# Mean and covariance, under one model, given the rewards of some rows of `known`, in the model's units.
+# The mean and covariance under one model, conditional on the rewards of some rows of `known`, in the model's units.
 reported_model_state <- function(bandit, config, known, rows, at) {
   ids <- known$id[rows]
   prior <- if (is.null(at$prior)) mean_at_arms(config$mean, at$arm) else at$prior
@@ -588,7 +589,7 @@ points_of_frames <- function(bandit, ...) {
 }
 
 certify_levels <- function(rule, bandit, context) {
-  check_keeps_intervals(bandit, "rule", "`stop_levels()`")
+  check_keeps_intervals(bandit, "rule", "The rule \"levels\"")
   policy <- bandit$config$policy
   claim <- width_claim(policy$width, bandit)
   label <- labelled_intervals(bandit, context)$label
@@ -598,7 +599,7 @@ certify_levels <- function(rule, bandit, context) {
   new_certificate(policy$accuracy, claim$probability, claim$assumptions, !any(label == "unknown"))
 }
 
-# ---- rewards alone -------------------------------------------------------------
+# ---- rewards only --------------------------------------------------------------
 
 certify_stalled <- function(rule, bandit, context) {
   check_remembers(bandit, "rule", "`stop_stalled()`")
@@ -625,4 +626,5 @@ certify_duel <- function(rule, bandit, context) {
                   point_frame(bandit, best$arm, contexts$row, best$inputs), width = w)
 }
 
-register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title", prefix = "stop_")
+register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title", prefix = "stop_",
+                plain = "levels")

@@ -1,13 +1,13 @@
 # Other learners in comparisons. Layer: simulation.
 
-# Agents: whatever has `$suggest()` and `$observe()`, beside bandits in a comparison.
+# Agents: other learners with `$suggest()` and `$observe()`, which can be compared with bandits.
 
 is_agent <- function(x) {
   has <- function(name) catch_error(is.function(x[[name]]), function(e) FALSE)
   (is.list(x) || is.environment(x)) && has("suggest") && has("observe")
 }
 
-# The columns of a run's ledger that there are without a bandit.
+# Those columns of a run's regret log that do not need a bandit.
 play_agent <- function(agent, problem, rounds, draws, name) {
   ids <- vector("list", rounds)
   reward <- rep(NA_real_, rounds)
@@ -43,7 +43,7 @@ play_agent <- function(agent, problem, rounds, draws, name) {
   columns
 }
 
-# What an agent suggested, as a point: by `arm`, by `x`, or by the names of the inputs.
+# The point that an agent suggested: by `arm`, by `x`, or by the names of the inputs.
 agent_point <- function(query, domain, where) {
   allowed <- paste("a list or data.frame with", if (can_count(domain)) "`arm` (its number) or",
                    "`x` (the point), or the inputs",

@@ -91,7 +91,7 @@ check_bandit_makers <- function(bandits) {
   if (!ok) stop_argument("bandits", describe(bandits), allowed)
 }
 
-# One replication: a list with a list of columns per bandit.
+# One replication: a list with one list of columns per bandit.
 compare_one <- function(bandits, problems, rounds, replication, stream, every) {
   noise_stream <- parallel::nextRNGSubStream(stream)
   policy_stream <- parallel::nextRNGSubStream(noise_stream)
@@ -122,8 +122,8 @@ play_one <- function(bandit, name, problem, rounds, draws) {
                 "functions that return a bandit, or an agent with `$suggest()` and `$observe()`")
 }
 
-# An independent bandit in the same state, which takes the core's object with it: one that several replications share
-# must begin each of them as it is.
+# A copy of the bandit in the same state, which takes over the core's object. A bandit that several replications share
+# must start each of them in its original state.
 taken_over <- function(bandit) {
   copy <- bandit$copy()
   copy$handle <- bandit$handle
@@ -137,7 +137,7 @@ comparison_columns <- function(data) {
                                                              names(data), value = TRUE))
 }
 
-# lapply through the user's future plan where there is one. `user_functions`: those that `f` calls.
+# lapply() through the user's future plan, if there is one. `user_functions`: the user's functions that `f` calls.
 spread_work <- function(items, progress, f, user_functions = list()) {
   bar <- if (progress && requireNamespace("progressr", quietly = TRUE)) {
     progressr::progressor(along = items)
@@ -148,15 +148,15 @@ spread_work <- function(items, progress, f, user_functions = list()) {
     result
   }
   if (!user_has_plan()) return(lapply(items, each))
-  # Streams of our own are set inside: future must neither draw seeds nor warn that there are none.
+  # The package sets its own streams inside, so future must neither draw seeds nor warn that there are none.
   needs <- workspace_needs(user_functions)
   future.apply::future_lapply(items, each, future.seed = NULL,
                               future.globals = needs$globals,
                               future.packages = c("gpbandits", needs$packages))
 }
 
-# The workspace's objects that the user's functions need, and the packages they come from. future
-# would not look into lists of functions, and would confuse our names with the user's.
+# The workspace's objects that the user's functions need, and their packages. future would not search lists of
+# functions, and would confuse the package's names with the user's.
 workspace_needs <- function(functions) {
   found <- lapply(unname(functions), function(f) {
     future::getGlobalsAndPackages(quote(.user_function()),
@@ -191,7 +191,7 @@ as.data.frame.bandit_comparison <- function(x, row.names = NULL, optional = FALS
     kept <- kept_rounds(x)
     parts <- unlist(lapply(x$names, function(name) lapply(x$results, `[[`, name)), recursive = FALSE)
     columns <- unique(unlist(lapply(parts, names)))
-    # Column by column: binding thousands of small data frames takes many seconds.
+    # The loop is over columns, because binding thousands of small data frames takes many seconds.
     values <- lapply(stats::setNames(columns, columns), function(column) {
       unlist(lapply(parts, function(part) if (is.null(part[[column]])) rep(NA, length(kept)) else part[[column]]))
     })
@@ -205,7 +205,7 @@ as.data.frame.bandit_comparison <- function(x, row.names = NULL, optional = FALS
 
 kept_rounds <- function(x) unique(c(seq(x$every, x$rounds, by = x$every), x$rounds))
 
-# A rounds x replications matrix of one column of one bandit.
+# A matrix of one column of one bandit: a row per round, a column per replication.
 comparison_matrix <- function(x, name, column) {
   vapply(x$results, function(result) comparison_value(result[[name]], column, kept_rounds(x)),
          numeric(length(kept_rounds(x))))

@@ -175,10 +175,12 @@ reward_range <- function(range, reward) {
 
 # ---- intervals ----------------------------------------------------------------
 
-# Ways to bet on a value. Each is a function of v and of a sign: what a bet of the largest stake gains in every row, at
-# least -1 and 0 in the mean if v is the value, more where that is above v (sign 1) or below it (sign -1).
+# Bets against a value v (confidence intervals by betting). Each is a function of v and a sign, and returns the gain of
+# a bet with the largest stake in every row. A gain is at least -1, and its mean is 0 if v is the true value. The mean
+# is positive if the true value is above v (sign 1) or below it (sign -1).
 
-# The sum of two means, of w (r - lower) and of w (upper - r), that are v - lower and upper - v, and no row is negative.
+# Bets from the sum of two means: w (r - lower) has mean v - lower, and w (upper - r) has mean upper - v. No row is
+# negative.
 weighted_bets <- function(weights, reward, range) {
   function(v, sign) {
     if (sign > 0) weights * (reward - range[1]) / (v - range[1]) - 1
@@ -186,18 +188,18 @@ weighted_bets <- function(weights, reward, range) {
   }
 }
 
-# Terms value - weight * v, which `least` and `largest` bound, of mean zero.
+# Bets from terms value - weight * v of mean zero, with bounds `least` and `largest`.
 zero_mean_bets <- function(value, weight, least, largest) {
   function(v, sign) sign * (value - weight * v) / (if (sign > 0) -least(v) else largest(v))
 }
 
 mean_bets <- function(values, lower, upper) zero_mean_bets(values, 1, function(v) lower - v, function(v) upper - v)
 
-# The v under which nobody who bets on either sign has multiplied his capital, shared among all these ways and several
-# stakes, by 2 / (1 - level).
+# The interval of all v for which bets of neither sign have multiplied their capital by 2 / (1 - level). The capital is
+# divided equally among all kinds of bets and several stakes.
 bets_interval <- function(bets, n, range, level) {
   if (range[1] >= range[2]) return(c(NA_real_, NA_real_))
-  # (In logarithms a third of a step costs a bet next to nothing.)
+  # (The stakes are spaced by about a third on the log scale, which loses very little.)
   shares <- exp(seq(-log(max(4, n)) / 2, 0, by = 0.35))
   excess <- function(v, sign) {
     capital <- unlist(lapply(bets, function(bet) {
@@ -209,7 +211,7 @@ bets_interval <- function(bets, n, range, level) {
   }
   span <- range[2] - range[1]
   inside <- range + c(1e-9, -1e-9) * span
-  # The capital falls (sign 1) or rises (sign -1) with v.
+  # The capital decreases (sign 1) or increases (sign -1) with v.
   end <- function(near, far, sign) {
     if (excess(inside[near], sign) < 0) return(range[near])
     if (excess(inside[far], sign) > 0) return(range[far])
@@ -218,7 +220,7 @@ bets_interval <- function(bets, n, range, level) {
   sort(c(end(1, 2, 1), end(2, 1, -1)))
 }
 
-# A model's interval, within what is known of the rewards; `range` NULL: nothing.
+# The normal interval of a model's estimate, limited to the range of the rewards (`range` NULL: not limited).
 model_interval <- function(found, level, range) {
   interval <- found$estimate + c(-1, 1) * stats::qnorm((1 + level) / 2) * found$se
   if (is.null(range)) interval else within_range(interval, range)
@@ -228,7 +230,7 @@ within_range <- function(x, range) pmin(pmax(x, range[1]), range[2])
 
 # ---- the log ------------------------------------------------------------------
 
-# A list: `arm` (0-based), `contexts` as the core takes them, `given` as the user does, `reward`, `propensity`.
+# A list: `arm` (0-based), `contexts` in the core's form, `given` in the user's form, `reward`, `propensity`.
 logged_choices <- function(log, bandit, draws) {
   config <- bandit$config
   log <- checked_log(log, config, draws)
@@ -269,9 +271,8 @@ checked_log <- function(log, config, draws) {
 
 # ---- fixed policies -----------------------------------------------------------
 
-# The estimate, its standard error, the weights and the bets of its interval: whatever the estimate, they are on the
-# same
-# value. `given`: does the user know the range?
+# The estimate, its standard error, the weights, and the bets of its interval. The interval does not depend on the
+# method of estimation, because it is for the same value. `given`: has the user specified the range?
 weighted_rewards <- function(bandit, rows, method, draws, range, given) {
   group <- if (is.null(rows$given)) rep(1L, length(rows$arm)) else same_rows(rows$given)
   first <- match(seq_len(max(group)), group)
@@ -300,13 +301,13 @@ self_normalised <- function(weights, reward) {
   list(estimate = estimate, se = sqrt(sum(weights^2 * (reward - estimate)^2)) / total)
 }
 
-# Numbers of the distinct rows, in the order of their first appearance.
+# Indices of the distinct rows, in the order of their first appearance.
 same_rows <- function(x) {
   key <- do.call(paste, c(lapply(seq_len(ncol(x)), function(j) sprintf("%a", as.double(x[, j]))), sep = "|"))
   match(key, unique(key))
 }
 
-# Row: a context, column: an arm; how often it would be chosen.
+# The proportion with which each arm (column) would be chosen in each context (row).
 chosen_shares <- function(bandit, contexts, draws) {
   rebuild(bandit)
   n <- point_count(bandit$config$domain)
@@ -317,17 +318,17 @@ chosen_shares <- function(bandit, contexts, draws) {
   }, numeric(n)))
 }
 
-# (A model's mean may lie outside of a range that all rewards are in; the nearest value in it is nearer to the truth.)
+# (A model's mean may be outside the range of the rewards; the nearest value in the range is closer to the truth.)
 direct_method <- function(bandit, rows, group, first, policy, range) {
   expected <- predicted_rewards(bandit, rows, seq_along(rows$arm), first)
   if (!is.null(range)) expected$mean[] <- within_range(expected$mean, range)
   values <- rowSums(policy * expected$mean)[group]
-  # Posterior sds, added up as if all errors had one sign; and the contexts, which are a sample too.
+  # The sum of posterior sds, as if all errors had the same sign, and the sampling error of the contexts.
   model <- mean(rowSums(policy * expected$sd)[group])
   list(estimate = mean(values), se = sqrt(model^2 + stats::var(values) / length(values)))
 }
 
-# Each half's rewards are foretold from the other half.
+# The rewards of each half are predicted from the other half.
 doubly_robust <- function(bandit, rows, group, first, policy, weights, largest, range) {
   half <- rep_len(1:2, length(rows$arm))
   values <- numeric(length(rows$arm))
@@ -342,8 +343,8 @@ doubly_robust <- function(bandit, rows, group, first, policy, weights, largest, 
   c(mean_of(values), list(bets = mean_bets(values, range[1] - spread, range[2] + spread)))
 }
 
-# Matrices like chosen_shares(): mean and sd of the reward of every arm in every context, learnt from some rows under
-# the bandit's hyperparameters: under each of its models, where it averages over several.
+# Matrices of the same form as chosen_shares(): mean and sd of the reward of every arm in every context. The model uses
+# some of the rows and the bandit's hyperparameters. If the bandit averages over several models, so do the predictions.
 predicted_rewards <- function(bandit, rows, learn, first) {
   config <- current_config(bandit)
   if (length(learn) > 1000) learn <- learn[round(seq(1, length(learn), length.out = 1000))]
@@ -359,7 +360,7 @@ predicted_rewards <- function(bandit, rows, learn, first) {
   lapply(as.list(expected), function(column) matrix(column, nrow(mean)))
 }
 
-# `reward`: of the rows `learn`, to the model.
+# `reward`: the rewards of the rows `learn` in the model's units.
 predicted_by_model <- function(config, rows, learn, reward, first) {
   domain <- config$domain
   inputs <- function(arm, at) {

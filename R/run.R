@@ -114,7 +114,7 @@ check_same_domain <- function(config, problem) {
   }
 }
 
-# `draws`: everything random of the environment, see problem_draws().
+# `draws`: all random numbers of the environment, see problem_draws().
 play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
   force(draws)
   bandit <- frame_of(object)
@@ -134,15 +134,16 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
                                 else ledger_of_outcomes(outcome, problem, optimum))
 }
 
-# By round: the true mean `f`, the true constraint values `violation` (a column each), and the round of the run from
-# which the reward is `known` (NaN: never). `stops`: asked after each round, unless it is null.
+# By round: the true mean `f`, the true constraint values `violation` (a column each), and `known`, the round of the run
+# from which the reward is observed (NaN: never). `stops`: a function that is called after each round, unless it is
+# NULL.
 play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops) {
   rebuild(bandit)
   truth <- problem_as_truth(bandit, problem, rounds)
   core_draws <- list(noise = draws$noise, delay = draws$delay, contexts = contexts,
                      constraint_noise = draws$constraint_noise,
                      delay_at = delays_at_queries(bandit$config, problem, draws))
-  # Whatever ends the loop, the rounds that were played go to the log.
+  # However the loop ends, the rounds that were played are written to the log.
   handle <- bandit$handle
   playing <- FALSE
   on.exit(if (playing) sync_log(bandit, handle, keep = FALSE))
@@ -150,14 +151,14 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
   left <- rounds
   while (left > 0) {
     if (is_refit_due(bandit, 1) && design_left(bandit, contexts, certain = TRUE) == 0) {
-      # As by hand: what is due is told before the next query is asked for.
+      # As with suggest() and observe(): rewards that are due are recorded before the next query.
       playing <- TRUE
       core(cpp_run_receive(run))
       sync_log(bandit, handle)
       playing <- FALSE
       refit_if_due(bandit)
     }
-    # A journal has each round before the next one is played.
+    # A journal records each round before the next one is played.
     most <- min(left, if (!is_kept(bandit) && is.null(stops)) Inf else 1)
     designed <- min(most, design_left(bandit, contexts))
     stretch <- if (designed > 0) designed else min(most, rounds_to_refit(bandit))
@@ -173,12 +174,12 @@ play_in_core <- function(bandit, problem, rounds, draws, contexts, report, stops
   cpp_run_outcome(run)
 }
 
-# What the rounds cost. Row t of the simple regret is over the queries whose reward is known by round t.
+# The regret log of a run. Row t of the simple regret is over the queries whose reward is observed by round t.
 run_ledger <- function(outcome, optimum) {
   regret <- optimum - outcome$f
   best <- rep(Inf, length(regret))
   known <- which(outcome$known <= length(regret))
-  # The least regret of each round of arrival is written last.
+  # Of the rewards that arrive in the same round, the smallest regret is written last.
   known <- known[order(regret[known], decreasing = TRUE)]
   best[outcome$known[known]] <- regret[known]
   simple <- cummin(best)
@@ -195,7 +196,7 @@ cumulative_violation <- function(g) {
   sqrt(rowSums(matrix(pmax(summed, 0), nrow(g))^2))
 }
 
-# The problem's contexts as the bandit knows them.
+# The problem's contexts in the bandit's form.
 problem_contexts <- function(bandit, contexts, rounds) {
   tryCatch(contexts_for(bandit, unname(contexts), rounds), gpbandits_error = function(e) {
     stop_argument("problem", paste("a problem with a context of", e$given),
@@ -203,8 +204,8 @@ problem_contexts <- function(bandit, contexts, rounds) {
   })
 }
 
-# The truth as the core takes it: a table where all points are known, else functions of a point's number and its
-# inputs with the context.
+# The true functions in the form that the core expects: a table if all points are given in advance, otherwise functions
+# of a point's number and its inputs with the context.
 problem_as_truth <- function(bandit, problem, rounds) {
   if (is_tabulated_space(bandit$config)) {
     return(c(truth_tables(bandit, problem), list(period = problem_period(problem, rounds) - 1L)))
@@ -221,8 +222,8 @@ problem_as_truth <- function(bandit, problem, rounds) {
   )
 }
 
-# What the core asks for the delay of a query (a point's number, contexts counted through, or its inputs), where delays
-# depend on the input.
+# A function that the core calls for the delay of a query, if delays depend on the input. Its arguments are the point's
+# number (points of all contexts numbered consecutively) and the inputs.
 delays_at_queries <- function(config, problem, draws) {
   if (!depends_on_input(problem$delay)) return(NULL)
   known <- if (is_tabulated_space(config)) all_points(problem$domain)
@@ -235,7 +236,7 @@ delays_at_queries <- function(config, problem, draws) {
   }
 }
 
-# Every point's true mean, a column per period, and its true constraint values.
+# The true mean at each point, one column per period, and the true constraint values.
 truth_tables <- function(bandit, problem) {
   contexts <- bandit$config$contexts
   points <- all_points(problem$domain)
@@ -248,7 +249,7 @@ truth_tables <- function(bandit, problem) {
   list(table = matrix(values, length(each)), constraints = problem_constraints(problem, points, contexts))
 }
 
-# Calls f(report), where report(done) moves a progressr bar, or f(NULL).
+# Calls f(report), where report(done) updates a progressr bar, or f(NULL).
 with_progress_steps <- function(rounds, progress, f) {
   if (!progress || !requireNamespace("progressr", quietly = TRUE)) return(f(NULL))
   shown <- 0
@@ -275,10 +276,10 @@ new_run <- function(bandit, problem, ids, ledger) {
             class = "bandit_run")
 }
 
-# The user's own columns in a run: inputs, contexts, and outcomes that have names.
+# The user's columns in a run: inputs, contexts, and named outcomes.
 names_in_run <- function(config) c(given_names(config), setdiff(outcome_names(config), "reward"))
 
-# A run's ledger under our own names, without inputs.
+# The regret log of a run under the package's names, without inputs.
 ledger_of <- function(run) own_columns(run$data, names_in_run(run$bandit$config))
 
 run_entry <- list(settings = alist(
@@ -298,7 +299,7 @@ as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draw
   with_propensity(x$data, x$bandit, draws)
 }
 
-# A problem's rewards are its function's values with noise added.
+# The rewards of a problem are the values of its function plus noise.
 check_run_rewards <- function(config) {
   if (!has_likelihood(config) || trait(config$rewards, "noise")) return(invisible())
   stop_argument("bandit", paste("one whose rewards are", trait(config$rewards, "title")),
@@ -306,7 +307,7 @@ check_run_rewards <- function(config) {
                 try = "`$suggest()` and `$observe()` for other rewards")
 }
 
-# As play_in_core(), round by round in R.
+# The same as play_in_core(), round by round in R.
 play_by_rule <- function(bandit, problem, rounds, draws, contexts, report, stops = NULL) {
   first <- table_size(bandit$queries)
   play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
@@ -317,9 +318,9 @@ play_by_rule <- function(bandit, problem, rounds, draws, contexts, report, stops
   })
 }
 
-# ask(t) returns a point with its `contexts`, or NULL to end; tell(which, reward, g) hands over rewards of earlier
-# rounds when they arrive (of a problem with several outcomes a matrix, a column each); `stops` is asked after each
-# round, unless it is null.
+# ask(t) returns a point with its `contexts`, or NULL to stop. The function record(which, reward, g) is called with the
+# rewards of earlier rounds when they arrive; with several outcomes, `reward` is a matrix. `stops` is called after each
+# round, unless it is NULL.
 play_in_rounds <- function(problem, rounds, draws, ask, record, report = NULL, stops = NULL) {
   due <- vector("list", rounds)
   f <- known <- rep(NaN, rounds)
@@ -359,7 +360,7 @@ delay_at_point <- function(problem, point, draws, t) {
   delay_of_query(problem$delay, problem_inputs(problem, point, point$contexts), draws$delay_seeds[t])
 }
 
-# Round by round: the loop of compiled code knows rewards and constraints only.
+# Round by round, because the compiled loop supports rewards and constraints only.
 play_outcomes <- function(bandit, problem, rounds, draws, contexts, report, stops) {
   ids <- integer()
   play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
@@ -372,7 +373,7 @@ play_outcomes <- function(bandit, problem, rounds, draws, contexts, report, stop
   })
 }
 
-# With one objective the regret of a round that breaks a limit counts for no simple regret.
+# With one objective, rounds that violate a limit do not count for the simple regret.
 ledger_of_outcomes <- function(outcome, problem, optimum) {
   kept <- if (ncol(outcome$violation)) rowSums(outcome$violation > 0) == 0 else rep(TRUE, length(outcome$f))
   wanted <- which(vapply(problem$outcomes, trait, NA, "objective"))

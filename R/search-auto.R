@@ -180,7 +180,7 @@ NULL
 #' @name recommended-point
 NULL
 
-# (Rules, and what compares queries, choose among the points that were played.)
+# (Rules and rewards that compare queries choose among the points that were played.)
 check_outside_is_data <- function(bandit, outside) {
   if (!any(outside)) return(invisible())
   if (has_rule(bandit) || compares_queries(bandit$config)) {

@@ -1,4 +1,4 @@
-# `search_control()`: how the evaluations of searches are run. Layer: search.
+# `search_control()`: the settings of a search's evaluations. Layer: search.
 
 #' Control how a search runs its evaluations
 #'
@@ -57,7 +57,8 @@ search_control_entry <- list(settings = alist(
   trust = check_flag(trust, "trust")
 ))
 
-# `used`: settings that have an effect where the control was given. Others are an error if they are not the default.
+# `used`: the settings that have an effect in the calling function. Other settings are an error unless they have their
+# default.
 check_control <- function(control, used = names(control), where = NULL) {
   check_class(control, "search_control", "control", hint = "search_control()")
   other <- setdiff(names(control), used)

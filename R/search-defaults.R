@@ -1,44 +1,46 @@
 # Default settings of searches. Layer: search.
 
-# What maximize_bandit() and auto_bandit() choose by themselves.
+# The default choices of maximize_bandit() and auto_bandit().
 
-# By bench/results/optimisation.md; of several objectives by the specification's simulation (spec/outcomes.md B).
+# Chosen by bench/results/optimisation.md. With several objectives: by the simulation of the specification
+# (spec/outcomes.md B).
 default_policy <- function(outcomes = NULL) {
   wanted <- if (is.null(outcomes)) 1 else sum(vapply(outcomes, trait, NA, "objective"))
   if (wanted == 2) policy_ehvi() else if (wanted > 2) policy_hypervolume(width_constant(2)) else policy_ei()
 }
 
-# Every so often by bench/optimisation.R on instances 1 and 2 of the BBOB functions; averages and priors by
-# bench/promise.R.
+# The interval was chosen by bench/optimisation.R on instances 1 and 2 of the BBOB functions, averages and priors by
+# `bench/promise.R`.
 default_refit <- function(domain = NULL) {
   if (!has_many_inputs(domain)) return(refit_every(2, mean = "fit", average = 10))
-  # (One model alone finds as much in a third of the time, and promises what it does not keep; refits twice as rare find
-  # less.)
+  # (A single model finds equally good points in a third of the time, but its predictions are overconfident. With half
+  # the number of refits, the search finds worse points.)
   refit_every(min(10, ceiling(length(domain$names) / 4)), mean = "fit", average = 4, starts = 1)
 }
 
-# From here on the search has defaults of its own, by bench/many_inputs.R on instances 1 and 2.
+# From this number of inputs, the search has separate defaults, chosen by bench/many_inputs.R on instances 1 and 2.
 many_inputs <- 15
 
 has_many_inputs <- function(domain) length(domain$names) >= many_inputs
 
-# Points before the model is asked, where nothing limits them.
+# The number of initial points, if nothing limits it.
 default_design <- function(domain) {
   inputs <- length(domain$names)
   if (has_many_inputs(domain)) 2 * inputs else max(4, 5 * inputs)
 }
 
-# With earlier campaigns a few rewards say already how they are related.
+# With earlier campaigns, a few rewards are sufficient to estimate how the campaigns are related.
 transfer_refit <- function() refit_every(1, minimum = 2, mean = "fit", average = 10)
 
-# Next to none, or nearly all: one log-normal prior cannot be both.
+# The noise is either almost zero or almost all of the variance. A single log-normal prior cannot represent both cases.
 default_noise_prior <- rbind(c(log(1e-5), 2.5), c(log(0.3), 1.2))
 default_prior_variance <- c(meanlog = log(2), sdlog = 1)
 default_prior_own <- c(meanlog = log(0.1), sdlog = 1)
-# Below 1: equal levels are not taken for granted.
+# A prior on correlations below 1: levels are not assumed to be equal.
 default_prior_correlation <- c(shape1 = 4, shape2 = 2)
 
-# The model (gp_model()) with what depends on the domain and on earlier campaigns (`transfer`: are there any?).
+# The model from gp_model() with the settings that depend on the domain and on earlier campaigns (`transfer`: are there
+# any?).
 resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE) {
   check_class(model, "gp_model", "model", hint = "gp_model()")
   if (identical(model$refit, "auto")) model["refit"] <- list(if (transfer) transfer_refit() else default_refit(domain))
@@ -47,7 +49,8 @@ resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE) {
   model
 }
 
-# The model's refits with priors for what they have none for: those of the default kernel, and those that were given.
+# The model's refits with priors for parameters that have none: the priors of the default kernel, and those that the
+# user has given.
 with_priors <- function(model, domain, contexts) {
   refit <- model$refit
   kernel <- model$kernel
@@ -75,8 +78,8 @@ with_priors <- function(model, domain, contexts) {
   refit
 }
 
-# A prior for every lengthscale of a kernel, given in units of the range of its input (of several: the
-# geometric mean of theirs).
+# A prior for every lengthscale of a kernel, in units of the range of its input (for several inputs: the geometric mean
+# of their ranges).
 lengthscale_priors <- function(kernel, domain, prior, contexts = NULL, prefix = "") {
   if (is.null(prior)) return(list())
   if (is_composite(kernel)) {
@@ -86,7 +89,7 @@ lengthscale_priors <- function(kernel, domain, prior, contexts = NULL, prefix = 
   }
   count <- length(kernel$lengthscale)
   if (count == 0) return(list())
-  # A periodic kernel's lengthscale is a share of its period.
+  # The lengthscale of a periodic kernel is relative to its period.
   side <- if (trait(kernel, "unitless")) 1 else lengthscale_sides(kernel, domain, contexts)
   names <- paste0(prefix, kernel$type, ".lengthscale", if (count > 1) seq_len(count) else "")
   in_units <- function(unit) if (is.matrix(prior)) prior + cbind(c(unit, unit), 0) else prior + c(unit, 0)
@@ -103,19 +106,18 @@ lengthscale_sides <- function(kernel, domain, contexts) {
   if (length(kernel$lengthscale) > 1) unname(side) else exp(mean(log(side)))
 }
 
-# How wide contexts are, each with its name: where they are known, the table's ranges; else those of the experiments
-# that
-# there are, or 1. `given`: as check_contexts() has them.
+# The range of each context, by name: from the table of contexts if there is one, otherwise from the given experiments,
+# otherwise 1. `given`: a result of check_contexts().
 context_sides <- function(given, seen = NULL) {
   table <- or_else(given$table, seen)
   width <- vapply(given$names, function(name) if (NROW(table)) diff(range(table[, name])) else 0, 0)
   ifelse(width > 0, width, 1)
 }
 
-# Points to evaluate first, a column per input.
+# The points to evaluate first, one column per input.
 drawn_design <- function(domain, count, prior = NULL) user_inputs(domain, design_from_prior(domain, count, prior))
 
-# The places of `initial_design`, NULL if it is not given. `most`: as many as there are evaluations.
+# The points of `initial_design`; NULL if it is not given. `most`: the number of evaluations, which limits them.
 given_design <- function(initial_design, n_initial, domain, most = Inf) {
   if (is.null(initial_design)) return(NULL)
   if (!is.null(n_initial)) {
@@ -168,7 +170,7 @@ check_alone_with_store <- function(store, others) {
   }
 }
 
-# The bandit behind maximize_bandit() and auto_bandit().
+# The bandit of maximize_bandit() and auto_bandit().
 scaled_bandit <- function(domain, direction, model, policy, pending, ..., failures = "doubt", outcomes = NULL,
                           context_sides = NULL, transfer = FALSE) {
   if ("outputs" %in% ...names()) {
@@ -180,8 +182,8 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   rewards <- list(...)$rewards
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")
   if (has_likelihood(list(rewards = rewards))) {
-    stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")), "left out, or rewards_clip()",
-                  try = "`gp_bandit()` or its presets, which take others")
+    stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")),
+                  "left out, or rewards_robust(clip = )", try = "`gp_bandit()` or its presets, which take others")
   }
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
     stop_unused("contexts", "an objective has none. Use `auto_bandit()`")

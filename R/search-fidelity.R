@@ -2,21 +2,24 @@
 
 #' Multi-fidelity optimisation with cheap approximations
 #'
-#' `fidelity_range()` lets a search evaluate cheap approximations of the objective, such as fewer epochs or less data.
+#' With `fidelity`, a search evaluates cheap approximations of the objective, such as fewer epochs or less data.
 #'
-#' It is for `fidelity` of [maximize_bandit()] and [minimize_bandit()]. The objective is `f(x, z)`. The fidelity
+#' `fidelity` is an argument of [maximize_bandit()] and [minimize_bandit()]. The objective is `f(x, z)`. The fidelity
 #' \eqn{z} is a number, such as a sample size, a number of epochs or a resolution. Both the cost and the accuracy of an
-#' evaluation increase with it. The search is for the best \eqn{x} at the `target` fidelity. The budget
-#' `evaluations` is in evaluations at the target.
+#' evaluation increase with it. The search is for the best \eqn{x} at the target fidelity. The budget `evaluations` is
+#' in evaluations at the target.
 #'
-#' @param lower the cheapest fidelity, a number.
-#' @param target the fidelity of interest, a number > `lower`.
-#' @param cost a function of a vector of fidelities that returns costs > 0, in any unit. `NULL`, the default: estimated
+#' @section Settings: `fidelity = c(lower, target)`, or a list that begins with these two numbers and continues by name,
+#'   such as `list(2, 200, log = TRUE, integer = TRUE)`.
+#'
+#' * `lower`: the cheapest fidelity, a number.
+#' * `target`: the fidelity of interest, a number > `lower`.
+#' * `cost`: a function of a vector of fidelities that returns costs > 0, in any unit. `NULL`, the default: estimated
 #'   from run times or reported costs, see *Cost*.
-#' @param log `TRUE`: equal ratios of fidelities are equal distances; `lower` must be > 0. `FALSE`, the default: equal
+#' * `log`: `TRUE`: equal ratios of fidelities are equal distances; `lower` must be > 0. `FALSE`, the default: equal
 #'   differences are.
-#' @param integer `TRUE`: only integer fidelities are used. `FALSE`, the default: any number.
-#' @param threshold \eqn{c} in the formula below, a number > 0; 1 by default. Smaller values use more and cheaper
+#' * `integer`: `TRUE`: only integer fidelities are used. `FALSE`, the default: any number.
+#' * `threshold`: \eqn{c} in the formula below, a number > 0; 1 by default. Smaller values use more and cheaper
 #'   evaluations.
 #' @section Method:
 #' BOCA (Kandasamy et al. 2017), with the rule of its authors' program. \eqn{z} is an additional input of the Gaussian
@@ -38,7 +41,7 @@
 #' @section Not available: MF-GP-UCB (Kandasamy et al. 2016), for finitely many fidelities. It needs known bounds on
 #'   the difference between each fidelity and the target, in units of the reward. Its theorem and its savings depend on
 #'   these bounds.
-#' @return An object of class `bandit_fidelity`. The result of a search with it has a list `fidelity`:
+#' @section Result: The result of a search with `fidelity` has a list `fidelity`:
 #'
 #' * `target`: the target fidelity.
 #' * `spent`: the cost, in evaluations at the target.
@@ -58,74 +61,74 @@
 #' set.seed(1)
 #' f <- function(p, z) (p$x - 2)^2 + 0.3 * (1 - z) * p$x   # z: proportion of the data
 #' found <- minimize_bandit(f, list(x = c(1, 3)), evaluations = 8,
-#'                          fidelity = fidelity_range(0.1, 1, cost = function(z) z))
+#'                          fidelity = list(0.1, 1, cost = function(z) z))
 #' found
 #' found$history[c("x", "fidelity", "cost", "reward")]
-#' @export
-fidelity_range <- function(lower, target, cost = NULL, log = FALSE, integer = FALSE, threshold = 1) {
-  new_part("bandit_fidelity")
+#' @name multi-fidelity
+NULL
+
+# The complete list of settings for `fidelity`: NULL, two numbers, or a list that begins with them.
+check_fidelity <- function(fidelity) {
+  if (is.null(fidelity)) return(NULL)
+  allowed <- paste("c(lower, target), or a list of these numbers that may go on with",
+                   "`cost`, `log`, `integer` and `threshold`")
+  if (is_number(fidelity)) fidelity <- as.list(fidelity)
+  named <- Filter(nzchar, names(fidelity))
+  known <- names(formals(complete_fidelity))
+  if (!is.list(fidelity) || is.object(fidelity) || !length(fidelity) %in% seq(2, length(known)) ||
+      !all(named %in% known) || anyDuplicated(named)) {
+    stop_argument("fidelity", describe(fidelity), allowed)
+  }
+  do.call(complete_fidelity, fidelity, quote = TRUE)
 }
 
-fidelity_entry <- list(settings = alist(lower = check_number(lower), target = check_target(target, lower),
-                                        cost = check_fidelity_cost(cost, lower, target),
-                                        log = check_fidelity_log(log, lower),
-                                        integer = check_fidelity_integer(integer, lower, target),
-                                        threshold = check_number(threshold, lower = 0, open_lower = TRUE)))
+complete_fidelity <- function(lower, target, cost = NULL, log = FALSE, integer = FALSE, threshold = 1) {
+  lower <- check_number(lower, "fidelity$lower")
+  target <- check_number(target, "fidelity$target", lower = lower, open_lower = TRUE)
+  list(lower = lower, target = target, cost = check_fidelity_cost(cost, lower, target),
+       log = check_fidelity_log(log, lower), integer = check_fidelity_integer(integer, lower, target),
+       threshold = check_number(threshold, "fidelity$threshold", lower = 0, open_lower = TRUE))
+}
 
-check_target <- function(target, lower) check_number(target, "target", lower = lower, open_lower = TRUE)
-
-# At the ends; wherever else it is asked it is checked again.
+# The cost is checked at both ends; elsewhere it is checked when it is used.
 check_fidelity_cost <- function(cost, lower, target) {
   if (is.null(cost)) return(NULL)
-  cost <- check_function(cost, "cost")
+  cost <- check_function(cost, "fidelity$cost")
   costs_at(cost, c(lower, target))
   cost
 }
 
 costs_at <- function(cost, z) {
-  found <- call_user(cost(z), "cost", "at a fidelity")
+  found <- call_user(cost(z), "fidelity$cost", "at a fidelity")
   if (!is.numeric(found) || length(found) != length(z) || any(!is.finite(found)) || any(found <= 0)) {
-    stop_returned("cost", found, "a cost > 0 for each fidelity", sprintf(" for %s", describe(z)))
+    stop_returned("fidelity$cost", found, "a cost > 0 for each fidelity", sprintf(" for %s", describe(z)))
   }
   as.double(found)
 }
 
 check_fidelity_log <- function(log, lower) {
-  check_flag(log)
-  if (log && lower <= 0) stop_argument("log", "TRUE", sprintf("FALSE if `lower` is %s", exact_words(lower)))
+  check_flag(log, "fidelity$log")
+  if (log && lower <= 0) stop_argument("fidelity$log", "TRUE", sprintf("FALSE if `lower` is %s", exact_words(lower)))
   log
 }
 
 check_fidelity_integer <- function(integer, lower, target) {
-  check_flag(integer)
+  check_flag(integer, "fidelity$integer")
   if (integer && any(c(lower, target) != round(c(lower, target)))) {
-    stop_argument("integer", "TRUE", "FALSE if `lower` or `target` is not an integer")
+    stop_argument("fidelity$integer", "TRUE", "FALSE if `lower` or `target` is not an integer")
   }
   integer
 }
 
-check_fidelity <- function(fidelity) {
-  if (!is.null(fidelity)) check_class(fidelity, "bandit_fidelity", "fidelity", hint = "fidelity_range()")
-}
-
-#' @export
-print.bandit_fidelity <- function(x, ...) {
-  read_part(x, "bandit_fidelity", {
-    cat(sprintf("<fidelities from %g to the target %g, cost %s>\n", x$lower, x$target,
-                if (is.null(x$cost)) "learnt" else "given"))
-    invisible(x)
-  })
-}
-
 # ---- the rule -------------------------------------------------------------------------------
 
-# Fidelities as the model sees them: 0 at `lower`, 1 at the target.
+# Fidelities in the model's units: 0 at `lower`, 1 at the target.
 model_fidelity <- function(fidelity, z) {
   on <- if (fidelity$log) log else identity
   (on(z) - on(fidelity$lower)) / (on(fidelity$target) - on(fidelity$lower))
 }
 
-# From 0 to 1 into fidelities.
+# Converts values from 0 to 1 to fidelities.
 user_fidelity <- function(fidelity, s) {
   z <- if (fidelity$log) fidelity$lower * (fidelity$target / fidelity$lower)^s
        else fidelity$lower + s * (fidelity$target - fidelity$lower)
@@ -133,8 +136,8 @@ user_fidelity <- function(fidelity, s) {
   if (fidelity$integer) unique(round(z)) else z
 }
 
-# Which of the fidelities to evaluate: `sd` there in units of the prior sd, `ratio` of cost to the target's,
-# `correlation` with the target. NA for the target.
+# The index of the fidelity to evaluate, or NA for the target. `sd`: the posterior sd in units of the prior sd. `ratio`:
+# the cost relative to the target. `correlation`: the correlation with the target.
 cheapest_informative <- function(sd, ratio, correlation, threshold) {
   worth <- which(sd > threshold * boca_bound(ratio, correlation) & ratio < 0.9)
   if (length(worth)) worth[which.min(ratio[worth])] else NA_integer_
@@ -150,7 +153,7 @@ check_alone_with_fidelity <- function(fidelity, others) {
   if (length(given)) stop_unused(given[1], "it is not supported with `fidelity`")
 }
 
-# `rules`: evaluations, design, stop_when, time_limit, timeout, verbose.
+# `rules`: a list of evaluations, design, stop_when, time_limit, timeout, verbose.
 maximize_over_fidelities <- function(objective, bandit, fidelity, rules) {
   domain <- bandit$config$domain
   search <- list2env(c(rules, list(objective = objective, bandit = bandit, fidelity = fidelity, begun = Sys.time(),
@@ -167,7 +170,7 @@ fidelity_history <- function(domain) {
   frame
 }
 
-# What was seen, under our own names, without inputs.
+# The package's columns of the history, without inputs.
 looks_of <- function(search) own_columns(search$history, search$bandit$config$domain$names)
 
 search_fidelities <- function(search) {
@@ -200,7 +203,8 @@ search_fidelities <- function(search) {
     if (z == fidelity$target) {
       observe_evaluated(bandit, query$id, search$history$reward[row])
     } else {
-      # The model is asked at the target and told of what was evaluated instead.
+      # The model makes a suggestion at the target. It is withdrawn, and the evaluation at the lower fidelity is added
+      # instead.
       bandit$withdraw(query$id)
       add_fidelities(search, row)
     }
@@ -235,7 +239,7 @@ evaluate_at <- function(search, x, z) {
   search$hopeless <- if (all(is.na(search$history$reward))) reason_of_failures(looks_of(search)$status, search$design)
 }
 
-# Costs of fidelities in those of the target. (Nothing learnt yet: in proportion.)
+# Costs of fidelities relative to the target. (Before any evaluation: proportional to the fidelity.)
 cost_ratios <- function(search, z) {
   fidelity <- search$fidelity
   if (!is.null(fidelity$cost)) return(costs_at(fidelity$cost, z) / costs_at(fidelity$cost, fidelity$target))
@@ -248,7 +252,7 @@ cost_ratios <- function(search, z) {
   exp(slope * (scaled(z) - scaled(fidelity$target)))
 }
 
-# In evaluations at the target: the learnt law gives that one's cost.
+# Costs in evaluations at the target. The cost of the target is estimated from the fitted cost model.
 costs_in_target <- function(search) {
   cost <- looks_of(search)$cost
   if (length(cost) == 0) return(cost)
@@ -259,7 +263,7 @@ costs_in_target <- function(search) {
 
 spent_cost <- function(search) sum(costs_in_target(search))
 
-# Is there no money left for this fidelity, or another reason to end?
+# Is the budget too small for this fidelity, or is there another reason to stop?
 must_end <- function(search, z) {
   if (!is.null(search$hopeless) || is_out_of_time(search)) return(TRUE)
   spent_cost(search) + cost_ratios(search, z) > search$evaluations + 1e-9
@@ -272,7 +276,7 @@ fidelity_stops <- function(search) {
   search$stopped
 }
 
-# Candidates are a hundred fidelities.
+# The candidates are a hundred fidelities.
 worthwhile_fidelity <- function(search, x) {
   fidelity <- search$fidelity
   z <- user_fidelity(fidelity, seq(0, 0.99, by = 0.01))
@@ -285,7 +289,7 @@ worthwhile_fidelity <- function(search, x) {
   here <- asked_points(config$domain, x[rep(1, length(z) + 1), , drop = FALSE], NULL)
   points <- kernel_points(config$domain, here, matrix(c(s, 1)))
   colnames(points) <- c(model_names(config$domain), config$context_names)
-  # (Of several models the covariance is that of their average.)
+  # (With several models this is the covariance of their average.)
   K <- Reduce(`+`, Map(function(one, weight) weight * kernel_gram(one$kernel, points), configs_of_models(config),
                        model_weights(config)))
   n <- length(z) + 1
@@ -316,11 +320,9 @@ maximum_over_fidelities <- function(search) {
             class = "bandit_maximum")
 }
 
-# The context in which a result of a search stands: the target.
+# The context to which the result of a search belongs: the target fidelity.
 context_of <- function(found) if (!is.null(found$fidelity)) 1
 
 describe_fidelity <- function(x) {
   sprintf("%d evaluations at the cost of %.3g at fidelity %g", nrow(x$history), x$fidelity$spent, x$fidelity$target)
 }
-
-register_family("bandit_fidelity", fidelity_entry)

@@ -87,13 +87,14 @@ input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
             class = c("bandit_importance", "data.frame"))
 }
 
-# Below this share of a function's variance that its mean explains nothing is said about inputs.
+# If the mean explains less than this proportion of the function's variance, no statement about inputs is made.
 least_explained <- 0.3
 
-# pairs of points for one drawn function
+# The number of pairs of points for a drawn function.
 drawn_pairs <- 128
 
-# Of outcome `k`, whose posterior means stand in `column` of predict(): its rows, and what the mean explains.
+# The rows of outcome `k`, whose posterior means are in `column` of predict(), and the proportion that the mean
+# explains.
 importance_of <- function(bandit, context, k, column, points, draws) {
   inputs <- bandit$config$domain$names
   d <- length(inputs)
@@ -112,7 +113,8 @@ importance_of <- function(bandit, context, k, column, points, draws) {
   spread <- function(values) stats::var(as.vector(values[seq_len(2 * pairs)]))
   ours <- mean(do.call(rbind, design))
   explained <- spread(ours) / base::mean(apply(drawn, 2, spread))
-  # So few pairs are off for a draw by what they are off for the mean, as far as it is the same function.
+  # With so few pairs of points the indices of a draw have an error. It is estimated from the error for the mean,
+  # multiplied by the proportion that the mean explains.
   off <- min(1, explained) * (sobol_of_values(matrix(ours, pairs))$total - indices$total)
   limits <- apply(total - or_zero(off), 1, stats::quantile, c(0.05, 0.95), na.rm = TRUE, names = FALSE)
   rows[c("lower", "upper")] <- list(pmax(limits[1, ], 0), pmin(limits[2, ], 1))
@@ -124,9 +126,8 @@ frame_of_quantiles <- function(domain, u) {
   spread_shares(domain, cpp_frame(stats::setNames(columns, domain$names)), u)
 }
 
-# Functions drawn from an outcome's posterior, in units of the reward: a row for each point of a frame, a column for
-# each
-# draw. NULL where there are none. The draws are the same each time.
+# Functions drawn from an outcome's posterior, in units of the reward: one row per point of a frame, one column per
+# draw. NULL if draws are not possible. The draws are the same in every call.
 drawn_functions <- function(bandit, frame, context, k, draws) {
   config <- current_config(bandit)
   one <- if (has_outcomes(config)) outcome_config(config, k) else config
@@ -143,7 +144,7 @@ drawn_functions <- function(bandit, frame, context, k, draws) {
   if (counted) values else as_rewards(values, one)
 }
 
-# Points of a data.frame as the kernel sees them, beside their arms' numbers (0-based; NA: no arm).
+# Points of a data.frame in the kernel's form, with their arms' numbers (0-based; NA: no arm).
 as_kernel_points <- function(bandit, frame, context) {
   domain <- bandit$config$domain
   points <- asked_points(domain, completed_points(domain, frame[domain$names]), NULL)
@@ -161,10 +162,10 @@ print.bandit_importance <- function(x, ...) {
   invisible(x)
 }
 
-# Over a picture.
+# The note on the plot if the importances are not informative.
 said_of_shares <- function(explained) if (isTRUE(explained < least_explained)) "nothing can be said yet" else NULL
 
-# What the table cannot be read for.
+# A sentence about inputs whose importances are not informative.
 importance_words <- function(explained) {
   unsure <- which(!is.na(explained) & explained < least_explained)
   if (!length(unsure)) return(NULL)
@@ -173,10 +174,10 @@ importance_words <- function(explained) {
           100 * explained[unsure])
 }
 
-# Of a function of the rows of a matrix of points in the unit cube.
+# Sobol indices of a function of the rows of a matrix of points in the unit cube.
 sobol_indices <- function(f, d, points) sobol_of_values(matrix(f(do.call(rbind, sobol_design(d, points))), points))
 
-# Matrices of points in the unit cube: a, b, and for each input a with this input of b.
+# Matrices of points in the unit cube: a, b, and for each input a copy of a with this input from b.
 sobol_design <- function(d, points) {
   u <- golden_points(points, 2 * d)
   a <- u[, seq_len(d), drop = FALSE]
@@ -187,13 +188,13 @@ sobol_design <- function(d, points) {
   }))
 }
 
-# `values`: of a function, a column for each of these matrices.
+# `values`: the function values, one column for each of these matrices.
 sobol_of_values <- function(values) {
   d <- ncol(values) - 2
   at_a <- values[, 1]
   at_b <- values[, 2]
   variance <- stats::var(c(at_a, at_b))
-  # Nothing is known yet, or nothing but rounding.
+  # There is no information yet, or the values differ by rounding errors only.
   if (is.na(variance) || variance <= (1e-10 * max(abs(at_a)))^2) return(list(first = rep(NaN, d), total = rep(NaN, d)))
   mixed <- values[, -(1:2), drop = FALSE]
   inside <- function(shares) pmin(pmax(shares, 0), 1)
@@ -201,7 +202,7 @@ sobol_of_values <- function(values) {
        total = inside(colMeans((at_a - mixed)^2) / (2 * variance)))
 }
 
-# The posterior at points of a data.frame, wherever they lie.
+# The posterior at points of a data.frame, also outside the domain.
 posterior_of <- function(bandit, frame, context, level = 0.95) {
   domain <- bandit$config$domain
   bandit_posterior(bandit, completed_points(domain, frame[domain$names]), context, level = level)

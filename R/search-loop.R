@@ -1,11 +1,11 @@
 # The loop of a search: suggest, evaluate, observe. Layer: search.
 
-# ---- a search: what has been evaluated, and what is to be ------------------------
-# `history` has a row per evaluation that has ended, in that order (and per known point); `origin`
-# tells what each was: 0 known, -k point k of the design, otherwise the bandit's query. What the bandit
-# has not been told yet is seen by comparing the two. `todo`: points of the design; `redo`: tasks given back.
+# ---- state of a search -----------------------------------------------------------
+# `history` has one row per known point and per finished evaluation, in their order. `origin` identifies each row: 0 for
+# a known point, -k for point k of the design, otherwise the number of the bandit's query. A comparison of the two shows
+# which rows the bandit has not received yet. `todo`: the remaining points of the design. `redo`: tasks to be repeated.
 
-# `design`: how many points, or which.
+# `design`: the number of points, or the points.
 open_search <- function(bandit, known, design, journal, race = NULL, prior = NULL, trust = FALSE) {
   found <- list(notes = list())
   if (!is.null(journal)) {
@@ -31,7 +31,7 @@ open_search <- function(bandit, known, design, journal, race = NULL, prior = NUL
   new_search(bandit, known, points, race)
 }
 
-# A search that goes on keeps its design, whatever would be drawn now, or for other `evaluations`.
+# A resumed search keeps its design, even if the design would now be different or `evaluations` has changed.
 check_same_search <- function(theirs, ours, file, arg) {
   without_design <- function(config) {
     config$design <- NULL
@@ -46,7 +46,8 @@ new_search <- function(bandit, known, points, race) {
   search <- list2env(list(bandit = bandit, design = points, todo = seq_len(nrow(points)), redo = list(),
                           history = history, origin = integer(nrow(history)), interrupted = FALSE, stopped = FALSE,
                           out_of_time = FALSE, verbose = FALSE,
-                          # Not before the design has ended: what is bad, and failures count as, is known only then.
+                          # Recording starts when the design has finished: a failure is recorded with the worst reward,
+                          # which is not available before.
                           recording = table_size(bandit$queries) > 0,
                           begun = Sys.time(), resumed = nrow(history)), parent = emptyenv())
   if (!is.null(race)) begin_race(search, race)
@@ -65,7 +66,7 @@ resumed_search <- function(bandit, known, notes, race) {
                "new `journal`.", argument = "race")
   }
   search <- new_search(bandit, known, start$design, race)
-  # What was under way when the process ended is evaluated again.
+  # Evaluations that were running when the process ended are repeated.
   if (is_race(search)) {
     resume_race(search, notes)
   } else {
@@ -78,21 +79,21 @@ resumed_search <- function(bandit, known, notes, race) {
   search
 }
 
-# Evaluations that have begun.
+# The number of evaluations that have started.
 begun <- function(search) {
   if (is_race(search)) return(folds_begun(search))
   nrow(search$design) - length(search$todo) + length(asked_queries(search$bandit))
 }
 
-# An objective that never succeeds ends its search: why, or NULL. (Known points and what was done before a crash say
-# nothing about it.)
+# The reason to stop a search whose objective always fails, or NULL. (Known points, and evaluations before a crash, do
+# not count.)
 why_hopeless <- function(search) {
   now <- utils::tail(search$history, nrow(search$history) - search$resumed)
   config <- search$bandit$config
   if (all(says_nothing(now, config))) reason_of_failures(now[[status_name(config)]], nrow(search$design))
 }
 
-# The next evaluation, NULL if there is none (yet).
+# The next evaluation; NULL if there is none (yet).
 next_task <- function(search, busy) {
   if (!is.null(why_hopeless(search))) return(NULL)
   if (is_race(search)) {
@@ -107,14 +108,14 @@ next_task <- function(search, busy) {
   if (is_race(search)) next_fold(search, busy) else next_point(search, busy)
 }
 
-# The next point that has not been tried: of the design, then of the bandit; NULL if there is none (yet).
+# The next point to evaluate: first those of the design, then the bandit's suggestions. NULL if there is none (yet).
 next_point <- function(search, busy) {
   if (length(search$todo)) {
     k <- search$todo[1]
     search$todo <- search$todo[-1]
     return(new_task(-k, search$bandit$config$domain, search$design[k, , drop = FALSE]))
   }
-  # With no reward known, wait for those under way.
+  # While no reward is observed, wait for the running evaluations.
   if (busy > 0 && nrow(search$history) == 0) return(NULL)
   search$recording <- TRUE
   settle(search)
@@ -123,11 +124,11 @@ next_point <- function(search, busy) {
   query_task(search$bandit$suggest()$id, search$bandit)
 }
 
-# Once a rule has said so, no more is asked.
+# When a stopping rule is satisfied, no more points are suggested.
 search_stops <- function(search) {
   if (is.null(search$stop_when) || search$stopped) return(search$stopped)
   bandit <- as.environment(search$bandit)
-  # The bandit is refitted when it is asked for the next point: the rule sees what it will see then.
+  # The bandit would be refitted for the next suggestion. The rule uses the same model, so the refit comes first.
   refit_if_due(bandit)
   subject <- list(history = search$history, bandit = search$bandit)
   search$stopped <- time_to_stop(search$stop_when, bandit, subject)
@@ -154,7 +155,7 @@ take_outcome <- function(search, task, outcome, bar) {
     return(invisible())
   }
   if (!is.null(outcome$lost)) {
-    # Ctrl-C reaches the workers of the same terminal too: what it ended there stays pending.
+    # Ctrl-C also reaches the workers of the same terminal. Evaluations that it ended there remain pending.
     if (search$interrupted) return(invisible())
     task$attempts <- task$attempts + 1
     if (task$attempts < search$attempts) {
@@ -175,8 +176,8 @@ take_outcome <- function(search, task, outcome, bar) {
   if (!is.null(bar)) bar()
 }
 
-# Tells the bandit what it does not know yet: points that it did not ask for, in their order, and
-# rewards of its queries.
+# Records in the bandit the results that it has not received yet: points that it did not suggest, in their order, and
+# the rewards of its queries.
 settle <- function(search) {
   if (has_outcomes(search$bandit$config)) return(settle_outcomes(search))
   reward <- search$history$reward
@@ -189,7 +190,7 @@ settle <- function(search) {
     add_evaluated(bandit, search$history[new, bandit$config$domain$names, drop = FALSE], reward[new],
                   reported_noise(search, new))
   }
-  # (A search may have been ended between its point and that it failed.)
+  # (A search may have been interrupted after its point was added and before the failure was recorded.)
   open <- added[status_of(as.environment(bandit), added) == "pending"]
   if (length(open)) bandit$fail(open)
   asked <- which(search$origin > 0)
@@ -198,7 +199,7 @@ settle <- function(search) {
   amend_settings(search)
 }
 
-# What has ended by now is kept, whatever ended the search.
+# Evaluations that have finished are kept, whatever the reason for the end of the search.
 close_search <- function(search, pool, bar) {
   if (search$interrupted) {
     pool$look()
@@ -223,9 +224,9 @@ close_search <- function(search, pool, bar) {
   warn_without_success(search$history, search$bandit$config, search$hopeless)
 }
 
-# Experiments that were made: `x`, `reward`, `failed` (a logical each), `contexts` (a matrix with the columns
-# `contexts`,
-# NULL without), `outside` (a logical each). `unknown`: may experiments be under way? `find`: which points there are.
+# Checks experiments given by a user. It returns `x`, `reward`, `failed` and `outside` (a logical each), and `contexts`
+# (a matrix with the columns `contexts`, NULL without). `unknown`: may experiments still be running? `find`: the
+# function that finds the points.
 check_experiments <- function(data, domain, arg = "data", unknown = FALSE, contexts = character(), outcomes = NULL,
                               find = find_points) {
   if (length(outcomes) > 1) {
@@ -265,13 +266,13 @@ check_experiments <- function(data, domain, arg = "data", unknown = FALSE, conte
   out
 }
 
-# Rewards' own noise variances, where there are any; NA for the bandit's.
+# Noise variances of single rewards, if there are any; NA for the bandit's variance.
 noise_of_data <- function(data, arg) {
   if (is.null(data[["noise_var"]])) return(NULL)
   list(noise_var = check_noise_vars(data[["noise_var"]], nrow(data), paste0(arg, "$noise_var")))
 }
 
-# Rewards that are the means of several readings.
+# Rewards that are means of several measurements.
 measurements_of_data <- function(data, arg) {
   if (is.null(data[["spread"]])) return(NULL)
   of <- function(name, lower) {
@@ -281,7 +282,8 @@ measurements_of_data <- function(data, arg) {
   list(size = of("size", 1), spread = of("spread", 0))
 }
 
-# Rows say nothing of what was withdrawn or lost, and (but for `unknown`) of what is under way.
+# A row without a reward contains no information if it was withdrawn or lost. The same holds for pending rows unless
+# `unknown`.
 says_something <- function(data, unknown) {
   nothing <- c("withdrawn", "lost", if (!unknown) "pending")
   !(is.na(data$reward) & status_column(data) %in% nothing)

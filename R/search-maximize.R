@@ -57,8 +57,9 @@
 #'   completed. `Inf`, the default: no limit.
 #' @param race [race_folds()] for racing: `objective` is a function of a point and a fold number, and `evaluations`
 #'   counts folds (at least those of one point). `NULL`, the default: no racing.
-#' @param fidelity [fidelity_range()] for multi-fidelity optimisation: `objective` is a function of a point and a
-#'   fidelity. `evaluations` is a budget in evaluations at the target's cost. `NULL`, the default: one fidelity.
+#' @param fidelity `c(lower, target)` for [multi-fidelity optimisation][multi-fidelity], or a list with more settings:
+#'   `objective` is a function of a point and a fidelity. `evaluations` is a budget in evaluations at the target's cost.
+#'   `NULL`, the default: one fidelity.
 #' @param outcomes a named list of objectives and outcome constraints, see [outcomes]: `objective` returns a named
 #'   vector with one number for each. `NULL`, the default: a single reward. See *Several outcomes*.
 #' @param limits outcome constraints as a formula, such as `~ impurity <= 2 & ph >= 5`. `objective` returns a named
@@ -93,7 +94,7 @@
 #' * `stopped`, `certificate`: did `stop_when` end the search, and its certificate.
 #' * `out_of_time`: did `time_limit` end the search?
 #' * `hopeless`: the reason why a search without a success ended early, or `NULL`.
-#' * `race`, `fidelity`: the results of [race_folds()] and [fidelity_range()], or `NULL`.
+#' * `race`, `fidelity`: the results of [race_folds()] and of [multi-fidelity] search, or `NULL`.
 #' @section Errors: Errors of `objective` are recorded in the history, not raised.
 #' @section Guarantee: None with fitted hyperparameters.
 #' @seealso [gp_model()] and [search_control()] for settings; [parallel-search] for several workers, journals and
@@ -287,7 +288,7 @@ NULL
 #' @name parallel-search
 NULL
 
-# Calls f(bar), bar() after each step; NULL for no bar.
+# Calls f(bar), where bar() is to be called after each step; `bar` is NULL without a progress bar.
 with_bar <- function(show, steps, done, f) {
   if (!show) return(f(NULL))
   if (requireNamespace("progressr", quietly = TRUE) && progress_is_handled()) {
@@ -303,14 +304,14 @@ with_bar <- function(show, steps, done, f) {
   })
 }
 
-# Has the user set progressr up, for good or around this call?
+# Has the user activated progressr, globally or around this call?
 progress_is_handled <- function() {
   if (isTRUE(progressr::handlers(global = NA))) return(TRUE)
   around <- list(progressr::with_progress, progressr::without_progress)
   any(vapply(seq_len(sys.nframe()), function(k) any(vapply(around, identical, NA, sys.function(k))), NA))
 }
 
-# Points that can be evaluated on all folds.
+# The number of points that can be evaluated on all folds.
 settings_within_budget <- function(evaluations, race) {
   if (is.null(race)) return(evaluations)
   if (evaluations < race$folds) {
@@ -321,7 +322,8 @@ settings_within_budget <- function(evaluations, race) {
 
 design_size <- function(n_initial, domain, evaluations, workers) {
   if (!is.null(n_initial)) return(check_count(n_initial, lower = 0, upper = evaluations))
-  # With several workers the bandit begins while the last points of the design are under way.
+  # With several workers, the bandit makes its first suggestions while the last points of the design are being
+  # evaluated.
   size <- default_design(domain) + workers - 1
   min(size, max(ceiling(evaluations / 2), min(workers, evaluations)))
 }

@@ -1,7 +1,8 @@
-# The objective of a search: how it gets a point, and arguments of its own. Layer: search.
+# The objective of a search: the form of its argument, and its further arguments. Layer: search.
 
-# A function of a point as a task has it (a vector, or a list with types), and of the fold of a race or the fidelity.
-# `names`: the inputs. `extra`: further arguments of the objective. It may run where this package is not installed.
+# A function of a point in the form of a task (a vector, or a list if types differ), and of the fold of a race or the
+# fidelity. `names`: the inputs. `extra`: further arguments of the objective. The function must also run on machines
+# where this package is not installed.
 as_objective <- function(objective, names, extra = list()) {
   if (!is.null(attr(objective, "given"))) return(objective)
   spread <- takes_inputs(objective, names, extra)
@@ -19,20 +20,20 @@ as_objective <- function(objective, names, extra = list()) {
   structure(called, given = c(list(objective), Filter(is.function, extra)))
 }
 
-# As the user gave it.
+# The objective in the form in which the user gave it.
 given_objective <- function(objective) or_else(attr(objective, "given")[[1]], objective)
 
-# All functions of the user's that are called.
+# All functions of the user that are called.
 functions_of_objective <- function(objective) or_else(attr(objective, "given"), list(objective))
 
 argument_names <- function(f) names(formals(args(f)))
 
-# (The only number of a space is a point too: it is given as one.)
+# (If a space has a single input, the objective also receives it as a point.)
 takes_inputs <- function(objective, names, extra) {
   all(names %in% setdiff(argument_names(objective), c(names(extra), "...")))
 }
 
-# What `...` of a search is for: `objective` and the `bandit`. `search`: arguments of the search.
+# Divides the arguments in `...` of a search between `objective` and the `bandit`. `search`: arguments of the search.
 split_dots <- function(objective, dots, search) {
   given <- or_else(names(dots), rep("", length(dots)))
   theirs <- argument_names(objective)
@@ -43,14 +44,14 @@ split_dots <- function(objective, dots, search) {
   list(objective = dots[of_objective], bandit = dots[!of_objective])
 }
 
-# Arguments of objects that are given to a search: how each is given there.
+# Arguments of the objects that are passed to a search, with the form in which they must be given.
 moved_arguments <- function() {
   of <- function(f, form) vapply(names(formals(f)), function(name) sprintf(form, name), "")
   c(of(gp_model, "`model = gp_model(%s = )`"), of(search_control, "`control = search_control(%s = )`"),
     design = "`n_initial` (a number) or `initial_design` (points)")
 }
 
-# `given`: names in `...` that nobody has taken.
+# `given`: names in `...` that no function has used.
 check_not_moved <- function(given) {
   moved <- intersect(given, names(moved_arguments()))
   if (length(moved)) stop_unknown_argument(moved[1], character())

@@ -1,11 +1,11 @@
 # Searches over several outcomes: arguments and evaluations. Layer: search.
 
-# Searches and bandits with good defaults over several outcomes: what they are given, what an evaluation says, what the
-# bandit is told of it, and what it comes to.
+# Searches and bandits with default settings for several outcomes: their arguments, the values of an evaluation, the
+# records in the bandit, and the result.
 
 # ---- arguments ----------------------------------------------------------------------------
 
-# The outcomes that `outcomes` or `limits` name, the first objective first; NULL for neither.
+# The outcomes given by `outcomes` or `limits`, with the first objective first; NULL if neither is given.
 outcomes_of_search <- function(outcomes, limits, direction) {
   check_formula_code(limits, "limits")
   if (!is.null(limits)) direction <- check_choice(direction, c("maximize", "minimize"), "direction")
@@ -19,7 +19,7 @@ check_no_direction_beside <- function(outcomes) {
   }
 }
 
-# Rules that know one outcome only.
+# Arguments that support one outcome only.
 check_one_outcome_for <- function(given) {
   given <- names(Filter(Negate(is.null), given))
   if (length(given) == 0) return(invisible())
@@ -35,10 +35,11 @@ check_all_minimised <- function(outcomes) {
   }
 }
 
-# ---- experiments that were made ------------------------------------------------------------
+# ---- given experiments ---------------------------------------------------------------------
 
-# As check_experiments(), with `values` (a matrix, a column per outcome) instead of `reward`, and which of them are
-# `under_way` or `broken` (failed, while others of their experiment did not): logical matrices like it.
+# The same as check_experiments(), but with `values` (a matrix, one column per outcome) instead of `reward`. The logical
+# matrices `under_way` and `broken` have the same form. They are TRUE for values that are pending, and for values that
+# failed while others of the same experiment were observed.
 check_experiments_of_several <- function(data, domain, arg, unknown, contexts, names, find = find_points) {
   if (is.null(data)) {
     none <- matrix(0, 0, length(names), dimnames = list(NULL, names))
@@ -67,11 +68,11 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, n
   if (nrow(data) == 0) return(check_experiments_of_several(NULL, domain, names = names))
   x <- read_inputs(domain, data[domain$names], arg)
   outside <- lies_outside(domain, find(domain, x, arg = arg))
-  # What was known of an experiment that is over is all that ever will be, but for outcomes that are new.
-  over <- matrix(!unknown | status[kept] %in% c("observed", "observed"), nrow(values), length(names))
+  # A finished experiment will not have further values, except for outcomes that are new.
+  over <- matrix(!unknown | status[kept] %in% "observed", nrow(values), length(names))
   if (unknown) over[, colSums(!is.na(values)) == 0] <- FALSE
   failed <- nothing[kept] & has_failed(ours[kept, , drop = FALSE]) & !status[kept] %in% "partial"
-  # (A search's history says "partial" where the rest failed, a bandit's where it is awaited.)
+  # (In a search's history, "partial" means that the other values failed; in a bandit's history, that they are pending.)
   broken <- is.na(values) & status[kept] %in% "partial" & !is_history(ours)
   out <- list(x = x, values = values, under_way = is.na(values) & !over & !failed & !broken, broken = broken,
               failed = failed, outside = outside, noise_var = noise_of_outcomes(ours[kept, , drop = FALSE], names, arg))
@@ -79,7 +80,7 @@ check_experiments_of_several <- function(data, domain, arg, unknown, contexts, n
   out
 }
 
-# Values' own noise variances, by outcome, where there are any.
+# Noise variances of single values, by outcome, if there are any.
 noise_of_outcomes <- function(data, names, arg) {
   given <- names[paste0(names, "_noise_var") %in% names(data)]
   if (length(given) == 0) return(NULL)
@@ -123,15 +124,15 @@ known_outcomes <- function(known, domain) {
 
 # ---- evaluations ---------------------------------------------------------------------------
 
-# Columns of a search's history that say what came of its evaluations.
+# The columns of a search's history with the values of its evaluations.
 said_columns <- function(config) if (has_outcomes(config)) outcome_names(config) else "reward"
 
 says_nothing <- function(history, config) {
   rowSums(!is.na(as.matrix(history[said_columns(config)]))) == 0
 }
 
-# A named vector with a number for each outcome (NA: it failed, the others did not); with `limits` the reward is what no
-# limit names.
+# A named vector with a number for each outcome (NA: this outcome failed). With `limits`, the value that no limit names
+# is the reward.
 read_outcomes <- function(outcome, attempts, config) {
   names <- outcome_names(config)
   nothing <- stats::setNames(rep(NA_real_, length(names)), names)
@@ -148,7 +149,7 @@ read_outcomes <- function(outcome, attempts, config) {
   list(values = found, status = if (known == length(names)) "observed" else if (known > 0) "partial" else "returned NA")
 }
 
-# NULL where the names are other ones.
+# NULL if the names differ.
 named_values <- function(value, names) {
   if (is.data.frame(value) && is.list(value) && nrow(value) == 1 || is.list(value) && !is.object(value)) {
     whole <- all(vapply(value, function(one) (is_number(one) || is.logical(one) && is.na(one)) && length(one) == 1, NA))
@@ -166,9 +167,9 @@ named_values <- function(value, names) {
   stats::setNames(value[names], names)
 }
 
-# ---- what the bandit is told ---------------------------------------------------------------
+# ---- records in the bandit -----------------------------------------------------------------
 
-# What a query still awaits: each value where it belongs, and what is NA as failed.
+# Records the pending values of a query; NA values are recorded as failures.
 record_values <- function(bandit, id, values, time = NULL, reason = NULL) {
   awaited <- values[outcome_cells(bandit, id)[1, ] == "pending"]
   known <- !is.na(awaited)
@@ -176,9 +177,9 @@ record_values <- function(bandit, id, values, time = NULL, reason = NULL) {
   if (any(!known)) withdraw_several(bandit, id, names(awaited)[!known], failed = TRUE, reason = reason)
 }
 
-# ---- what it comes to ----------------------------------------------------------------------
+# ---- result --------------------------------------------------------------------------------
 
-# Which evaluations kept all limits, by their own numbers (NA where one is missing).
+# The evaluations that satisfied all limits by their observed values (NA if a value is missing).
 kept_limits <- function(history, config) {
   roles <- outcome_roles(config)
   kept <- rep(TRUE, nrow(history))
@@ -189,7 +190,7 @@ kept_limits <- function(history, config) {
   kept
 }
 
-# The objectives of the evaluations that kept the limits, large ones good; NA elsewhere.
+# The objectives of the evaluations that satisfied the limits, with signs such that large is good; NA otherwise.
 fair_objectives <- function(history, config) {
   wanted <- objectives(config)
   values <- as.matrix(history[wanted]) * rep(objective_signs(config), each = nrow(history))
@@ -197,7 +198,8 @@ fair_objectives <- function(history, config) {
   values
 }
 
-# The policy's own reference point, large values good; else, of the evaluations, the worst less a tenth of the range.
+# The policy's reference point, with signs such that large is good. By default it is the worst value of the evaluations,
+# less a tenth of the range.
 reference_seen <- function(x) {
   config <- x$bandit$config
   signs <- objective_signs(config)

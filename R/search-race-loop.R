@@ -1,12 +1,13 @@
 # Searches whose evaluations are folds. Layer: search.
 
-# ---- a search whose evaluations are folds -----------------------------------------------
-# `search$settings`: an environment per setting that was begun, by its origin: `point`, `order` of the folds, `reward`
-# (NA: not known), `taken` (folds that were given to a worker), `state`, `row` (of the history, once it has one).
-# `search$looks`: a list per evaluation that has ended.
-# States: "racing" (its next folds are needed whatever others say), "waiting" (where settings wait: it was not stopped
-# by its first folds, and goes on when the model puts it first), "complete", "stopped", "failed", and "unfinished" when
-# the search has ended.
+# ---- state of a race --------------------------------------------------------------------
+# `search$settings` is a list of environments, one for each setting that was started, identified by `origin`. Its fields
+# are `point`, `order` of the folds, `reward` (NA: not observed), `taken` (folds given to a worker), `state`, and `row`
+# of the history. `search$looks` is a list with one element per finished evaluation. The states of a setting are:
+#   "racing":     its next folds are needed, whatever the results of other settings.
+#   "waiting":    with `wait`: it was not stopped after its first folds. It continues when the model ranks it first.
+#   "complete", "stopped", "failed".
+#   "unfinished": the search ended before the setting did.
 
 settings_wait <- function(search) is_race(search) && isTRUE(search$race$wait)
 
@@ -17,7 +18,7 @@ begin_race <- function(search, race) {
   search$history[beside(c("folds", "fold_var"), names(search$history))] <- list(rep(NA_integer_, count), rep(0, count))
 }
 
-# A setting in the race: its folds in random order.
+# Starts a setting, with its folds in random order.
 begin_setting <- function(search, task) {
   note <- list(origin = task$origin, point = task$point, order = sample.int(search$race$folds))
   journal_note(search$bandit, "setting", note)
@@ -34,10 +35,10 @@ add_setting <- function(search, note) {
 
 setting_of <- function(search, origin) Find(function(one) one$origin == origin, search$settings)
 
-# Settings by state.
+# The settings that have a given state.
 settings_that <- function(search, state) Filter(function(one) one$state == state, search$settings)
 
-# Rewards of the complete settings, a row each, larger is better.
+# The rewards of the complete settings, one row each, with signs such that larger is better.
 complete_folds <- function(search) {
   rows <- lapply(settings_that(search, "complete"), `[[`, "reward")
   output_sign(search$bandit$config) * matrix(as.double(unlist(rows)), length(rows), search$race$folds, byrow = TRUE)
@@ -45,10 +46,10 @@ complete_folds <- function(search) {
 
 folds_begun <- function(search) sum(vapply(search$settings, function(one) sum(one$taken), 0))
 
-# Folds after which a setting waits.
+# The number of folds after which a setting waits.
 waits_after <- 2
 
-# The next fold to evaluate: of a setting that needs one whatever others say, of one that waits, or of a new setting.
+# The next fold to evaluate: of a setting whose folds are needed in any case, of one that waits, or of a new setting.
 next_fold <- function(search, busy) {
   setting <- Find(function(one) needs_fold(search, one), search$settings)
   if (is.null(setting)) setting <- setting_to_go_on(search)
@@ -62,8 +63,8 @@ next_fold <- function(search, busy) {
   list(origin = setting$origin, attempts = 0, point = setting$point, fold = fold)
 }
 
-# Before there is an incumbent every fold is needed; then those before a setting waits, or those before the first look
-# and one more at a time.
+# Without a complete setting every fold is needed. Otherwise the folds before a setting waits are needed, or those
+# before the first interim analysis and then one at a time.
 needs_fold <- function(search, setting) {
   if (setting$state != "racing") return(FALSE)
   complete <- length(settings_that(search, "complete"))
@@ -74,9 +75,9 @@ needs_fold <- function(search, setting) {
   sum(setting$taken) < min(needed, search$race$folds)
 }
 
-# Of the settings that wait the most promising one by the model's mean and one sd, if that is above the best mean of
-# a complete one; and where no new setting could be completed any more, the most promising that can be. (One fold of
-# each at a time: the next may say that it is not worth a further one.)
+# The waiting setting with the largest posterior mean plus one sd, if this exceeds the best mean of a complete setting.
+# If the budget is too small to complete a new setting, it is the best waiting setting that can be completed. (One fold
+# at a time, because each fold may show that the next one is not worthwhile.)
 setting_to_go_on <- function(search) {
   if (length(search$todo) || length(settings_that(search, "waiting")) == 0) return(NULL)
   left <- search$evaluations - folds_begun(search)
@@ -91,7 +92,7 @@ setting_to_go_on <- function(search) {
   if (any(good)) waiting[good][[which.max(chance[good])]]
 }
 
-# Posterior means of settings and so many sds, larger is better.
+# Posterior means of settings plus `sds` standard deviations, with signs such that larger is better.
 expected_of <- function(search, settings, sds = 0) {
   if (length(settings) == 0) return(numeric())
   rows <- vapply(settings, `[[`, 0L, "row")
@@ -99,7 +100,7 @@ expected_of <- function(search, settings, sds = 0) {
   output_sign(search$bandit$config) * model_state$mean + sds * model_state$sd
 }
 
-# What came of a fold: `note` has `origin`, `fold`, `reward`, `status`.
+# Records the result of a fold: `note` has `origin`, `fold`, `reward`, `status`.
 take_fold <- function(search, note) {
   journal_note(search$bandit, "fold", note)
   add_fold(search, note)
@@ -128,7 +129,7 @@ add_fold <- function(search, note) {
   }
 }
 
-# Its row of the history.
+# Writes the state of a setting to its row of the history.
 enter_state <- function(search, setting, state, status = state) {
   setting$state <- state
   if (is.null(setting$row)) {
@@ -142,7 +143,7 @@ enter_state <- function(search, setting, state, status = state) {
   if (!settings_wait(search) && state != "failed") value_at_its_end(search, setting)
 }
 
-# Where none waits a setting is worth what its folds say beside the complete ones, once for all.
+# Without waiting, the value of a setting is computed once, from its folds and the complete settings.
 value_at_its_end <- function(search, setting) {
   sign <- output_sign(search$bandit$config)
   worth <- worth_on_folds(sign * setting$reward, complete_folds(search))
@@ -150,7 +151,7 @@ value_at_its_end <- function(search, setting) {
   search$history[setting$row, beside("fold_var", search$bandit$config$domain$names)] <- worth$var
 }
 
-# Where settings wait: rewards of the history, what all that have a row there are worth by now.
+# With waiting, the values of all settings in the history are recomputed.
 value_settings <- function(search) {
   settings <- Filter(function(one) one$state != "failed" && any(!is.na(one$reward)), search$settings)
   rows <- lapply(settings, `[[`, "row")
@@ -165,7 +166,8 @@ value_settings <- function(search) {
   search$history[rows, beside("fold_var", search$bandit$config$domain$names)] <- worth$var[valued]
 }
 
-# Settings that the end of the search found in the middle. A journal can go on with them, and the bandit is not told.
+# Marks the settings that are incomplete at the end of the search. A journal can resume them, so they are not recorded
+# in the bandit.
 end_race <- function(search) {
   if (!is_race(search)) return(invisible())
   for (setting in c(settings_that(search, "racing"), settings_that(search, "waiting"))) {
@@ -174,7 +176,7 @@ end_race <- function(search) {
   if (settings_wait(search)) value_settings(search)
 }
 
-# A journal's settings and folds, in their order.
+# Replays the settings and folds of a journal in their order.
 resume_race <- function(search, notes) {
   for (note in notes) {
     if (note$name == "setting") {
@@ -188,7 +190,8 @@ resume_race <- function(search, notes) {
   for (id in setdiff(asked_queries(search$bandit), begun)) begin_setting(search, query_task(id, search$bandit))
   if (!settings_wait(search)) return(invisible())
   value_settings(search)
-  # What was told of settings on some folds stands until the next fold: the kernel may have been fitted anew since.
+  # The recorded values of incomplete settings remain until the next fold, because the kernel may have been refitted
+  # since.
   bandit <- as.environment(search$bandit)
   ids <- queries_of(search)
   stands <- which(fold_variance(search) > 0 & !is.na(ids) & !is.na(search$history$reward))
@@ -196,17 +199,17 @@ resume_race <- function(search, notes) {
   search$history$reward[stands] <- bandit$queries$reward[ids[stands]]
 }
 
-# ---- telling ------------------------------------------------------------------------------
+# ---- records in the bandit ----------------------------------------------------------------
 
-# What the bandit knows of settings by now is not what it was told: those whose worth has moved by a tenth of its sd
-# are told anew.
+# The bandit's values of settings can be outdated. Settings whose value has changed by more than a tenth of its sd are
+# amended.
 amend_settings <- function(search) {
   if (!settings_wait(search)) return(invisible())
   bandit <- as.environment(search$bandit)
   ids <- queries_of(search)
   reward <- search$history$reward
   extra <- fold_variance(search)
-  # A setting that has failed since counts as failures do: for the worst, with doubt.
+  # A setting that has failed in the meantime counts as a failure: the worst reward, with increased noise variance.
   failed <- is.na(reward)
   reward[failed] <- worst_reward(reward, bandit$config)
   extra[failed] <- diff(range(reward))^2 / 12
@@ -220,15 +223,15 @@ amend_settings <- function(search) {
          beside = observation_extras(length(rows), noise_var = noise))
 }
 
-# The history's queries, NA for what the bandit was not told of.
+# The query of each row of the history; NA if the bandit has not received the row.
 queries_of <- function(search) {
   given <- search$origin <= 0
   added <- setdiff(seq_len(table_size(search$bandit$queries)), asked_queries(search$bandit))
   replace(search$origin, given, added[seq_len(sum(given))])
 }
 
-# Noise variances with which rows of the history are told, in the user's units; NA: the bandit's own. NULL where none
-# has one.
+# The noise variances with which rows of the history are recorded, in the user's units. NA means the bandit's variance;
+# NULL means that no row has a separate variance.
 reported_noise <- function(search, rows) {
   given <- own_columns(search$history, search$bandit$config$domain$names)$noise_var
   if (!is_race(search)) return(given[rows])
@@ -246,7 +249,7 @@ beside_own_noise <- function(bandit, reward, extra) {
   extra
 }
 
-# The model's noise variance as it is at each reward.
+# The model's noise variance at each reward, in the user's units.
 noise_in_user_units <- function(config, reward) {
   if (is.null(config$outputs)) return(rep(expected_noise(config), length(reward)))
   map <- output_map(config)
@@ -257,7 +260,7 @@ noise_in_user_units <- function(config, reward) {
 
 # ---- the result ---------------------------------------------------------------------------
 
-# NULL where there was no race.
+# NULL if there was no race.
 race_report <- function(search) {
   if (!is_race(search)) return(NULL)
   count <- function(state) length(settings_that(search, state))
@@ -275,15 +278,16 @@ race_report <- function(search) {
                           reward = column("reward", 0), status = column("status", "")))
 }
 
-# Rewards that count as readings of their points: those over all folds, or at the target fidelity, where there are such.
-# `history`: a search's, without inputs.
+# Rewards that are measurements of the objective itself: those over all folds, or at the target fidelity, if there are
+# any. `history`: the history of a search without inputs.
 full_measurements <- function(history) {
   part <- history$status %in% c("stopped", "waiting", "unfinished", "cheap")
   if (all(part | is.na(history$reward))) return(history$reward)
   ifelse(part, NA_real_, history$reward)
 }
 
-# The same of a whole history, NA where a given experiment lies outside of the space: such a point is never recommended.
+# The same for a whole history. NA if a given experiment is outside the search space, because such a point is never
+# recommended.
 rewards_inside <- function(history, domain) {
   ifelse(rows_outside(history, domain), NA_real_, full_measurements(own_columns(history, domain$names)))
 }

@@ -1,21 +1,22 @@
 # Values of settings that were evaluated on some folds only. Layer: search.
 
-# ---- what settings are worth that were seen on some folds only -------------------------------
-# y_sk = f(s) + b_k(s) + e_sk, larger is better: nothing is assumed of f (the bandit knows better), a fold's effect is a
-# Gaussian process over settings with the bandit's kernel, for what a fold says of one setting it says of those beside
-# it too, folds are independent of each other, and e is independent noise. A setting is worth the mean of its K values;
-# those that were not seen are predicted (universal kriging: the f(s) are free coefficients).
+# ---- values of settings evaluated on some folds only -----------------------------------------
+# The model is y_sk = f(s) + b_k(s) + e_sk, where larger is better. Nothing is assumed about f, because the bandit
+# models it. The effect b_k of a fold is a Gaussian process over settings with the bandit's kernel: the effect on one
+# setting also informs about similar settings. Folds are independent, and e is independent noise. The value of a setting
+# is the mean of its K rewards. Missing rewards are predicted by universal kriging, in which the f(s) are free
+# coefficients.
 
-# Shares of the variance of b_k(s) + e_sk - its common part, and how much larger the part is that all settings share;
-# the variance itself is fitted. The likeliest (restricted likelihood) of these is taken: which of them is next to
-# nothing beside what few folds leave open.
+# Candidates for two variance ratios of b_k(s) + e_sk: `common`, the variance shared by all settings, and `noise`, the
+# proportion of noise. The overall variance is fitted. The candidate with the largest restricted likelihood is selected.
+# The exact choice has little influence compared with the uncertainty from few folds.
 fold_models <- expand.grid(common = c(0.5, 2, 8), noise = c(0.05, 0.3, 1))
 
-# So many settings (the latest) choose the model: work is cubic in them.
+# The number of settings (the latest) from which the model is selected, because the time is cubic in it.
 settings_that_choose <- 60
 
-# `table`: a row per setting (each seen at least once) and a column per fold, NA where it was not seen; `correlation`:
-# of the settings. A data.frame: `mean`, and `var`, the variance that is due to what was not seen.
+# `table`: one row per setting (each evaluated at least once) and one column per fold, NA if not evaluated.
+# `correlation`: of the settings. It returns a data.frame with `mean` and `var`, the variance due to the missing folds.
 worth_of_settings <- function(table, correlation) {
   model <- likeliest_folds(table, correlation)
   if (is.null(model)) return(data.frame(mean = rowMeans(table, na.rm = TRUE), var = NA_real_))
@@ -26,7 +27,7 @@ worth_of_settings <- function(table, correlation) {
   worth
 }
 
-# NULL where each was seen once: that says nothing of folds.
+# NULL if each setting was evaluated once, because the data then contain no information about folds.
 likeliest_folds <- function(table, correlation) {
   some <- utils::tail(seq_len(nrow(table)), settings_that_choose)
   part <- table[some, , drop = FALSE]
@@ -35,8 +36,8 @@ likeliest_folds <- function(table, correlation) {
   fold_models[which.max(vapply(seq_len(nrow(fold_models)), likelihood, 0)), ]
 }
 
-# The f(s) by generalised least squares: `f`, and `spread`, their covariance in units of `scale`; `weights`: of each
-# fold, the inverse covariance of what was seen there.
+# Estimates the f(s) by generalised least squares. It returns `f`, `spread` (their covariance in units of `scale`), and
+# `weights` (for each fold the inverse covariance of the observed rewards).
 fit_folds <- function(table, correlation, model) {
   size <- nrow(table)
   covariance <- model$common + (1 - model$noise) * correlation
@@ -66,7 +67,7 @@ fit_folds <- function(table, correlation, model) {
 
 predict_folds <- function(fit, table) {
   size <- nrow(table)
-  # Of each setting's sum over folds: the known part, how it depends on the f(s), and the variance beside.
+  # For each setting's sum over folds: the constant part, its dependence on the f(s), and the remaining variance.
   total <- rowSums(table, na.rm = TRUE)
   on_f <- matrix(0, size, size)
   beside <- numeric(size)
@@ -89,7 +90,7 @@ predict_folds <- function(fit, table) {
              var = fit$scale * (beside + rowSums((on_f %*% fit$spread) * on_f)) / folds^2)
 }
 
-# How alike the bandit takes settings to be.
+# The correlation of settings under the bandit's kernel.
 setting_correlation <- function(bandit, points) {
   config <- current_config(bandit)
   domain <- config$domain

@@ -113,7 +113,7 @@ check_burn_in <- function(burn_in, folds) check_count(burn_in, "burn_in", lower 
 
 check_race <- function(race) if (!is.null(race)) check_class(race, "bandit_race", "race", hint = "race_folds()")
 
-# Where a setting is raced to its end before the next one.
+# For searches in which a setting is raced to its end before the next one starts.
 check_no_waiting <- function(race, where) {
   if (!is.null(race) && isTRUE(race$wait)) {
     stop_argument("race", paste("race_folds(wait = TRUE)", where), "race_folds() without `wait`")
@@ -130,13 +130,13 @@ print.bandit_race <- function(x, ...) {
 }
 
 # ---- the rule -------------------------------------------------------------------------
-# `complete`: rewards of the complete settings, a row each and a column per fold, larger is better; `reward`: those of
-# the setting that is raced, NA where a fold was not evaluated.
+# `complete`: the rewards of the complete settings, one row each and one column per fold, where larger is better.
+# `reward`: those of the setting in the race, NA for folds that were not evaluated.
 
-# From so many complete settings on their table says how much differences vary.
+# From this number of complete settings, their table is used to estimate the variance of differences.
 pooled_race <- 4
 
-# The fewest folds after which a setting may be stopped.
+# The smallest number of folds after which a setting may be stopped.
 first_look <- function(race, settings) if (settings < pooled_race) race$burn_in else 2
 
 is_out_of_race <- function(race, reward, complete) {
@@ -155,8 +155,8 @@ is_out_of_race <- function(race, reward, complete) {
   mean(d) + quantile * v * sqrt(1 / k - 1 / race$folds) < 0
 }
 
-# Variance of a difference of two settings on a fold: twice the residual mean square of the settings x folds table; 0
-# where one setting tells nothing.
+# The variance of the difference of two settings on a fold: twice the residual mean square of the settings x folds
+# table. It is 0 for a single setting, which contains no information.
 pooled_difference <- function(complete) {
   m <- nrow(complete)
   if (m < 2) return(0)
@@ -164,10 +164,10 @@ pooled_difference <- function(complete) {
   2 * sum(residual^2) / ((m - 1) * (ncol(complete) - 1))
 }
 
-# How much easier each fold is than the mean.
+# The mean of each fold minus the overall mean.
 fold_effects <- function(complete) colMeans(complete) - mean(complete)
 
-# What a setting is worth that was evaluated on some folds only, and the variance that is due to the others.
+# The value of a setting evaluated on some folds only, and the variance due to the missing folds.
 worth_on_folds <- function(reward, complete) {
   seen <- !is.na(reward)
   k <- sum(seen)
@@ -179,7 +179,7 @@ worth_on_folds <- function(reward, complete) {
   list(mean = mean(reward[seen] - fold_effects(complete)[seen]), var = v2 / 2 * (1 + 1 / m) * (1 / k - 1 / folds))
 }
 
-# Without complete settings to compare it with: as folds differ among themselves.
+# Without complete settings, the variance is that of the observed folds.
 unseen_var <- function(seen, folds) {
   k <- length(seen)
   if (k == folds) 0 else if (k == 1) NA_real_ else stats::var(seen) * (1 / k - 1 / folds)

@@ -1,6 +1,6 @@
 # The result of a search and its methods. Layer: search.
 
-# ---- what a search comes to ---------------------------------------------------------
+# ---- result of a search -------------------------------------------------------------
 
 maximum_of_search <- function(search) {
   certificate <- if (search$stopped && inherits(search$stop_when, "bandit_stop")) {
@@ -26,9 +26,10 @@ new_maximum <- function(history, bandit, ...) {
             class = "bandit_maximum")
 }
 
-# The place of the best posterior mean, or a point evaluated whose own readings speak for it: what a fit cannot follow
-# it calls noise, and some of that is the objective's. So much of a reading counts as noise has of the prior's
-# variance, in what is expected there too. (A certificate is one for `$best()`.)
+# The recommended point: the point with the best posterior mean, or an evaluated point with better measurements. A fit
+# treats effects that the model cannot represent as noise, although part of them belongs to the objective. Therefore the
+# measurements at a point get a weight: the proportion of the noise in the prior variance of a measurement. The expected
+# value uses the same weight. (A certificate holds for `$best()`.)
 recommended <- function(bandit, history, certificate = NULL, ...) {
   best <- bandit$best()
   share <- noise_share(frame_of(bandit))
@@ -44,7 +45,7 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
   expected <- model_state_of_best(bandit, best)
   with_model_state <- function(point, model_state) cbind(point, columns_beside(model_state, names))
   is_better <- function(value) output_sign(bandit$config) * (value - expected$mean) > 0
-  # No mean is better than the best: only better readings can make a point worth more.
+  # No posterior mean exceeds the best one, so only points with better measurements can be better.
   better <- seen[is_better(seen$reward), ]
   if (nrow(better)) {
     model_state <- credited(bandit$posterior(better[names]), better$reward)
@@ -55,9 +56,9 @@ recommended <- function(bandit, history, certificate = NULL, ...) {
   if (is.na(there)) best else with_model_state(best[names], credited(expected[c("mean", "sd")], there))
 }
 
-# None where the noise is the user's word, nor where several models are averaged over: what cannot be followed may be
-# noise in one and the objective's in another, and crediting the best reading besides promises too much (measured:
-# bench/promise.R).
+# The weight is 0 if the user gave the noise variance. It is also 0 if several models are averaged: the average already
+# includes models that explain the data with less noise. An additional weight for the best measurement then makes
+# predictions overconfident (`bench/promise.R`).
 noise_share <- function(bandit) {
   refit <- bandit$config$refit
   if (is.null(refit) || isTRUE(refit$settings$fix_noise) || !is.null(bandit$config$constraints)) return(0)
@@ -126,7 +127,7 @@ print.bandit_maximum <- function(x, ...) {
   })
 }
 
-# The history of a search under our own names, without inputs.
+# The history of a search under the names of the package, without inputs.
 evaluations_of <- function(found) own_columns(found$history, found$bandit$config$domain$names)
 
 maximum_story <- function(x) {
@@ -198,7 +199,7 @@ print.summary_bandit_maximum <- function(x, ...) {
   })
 }
 
-# With what is averaged over, where that are several models.
+# With the models that are averaged, if there are several.
 model_in_force <- function(config) {
   list(parameters = kernel_parameters(config$kernel), noise_var = config$noise_var, outputs = describe_outputs(config),
        average = if (!is.null(config$models)) parameters_of_models(config), weights = model_weights(config))
@@ -374,7 +375,7 @@ summary_of_outcomes <- function(object) {
                  models = stats::setNames(models, outcome_names(config))), class = "summary_bandit_maximum")
 }
 
-# The history with the best value, or the hypervolume, of the evaluations so far that kept the limits.
+# The history with the best value, or the hypervolume, of the evaluations so far that satisfied the limits.
 progress_of_outcomes <- function(x) {
   config <- x$bandit$config
   fair <- fair_objectives(x$history, config)

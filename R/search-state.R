@@ -1,7 +1,7 @@
 # The state of a search: its evaluations and pending queries. Layer: search.
 
-# Points with rewards (and what was told beside them, where that is known), under way, and failed, in their order;
-# wherever they lie.
+# Adds points in their order, in or outside the domain: observed with rewards (and, if given, their noise variances),
+# pending, or failed.
 add_in_order <- function(bandit, known) {
   inside <- as.environment(bandit)
   if (!is.null(known$values)) return(add_outcomes_in_order(bandit, known))
@@ -32,19 +32,20 @@ query_task <- function(id, bandit) {
   new_task(id, bandit$config$domain, query_frame(bandit, id)[bandit$config$domain$names])
 }
 
-# Once the time is up no evaluation is begun.
+# After the time limit, no new evaluation starts.
 is_out_of_time <- function(search) {
   search$out_of_time <- seconds_since(search$begun) >= search$time_limit
   search$out_of_time
 }
 
-# Why the evaluations of a history failed, in their order; NULL if one of them succeeded, or none has ended.
+# The reasons for the failures of a history, in their order; NULL if an evaluation succeeded, or none has finished.
 failures_in <- function(history, config) {
   own <- history[history[[status_name(config)]] != "given", , drop = FALSE]
   if (nrow(own) && all(says_nothing(own, config))) own[[status_name(config)]]
 }
 
-# Ten for one reason are enough, for several as many as the design has, at least.
+# Ten failures are sufficient if all have the same reason. Otherwise at least the number of points of the design is
+# required.
 reason_of_failures <- function(reasons, design) {
   if (length(reasons) < 10 || (length(unique(reasons)) > 1 && length(reasons) < design)) return(NULL)
   failure_words(reasons)
@@ -56,8 +57,8 @@ failure_words <- function(reasons) {
           if (length(unique(reasons)) == 1) "all for one reason" else "the first", reasons[1])
 }
 
-# R's own words, in its language, for an objective that wants more than one argument: no point will do.
-# `beside`: what it is given besides a point.
+# Detects R's error message (in the language of the session) for an objective with a wrong number of arguments, which
+# fails at every point. `beside`: the second argument that the objective receives.
 check_signature <- function(objective, error, beside = NULL) {
   if (is.null(error)) return(invisible())
   wants <- formals(args(given_objective(objective)))
@@ -93,7 +94,7 @@ evaluation_number <- function(search, number) {
   sprintf("%*d of %d", nchar(search$evaluations), as.integer(number), as.integer(search$evaluations))
 }
 
-# Whatever came of an evaluation: its reward, or NA and why. (With several outcomes `values`.)
+# The result of an evaluation: its reward, or NA and the reason. (With several outcomes: `values`.)
 read_outcome <- function(outcome, attempts, config = NULL) {
   if (has_outcomes(config)) return(read_outcomes(outcome, attempts, config))
   status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
@@ -110,27 +111,27 @@ add_row <- function(search, row) {
   if (is.null(row$values)) frame$reward <- row$reward else frame[names(row$values)] <- as.list(row$values)
   ours <- c(list(status = row$status), row$more)
   frame[beside(names(ours), names(frame))] <- ours
-  # (Only points with given rewards have a noise variance of their own.)
+  # (Only points with given rewards have separate noise variances.)
   frame[setdiff(names(search$history), names(frame))] <- NA_real_
   search$history <- rbind(search$history, frame)
   search$origin <- c(search$origin, as.integer(row$origin))
 }
 
-# Tells a bandit of evaluations: what is no number has failed. `noise_var`: NULL, or one for each.
+# Records evaluations in a bandit; values that are not numbers are failures. `noise_var`: NULL, or one for each.
 observe_evaluated <- function(bandit, id, reward, noise_var = NULL) {
   known <- is.finite(reward)
   if (any(known)) bandit$observe(id[known], reward[known], noise_var = noise_var[known])
   if (any(!known)) bandit$fail(id[!known])
 }
 
-# The same of points that it did not ask for, in their order.
+# The same for points that the bandit did not suggest, in their order.
 add_evaluated <- function(bandit, x, reward, noise_var = NULL, contexts = NULL) {
   known <- is.finite(reward)
   add_in_order(bandit, list(x = x, reward = ifelse(known, reward, NA), failed = !known, noise_var = noise_var,
                             contexts = contexts))
 }
 
-# `hopeless`: why a search was given up, or NULL.
+# `hopeless`: the reason for which a search was stopped, or NULL.
 warn_without_success <- function(history, config, hopeless = NULL) {
   inputs <- config$domain$names
   if (!is.null(hopeless)) return(warn_of_failures(hopeless, "search", inputs))
@@ -138,7 +139,7 @@ warn_without_success <- function(history, config, hopeless = NULL) {
   if (!is.null(reasons)) warn_of_failures(failure_words(reasons), inputs = inputs)
 }
 
-# `early`: what ended before its budget was spent, or NULL. `inputs`: names of the inputs of a point.
+# `early`: the name of the process that stopped before its budget was spent, or NULL. `inputs`: names of the inputs.
 warn_of_failures <- function(words, early = NULL, inputs = NULL) {
   text <- if (is.null(early)) paste0(toupper(substr(words, 1, 1)), substring(words, 2))
           else sprintf("The %s ended early: %s", early, words)
@@ -180,7 +181,7 @@ settle_outcomes <- function(search) {
     first <- table_size(bandit$queries)
     add_given(bandit, search$history[new, bandit$config$domain$names, drop = FALSE],
               reward = as.data.frame(values[new, , drop = FALSE]), find = points_anywhere)
-    # What nobody said of known points is not a failure.
+    # A missing value of a known point is not a failure.
     for (k in seq_along(new)) {
       open <- is.na(values[new[k], ])
       failed <- search$origin[new[k]] < 0
@@ -190,7 +191,7 @@ settle_outcomes <- function(search) {
   for (row in which(search$origin > 0)) record_values(bandit, search$origin[row], values[row, ])
 }
 
-# Values by name, each as its type has it.
+# The values of a point by name, formatted according to their types.
 describe_point <- function(point) {
   point_words(as.list(point), 5)
 }

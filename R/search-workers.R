@@ -1,16 +1,20 @@
 # Parallel workers that evaluate an objective. Layer: search.
 
-# Pools that evaluate an objective: in this process, or on the workers of the user's future
-# plan. A pool is a list of functions: free() (would it take a task now?), busy() (tasks it
-# has), submit(task), wait() (until one has ended, if any is under way), look() (which have ended by
-# now?) and take() (those seen to have ended, once: a list of task and outcome each).
-# A task is a list with `point` (a named vector, or a list); an outcome a list with `value`, or `error` (the
-# objective's), or `lost` (why the evaluation never came to an end).
+# Pools evaluate an objective in this process, or on the workers of the user's future plan. A pool is a list of
+# functions:
+#   `free()`        can it accept a task now?
+#   `busy()`        the number of its tasks.
+#   `submit(task)`  starts a task.
+#   `wait()`        waits until a task has finished, if any is running.
+#   `look()`        checks which tasks have finished.
+#   `take()`        returns the finished tasks once, as a list of task and outcome each.
+# A task is a list with `point` (a named vector, or a list). An outcome is a list with one of three fields: `value`,
+# `error` (of the objective), or `lost` (the reason for which the evaluation did not finish).
 
-# Runs where the evaluation runs, perhaps on a machine without this package: base R only. R's time limit
-# ends computations, not sleep. A worker on our machine therefore tells, in `whereabouts`, whom to
-# interrupt; in this process (`whereabouts` NULL) an interrupt is the user's. `workspace`: what the objective
-# needs of the user's workspace. `look`: the fold of a race, or the fidelity.
+# This function runs where the evaluation runs, perhaps on a machine without this package, so it uses base R only. R's
+# time limit stops computations but not Sys.sleep(). A worker on this machine therefore writes its process id to the
+# file `whereabouts`, so that it can be interrupted. In this process (`whereabouts` NULL) an interrupt comes from the
+# user. `workspace`: the objects that the objective needs. `look`: the fold of a race, or the fidelity.
 evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, workspace = list(), look = NULL) {
   list2env(workspace, envir = globalenv())
   started <- proc.time()[["elapsed"]]
@@ -28,11 +32,11 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
     if (is.finite(timeout)) setTimeLimit(elapsed = timeout, transient = TRUE)
     list(value = if (is.null(look)) objective(point) else objective(point, look))
   }, error = failed)
-  # (A time limit may strike while another error is noted.)
+  # (A time limit may be reached while another error is being handled.)
   guarded <- function() tryCatch(evaluate(), error = failed)
   if (is.null(whereabouts)) outcome <- guarded()
   else outcome <- tryCatch(guarded(), interrupt = function(i) list(lost = "interrupted"))
-  # R's own words for a time limit depend on the language.
+  # R's message for a time limit depends on the language.
   if (is.null(outcome$value) && proc.time()[["elapsed"]] - started >= timeout) {
     outcome$lost <- sprintf("timed out after %g s", timeout)
   }
@@ -40,7 +44,8 @@ evaluate_objective <- function(objective, point, timeout, whereabouts = NULL, wo
 }
 environment(evaluate_objective) <- baseenv()
 
-# In this process a time limit that is not the evaluation's own is the caller's, and no failure of the objective's.
+# In this process, a time limit other than that of the evaluation belongs to the caller. It is not a failure of the
+# objective.
 evaluate_here <- function(objective, point, timeout, look = NULL) {
   outcome <- evaluate_objective(objective, point, timeout, look = look)
   if (is.null(outcome$lost)) pass_on_stop(outcome$condition)
@@ -61,7 +66,7 @@ local_pool <- function(objective, timeout) {
        })
 }
 
-# How many evaluations may be under way: 1 means in this process.
+# The number of evaluations that may run at the same time; 1 means in this process.
 check_workers <- function(workers) {
   workers <- check_count(workers, infinite = TRUE)
   if (workers == 1) return(1)
@@ -86,7 +91,7 @@ future_pool <- function(objective, workers, timeout) {
   pool <- list2env(list(
     objective = objective, needs = workspace_needs(functions_of_objective(objective)), workers = workers,
     timeout = timeout, running = list(), hung = list(), ended = list(), failures = 0, deaths = 0,
-    # Every evaluation has a random stream of its own, whichever worker takes it.
+    # Every evaluation has a separate random stream, whichever worker runs it.
     stream = replication_seeds(sample.int(.Machine$integer.max, 1), 1)[[1]]
   ), parent = emptyenv())
   list(free = function() pool_free(pool), busy = function() length(pool$running) + length(pool$ended),
@@ -99,25 +104,25 @@ future_pool <- function(objective, workers, timeout) {
        })
 }
 
-# future counts a worker that has died, or that hangs in an evaluation given up, as not free.
+# future counts a worker as not free if it has died, or if it is still running an abandoned evaluation.
 pool_free <- function(pool) {
   pool$hung <- Filter(function(f) identical(ended_future(f), FALSE), pool$hung)
   if (length(pool$running) >= pool$workers || pool$failures > 2) return(FALSE)
   if (free_workers() > 0) return(TRUE)
   if (length(pool$running)) return(FALSE)
   if (pool$deaths + length(pool$hung) > 0) {
-    # Nobody is left: where the plan can be set up anew, it is.
+    # No worker is left. If the plan can be restarted, it is.
     restart_plan()
     pool$hung <- list()
     pool$deaths <- 0
     return(free_workers() > 0)
   }
-  # Somebody else has the workers, perhaps a search that was interrupted: future waits for them.
+  # Other code uses the workers, perhaps an interrupted search; future waits for them.
   TRUE
 }
 
-# An interrupt in the middle of a message would leave a worker out of step; while future only
-# waits for a worker it may come.
+# An interrupt within a message would corrupt the communication with a worker. While future only waits for a worker,
+# interrupts are allowed.
 undisturbed <- function(code) if (free_workers() > 0) suspendInterrupts(code) else code
 
 free_workers <- function() catch_error(future::nbrOfFreeWorkers(), function(e) Inf)
@@ -130,16 +135,16 @@ restart_plan <- function() {
   })
 }
 
-# TRUE, FALSE, or the error of a future whose worker is gone.
+# TRUE, FALSE, or the error of a future whose worker has died.
 ended_future <- function(f) catch_error(future::resolved(f), identity)
 
 pool_submit <- function(pool, task) {
   pool$stream <- parallel::nextRNGStream(pool$stream)
   whereabouts <- tempfile("worker")
-  # A call that holds all it needs: future sends every global in a message of its own, at 50 ms each.
+  # The call contains all objects that it needs, because future would send each global in a separate message of 50 ms.
   call <- as.call(list(evaluate_objective, pool$objective, task$point, pool$timeout, whereabouts,
                        pool$needs$globals, task$fold))
-  # An evaluation that has begun is known to the pool, whatever comes.
+  # The pool registers every evaluation that has started, whatever happens later.
   begin <- function() {
     f <- future::future(call, substitute = FALSE, seed = pool$stream, globals = FALSE, packages = pool$needs$packages)
     pool$running <- c(pool$running, list(list(task = task, future = f, whereabouts = whereabouts, since = Sys.time(),
@@ -148,7 +153,7 @@ pool_submit <- function(pool, task) {
   }
   tryCatch(undisturbed(begin()), FutureError = function(e) {
     pass_on_stop(e)
-    # It never began: this is the plan's failure, not the task's.
+    # The evaluation did not start: this is a failure of the plan, not of the task.
     pool$failures <- pool$failures + 1
     pool$ended <- c(pool$ended, list(list(task = task, outcome = list(unsent = message_of(e)))))
   })
@@ -163,7 +168,7 @@ pool_wait <- function(pool) {
   }
 }
 
-# Between two looks an interrupt may come, within one it would cut a worker's message in two.
+# Interrupts are allowed between two checks. Within a check they could cut a worker's message in two.
 pool_look <- function(pool) suspendInterrupts({
   if (is.finite(pool$timeout)) pool$running <- lapply(pool$running, interrupt_late, timeout = pool$timeout)
   outcomes <- lapply(pool$running, outcome_so_far, pool = pool)
@@ -173,7 +178,7 @@ pool_look <- function(pool) suspendInterrupts({
   pool$running <- pool$running[!ended]
 })
 
-# An evaluation on this machine whose time is up is interrupted, as by Ctrl-C.
+# An evaluation on this machine that exceeds its time limit is interrupted, as by Ctrl-C.
 interrupt_late <- function(work, timeout) {
   if (work$interrupted || seconds_since(work$since) < timeout) return(work)
   reported <- attempt(suppressWarnings(readRDS(work$whereabouts)))
@@ -185,7 +190,7 @@ interrupt_late <- function(work, timeout) {
 
 seconds_since <- function(time) as.double(Sys.time() - time, units = "secs")
 
-# NULL while it runs. A worker that heeds neither its time limit nor an interrupt is left to itself.
+# NULL while the evaluation runs. A worker that responds neither to its time limit nor to an interrupt is abandoned.
 outcome_so_far <- function(work, pool) {
   ended <- ended_future(work$future)
   late <- sprintf("timed out after %g s", pool$timeout)

@@ -1,10 +1,12 @@
 # Connections of the HTTP service. Layer: service.
 
-# The connections of a service. httpuv ends none by itself and lets any be upgraded, whatever it is told: here those
-# that last too long are ended, the longest first where they are many, and those that would be WebSockets.
+# The connections of a service. httpuv ends no connection automatically and lets clients upgrade any of them. The code
+# of this file ends WebSocket requests and connections that last too long. If there are too many connections, it ends
+# the oldest first.
 
-# Looks again and again, while R is idle or serves; returns the function that ends it. Between two looks all is done
-# that was there to do, so a whole request is answered before it has been seen often, however long it waits for R.
+# Checks the connections at regular intervals, while R is idle or between requests. It returns a function that stops the
+# checks. All pending requests are processed between two checks. A complete request is therefore answered before its
+# connection has been counted often, however long R was busy.
 watch_connections <- function(port, time_limit, connections) {
   interval <- min(1, time_limit / 10)
   looks <- ceiling(time_limit / interval)
@@ -24,7 +26,7 @@ watch_connections <- function(port, time_limit, connections) {
   function() over <<- TRUE
 }
 
-# Would this be something else than HTTP/1.1? (httpuv goes on with a handshake, or answers nothing.)
+# Does the request ask for another protocol than HTTP/1.1? (httpuv would continue with a handshake, or not answer.)
 is_upgrade <- function(request) !is.null(request$HTTP_UPGRADE) || identical(request$REQUEST_METHOD, "CONNECT")
 
 refuse_upgrade <- function(service, request) {

@@ -1,6 +1,6 @@
 # The OpenAPI description of the HTTP service. Layer: service.
 
-# What bandit_service() says about itself to programs: an OpenAPI 3 schema.
+# The description of bandit_service() for programs: an OpenAPI 3 schema.
 
 service_schema <- function() {
   shapes <- schema_shapes()
@@ -78,7 +78,7 @@ measurement_paths <- function(s) {
   )
 }
 
-# What bodies and answers are made of, and how a path is written with them.
+# The schemas of bodies and answers, and functions that describe a path with them.
 schema_shapes <- function() {
   number <- list(type = "number")
   text <- list(type = "string")
@@ -104,7 +104,7 @@ schema_shapes <- function() {
   outcomes <- list(type = "object", additionalProperties = c(number, nullable = TRUE), description = paste(
     "instead of reward, where the bandit has several outcomes: a number for some of them, null: not known yet;",
     "the answer's status is partial until all are known"))
-  # (Two ids for a duel; rewards and tokens likewise.)
+  # (Two ids for a pairwise comparison; the same holds for rewards and tokens.)
   one_or_two <- function(item) list(oneOf = list(item, list(type = "array", items = item)))
   rewarded <- function(...) {
     object(id = one_or_two(whole), reward = one_or_two(number), outcomes = outcomes, token = one_or_two(text), ...,

@@ -1,10 +1,10 @@
 # The web page of the HTTP service. Layer: service.
 
-# The page of bandit_service(): files that are the same for everybody and hold no data (inst/service), and what their
-# script asks for besides the other doors: what there is to fill in, and what the model says.
+# The web page of bandit_service(): static files without data (inst/service), and the two requests that only their
+# script makes. These are the fields of the form, and the predictions of the model.
 
-# Each file, as it is sent. Nothing but these files is loaded or asked, whatever text a campaign holds; no other site
-# may show the page, or hear from it.
+# The files with their headers. The page loads and requests nothing but these files, whatever text a campaign contains.
+# Other sites can neither embed the page nor receive data from it.
 page_files <- function() {
   types <- c("page.html" = "text/html", "page.css" = "text/css", "page.js" = "text/javascript")
   lapply(stats::setNames(names(types), c("/", "/page.css", "/page.js")), function(file) {
@@ -22,7 +22,7 @@ page_policy <- list(
   "Cross-Origin-Resource-Policy" = "same-origin"
 )
 
-# ---- what there is to fill in ----------------------------------------------------------
+# ---- fields of the form ----------------------------------------------------------------
 
 serve_model <- function(service) {
   service$bandit$catch_up()
@@ -40,7 +40,7 @@ serve_model <- function(service) {
   ))
 }
 
-# Of each outcome what it is for; none where there is one reward without a name.
+# The role of each outcome; empty if there is a single reward without a name.
 outcomes_described <- function(config) {
   finite <- function(limit) if (is.finite(limit)) limit
   if (is.null(config$outcomes)) return(list())
@@ -59,17 +59,17 @@ input_described <- function(domain, i) {
     else list(levels = I(levels)))
 }
 
-# Where rewards are comparisons: what can be said of two, and whether one that has been compared may be met again.
+# If rewards are comparisons: are ties allowed, and may a query that has been compared be compared again?
 described_comparison <- function(config) {
   if (compares_queries(config)) list(ties = isTRUE(config$rewards$ties), again = !ranks_queries(config))
 }
 
-# What the body of a request may hold: what a service of this version offers.
+# The fields that the body of a request may contain, in this version of the service.
 accepted_fields <- function(path) {
   I(as.character(names(path$post$requestBody$content[["application/json"]]$schema$properties)))
 }
 
-# ---- what the model says -----------------------------------------------------------------
+# ---- predictions of the model ------------------------------------------------------------
 
 serve_slices <- function(service, query) {
   check_fields(query, context_fields(query))
@@ -86,7 +86,7 @@ serve_slices <- function(service, query) {
   })))
 }
 
-# (Arms of several inputs lie nowhere else than where they are, and comparisons say nothing of other places.)
+# (Arms with several inputs have no points between them, and comparisons have predictions at the arms only.)
 is_drawn_along_inputs <- function(config) {
   arms <- can_count(config$domain)
   !has_matrix(config$kernel) && !(arms && (length(config$domain$names) > 1 || compares_queries(config)))
@@ -98,7 +98,7 @@ slice_columns <- function(part, name, through, log, levels = NULL) {
        upper = I(part$upper))
 }
 
-# The arms with the best means, beside each other.
+# The arms with the best means, side by side.
 leading_arms <- function(bandit, context, count = 12) {
   config <- bandit$config
   at <- with_band(objective_model_state(bandit_posterior(bandit, NULL, context, level = band_level(2)), config), 2)
@@ -108,7 +108,7 @@ leading_arms <- function(bandit, context, count = 12) {
   slice_columns(part, "arm", through = label[1], log = FALSE, levels = label)
 }
 
-# Of several outcomes there is no certificate: the answer has no gap, and says why.
+# With several outcomes there is no certificate: the answer has no gap, and gives the reason.
 serve_certificate <- function(service, query) {
   check_fields(query, context_fields(query))
   service$bandit$catch_up()

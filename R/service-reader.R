@@ -1,23 +1,24 @@
 # Answers that are computed in a second process and kept until the log grows. Layer: service.
 
-# Answers of a service that can take long (recommendation, Pareto front, slices, certificate, model check): kept until
-# the log grows, and computed in a second process with its own replica, so that no other request waits for them. Those
-# that are known to be quick are computed at once. Uses httpuv's packages later and promises.
+# Answers of a service whose computation can take long: recommendation, Pareto front, slices, certificate, model check.
+# They are kept until the log grows. A second process with a separate replica computes them, so that other requests do
+# not wait. Answers that were quick before are computed in this process. The file uses `later` and `promises`, which
+# httpuv requires.
 
-# `moment`: the seconds for which such an answer may hold up other requests.
+# `moment`: the number of seconds for which such an answer may delay other requests.
 new_reader <- function(store, time_limit, moment = 0.25) {
   list2env(list(store = store, time_limit = time_limit, moment = moment, version = NULL, kept = list(),
                 quick = character(), waiting = list(), asked = list(), last = 0, process = NULL, looks = FALSE,
                 failures = 0, alone = is.null(store$connection$connect)), parent = emptyenv())
 }
 
-# All that an answer depends on: the log only grows.
+# The state on which an answer depends. The sizes are sufficient because the log only grows.
 log_version <- function(bandit) {
   bandit <- as.environment(bandit)
   c(table_size(bandit$queries), known_events(bandit))
 }
 
-# An answer, or a promise of one.
+# An answer, or a `promise` of one.
 answer_read <- function(service, door, path, query) {
   reader <- service$reader
   service$bandit$catch_up()
@@ -36,7 +37,7 @@ answer_read <- function(service, door, path, query) {
   computed_elsewhere(reader, list(path = path, query = query, key = key))
 }
 
-# (At most some megabytes: clients choose contexts, so there is no end of questions.)
+# (The size is limited to some megabytes, because clients choose contexts and the number of questions is unlimited.)
 keep_answer <- function(reader, key, answer) {
   if (answer$status == 200L) {
     size <- function(one) nchar(one$body, "bytes")
@@ -46,8 +47,9 @@ keep_answer <- function(reader, key, answer) {
   answer
 }
 
-# NULL where it takes longer; then the next ones are not tried here. (R's compiler can lose a time limit that strikes
-# while it is at work, so nothing is tried here that has not been quick before.)
+# Computes an answer here. If it takes too long, the result is NULL, and later questions of this path go to the second
+# process. (R's compiler can lose a time limit that is reached while it compiles. So only paths that were quick before
+# are computed here.)
 for_a_moment <- function(service, path, answer) {
   reader <- service$reader
   began <- proc.time()[["elapsed"]]
@@ -62,7 +64,7 @@ for_a_moment <- function(service, path, answer) {
 
 # ---- the second process ------------------------------------------------------------------
 
-# Whoever asks the same while it is computed waits for the same answer.
+# Requests for an answer that is being computed wait for the same result.
 computed_elsewhere <- function(reader, question) {
   if (length(reader$waiting) >= 200) return(reply_error(503, "too many answers are being computed: ask again"))
   if (is.null(reader$process)) {
@@ -74,7 +76,7 @@ computed_elsewhere <- function(reader, question) {
     reader$last <- reader$last + 1
     name <- sprintf("question-%09.0f.rds", reader$last)
     save_whole(question, file.path(home, name))
-    # (Where nobody answers for so long, the process is gone.)
+    # (If there is no answer within this time, the second process is treated as dead.)
     reader$asked[[question$key]] <- list(file = file.path(home, sub("question", "answer", name)),
                                          path = question$path,
                                          until = Sys.time() + 25 * reader$time_limit + 60)
@@ -86,7 +88,7 @@ computed_elsewhere <- function(reader, question) {
   })
 }
 
-# Looks again and again while anything is asked.
+# Checks for answers at short intervals while there are open questions.
 look_for_answers <- function(reader) {
   if (reader$looks) return(invisible())
   reader$looks <- TRUE
@@ -131,7 +133,7 @@ has_ended <- function(reader) {
     (.Platform$OS.type == "unix" && file.exists(pid) && !tools::pskill(readRDS(pid), 0))
 }
 
-# Another one is begun for the next question, unless three in a row answered nothing.
+# The next question starts a new process, unless three in a row have ended without an answer.
 give_up_process <- function(reader) {
   reader$failures <- reader$failures + 1
   reader$alone <- reader$failures >= 3
@@ -145,7 +147,7 @@ end_reader <- function(reader) {
   end_waiting(reader, rep(TRUE, length(reader$waiting)), reply_error(503, "the computation was ended: ask again"))
 }
 
-# A file that others see only when it is whole.
+# Writes a file so that other processes see it only when it is complete.
 save_whole <- function(value, file) {
   draft <- paste0(file, ".draft")
   saveRDS(value, draft)

@@ -1,6 +1,6 @@
 # Requests and replies of the HTTP service. Layer: service.
 
-# What a client sends to a service is data, and checked field by field: of JSON's types, once each, nothing unknown.
+# The data that a client sends to a service are checked field by field: JSON types, no duplicates, no unknown fields.
 
 body_of <- function(request) {
   bytes <- request$rook.input$read()
@@ -11,13 +11,13 @@ body_of <- function(request) {
     stop_data("`body` must be a JSON object, not text that is no JSON (", message_of(e), ").", argument = "body")
   })
   if (!is.list(found) || is.null(names(found))) {
-    # (Nothing of what may be a stranger's goes into an answer.)
+    # (An answer must not contain text from an untrusted client.)
     stop_argument("body", if (is.null(found) || is.list(found)) in_json_words(found) else "a value", "a JSON object")
   }
   found
 }
 
-# A query's values are text.
+# The values of a query string are text.
 query_of <- function(request) {
   text <- sub("^\\?", "", paste0(request$QUERY_STRING, ""))
   parts <- strsplit(text, "&", fixed = TRUE)[[1]]
@@ -35,7 +35,7 @@ decoded <- function(text) {
   found
 }
 
-# Of two values for one name, each reader takes another.
+# A name with two values is an error, because different readers would use different values.
 check_once <- function(fields) {
   twice <- names(fields)[duplicated(names(fields))]
   if (length(twice)) stop_argument(twice[1], "given twice", "given once")
@@ -56,7 +56,7 @@ in_json_words <- function(value) {
   else sprintf("an object of %d", length(value))
 }
 
-# One or an array of what `holds`; NULL where there is none.
+# A single value or an array of values that pass the check `holds`; NULL if the field is missing.
 field_values <- function(fields, name, holds, allowed) {
   value <- fields[[name]]
   if (is.null(value)) return(NULL)
@@ -69,7 +69,7 @@ field_values <- function(fields, name, holds, allowed) {
 
 is_json_number <- function(x) is.numeric(x) && length(x) == 1 && is.finite(x)
 
-# (A name or a reason is kept in the database for good.)
+# (A name or a reason is kept in the database permanently.)
 is_json_text <- function(x) is.character(x) && length(x) == 1 && nzchar(x) && nchar(x) <= 1000
 
 numbers_field <- function(fields, name) {
@@ -93,7 +93,7 @@ arms_field <- function(fields, name) {
   if (any(vapply(as.list(fields[[name]]), is.character, NA))) texts_field(fields, name) else numbers_field(fields, name)
 }
 
-# An object with a number, a text or a truth value for each of some inputs.
+# An object with a number, a text or a logical value for each of some inputs.
 values_field <- function(fields, name) {
   value <- fields[[name]]
   if (is.null(value)) return(NULL)
@@ -105,9 +105,8 @@ values_field <- function(fields, name) {
   check_once(value)
 }
 
-# {"yield": 61, "ph": null}: of one query a number (or null: not known yet) for some of the outcomes, of several an
-# array
-# each. A data.frame with a row per query.
+# {"yield": 61, "ph": null}: for one query a number (or null: pending) for some of the outcomes, for several queries an
+# array each. It returns a data.frame with one row per query.
 outcomes_field <- function(service, fields, count) {
   value <- fields[["outcomes"]]
   allowed <- sprintf("an object with a number or null (of several queries an array of them) for some of %s",
@@ -124,12 +123,12 @@ outcomes_field <- function(service, fields, count) {
   data.frame(columns, check.names = FALSE)
 }
 
-# A whole number; `default` where there is none.
+# An integer; `default` if the field is missing.
 whole_field <- function(fields, name, default, lower, upper) {
   if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)
 }
 
-# A context by names, an object of numbers, or in the bandit's order, an array.
+# A context: an object of numbers by name, or an array in the bandit's order.
 context_field <- function(service, value) {
   if (is.null(value)) return(NULL)
   given <- names(value)
@@ -138,7 +137,7 @@ context_field <- function(service, value) {
   matrix(numbers, 1, length(numbers))
 }
 
-# The values in the order of `names`, which are all there must be.
+# The values in the order of `names`. All of them must be present, and no others.
 by_names_given <- function(values, names, arg) {
   unknown <- setdiff(base::names(values), names)
   missing <- setdiff(names, base::names(values))
@@ -152,7 +151,7 @@ by_names_given <- function(values, names, arg) {
   values[names]
 }
 
-# ?context=0.2,0.5 or ?context[age]=0.2&context[hour]=0.5, as in a body.
+# The context in a query string, ?context=0.2,0.5 or ?context[age]=0.2&context[hour]=0.5, in the same form as in a body.
 context_in_query <- function(query) {
   numbers <- function(text) as.list(suppressWarnings(as.double(text)))
   named <- grepl("^context\\[.*\\]$", names(query))
@@ -162,7 +161,8 @@ context_in_query <- function(query) {
   stats::setNames(numbers(unlist(query[named])), sub("^context\\[(.*)\\]$", "\\1", names(query)[named]))
 }
 
-# Numbers in a query are text; what is no number stays, and is refused by name.
+# Converts the text of a query string to numbers. Other text is kept, so that a later check raises an error that names
+# the field.
 numbers_in_query <- function(query) {
   lapply(query, function(text) {
     number <- suppressWarnings(as.double(text))
@@ -172,7 +172,7 @@ numbers_in_query <- function(query) {
 
 content_length <- function(body) list("Content-Length" = sprintf("%d", nchar(body, "bytes")))
 
-# Whatever goes wrong is an answer; what is not ours to tell is told as 500.
+# Every error becomes a reply. Errors that may contain internal details become status 500 without a message.
 checked_reply <- function(code) {
   tryCatch(code, gpbandits_store_error = function(e) reply_error(503, "the store does not answer"),
            gpbandits_error = function(e) reply_error(400, conditionMessage(e), argument = e$argument),
@@ -183,7 +183,7 @@ reply_late <- function(seconds) reply_error(503, sprintf("this took longer than 
 
 is_promised <- function(answer) inherits(answer, "promise")
 
-# An answer to HEAD has the headers of that to GET, and no body.
+# The reply to HEAD has the headers of the reply to GET, and no body.
 for_method <- function(request, answer) {
   if (is_promised(answer)) return(promises::then(answer, function(value) for_method(request, value)))
   if (is.null(answer) || !identical(request$REQUEST_METHOD, "HEAD")) return(answer)
@@ -192,7 +192,7 @@ for_method <- function(request, answer) {
   answer
 }
 
-# On a connection that is kept, what follows the headers waits for the client's delayed acknowledgement: 40 ms.
+# On a persistent connection, the body would wait 40 ms for the client's delayed acknowledgement of the headers.
 every_answer <- list(Connection = "close", "Cache-Control" = "no-store", "X-Content-Type-Options" = "nosniff")
 
 reply <- function(value, status = 200L, headers = list()) {

@@ -11,7 +11,7 @@
 #' @section Leases: By default `/suggest` takes no lease. The query stays pending until it is observed or given up
 #'   (`/fail`, `/withdraw`). It is not offered to another client, and time does not end it. A program that may die
 #'   during an evaluation asks for a lease in seconds, `"lease": 60`, and renews it with `/heartbeat`. When the lease
-#'   has ended, the query is offered to the next client that asks for a lease (see [store_heartbeat()]).
+#'   has ended, the query is offered to the next client that asks for a lease (see [bandit-leases]).
 #'
 #' @section The page: Open `url` in a browser and enter the token. The page has
 #'
@@ -62,7 +62,7 @@
 #'   * `run(seconds = Inf)`: serves in a script, until it is interrupted. (At R's idle prompt the service answers
 #'     anyway.)
 #'   * `stop()`: ends the service.
-#' @seealso [service-requests], [bandit_store()], [store_heartbeat()] (leases).
+#' @seealso [service-requests], [bandit_store()], [bandit-leases].
 #' @concept web interface
 #' @concept REST API
 #' @concept human in the loop
@@ -105,7 +105,7 @@ bandit_service <- function(store, port, token = NULL, host = "127.0.0.1", max_bo
             class = "bandit_service")
 }
 
-# A secret that a header can carry.
+# Checks that a secret can be sent in a header.
 check_secret <- function(token) {
   if (nchar(check_string(token, "token")) < 16) {
     stop_argument("token", sprintf("one of %d characters", nchar(token)), "at least 16 characters")
@@ -130,7 +130,7 @@ print.bandit_service <- function(x, ...) {
   invisible(x)
 }
 
-# What can be refused before the body is read; NULL where nothing is wrong.
+# Errors that can be found before the body is read; NULL if there are none.
 refuse_early <- function(service, request) {
   if (is_upgrade(request)) return(refuse_upgrade(service, request))
   if (!is.null(request$HTTP_TRANSFER_ENCODING)) return(reply_error(411, "a body needs a Content-Length"))
@@ -145,10 +145,10 @@ refuse_early <- function(service, request) {
   NULL
 }
 
-# What says nothing of the campaign needs no token.
+# Paths without data of the campaign need no token.
 open_doors <- c("/", "/page.css", "/page.js", "/openapi.json", "/health")
 
-# Takes equally long wherever the first difference is.
+# The comparison takes the same time wherever the first difference is.
 has_token <- function(service, request) {
   given <- charToRaw(paste0(request$HTTP_AUTHORIZATION, ""))
   wanted <- charToRaw(paste("Bearer", service$token))
@@ -188,7 +188,7 @@ service_doors <- function() {
        "/" = file("/"), "/page.css" = file("/page.css"), "/page.js" = file("/page.js"))
 }
 
-# Within the service's time, also where another process has locked the store.
+# Limits a reply to the time limit of the service, also if another process has locked the store.
 timed_reply <- function(service, code) {
   connection <- service$store$connection
   patience <- connection$patience
@@ -203,12 +203,12 @@ timed_reply <- function(service, code) {
     setTimeLimit(elapsed = service$time_limit, transient = TRUE)
     code
   })
-  # (R's own words for a time limit depend on the language, and may be wrapped.)
+  # (R's message for a time limit depends on the language, and may be part of another message.)
   if (is_promised(answer) || answer$status < 400 || !late()) return(answer)
   reply_late(service$time_limit)
 }
 
-# ---- doors ---------------------------------------------------------------------------
+# ---- paths ---------------------------------------------------------------------------
 
 serve_suggest <- function(service, body) {
   check_fields(body, c("n", "worker", "lease", "context", "arms", "fixed"))
@@ -231,7 +231,7 @@ serve_suggest <- function(service, body) {
   reply(c(list(queries = queries), if (!is.null(message)) list(message = message)))
 }
 
-# An experiment that was not suggested: with its result, or open.
+# Adds an experiment that was not suggested: with its result, or pending.
 serve_add <- function(service, body) {
   check_fields(body, c("point", "arm", "context", "reward", "outcomes", "constraints", "size"))
   point <- values_field(body, "point")
@@ -248,7 +248,7 @@ serve_add <- function(service, body) {
   reply(list(id = id, status = status_of(bandit, id)))
 }
 
-# Left out, or `null`, is no lease at all.
+# Missing or `null` means no lease.
 lease_field <- function(body) {
   lease <- body[["lease"]]
   if (!is.null(lease)) check_number(lease, "lease", lower = 0, open_lower = TRUE)
@@ -305,7 +305,7 @@ give_up <- function(service, body, method, status) {
 
 serve_heartbeat <- function(service, body) {
   check_fields(body, "token")
-  reply(list(renewed = store_heartbeat(service$store, texts_field(body, "token"))))
+  reply(list(renewed = renew_leases(service$store, texts_field(body, "token"))))
 }
 
 serve_best <- function(service, query) {
@@ -316,7 +316,7 @@ serve_best <- function(service, query) {
   reply(point_described(service, best))
 }
 
-# Of several objectives: the places that no other beats.
+# With several objectives: the points that are not dominated.
 serve_front <- function(service, query) {
   check_fields(query, context_fields(query))
   service$bandit$catch_up()
@@ -356,7 +356,7 @@ serve_history <- function(service, query) {
              version = paste(log_version(service$bandit), collapse = "-")))
 }
 
-# All of it as a file: a table for spreadsheets, or settings and log as from_json() reads them.
+# All data as a file: a table for spreadsheets, or settings and log in the form that from_json() reads.
 serve_export <- function(service, query) {
   check_fields(query, "format")
   format <- check_choice(or_else(query[["format"]], "csv"), c("csv", "json"), "format")
@@ -367,7 +367,7 @@ serve_export <- function(service, query) {
   list(status = 200L, headers = c(list("Content-Type" = type, "Content-Disposition" = file), every_answer), body = body)
 }
 
-# RFC 4180, with numbers to the last bit. (A spreadsheet would run text that begins like a formula.)
+# RFC 4180, with numbers to full precision. (A spreadsheet would evaluate text that begins like a formula.)
 csv_text <- function(frame) {
   quoted <- function(text) paste0("\"", gsub("\"", "\"\"", enc2utf8(text), fixed = TRUE), "\"")
   numbers <- function(x) {
@@ -386,7 +386,7 @@ csv_text <- function(frame) {
   paste0(c(paste(quoted(names(frame)), collapse = ","), lines), "\r\n", collapse = "")
 }
 
-# Called by inst/heartbeat.R: answers one question after another until the service is gone.
+# Called by inst/heartbeat.R: answers questions until the service ends.
 reader_loop <- function(settings, connection) {
   home <- settings$home
   on.exit(file.create(file.path(home, "ended")))

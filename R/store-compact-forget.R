@@ -1,27 +1,27 @@
-# Earlier rounds replaced by their sums. Layer: storage.
+# The replacement of earlier rounds of a log by their sums. Layer: storage.
 
-# Earlier rounds forgotten: compact_log(keep = ).
+# Earlier rounds replaced by their sums: `$compact(keep = )`.
 #
-# A log may begin with a checkpoint: an event, and after it as many queries as there are places with forgotten rewards,
-# `sums`, each with the mean, the number and the spread of its place's. In the log, and in all of R and of the core, a
-# query's number is its row; what users see as its id is larger by `before`. Users' ids come in by check_ids() and go
-# out by query_frame().
+# A log may begin with a checkpoint: an event followed by `sums` queries, one for each point with replaced rewards. Each
+# of these holds the mean, the number and the spread of the rewards of its point. In the log, in R and in the core, the
+# number of a query is its row. The id that users see is larger by `before`. check_ids() converts ids to rows, and
+# query_frame() converts rows to ids.
 
-summable <- "a bandit that depends only on the sums of each point, if `keep` is given"
+summable <- "that depends only on the sums of each point, if `keep` is given"
 
-# ---- what can be forgotten ------------------------------------------------------------
+# ---- rounds that can be replaced ------------------------------------------------------
 
 forget_rounds <- function(bandit, keep) {
   rebuild(bandit)
   why <- or_else(why_not_compact(bandit), why_not_forget(bandit))
-  if (!is.null(why)) stop_state("`compact_log(keep = )` does not support a bandit ", why, ".", argument = "x")
+  if (!is.null(why)) stop_not_compact(summable, why)
   events <- table_columns(bandit$events)
   old <- forgotten_of(bandit)
   last <- last_to_forget(bandit, events, keep)
   own <- which(!is.na(events$noise_var) | !is.na(events$size))
   if (any(events$id[own] > old$sums & events$id[own] <= last)) {
-    stop_state("`compact_log(keep = )` needs rewards of the same noise: this bandit has a separate noise variance ",
-               "for some, or several rewards for one id. Use a larger `keep`.", argument = "x")
+    stop_not_compact("whose rewards have the same noise, if `keep` is given (widths use that of each)",
+                     "with a separate noise variance for some rewards, or several rewards for one id")
   }
   before <- length(events$kind)
   if (last <= old$sums) return(c(before = before, after = before, forgotten = old$rounds))
@@ -31,7 +31,7 @@ forget_rounds <- function(bandit, keep) {
   c(before = before, after = length(new$events$kind), forgotten = forgotten_of(bandit)$rounds)
 }
 
-# Why sums over places do not say all that its future depends on; NULL if they do.
+# The reason why sums over points do not determine all future suggestions; NULL if they do.
 why_not_forget <- function(bandit) {
   config <- bandit$config
   policy <- config$policy
@@ -59,7 +59,8 @@ has_notes <- function(journal) {
   any(startsWith(lines, "n ") | grepl(";n ", lines, fixed = TRUE))
 }
 
-# The last row before which nothing is pending, so that `keep` rows stay. Refits fall due so many rounds after the last.
+# The last row that can be replaced: no earlier query is pending, `keep` rows remain, and the time of the next refit
+# does not change.
 last_to_forget <- function(bandit, events, keep) {
   count <- table_size(bandit$queries)
   pending <- match("pending", status_of(bandit, seq_len(count)), nomatch = count + 1L)
@@ -69,9 +70,9 @@ last_to_forget <- function(bandit, events, keep) {
   if (is.null(bandit$config$refit)) last else 0
 }
 
-# ---- the log without them -------------------------------------------------------------
+# ---- the shorter log ------------------------------------------------------------------
 
-# `old`: what was forgotten already; `last`: the last row to be forgotten.
+# `old`: the part that was replaced before; `last`: the last row to be replaced.
 forgetful_log <- function(bandit, events, old, last) {
   sums <- sums_of_points(bandit, events, old, last)
   count <- length(sums$arm)
@@ -103,7 +104,8 @@ checkpoint_event <- function(bandit, events, old, last, count) {
   first$other <- if (count > 0) count else NA_integer_
   action <- table_column(bandit$queries, "action")[seq_len(last)]
   first$spread <- as.double(old$explored + sum(action == match("explore", action_names)))
-  # What was known when a query was asked before the last of what is forgotten was known, no log says any more.
+  # For queries made before the last replaced reward arrived, the new log no longer shows which rewards had been
+  # observed at that time.
   about <- events$id > old$sums & events$id <= last & events$kind %in% recording
   asked <- events$kind %in% event_kind[c("query", "given")] & seq_along(about) < max(0, which(about))
   late <- max(old$late, events$id[asked] + old$before)
@@ -113,8 +115,8 @@ checkpoint_event <- function(bandit, events, old, last, count) {
   first
 }
 
-# For each place its rewards' mean, their number and the sum of their squares about the mean, in the order in which the
-# places were played first.
+# For each point the mean of its rewards, their number, and the sum of squares about the mean, in the order in which the
+# points were played first.
 sums_of_points <- function(bandit, events, old, last) {
   known <- which(status_of(bandit, seq_len(last)) == "observed")
   queries <- bandit$queries
@@ -136,7 +138,7 @@ sums_of_points <- function(bandit, events, old, last) {
        spread = total(spread + size * (reward - mean[group])^2))
 }
 
-# Played alone, it must come to the same posterior, rounds and information, up to rounding.
+# The new log must reproduce the posterior, the rounds and the information gain, up to rounding.
 check_forgetful <- function(bandit, new) {
   twin <- frame_of(new_bandit(bandit$config, table_of(new$queries), table_of(new$events), new$refits))
   same <- tryCatch({
@@ -152,8 +154,5 @@ check_forgetful <- function(bandit, new) {
       abs(ours$log_det - theirs$log_det) <= 1e-6 * max(1, ours$log_det) &&
       all(abs(model_state(bandit, match(point(twin)[at], point(bandit))) - model_state(twin, at)) <= 1e-6)
   }, gpbandits_error = function(e) FALSE)
-  if (!same) {
-    stop_state("`compact_log(keep = )` does not support this bandit: a shorter log cannot represent its ", "history.",
-               argument = "x")
-  }
+  if (!same) stop_not_compact(summable, "whose history a shorter log does not reproduce")
 }

@@ -1,8 +1,9 @@
-# `compact_log()`: a shorter log with the same posterior. Layer: storage.
+# `$compact()`: a shorter log with the same posterior. Layer: storage.
 
 #' Shorten a bandit's event log
 #'
-#' `compact_log()` replaces old events of a bandit's log by a checkpoint, from which the same choices follow.
+#' `$compact()` of a [GPBandit] replaces old events of its log by a checkpoint, from which the same choices follow.
+#' Its journal or store is compacted with it. For a journal or store at hand, open it first: `open_bandit(x)$compact()`.
 #'
 #' The event log records each suggestion, reward, amendment and refit, two events or more for each query. The checkpoint
 #' has one event for each query that is over, and the last refit. That event holds the query's point, its reward with
@@ -37,7 +38,7 @@
 #' therefore differ if two points are equally good within that error. Before the log is replaced, the checkpoint is
 #' applied and compared with the bandit: all data of the posterior mean must be identical, to the bit.
 #'
-#' @section Stores and journals: In a store, `compact_log()` is one transaction. Other processes continue to work, and
+#' @section Stores and journals: In a store, `$compact()` is one transaction. Other processes continue to work, and
 #' have either the old log or the new one. Replicas that have applied some of the old events begin again from the
 #' checkpoint at their next call. Leases and tokens stay valid. A process that dies during the call has changed nothing.
 #' The database keeps the space for later rows; `VACUUM` returns it to the disk.
@@ -49,21 +50,19 @@
 #'
 #' * 1.1 KB of memory;
 #' * 45 bytes in a file of [saveRDS()];
-#' * 230 bytes in a journal (155 after `compact_log()`);
-#' * 420 bytes in a SQLite store, asked in batches by a worker (340 after `compact_log()`).
+#' * 230 bytes in a journal (155 after `$compact()`);
+#' * 420 bytes in a SQLite store, asked in batches by a worker (340 after `$compact()`).
 #'
 #' Each input of an open domain, and each context, takes 8 bytes in memory and about 20 as text. Refits make a log long.
 #' Each is a line of text (kilobytes if models are averaged), and a new posterior from all rewards when the log is
 #' opened. A checkpoint has only one.
 #'
-#' @param x a [bandit_store()], the path of a journal, or a [GPBandit]. A bandit's journal or store is
-#'   compacted with it.
-#' @param trust for a journal: `TRUE` allows functions in the file to be run, as in [open_bandit()]. Default `FALSE`.
-#' @param keep the number of latest queries that stay, an integer >= 0. `Inf` (default): all. See [forget-rounds].
-#' @return Invisibly, a named vector of counts:
+#' @section Argument and value: The method is `$compact(keep = Inf)`. `keep` is the number of latest queries that stay,
+#' an integer >= 0, or `Inf` for all; see [forget-rounds]. It returns, invisibly, a named vector of counts:
 #'
 #' * `before`, `after`: numbers of events;
 #' * `forgotten`: the total number of forgotten rounds, with a finite `keep` only.
+#'
 #' @section Errors: A `gpbandits_error` that names the argument; nothing has changed then. Some bandits cannot be
 #'   compacted, because their state depends on when events happened; the message gives the reason:
 #'
@@ -77,37 +76,32 @@
 #' @examples
 #' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01)
 #' for (t in 1:10) b$observe(b$suggest()$id, sin(t))
-#' print(compact_log(b))
+#' print(b$compact())
 #' nrow(b$history())
-#' compact_log(b, keep = 3)
+#' b$compact(keep = 3)
 #' b$history()
 #' b
-#' @export
-compact_log <- function(x, trust = FALSE, keep = Inf) {
-  check_flag(trust)
+#' @name bandit-compact
+NULL
+
+bandit_compact <- function(bandit, keep = Inf) {
   keep <- check_count(keep, lower = 0, infinite = TRUE)
-  if (missing(x)) stop_missing("x", compactable)
-  if (is_bandit(x)) return(invisible(compact_bandit(frame_of(x), keep)))
-  if (inherits(x, "bandit_store")) return(invisible(compact_bandit(frame_of(open_stored(x)), keep)))
-  if (!is.character(x)) stop_argument("x", describe(x), compactable)
-  invisible(compact_bandit(frame_of(open_journal(x, NULL, FALSE, trust)), keep))
-}
-
-compactable <- "a bandit, a store (bandit_store()), or the path of a journal"
-
-compact_bandit <- function(bandit, keep = Inf) {
   check_idle(bandit)
   if (is.finite(keep)) return(forget_rounds(bandit, keep))
   if (is_stored(bandit)) return(in_store(bandit, compact_here(bandit)))
   compact_here(bandit)
 }
 
+compactable <- "whose state depends only on its present rewards and parameters"
+
+stop_not_compact <- function(needed, found) {
+  stop_state("`$compact()` needs a bandit ", needed, ", not one ", found, ".", argument = "bandit")
+}
+
 compact_here <- function(bandit) {
   rebuild(bandit)
   why <- why_not_compact(bandit)
-  if (!is.null(why)) {
-    stop_state("`compact_log()` does not support a bandit ", why, ".", argument = "x")
-  }
+  if (!is.null(why)) stop_not_compact(compactable, why)
   before <- table_size(bandit$events)
   new <- checkpoint_of(bandit)
   check_checkpoint(bandit, new)
@@ -116,7 +110,7 @@ compact_here <- function(bandit) {
   c(before = before, after = min(before, after))
 }
 
-# Why its events say more than what is known in the end; NULL if they do not.
+# The reason why the bandit's state depends on more than its present observations; NULL if it does not.
 why_not_compact <- function(bandit) {
   config <- bandit$config
   if (has_rule(bandit)) return("whose rule in R keeps a separate memory")
@@ -132,7 +126,7 @@ why_not_compact <- function(bandit) {
 
 # ---- the checkpoint -------------------------------------------------------------------
 
-# The shorter log: `events`, columns as those of the log, and `refits`.
+# The shorter log: `events`, with the columns of the log, and `refits`.
 checkpoint_of <- function(bandit) {
   events <- table_columns(bandit$events)
   count <- table_size(bandit$queries)
@@ -143,7 +137,7 @@ checkpoint_of <- function(bandit) {
   rows$kind[known] <- event_kind[["given"]]
   rows$reward[known] <- bandit$queries$reward[known]
   rows[reported_columns] <- beside_in_the_end(events, rows[reported_columns], known)
-  # A reward that came too late stays so where all queries come before it.
+  # A reward that arrived too late remains too late if all queries come before it.
   lost <- which(events$kind %in% event_kind[c("reward", "amend")] & events$id %in% which(status == "lost"))
   given_up <- which(status %in% c("withdrawn", "failed"))
   left <- last_rows(events, event_kind[c("withdraw", "fail")], given_up)
@@ -155,8 +149,8 @@ checkpoint_of <- function(bandit) {
   list(events = Map(function(own, all) c(own, all[later])[order], rows, events), refits = bandit$refits[fits$which])
 }
 
-# Size and spread as they were told last, and noise as it was told last: an amendment that has none leaves it alone, 0
-# is the usual one.
+# The size, spread and noise variance that were reported last. An amendment without a noise variance does not change it;
+# 0 means the bandit's variance.
 beside_in_the_end <- function(events, beside, known) {
   valued <- which(!is.na(events$reward) & events$kind %in% event_kind[c("reward", "given", "amend")])
   noisy <- rev(valued[!(events$kind[valued] == event_kind[["amend"]] & is.na(events$noise_var[valued]))])
@@ -167,14 +161,14 @@ beside_in_the_end <- function(events, beside, known) {
   beside
 }
 
-# For some queries the last event of these kinds.
+# The last event of the given kinds for each query.
 last_rows <- function(events, kinds, ids) {
   rows <- rev(which(events$kind %in% kinds))
   rows[match(ids, events$id[rows])]
 }
 
-# The last one, with the maps of outputs that came since; all where beliefs of the past are shown under the maps of
-# their time. `at`: the events.
+# The last refit with the outcome transforms after it. All refits are kept if earlier predictions are shown under the
+# transforms of their time. `at`: the rows of the refits.
 kept_refits <- function(bandit, at) {
   real <- which(vapply(bandit$refits, is_real_refit, NA))
   from <- if (!is.null(bandit$config$outputs) || length(real) == 0) 1 else max(real)
@@ -182,7 +176,7 @@ kept_refits <- function(bandit, at) {
   list(events = at[which], which = which)
 }
 
-# Played alone, the checkpoint must come to what the bandit knows. (That the tables fit the events, rebuild() looks.)
+# The checkpoint alone must reproduce the bandit's state. (rebuild() checks that the tables match the events.)
 check_checkpoint <- function(bandit, new) {
   twin <- frame_of(new_bandit(bandit$config, table_copy(bandit$queries), table_of(new$events), new$refits))
   same <- tryCatch({
@@ -192,12 +186,11 @@ check_checkpoint <- function(bandit, new) {
       identical(cpp_bandit_facts(twin$handle)[same_facts], cpp_bandit_facts(bandit$handle)[same_facts])
   }, gpbandits_error = function(e) FALSE)
   if (!same) {
-    stop_state("`compact_log()` does not support this bandit: a shorter log does not reproduce its state.",
-               argument = "x")
+    stop_not_compact(compactable, "whose state a shorter log does not reproduce")
   }
 }
 
-# ---- in place of the old events ---------------------------------------------------------
+# ---- replacement of the old events ------------------------------------------------------
 
 replace_log <- function(bandit, new) {
   durable <- if (!is.null(bandit$journal)) function() rewrite_log(bandit, new)
@@ -209,7 +202,7 @@ replace_log <- function(bandit, new) {
 
 #' Forget old rounds of a long-running bandit
 #'
-#' `compact_log(x, keep = n)` removes all but the last `n` queries and keeps their sufficient statistics.
+#' `$compact(keep = n)` removes all but the last `n` queries and keeps their sufficient statistics.
 #'
 #' Without `keep` every query stays, and a bandit grows with each. With `keep`, a bandit that is compacted regularly
 #' needs constant memory and a log of constant length. All queries from the first pending one on stay, even if they are
@@ -245,7 +238,7 @@ replace_log <- function(bandit, new) {
 #'   Before the log is replaced, the shorter log is applied and compared with the bandit: the number of rounds and of
 #'   rewards, the information, and mean and sd at the points played.
 #'
-#' @section What is lost: In addition to the losses of [compact_log()], the removed queries.
+#' @section What is lost: In addition to the losses of [`$compact()`][bandit-compact], the removed queries.
 #'
 #'   * `$history()` begins with the first query that is kept. Its attribute `forgotten` is the number of earlier ones,
 #'     which `print()` and `summary()` also show.
@@ -256,18 +249,18 @@ replace_log <- function(bandit, new) {
 #'
 #' @section Errors: A finite `keep` is an error, with the reason, in the following cases.
 #'
-#'   * All cases in which [compact_log()] is an error without `keep`.
+#'   * All cases in which `$compact()` is an error without `keep`, see [bandit-compact].
 #'   * Stores (other processes use the queries' numbers), and journals of searches.
 #'   * Boxes, products and open contexts.
 #'   * `rewards`, `outputs` and `failures`, for which rewards count individually.
 #'   * [pending_censor()], [width_sdf()], [policy_repeats()], and policies that depend on their earlier choices (phases
 #'     of [safe_opt()]).
 #'   * Removed rewards that were reported with their own noise variance, or several for one id.
-#' @seealso [compact_log()].
+#' @seealso [bandit-compact].
 #' @examples
 #' b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01)
 #' for (t in 1:10) b$observe(b$suggest()$id, sin(t))
-#' compact_log(b, keep = 3)
+#' b$compact(keep = 3)
 #' b$history()
 #' @name forget-rounds
 #' @concept sufficient statistics

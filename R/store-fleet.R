@@ -1,9 +1,9 @@
 # Searches whose evaluations are made by workers of a store. Layer: storage.
 
-# maximize_bandit() over a store: the design waits in the store for whoever comes, workers run work_on(), and the driver
-# only keeps them company.
+# maximize_bandit() over a store: the points of the design wait in the store for any worker, workers run work_on(), and
+# the driver only starts and monitors them.
 
-# `search`: `points` (the design), `known` (points with rewards), `evaluations`, `race`, `verbose`. `bar`: see
+# `search`: a list of `points` (the design), `known` (points with rewards), `evaluations`, `race`, `verbose`. `bar`: see
 # with_bar().
 maximize_in_store <- function(objective, bandit, search, store, workers, timeout, attempts, bar = NULL) {
   check_store(store)
@@ -31,14 +31,14 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
   found
 }
 
-# That nothing has succeeded is said once, at the end of the search.
+# The warning that no evaluation succeeded is raised once, at the end of the search.
 work_silently <- function(store, objective, timeout, worker = NULL, until = NULL) {
   suppressWarnings(work_on(store, objective, timeout = timeout, worker = worker, until = until),
                    classes = "gpbandits_no_success")
 }
 
-# A function that says what has been answered since it was made or last called, whoever has answered it: a message for
-# each evaluation, and steps of the bar.
+# A function that reports the evaluations since its last call, by any worker: a message for each evaluation, and steps
+# of the progress bar.
 store_reporter <- function(bandit, search, bar) {
   if (!search$verbose && is.null(bar)) return(function() NULL)
   patiently(bandit$catch_up(), 300)
@@ -59,7 +59,7 @@ store_reporter <- function(bandit, search, bar) {
   }
 }
 
-# The evaluations of a search that are over, as a search's history has them, in the order in which they were answered.
+# The finished evaluations of a search, in the form of a search's history and in the order in which they finished.
 answered_in_store <- function(bandit) {
   config <- bandit$config
   inside <- as.environment(bandit)
@@ -73,7 +73,7 @@ answered_in_store <- function(bandit) {
   cbind(rows[config$domain$names], columns_beside(c(as.list(said), list(status = status)), config$domain$names))
 }
 
-# The bandit of the store, begun if nobody has; the first who comes puts the known points and the design into it.
+# The bandit of the store, created if necessary. The first process adds the known points and the design.
 open_search_in <- function(store, bandit, search) {
   config <- bandit$config
   known <- if (has_outcomes(config)) search$known$failed else search$known$reward
@@ -103,7 +103,7 @@ open_search_in <- function(store, bandit, search) {
   ours
 }
 
-# The design of a search: drawn from the store's seed, so that every driver draws the same.
+# The design of a search. It is drawn from the store's seed, so that every driver draws the same points.
 search_design <- function(domain, count, store, prior = NULL) {
   drawn_for(store, drawn_design(domain, count, prior))
 }
@@ -116,8 +116,8 @@ drawn_for <- function(store, code) {
 
 # ---- workers ---------------------------------------------------------------------------
 
-# `grace`: once a worker has ended by itself, the seconds for which nobody may hold a query. Who has not ended then is
-# stopped or lost.
+# `grace`: the number of seconds without any leased query, after a worker has finished. Workers that have not finished
+# by then are stopped or lost.
 run_fleet <- function(store, objective, workers, timeout, grace = 60, report = function() NULL) {
   crew <- if (use_mirai()) mirai_crew(workers) else future_crew(workers)
   on.exit(crew$stop())
@@ -139,7 +139,7 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60, report = f
     over <- !vapply(ended, is.null, NA)
     lost <- vapply(ended, inherits, NA, "error")
     for (one in tasks[lost]) patiently(end_worker(store, one$name), 300)
-    # Workers may die as often as they like, as long as something happens in between.
+    # The number of failed workers is not limited, provided that there is progress between the failures.
     if (any(lost)) {
       events <- patiently(sql_rows(store$connection, head_row(store$connection, store$name))$events, 300)
       failures <- sum(lost) + if (events == seen) failures else 0
@@ -157,27 +157,27 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60, report = f
   }
 }
 
-# Is there a lease that has not run out?
+# Is there a lease that has not expired?
 somebody_works <- function(store) {
   found <- patiently(sql_rows(store$connection, head_row(store$connection, store$name, open_now)), 300)
   any(leases_in(found)$expires > found$now[1])
 }
 
-# A worker that is known to be dead needs no time to run out.
+# The leases of a dead worker expire immediately.
 end_worker <- function(store, name) {
   connection <- store$connection
   sql_change_now(connection, "UPDATE gpb_lease SET expires = 0 WHERE ", of_bandit(store),
                  " AND state = 'open' AND worker = ", sql_literal(name, connection))
 }
 
-# Runs in a worker's process.
+# Runs in the process of a worker.
 fleet_worker <- function(store, objective, timeout, worker, workspace, packages) {
   for (package in packages) loadNamespace(package)
   list2env(workspace, envir = globalenv())
   work_silently(store, objective, timeout, worker)
 }
 
-# mirai where it is installed, unless the user has set a future plan and no daemons.
+# mirai is used if it is installed, unless the user has set a future plan and has no daemons.
 use_mirai <- function() {
   if (!requireNamespace("mirai", quietly = TRUE)) return(FALSE)
   has_daemons() || !requireNamespace("future", quietly = TRUE) || inherits(future::plan(), "sequential")
@@ -187,13 +187,14 @@ has_daemons <- function() {
   isTRUE(attempt(mirai::status()$connections > 0))
 }
 
-# A call for another process, which may look for packages elsewhere: R loads the package that a function is from as it
-# reads the function.
+# A call for another process, with the library paths: when R reads a function, it loads the package that the function is
+# from.
 packed_call <- function(f, arguments) {
   list(libraries = .libPaths(), call = serialize(list(f, arguments), NULL))
 }
 
-# What a worker's process does with one. (In the base namespace: nothing of ours goes with it.)
+# Evaluates such a call in a worker's process. (It is in the base namespace, so that nothing of this package is sent
+# along.)
 run_packed <- function(packed) {
   .libPaths(unique(c(packed$libraries, .libPaths())))
   do.call(do.call, unserialize(packed$call))
@@ -201,10 +202,10 @@ run_packed <- function(packed) {
 environment(run_packed) <- baseenv()
 packed_task <- quote(run(packed))
 
-# A crew is a list of functions: begin(packed) gives a task; ended(task) is NULL while it runs, an error if its
-# process is gone or could not begin, else TRUE; stop().
+# A crew is a list of three functions. `begin(packed)` starts a task and returns it. `ended(task)` is NULL while the
+# task runs, an error if its process has died or could not start, and else TRUE. `stop()` ends the crew.
 
-# On the user's daemons (local, SSH, cluster), or on daemons of our own; ours that die are replaced.
+# Uses the user's daemons (local, SSH, cluster), or else starts daemons; those that die are replaced.
 mirai_crew <- function(workers) {
   own <- !has_daemons()
   profile <- if (own) sprintf("gpbandits%d", Sys.getpid()) else NULL
@@ -270,14 +271,14 @@ new_store_maximum <- function(bandit, store, interrupted) {
   tried <- ours[ours$status != "given", ]
   history <- cbind(history[shown, names, drop = FALSE], columns_beside(ours, names))
   row.names(history) <- NULL
-  # (A replica may have read its head before the search set its budget.)
+  # (A replica may have read its head row before the search set the budget.)
   budget <- as.double(sql_select(store$connection, "budget", "FROM gpb_bandit WHERE bandit = ", log$number)$budget)
   spent <- if (is.null(race)) nrow(tried) else race$spent
   hopeless <- if (isTRUE(spent < budget) && all(says_nothing(tried, bandit$config))) reason_of_failures(tried$status, 0)
   new_maximum(history, bandit, interrupted = interrupted, hopeless = hopeless, race = race)
 }
 
-# The design of a search, which plays the first points by itself: these. The others are left to the bandit.
+# The initial points of a search with earlier campaigns. Only these are fixed; the bandit chooses the others.
 transfer_design <- function(bandit, count, certain, prior, store = NULL) {
   config <- bandit$config
   draw <- function() design_from_prior(config$domain, count, prior, transfer_first(bandit))

@@ -1,9 +1,12 @@
 # Leases of queries, by the database's clock. Layer: storage.
 
-# Who works on what: leases of queries, by the server's clock. A row of gpb_lease is one attempt at a query:
-# state "open" (under way), "shown" (the same, for a visitor: never offered to another), "kept" (its asker's for good:
-# no lease), "offered" (waits for a worker; attempt 0 if it never had one), "taken" (was offered), "expired", "done",
-# "withdrawn" or "failed".
+# Leases of queries, by the server's clock. A row of gpb_lease is one attempt at a query. Its `state` is one of
+#   "open"       the query is being evaluated.
+#   "shown"      the same for a visitor: the query is never offered to another.
+#   "kept"       the query belongs permanently to the caller: no lease.
+#   "offered"    the query waits for a worker; attempt 0 if it never had one.
+#   "taken"      the query was offered and another attempt has started.
+#   "expired", "done", "withdrawn", "failed".
 
 store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker = NULL, lease = NULL, visitor = FALSE,
                           ...) {
@@ -22,7 +25,7 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
   found
 }
 
-# Fewer queries than were asked for: only a budget does that.
+# Fewer queries than requested are returned only if the budget is spent.
 say_budget_is_spent <- function(bandit, found, n) {
   words <- sprintf("The store's budget of %d evaluations is spent: %s.", as.integer(bandit$journal$head$budget),
                    if (found) sprintf("%d of %d queries were left", found, as.integer(n)) else "no query is left")
@@ -30,9 +33,9 @@ say_budget_is_spent <- function(bandit, found, n) {
                     list(message = paste0(words, "\n"), call = NULL)))
 }
 
-# Which leases matter to a call. Who asks for a visitor is given again what that visitor has, and nothing of others'; a
-# worker in a context what workers asked. Whoever wants no lease (people, whose experiments last days) is given nothing
-# again. (So leases that nobody ends are not read each time.)
+# The leases that a call needs. A call for a visitor returns the visitor's queries again, and those of nobody else. A
+# call of a worker returns the worker's queries in the given context. A call without a lease (for people, whose
+# experiments last days) never returns earlier queries. (So permanent leases are not read in each call.)
 leases_to_see <- function(bandit, worker, seconds, visitor = FALSE) {
   if (is.null(seconds) || (visitor && is.null(worker))) return(NULL)
   connection <- bandit$journal$connection
@@ -43,10 +46,11 @@ leases_to_see <- function(bandit, worker, seconds, visitor = FALSE) {
   open_now
 }
 
-# Within a transaction: the worker's own open queries, then those that wait or whose time has run out, then new ones.
+# Runs within a transaction. The order is: the worker's open queries, then queries that wait or whose lease has expired,
+# then new ones.
 lease_queries <- function(bandit, n, contexts, worker, seconds, visitor = FALSE) {
   log <- bandit$journal
-  # (Nobody has to work on what is answered, whatever its lease says.)
+  # (Queries with a result need no worker, whatever the state of their leases.)
   found <- some_leases(log$leases, is_pending(bandit, log$leases$query))
   own <- own_leases(bandit, found, contexts, worker)
   for (one in own) renew_lease(log, one$query, one$attempt, seconds)
@@ -57,7 +61,7 @@ lease_queries <- function(bandit, n, contexts, worker, seconds, visitor = FALSE)
   rest <- setdiff(rest, calls)
   left <- length(rest)
   budget <- suppressWarnings(as.double(log$head$budget))
-  # (No more can have been leased than there are: counting is for the last ones.)
+  # (The number of leases cannot exceed the number of queries, so they are counted only near the end of the budget.)
   if (isTRUE(left > budget - log$head$queries)) left <- max(0, min(left, budget - leased_queries(log)))
   fresh <- ask_new(bandit, subset_contexts(contexts, rest[seq_len(left)]))
   fresh <- lapply(fresh, function(id) give_lease(log, id, 1L, worker, seconds, visitor))
@@ -65,7 +69,7 @@ lease_queries <- function(bandit, n, contexts, worker, seconds, visitor = FALSE)
   leased_frame(bandit, c(own, taken, fresh)[order(served)])
 }
 
-# The worker's open queries that answer a call, each with the number of that call.
+# The worker's open queries that match a call, each with the number of that call.
 own_leases <- function(bandit, found, contexts, worker) {
   mine <- some_leases(found, which(found$state %in% c("open", "shown") & found$worker %in% worker &
                                    !is.na(found$worker) &
@@ -77,20 +81,21 @@ own_leases <- function(bandit, found, contexts, worker) {
   own[!is.na(call)]
 }
 
-# Queries that wait for somebody, or whose time has run out.
+# Queries that wait for a worker, or whose lease has expired.
 free_leases <- function(bandit, found, contexts) {
   run_out <- found$state == "open" & found$expires <= bandit$journal$head$now
   free <- some_leases(found, which(found$state == "offered" | run_out))
   some_leases(free, is_eligible(bandit, free$query, contexts))
 }
 
-# Are these queries at an arm that is eligible now, and where inputs are fixed now?
+# Are the arms of these queries eligible at present, and do they match the fixed inputs?
 is_eligible <- function(bandit, ids, contexts) {
   here <- in_slice(bandit, ids, contexts$fixed)
   if (is.null(contexts$eligible)) here else here & contexts$eligible[bandit$queries$arm[ids] + 1L]
 }
 
-# The call that each of these queries answers: the first query in a context the first call in it, and so on.
+# The call that each of these queries answers: the first query in a context belongs to the first call with this context,
+# and so on.
 calls_of <- function(bandit, ids, contexts) {
   config <- bandit$config
   if (length(ids) == 0) return(integer())
@@ -106,8 +111,8 @@ calls_of <- function(bandit, ids, contexts) {
   match(nth(asked), nth(given))
 }
 
-# Queries that nobody works on any more, each with the number of the call that it answers: one without contexts, or in
-# its context. Those tried too often are failed.
+# Queries without a worker, each with the number of the call that it answers; contexts must match. Queries with too many
+# attempts are recorded as failed.
 take_over <- function(bandit, free, contexts, worker, seconds) {
   log <- bandit$journal
   given_up <- free$state == "open" & free$attempt >= log$attempts
@@ -125,7 +130,7 @@ take_over <- function(bandit, free, contexts, worker, seconds) {
   })
 }
 
-# One at a time: each query has its own random numbers, and a refit may fall due before any of them.
+# One query at a time: each query has its random numbers, and a refit may be due before any of them.
 ask_new <- function(bandit, contexts) {
   first <- table_size(bandit$queries)
   ids <- first + seq_along(contexts$row)
@@ -136,13 +141,13 @@ ask_new <- function(bandit, contexts) {
   ids
 }
 
-# Queries that count towards a budget: all that were ever to be evaluated.
+# The number of queries that count towards a budget: all except those withdrawn.
 leased_queries <- function(log) {
   as.double(sql_rows(log$connection, "SELECT COUNT(DISTINCT query) AS n FROM gpb_lease WHERE bandit = ", log$number,
                      " AND state <> 'withdrawn'")$n)
 }
 
-# One row of what leased_frame() takes.
+# One row of the input of leased_frame().
 give_lease <- function(log, id, attempt, worker, seconds, visitor = FALSE) {
   token <- random_token()
   sql_run(log$connection,
@@ -155,12 +160,12 @@ give_lease <- function(log, id, attempt, worker, seconds, visitor = FALSE) {
   list(query = id, token = token, attempt = attempt)
 }
 
-# 128 bits from the system's generator, which nobody can guess. (R's could be, and is the user's.)
+# 128 bits from the system's generator, which cannot be predicted. (R's generator can be, and belongs to the user.)
 random_token <- function() paste(core(cpp_random_bytes(16L)), collapse = "")
 
 lease_length <- function(seconds) if (!is.null(seconds) && is.finite(seconds)) sprintf("%.6f", seconds) else "1e300"
 
-# Columns since, seconds, expires.
+# The values of the columns since, seconds, expires.
 lease_times <- function(log, seconds) {
   length <- lease_length(seconds)
   paste(sql_clock(log$connection), length, paste0(sql_clock(log$connection), " + ", length), sep = ", ")
@@ -181,7 +186,7 @@ end_leases <- function(log, ids, state, reason = NULL) {
           ") AND state IN ('open', 'shown', 'kept', 'offered')")
 }
 
-# The queries as $suggest() shows them, with the tokens that belong to them.
+# The queries in the form of $suggest(), with their tokens.
 leased_frame <- function(bandit, leases) {
   column <- function(name) unlist(lapply(leases, `[[`, name))
   columns <- as.list(query_frame(bandit, as.integer(column("query"))))
@@ -204,7 +209,7 @@ store_observe <- function(bandit, id, reward, constraints, time, noise_var, toke
   invisible(bandit)
 }
 
-# Queries of which nothing is awaited any more.
+# The queries that are not pending in any outcome.
 settled_among <- function(bandit, ids) ids[!status_of(bandit, ids) %in% c("pending", "partial")]
 
 ids_reported <- function(id) if (is.data.frame(id)) check_data_frame(id, "id")$id else id
@@ -228,10 +233,10 @@ store_amend <- function(bandit, id, reward, token = NULL, ...) {
   invisible(bandit)
 }
 
-# Server's time for rules that go by the clock.
+# The server's time for pending rules that use clock time.
 store_time <- function(bandit) if (goes_by_clock(bandit$config)) max(bandit$journal$head$now, latest_time(bandit))
 
-# Points that wait for a worker.
+# Adds points that wait for a worker.
 offer_points <- function(bandit, x) {
   log <- bandit$journal
   had <- table_size(bandit$queries)
@@ -244,7 +249,7 @@ offer_points <- function(bandit, x) {
                                          expires = each(0)))
 }
 
-# Tokens are looked for among the leases of their queries: those have an index.
+# Tokens are searched for among the leases of their queries, because these have an index.
 tokens_in_sql <- function(id, token, connection) {
   if (!is_text(token) || length(token) == 0 || !is_number(id)) return(NULL)
   id <- unique(id[is.finite(id) & id >= 1 & id < 2^31])
@@ -252,7 +257,7 @@ tokens_in_sql <- function(id, token, connection) {
          paste(sql_literal(token, connection), collapse = ", "), ")")
 }
 
-# A token must be one that was given out for its query, however long ago.
+# A token must have been issued for its query, at any time.
 check_tokens <- function(bandit, id, token) {
   if (is.null(token)) return(invisible())
   if (!is_text(token) || length(token) != length(id)) {
@@ -267,10 +272,10 @@ check_tokens <- function(bandit, id, token) {
   }
 }
 
-#' Renew the lease of a query in a store
+#' Leases of queries in a store
 #'
-#' `store_heartbeat()` renews the lease of a query while its evaluation continues. Call it about every third of the
-#' lease. [work_on()] does so automatically.
+#' `$renew()` of a bandit in a [bandit_store()] renews the lease of a query while its evaluation continues. Call it
+#' about every third of the lease. [work_on()] does so automatically.
 #'
 #' A lease is the time after which a query without a reward may be given to another worker. The method of a bandit in a
 #' [bandit_store()] is `$suggest(n = 1, context = NULL, worker = NULL, lease = NULL, visitor = FALSE)`. Its data.frame
@@ -293,11 +298,10 @@ check_tokens <- function(bandit, id, token) {
 #' decision for one visitor. It is never offered to another, and is never failed because a lease has ended. A `worker`
 #' gets it again in the same context while its lease lasts. A query that a `worker` asked for in a context with a lease
 #' is work for a fleet: when its lease has ended, it is offered again in the same context, to workers only.
-#' @param store a [bandit_store()].
-#' @param token the token that `$suggest()` returned with the query, a string, or several.
-#' @return The number of leases that were renewed. It is 0 if the query has been observed, given up or given to another
-#'   worker, or never had a lease.
-#' @section Errors: A `gpbandits_error` that names the argument.
+#'
+#' @section Renewal: The method is `$renew(token)`, where `token` is the one that `$suggest()` returned with the query,
+#' or several. It returns the number of leases that were renewed. That is 0 if the query has been observed, given up or
+#' given to another worker, or never had a lease. Nothing else of the bandit changes.
 #' @seealso [bandit_store()], [work_on()].
 #' @concept lease
 #' @concept heartbeat
@@ -306,10 +310,18 @@ check_tokens <- function(bandit, id, token) {
 #' store <- bandit_store(tempfile(fileext = ".db"), "demo")
 #' b <- gp_ucb(1:9 / 9, kernel_se(0.2), noise_var = 0.01, store = store)
 #' q <- b$suggest(worker = "me", lease = 30)
-#' store_heartbeat(store, q$token)
-#' @export
-store_heartbeat <- function(store, token) {
-  check_store(store)
+#' b$renew(q$token)
+#' @name bandit-leases
+NULL
+
+bandit_renew <- function(bandit, token) {
+  if (!is_stored(bandit)) {
+    stop_state("Leases need a bandit in a store: use gp_bandit(..., store = ) or open_bandit().")
+  }
+  renew_leases(bandit$journal$store, token)
+}
+
+renew_leases <- function(store, token) {
   if (!is_text(token) || length(token) == 0) {
     stop_argument("token", describe(token), "a token, or several")
   }
@@ -330,7 +342,7 @@ add_in.bandit_store_log <- function(bandit, x, arm, reward, constraints, context
   in_store(bandit, add_given(bandit, x, arm, reward, constraints, context, or_else(time, store_time(bandit)), ...))
 }
 
-# Again while the database does not answer, unless that cannot help.
+# Repeats a call while the database does not answer, unless a repetition cannot help.
 patiently <- function(code, patience) {
   again <- substitute(code)
   frame <- parent.frame()
@@ -347,7 +359,7 @@ patiently <- function(code, patience) {
 
 is_pending <- function(bandit, id) status_of(bandit, id) == "pending"
 
-# A failed evaluation's point, with the worst reward so far, so that it is avoided.
+# Records a failure and adds its point with the worst reward so far, so that the point is avoided.
 fail_with_worst <- function(bandit, id, reason) {
   bandit_withdraw(bandit, id, failed = TRUE, reason = reason)
   config <- current_config(bandit)
@@ -355,7 +367,7 @@ fail_with_worst <- function(bandit, id, reason) {
   if (length(config$context_names) || constraint_count(config) > 0) return(invisible())
   worst <- worst_reward(table_column(bandit$queries, "reward"), config)
   if (is.na(worst)) {
-    # Nothing says yet what is bad: with rewards in units of their own, no number does.
+    # There is no bad value yet: if rewards are scaled, there is no natural choice.
     if (!is.null(config$outputs)) return(invisible())
     worst <- mean(config$mean)
   }
@@ -363,8 +375,8 @@ fail_with_worst <- function(bandit, id, reason) {
   bandit_add(bandit, x, NULL, worst, NULL, NULL, store_time(bandit), NULL)
 }
 
-# The point that fail_with_worst() has added in a failed query's place, NULL where there is none: the event after the
-# failure, at the same place, with the worst reward that was known.
+# The point that fail_with_worst() has added for a failed query; NULL if there is none. It is the event after the
+# failure, at the same point, with the worst reward observed before.
 stand_in_of <- function(bandit, id) {
   if (!id %in% seq_len(table_size(bandit$queries)) || status_of(bandit, id) != "failed") return(NULL)
   if (has_outcomes(bandit$config) || !is.null(bandit$config$failures)) return(NULL)

@@ -1,12 +1,16 @@
-# A bandit's rows in a store, and replicas that keep up with them. Layer: storage.
+# A bandit's rows in a store, and the replicas that read them. Layer: storage.
 
-# A bandit's place in a store: its rows, and how a replica (a GPBandit in some process) keeps up with them.
-# `bandit$journal` is an environment of class bandit_store_log: `store`, `number` (the bandit's), `seed`, `attempts`,
-# `checksum` (of the last event played), `base` (the number before its first event's, see compact_log()), `overwritten`
-# (cells of the log as they were, see replica_state()), `head` (the bandit's row as the transaction found it, with the
-# server's time `now`), `leases` (that it asked for), `active` (a transaction of this replica is under way), `more`
-# (names
-# of the columns that share the column `numbers`) and `stream` (of the random numbers of query `stream_at`).
+# The rows of a bandit in a store, and the updates of a replica (a GPBandit in some process). `bandit$journal` is an
+# environment of class bandit_store_log with these fields:
+#   `store`, `number` (of the bandit), `seed`, `attempts`.
+#   `checksum`: of the last event that was replayed.
+#   `base`: the number before that of the first event, see `$compact()`.
+#   `overwritten`: previous values of cells of the log, see replica_state().
+#   `head`: the bandit's row at the start of the transaction, with the server's time `now`.
+#   `leases`: those that the transaction has read.
+#   `active`: is a transaction of this replica in progress?
+#   `more`: the names of the columns that share the column `numbers`.
+#   `stream`: the random number stream of query `stream_at`.
 
 new_store_log <- function(store, row, config) {
   structure(list2env(list(store = store, connection = store$connection, number = row$bandit, seed = row$seed,
@@ -17,8 +21,8 @@ new_store_log <- function(store, row, config) {
             class = "bandit_store_log")
 }
 
-# The row of a bandit; with the leases for which the SQL condition `leases` holds it is repeated, a row per lease.
-# `inside`: as the first thing of a transaction.
+# The row of a bandit. With `leases`, a SQL condition, the row is repeated for each lease that satisfies it. `inside`:
+# is this the first query of a transaction?
 head_row <- function(connection, name, leases = NULL, inside = FALSE) {
   columns <- c("bandit", "seed", "attempts", "budget", "events", "queries", "checksum")
   paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(connection), " AS now",
@@ -29,7 +33,7 @@ head_row <- function(connection, name, leases = NULL, inside = FALSE) {
          " WHERE b.name = ", sql_literal(name, connection), if (!is.null(leases)) " ORDER BY l.query, l.attempt")
 }
 
-# The rows of its tables that are a store's.
+# The condition that selects a bandit's rows in the other tables.
 of_bandit <- function(store) {
   paste0("bandit = (SELECT bandit FROM gpb_bandit WHERE name = ", sql_literal(store$name, store$connection), ")")
 }
@@ -37,7 +41,8 @@ of_bandit <- function(store) {
 lease_columns <- c("query", "attempt", "worker", "state", "expires", "token")
 open_now <- "l.state IN ('open', 'offered')"
 
-# The leases that came with a bandit's row, a list of columns. (data.frames would take longer than the database.)
+# The leases that were read with a bandit's row, as a list of columns. (A data.frame would take longer than the
+# database.)
 leases_in <- function(found) {
   found <- unclass(found)
   there <- which(!is.na(found$lease_query))
@@ -76,10 +81,10 @@ check_head <- function(head, name) {
 
 # ---- transactions ---------------------------------------------------------------
 
-# Runs `code` as a transaction: the bandit's row locked, the events of others played, the leases that `code` asks for
-# (see head_row()) in the log's `leases`. If anything fails, neither the store nor the replica has changed. Where the
-# connection was lost on the way, and nothing has happened, it is done again on a new one: `code`, which its caller's
-# frame evaluates, must leave the caller's variables as they are.
+# Runs `code` as a transaction. The bandit's row is locked, the events of other processes are replayed, and `leases`
+# (see head_row()) are read into the log. If anything fails, neither the store nor the replica changes. If the
+# connection is lost before a commit, the transaction is repeated on a new connection. `code` is evaluated in the
+# caller's frame and must not change the caller's variables, because it may run twice.
 in_store <- function(bandit, code, leases = NULL) {
   code <- substitute(code)
   frame <- parent.frame()
@@ -123,8 +128,8 @@ lock_row <- function(connection, name) {
   paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, connection), " FOR UPDATE")
 }
 
-# What a replica is now, to be restored if what follows fails: sizes of its tables, which only grow but for the cells
-# that note_overwritten() keeps. (Copies of the tables would take longer the longer the log is.)
+# The state of a replica, to be restored after a failure. The tables only grow, so their sizes are sufficient, apart
+# from the cells that note_overwritten() keeps. (The time to copy the tables would grow with the log.)
 replica_state <- function(bandit) {
   bandit$journal$overwritten <- list()
   list(queries = bandit$queries, events = bandit$events, reasons = bandit$reasons,
@@ -132,7 +137,7 @@ replica_state <- function(bandit) {
        checksum = bandit$journal$checksum, base = bandit$journal$base)
 }
 
-# To be called before events about some queries change the table of queries.
+# Must be called before events about some queries change cells of the table of queries.
 note_overwritten <- function(bandit, ids) {
   ids <- ids[ids >= 1 & ids <= table_size(bandit$queries)]
   if (length(ids) == 0) return(invisible())
@@ -162,7 +167,7 @@ bandit_catch_up <- function(bandit) {
   log <- bandit$journal
   look <- function() check_head(sql_rows(log$connection, head_row(log$connection, log$store$name)), log$store$name)
   head <- look()
-  # (Between the bandit's row and the others somebody may have made the log shorter: compact_log().)
+  # (Another process may have shortened the log after the bandit's row was read: `$compact()`.)
   for (left in 4:0) {
     failed <- tryCatch({
       play_others(bandit, head)
@@ -174,7 +179,8 @@ bandit_catch_up <- function(bandit) {
   }
 }
 
-# A run against a known truth, in ordinary transactions; `ids`: the queries of its rounds, between those of others.
+# A run against a known truth, in ordinary transactions. `ids`: the queries of its rounds; other processes may add
+# queries in between.
 play_in_store <- function(bandit, problem, rounds, draws, report, stops) {
   ids <- integer()
   outcome <- play_in_rounds(problem, rounds, draws, report = report, stops = stops, ask = function(t) {
@@ -196,7 +202,7 @@ play_in_store <- function(bandit, problem, rounds, draws, report, stops) {
 
 # ---- reading --------------------------------------------------------------------
 
-# Events of others, up to where the bandit's row says they go.
+# Replays the events of other processes, up to the last one according to the bandit's row.
 play_others <- function(bandit, head) {
   have <- known_events(bandit)
   log <- bandit$journal
@@ -223,10 +229,10 @@ play_others <- function(bandit, head) {
 # The number of the last event that this replica has.
 known_events <- function(bandit) sum(bandit$journal$base, table_size(bandit$events))
 
-# Have the events that would be next been replaced by a checkpoint?
+# Has a checkpoint replaced the next events?
 begins_later <- function(rows, have) isTRUE(as.double(rows$events$number[1]) > have + 1)
 
-# This replica forgets what it knows, and reads all that there is.
+# Empties this replica and reads the whole log.
 begin_from_checkpoint <- function(bandit, head) {
   log <- bandit$journal
   list2env(list(config = starting_config(bandit)), bandit)
@@ -272,14 +278,14 @@ read_queries <- function(log, from, to) {
   read_range(log, c("query", query_fields, "numbers", "place"), "gpb_query", "query", from, to)
 }
 
-# By number: a bandit whose query comes after its reward's row would otherwise depend on the plan.
+# Rows in the order of their numbers. Without it, the order of a query and its reward would depend on the query plan.
 read_range <- function(log, columns, table, key, from, to) {
   sql_select(log$connection, columns, "FROM ", table, " WHERE bandit = ", log$number, " AND ", key, " > ", from,
              " AND ", key,
              " <= ", to, " ORDER BY ", key)
 }
 
-# Stops unless these are whole rows of a bandit's log that go on from what the replica has.
+# An error unless these are complete rows of a bandit's log that continue after those of the replica.
 check_rows <- function(bandit, rows) {
   check_row_types(rows)
   grow_by_rows(bandit, rows$events)
@@ -339,7 +345,7 @@ refuse_rows <- function(table, number, bad, why) {
   }
 }
 
-# What the core takes on trust: places must be the domain's.
+# The core does not check that points belong to the domain, so this function does.
 check_stored_points <- function(config, q) {
   if (nrow(q) == 0) return(invisible())
   arms <- arm_count(config$domain)
@@ -371,7 +377,7 @@ numbers_of <- function(text, columns, table, read = text_as_rows) {
   })
 }
 
-# The rows as the log's columns, played by the core and taken into the log.
+# Converts the rows to the log's columns. The core replays them, and they are appended to the log.
 play_rows <- function(bandit, rows) {
   config <- bandit$config
   q <- rows$queries
@@ -399,7 +405,7 @@ play_rows <- function(bandit, rows) {
 
 read_refit <- function(text, bandit) settings_from_text(text, bandit$journal$store$trust, "a refit in the store")
 
-# `earlier`: those that came after what the replica has and before this one.
+# `earlier`: the refits between those of the replica and this one.
 stored_refit <- function(text, bandit, earlier = list()) {
   fit <- read_refit(text, bandit)
   as_ours({
@@ -412,7 +418,7 @@ stored_refit <- function(text, bandit, earlier = list()) {
   fit
 }
 
-# The arms that came with some rows of events.
+# Adds the arms that some of the events contain.
 grow_by_rows <- function(bandit, events) {
   if (!any(events$kind %in% "arms")) return(invisible())
   rebuild(bandit)
@@ -422,7 +428,7 @@ grow_by_rows <- function(bandit, events) {
   })
 }
 
-# Only what the new events speak of goes to the core.
+# Only the queries of the new events are passed to the core.
 play_columns <- function(bandit, new, events, refits) {
   config <- bandit$config
   had <- table_size(bandit$queries)
@@ -447,9 +453,9 @@ play_columns <- function(bandit, new, events, refits) {
 
 # ---- writing --------------------------------------------------------------------
 
-# What the checksums are about: each event, with its query where it asks one.
+# The text of the checksums: each event, with its query if the event makes one.
 rows_text <- function(q, e) {
-  hex <- function(x) sprintf("%a", as.double(x) + 0)       # SQLite knows no negative zero
+  hex <- function(x) sprintf("%a", as.double(x) + 0)       # SQLite has no negative zero
   text <- paste(e$number, e$kind, e$query, hex(e$reward), hex(e$time), e$numbers,
                 ifelse(is.na(e$parameters), "", e$parameters), sep = "|")
   asks <- which(e$kind %in% c("query", "given"))
@@ -510,7 +516,7 @@ stored_events <- function(bandit, events, refits, now) {
        parameters = parameters, at = rep(now, count))
 }
 
-# An object per row, for people and their tools: fifteen digits.
+# One JSON object per row, for people and other programs, with fifteen digits.
 json_rows <- function(columns) {
   count <- length(columns[[1]])
   if (count == 0) return(character())
@@ -544,7 +550,7 @@ describe_log.bandit_store_log <- function(log) {
 
 # ---- random numbers ---------------------------------------------------------------
 
-# Query k draws from the k-th of the independent streams that belong to the bandit's seed, whoever asks it.
+# Query k uses the k-th of the independent streams of the bandit's seed, whichever process makes the query.
 query_stream <- function(log, id) {
   if (is.null(log$stream) || log$stream_at > id) {
     log$stream <- replication_seeds(log$seed, 1)[[1]]
@@ -561,7 +567,8 @@ play_in.bandit_store_log <- play_in_store
 
 add_arms_in.bandit_store_log <- function(bandit, ...) in_store(bandit, bandit_add_arms(bandit, ...))
 
-# The new events' numbers begin after a gap, by which other replicas see that theirs are no more; their checksums anew.
+# The new events are numbered after a gap, by which other replicas detect that their events were replaced. The checksums
+# are recomputed.
 rewrite_log.bandit_store_log <- function(bandit, new) {
   log <- bandit$journal
   last <- known_events(bandit)
@@ -571,7 +578,7 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   e <- stored_events(bandit, events, new$refits, log$head$now)
   e$number <- last + 1L + seq_len(count)
   if (count && e$number[count] < last) {
-    stop_store("The events' numbers are used up. Use `compact_log()`.", again = FALSE)
+    stop_store("The events' numbers are used up. Use `$compact()`.", again = FALSE)
   }
   e$at <- times_reported(log, e)
   q <- read_queries(log, 0L, table_size(bandit$queries))
@@ -586,7 +593,7 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   list()
 }
 
-# When each query's last event was written, for the view of the history.
+# The time at which each query's last event was written, for the view of the history.
 times_reported <- function(log, e) {
   old <- sql_select(log$connection, c("query", "at"), "FROM gpb_event WHERE bandit = ", log$number,
                     " AND kind NOT IN ('refit', 'arms') ORDER BY number")
@@ -594,5 +601,5 @@ times_reported <- function(log, e) {
   ifelse(is.na(at), e$at, at)
 }
 
-# Work that asks until nothing is left needs no such message.
+# Code that makes queries until none is left does not need this message.
 without_budget_message <- function(code) suppressMessages(code, classes = "gpbandits_budget_spent")

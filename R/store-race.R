@@ -1,11 +1,10 @@
 # Races over folds in a store. Layer: storage.
 
 # ---- a race in a store ------------------------------------------------------------------
-# A worker leases a setting (a query) and evaluates its folds, one after the other; what they gave stands in the table
-# gpb_fold, so that whoever takes the setting over goes on with it, and all compare with the same complete settings. A
-# fold's row is there before it is evaluated (state "open"): that is what the budget counts. Fold 0 of a setting says
-# what it came to: `state` "observed", "stopped", "unfinished", and in `reward` the variance that is due to folds not
-# evaluated.
+# A worker leases a setting (a query) and evaluates its folds one after the other. The results are in the table
+# gpb_fold, so that another worker can take over the setting, and all workers compare with the same complete settings.
+# The row of a fold is written before its evaluation (state "open"), because the budget counts rows. Fold 0 of a setting
+# has its result: `state` is "observed", "stopped" or "unfinished", and `reward` is the variance due to missing folds.
 
 race_of_store <- function(bandit) bandit$config$search$race
 
@@ -19,7 +18,7 @@ make_fold_table <- function(connection) {
   sql_commit(connection)
 }
 
-# All folds of a bandit's settings, a data.frame; what is no fold of a race over so many is refused.
+# All folds of a bandit's settings as a data.frame; invalid folds are an error.
 stored_folds <- function(log, race) {
   found <- sql_select(log$connection, c("query", "fold", "state", "reward", "at"), "FROM gpb_fold WHERE bandit = ",
                       log$number, " ORDER BY at, query, fold")
@@ -32,7 +31,7 @@ stored_folds <- function(log, race) {
   found
 }
 
-# Rewards of settings, a row each and a column per fold; NA where a fold was not evaluated.
+# The rewards of settings: one row per setting and one column per fold, NA if a fold was not evaluated.
 fold_table <- function(folds, queries, race) {
   table <- matrix(NA_real_, length(queries), race$folds)
   known <- folds[folds$fold > 0 & folds$state == "observed" & folds$query %in% queries, ]
@@ -45,7 +44,8 @@ complete_in_store <- function(folds, race, sign) {
   sign * table[!is.na(rowSums(table)), , drop = FALSE]
 }
 
-# One setting, until it has ended or the budget is spent. Returns "observed", why it failed, or "spent".
+# Evaluates one setting until it has ended or the budget is spent. It returns "observed", the reason of a failure, or
+# "spent".
 race_query <- function(bandit, query, objective, timeout, patience) {
   inside <- as.environment(bandit)
   race <- race_of_store(bandit)
@@ -62,7 +62,7 @@ race_query <- function(bandit, query, objective, timeout, patience) {
   }
 }
 
-# What is to be done with a setting: the next `fold`, or nothing more, with a `status`.
+# The next step for a setting: the next `fold`, or none, with a `status`.
 next_stored_fold <- function(bandit, query, race, order) in_store(bandit, step_of_race(bandit, query, race, order))
 
 step_of_race <- function(bandit, query, race, order) {
@@ -99,7 +99,7 @@ race_budget <- function(log) {
 
 spent_folds <- function(folds) sum(folds$fold > 0)
 
-# (Of a setting of which nothing is known nothing is told.)
+# (A setting without rewards is not recorded.)
 end_unfinished <- function(bandit, query, reward, complete) {
   if (any(!is.na(reward))) {
     record_setting(bandit, query, reward, complete, "unfinished")
@@ -128,7 +128,7 @@ record_setting <- function(bandit, query, reward, complete, state) {
   list(status = "observed")
 }
 
-# A fold's reward; one that somebody else has told meanwhile stays.
+# Writes the reward of a fold; a reward that another worker has written meanwhile is kept.
 keep_fold <- function(bandit, query, fold, found) {
   in_store(bandit, write_fold(bandit$journal, query, fold, found))
 }
@@ -141,7 +141,7 @@ write_fold <- function(log, query, fold, found) {
           as.integer(query$id), " AND fold = ", as.integer(fold), " AND state = 'open'")
 }
 
-# Has the race's budget been spent, and is nobody at work whose setting could be taken over? Waits for those who are.
+# Is the race's budget spent, and is no worker active whose setting could be taken over? Waits for active workers.
 race_has_ended <- function(bandit, patience) {
   log <- bandit$journal
   repeat {
@@ -162,7 +162,7 @@ bandit_catch_up_head <- function(bandit) {
 
 # ---- the result -------------------------------------------------------------------------
 
-# History's rows with what the race says of them.
+# The rows of the history with the results of the race.
 raced_history <- function(history, ids, folds) {
   last <- folds[folds$fold == 0, ]
   at <- match(ids, last$query)

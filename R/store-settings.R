@@ -1,8 +1,9 @@
 # Validation of settings that come from a store. Layer: storage.
 
-# A bandit's settings that come from outside are checked: what has a constructor must be what that makes.
+# Checks of a bandit's settings from outside: an object with a constructor must be identical to the constructor's
+# result.
 
-# The settings of a bandit as gp_bandit() takes and checks them.
+# The settings of a bandit in the form that gp_bandit() accepts, after its checks.
 check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
     stop_data("The settings in this store are not a bandit's.", argument = "store")

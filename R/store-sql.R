@@ -1,13 +1,19 @@
-# SQLite and PostgreSQL behind one set of functions. Layer: storage.
+# A common set of functions for SQLite and PostgreSQL. Layer: storage.
 
-# The two databases behind one set of functions: begin, read, write, commit. A link is an environment: `kind` ("sqlite",
-# "postgres"), `con` (a DBI connection or NULL), `connect` (how to make one, or NULL where the user gave a connection),
-# `queued` (statements for PostgreSQL, which go in one message with the next read or with COMMIT), `inside` (in a
-# transaction), `undone` (the last transaction ended because its connection was lost), `patience` (seconds to wait for
-# others' transactions) and `hold` (seconds that others wait for ours while nothing comes from it). Of PostgreSQL:
-# `session` (whom `con` talks to, see session_of()) and `transaction` (its number there). Doubles travel to the bit:
-# bound as they are to SQLite, as seventeen digits to PostgreSQL. There a transaction is two messages: begin, lock and
-# read; write and commit.
+# The functions begin, read, write and commit a transaction. A connection is an environment with these fields:
+#   `kind`: "sqlite" or "postgres".
+#   `con`: a DBI connection or NULL.
+#   `connect`: a function that makes one, or NULL if the user gave a connection.
+#   `queued`: statements for PostgreSQL that are sent in one message with the next read or with COMMIT.
+#   `inside`: is a transaction in progress?
+#   `undone`: did the last transaction end because its connection was lost?
+#   `patience`: the seconds to wait for transactions of others.
+#   `hold`: the seconds that others wait for an idle transaction of this connection.
+#   `place`: for a connection given by the user, its database, user and search path, see point_of().
+#   `session`: for PostgreSQL, the server process of `con`, see session_of().
+#   `transaction`: for PostgreSQL, the number of the transaction.
+# Numbers are stored exactly: they are bound to statements of SQLite, and sent with seventeen digits to
+# PostgreSQL. With PostgreSQL, a transaction consists of two messages: begin, lock and read; write and commit.
 
 store_schema_version <- 1L
 
@@ -30,12 +36,12 @@ sqlite_opener <- function(path) {
   path <- journal_path(path, "con")
   need_package("RSQLite", "con")
   check_local_disk(path)
-  # (`synchronous` is set by prepare_sqlite(), which waits where the file is locked.)
+  # (prepare_sqlite() sets `synchronous`, because it waits if the file is locked.)
   eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(path), synchronous = NULL)), envir = baseenv())
 }
 
-# A second connection like the one given: a file's path is all that SQLite needs. PostgreSQL's passwords
-# are not in its connections: how to make another one must be told by a function.
+# A function that opens a connection like the given one. For SQLite the path of the file is sufficient. A connection to
+# PostgreSQL does not contain the password, so the user must provide such a function.
 reopener <- function(con) {
   if (!inherits(con, "SQLiteConnection") || !nzchar(con@dbname) || con@dbname == ":memory:") return(NULL)
   sqlite_opener(con@dbname)
@@ -58,10 +64,11 @@ use_connection <- function(connection, con) {
   invisible(connection)
 }
 
-# SQLite's library remembers a process's open files, their locks and positions. A forked process inherits that memory,
-# and would read and write at places where its parent happens to be: it must not open a file that was open when it was
-# forked. That memory is the process's, so what is known of it must be too (a store that is made after the fork knows
-# nothing of its parent's): the connections that stores have used. Those that are closed are forgotten.
+# The SQLite library stores the open files of a process, with their locks and positions. A forked process inherits this
+# memory and would read and write at the positions of its parent. Therefore it must not open a file that was open at the
+# time of the fork. The library's memory belongs to the process, so this list does too: it has the connections that
+# stores have used. (A store that is made after the fork has no other information about its parent's files.) Closed
+# connections are removed.
 sqlite_memory <- list2env(list(connections = list()), parent = emptyenv())
 
 check_not_inherited <- function(con) {
@@ -89,9 +96,9 @@ prepare_sqlite <- function(con) {
   sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
 }
 
-# A session of PostgreSQL is told to find out within a minute or two that our machine or the network is gone (the
-# system's own limits are hours), and to keep quiet. What the server does not know it is not told. (Limits for
-# transactions are set in each, see time_limits(): a user's connection keeps its own.)
+# Settings of a PostgreSQL session: it must detect within a minute or two that this machine or the network is gone (the
+# system's limits are hours), and send no notices. Settings that the server does not have are skipped. (The limits of
+# transactions are set in each transaction, see time_limits(), so that a user's connection keeps its settings.)
 prepare_postgres <- function(con, connection) {
   settings <- c(client_min_messages = "error", tcp_keepalives_idle = "30", tcp_keepalives_interval = "10",
                 tcp_keepalives_count = "3", tcp_user_timeout = "60000")
@@ -102,21 +109,21 @@ prepare_postgres <- function(con, connection) {
   if (is.null(connection$connect)) connection$place <- point_of(con)
 }
 
-# The number of the server's process that this connection talks to; NA where there is none. In the place of a session
-# that was lost RPostgres begins another one, unasked, and without the settings of the first: that has another number.
+# The process id of the server process of this connection; NA if there is none. If a session is lost, RPostgres silently
+# starts another, without the settings of the first. It has a different process id.
 session_of <- function(con) as.double(or_else(unless_it_fails(DBI::dbGetInfo(con)$pid, NULL), NA))
 
 is_open <- function(con) isTRUE(unless_it_fails(DBI::dbIsValid(con), FALSE))
 
 unless_it_fails <- function(code, otherwise) catch_error(code, function(e) otherwise)
 
-# Where the names of tables lead, and who asks.
+# The database, user and search path that determine which tables are used.
 point_of <- function(con) {
   as.list(DBI::dbGetQuery(con, paste("SELECT current_database() AS base, current_user::text AS person,",
                                      "current_setting('search_path') AS path"), immediate = TRUE))
 }
 
-# SQLite's locks do not work on most network file systems: two writers would spoil the file.
+# SQLite's locks do not work on most network file systems: two writers would corrupt the file.
 check_local_disk <- function(path, mounts = "/proc/mounts") {
   if (!file.exists(mounts)) return(invisible())
   rows <- strsplit(readLines(mounts, warn = FALSE), " ", fixed = TRUE)
@@ -132,21 +139,21 @@ check_local_disk <- function(path, mounts = "/proc/mounts") {
   }
 }
 
-# The link's connection, made (again) where there is none. Not in a forked child: two processes on one
+# The DBI connection, opened (again) if necessary. A forked child must open a separate one: two processes on one
 # connection would mix their messages.
 live_connection <- function(connection) {
   if (connection$inside && connection$pid == Sys.getpid() && !is.null(connection$con)) {
-    return(connection$con)   # what has died says so when it is used
+    return(connection$con)   # a dead connection raises an error when it is used
   }
   if (!is.null(connection$con) && connection$pid == Sys.getpid()) {
     if (!connection_lost(connection)) return(connection$con)
     if (is.null(connection$connect)) return(replaced_connection(connection))
   }
-  # What a transaction has begun, another connection must not go on with.
+  # Another connection must not continue a transaction.
   if (connection$inside && connection$pid == Sys.getpid()) {
     database(stop_fault("the connection was lost in the middle of a transaction"))
   }
-  # The parent's connection is kept from the garbage collector, which would close it for both.
+  # A reference to the parent's connection is kept, because the garbage collector would close it for both processes.
   if (connection$pid != Sys.getpid()) connection$parents <- connection$con
   connection$inside <- FALSE
   connection$queued <- character()
@@ -161,14 +168,14 @@ live_connection <- function(connection) {
   con
 }
 
-# Is the connection closed, or has another session come into the place of the one that was prepared?
+# Is the connection closed, or has another session replaced the one that was prepared?
 connection_lost <- function(connection) {
   if (is.null(connection$con) || !is_open(connection$con)) return(TRUE)
   connection$kind == "postgres" && !identical(session_of(connection$con), connection$session)
 }
 
-# A connection of the user's that was lost: only RPostgres knows how it was made, and makes it again. It serves if it
-# leads where the first one did.
+# Replaces a lost connection of the user. Only RPostgres has its parameters, and makes the connection again. It is used
+# if it leads to the same database, user and search path.
 replaced_connection <- function(connection) {
   if (connection$kind != "postgres" || !is_open(connection$con)) {
     stop_unknown_connection("is closed")
@@ -189,17 +196,18 @@ stop_unknown_connection <- function(what) {
              "it again: bandit_store() with a path, or with a function that makes a connection, would.")
 }
 
-# A connection of our own is closed with its last store. (Finalizers run from the newest on: before DBI's own.)
+# A connection opened by the package is closed with its last store. (Finalizers run in reverse order of registration:
+# before that of DBI.)
 close_with <- function(connection, con) {
   connection$guard <- new.env(parent = emptyenv())
   pid <- Sys.getpid()
   reg.finalizer(connection$guard, function(guard) {
-    # (R drops errors of a finalizer, a time limit among them.)
+    # (R ignores errors of a finalizer, including a time limit.)
     if (pid == Sys.getpid()) suspendInterrupts(attempt(if (DBI::dbIsValid(con)) DBI::dbDisconnect(con)))
   }, onexit = TRUE)
 }
 
-# Errors of the database become ours.
+# Errors of the database become errors of the package.
 database <- function(code) {
   catch_error(code, function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
@@ -207,7 +215,7 @@ database <- function(code) {
   })
 }
 
-# `again`: may it go better at another time?
+# `again`: can a later repetition succeed?
 stop_store <- function(..., again = TRUE, parent = NULL) {
   stop_gpbandits("store", ..., argument = "store", call = NULL, parent = parent, again = again)
 }
@@ -216,27 +224,28 @@ sql_rows <- function(connection, ...) {
   text <- paste0(...)
   postgres <- connection$kind == "postgres"
   if (connection$inside && length(connection$queued)) text <- with_queued(connection, text)
-  # A column of NULLs first warns of what comes later; types are checked by those who read.
+  # If a column begins with NULLs, the driver warns about later values. The callers check the types.
   ask <- function() {
     con <- live_connection(connection)
     suppressWarnings(DBI::dbGetQuery(con, text, immediate = postgres))
   }
   if (connection$inside) return(database(ask()))
   if (postgres) text <- paste(time_limits(connection), text)
-  # (Whoever comes first after a process has died locks the file for a moment to make its log whole.)
+  # (After a process has died, the next one locks the file briefly to recover its log.)
   on_living(connection, if (postgres) ask else function() sqlite_patiently(ask(), connection$patience))
 }
 
-# These columns: PostgreSQL's answer to a message that was not prepared (such as one of several statements) lacks them
-# where it has no rows.
+# A query for given columns. PostgreSQL's answer to a message that was not prepared (such as one of several statements)
+# lacks the columns if there are no rows.
 sql_select <- function(connection, columns, ...) {
   found <- sql_rows(connection, "SELECT ", paste(columns, collapse = ", "), " ", ...)
   found[setdiff(columns, names(found))] <- list(character())
   found
 }
 
-# A connection may have died since it was last used (the server was restarted): then once more, on a new one. Only for
-# what may happen twice: reading, beginning a transaction, renewing a lease.
+# A connection may have died since its last use (for example because the server was restarted). The call is then
+# repeated once, on a new connection. This is only for calls that can safely run twice: reading, beginning a
+# transaction, renewing a lease.
 on_living <- function(connection, ask) {
   first <- catch_error(list(ask()), identity)
   if (!inherits(first, "error")) return(first[[1]])
@@ -244,25 +253,26 @@ on_living <- function(connection, ask) {
   database(ask())
 }
 
-# What a message to PostgreSQL begins with: it waits for others so long, and works so long on one statement (in a
-# transaction of its own if it does not begin one). Whatever limits the server has by itself are not for this.
+# The first statements of a message to PostgreSQL: limits of the time to wait for other transactions, and of the time of
+# one statement. A message that does not begin a transaction is a transaction itself. These limits replace the server's
+# defaults.
 time_limits <- function(connection) {
   milliseconds <- function(seconds) sprintf("%.0f", ceiling(1000 * min(seconds, 1e6)))
   sprintf("SET LOCAL lock_timeout = %s; SET LOCAL statement_timeout = %s;", milliseconds(connection$patience),
           milliseconds(connection$patience + 300))
 }
 
-# PostgreSQL ends a transaction from which nothing has come for so long: a process that is frozen in the middle of it
-# would otherwise stop everybody. One that computes is no such process: it gets ten times the processor's time that
-# its transactions are known to take.
+# PostgreSQL ends a transaction from which no message has come for this time: a process that is frozen during a
+# transaction would otherwise block all others. A process that computes needs more time. It gets ten times the processor
+# time of the longest transaction so far.
 idle_limit <- function(connection) {
   sprintf("SET LOCAL idle_in_transaction_session_timeout = %.0f;", ceiling(1000 * min(connection$hold, 1e6)))
 }
 
 processor_time <- function() sum(proc.time()[c("user.self", "sys.self")])
 
-# (Statements and connections are computed before DBI's generics are called: R rewords errors in arguments that select a
-# method, time limits among them.)
+# (Statements and connections are evaluated before the call of a generic of DBI. R rewords errors in arguments that
+# select a method, including time limits.)
 sql_run <- function(connection, ...) {
   text <- paste0(...)
   if (connection$kind == "postgres" && connection$inside) {
@@ -274,11 +284,11 @@ sql_run <- function(connection, ...) {
   invisible()
 }
 
-# One statement in a transaction of its own; how many rows it changed.
+# Runs one statement in a separate transaction, and returns the number of rows that it changed.
 sql_change_now <- function(connection, ...) {
   check_outside(connection)
   text <- paste0(...)
-  # (Of a message of several statements only rows come back, no count.)
+  # (A message of several statements returns rows only, and no count.)
   if (connection$kind == "postgres") {
     return(sql_rows(connection, "WITH changed AS (", text,
                     " RETURNING 1) SELECT COUNT(*)::integer AS n FROM changed")$n)
@@ -290,16 +300,16 @@ sql_change_now <- function(connection, ...) {
   count
 }
 
-# All that waits and then a query, as one message: an error in any statement ends the message and is told. RPostgres
-# replaces a connection that was lost by a new one, unasked: another session has no transaction, no lock and no cursor
-# of that name, and must not write.
+# All queued statements and a query as one message: an error in any statement ends the message and is raised. RPostgres
+# silently replaces a lost connection. The new session has no transaction, no lock and no cursor of this name, and MOVE
+# makes it fail before it writes.
 with_queued <- function(connection, text) {
   message <- paste(c("MOVE gpb_lock", connection$queued, text), collapse = "; ")
   connection$queued <- character()
   message
 }
 
-# Rows to add, a list of columns.
+# Inserts rows, given as a list of columns.
 sql_insert <- function(connection, table, columns) {
   if (length(columns[[1]]) == 0) return(invisible())
   names <- paste(names(columns), collapse = ", ")
@@ -316,14 +326,14 @@ sql_insert <- function(connection, table, columns) {
 
 sql_literal <- function(x, connection) {
   if (is.integer(x)) words <- sprintf("%d", x)
-  else if (is.double(x)) words <- sprintf("'%.17g'", x)      # (PostgreSQL knows 'Inf'; SQLite gets none of these.)
+  else if (is.double(x)) words <- sprintf("'%.17g'", x)      # (PostgreSQL accepts 'Inf'; SQLite never gets these.)
   else words <- sql_text(enc2utf8(as.character(x)), connection)
   if (anyNA(x)) words[is.na(x)] <- "NULL"
   words
 }
 
-# A quote within a text is written twice. What a backslash means there depends on a setting of PostgreSQL's sessions,
-# but not after an E.
+# A quote within a text is doubled. The meaning of a backslash depends on a setting of the PostgreSQL session, except
+# after an E.
 sql_text <- function(x, connection) {
   words <- paste0("'", gsub("'", "''", x, fixed = TRUE), "'")
   slashed <- if (connection$kind == "postgres") which(grepl("\\", words, fixed = TRUE))
@@ -331,7 +341,7 @@ sql_text <- function(x, connection) {
   words
 }
 
-# The server's clock in seconds since 1970: what leases go by.
+# The server's clock in seconds since 1970, which is used for leases.
 sql_clock <- function(connection) {
   if (connection$kind == "sqlite") "((julianday('now') - 2440587.5) * 86400.0)"
   else "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)"
@@ -339,19 +349,19 @@ sql_clock <- function(connection) {
 
 sql_now <- function(connection) as.double(sql_rows(connection, "SELECT ", sql_clock(connection), " AS now")$now)
 
-# Begins a transaction and locks whoever else would write: `lock`, rows of PostgreSQL (SQLite locks its file). `rows`:
-# the first thing to read in it, as it is once the lock is there.
+# Begins a transaction and blocks other writers. `lock`: a query for the rows to lock in PostgreSQL (SQLite locks its
+# file). `rows`: the first query of the transaction, whose result is as of the time of the lock.
 sql_begin <- function(connection, rows, lock = "SELECT 1") {
   check_outside(connection)
   con <- live_connection(connection)
   connection$queued <- character()
   connection$undone <- FALSE
   connection$transaction <- NULL
-  # What fails or is interrupted here may have begun a transaction.
+  # A call that fails or is interrupted here may have begun a transaction.
   on.exit(if (!connection$inside) suspendInterrupts(attempt(rollback(connection))))
   if (connection$kind == "postgres") {
-    # One message for all; DBI thinks that it was one statement, and warns. Each statement must see what was there when
-    # the lock came, whatever the server's default.
+    # One message for all statements; DBI expects a single statement, and warns. Each statement must see the state at
+    # the time of the lock, whatever the server's default isolation level.
     text <- paste("BEGIN ISOLATION LEVEL READ COMMITTED;", time_limits(connection), idle_limit(connection),
                   "DECLARE gpb_lock CURSOR FOR", lock, "; MOVE gpb_lock;", rows)
     found <- on_living(connection, function() {
@@ -370,14 +380,14 @@ sql_begin <- function(connection, rows, lock = "SELECT 1") {
   sql_rows(connection, rows)
 }
 
-# (A forked process is in none of its parent's.)
+# (A forked process is not in a transaction of its parent.)
 check_outside <- function(connection) {
   if (connection$inside && connection$pid == Sys.getpid()) {
     stop_state("The store is in the middle of a transaction. Call the method after it has ended.", argument = "store")
   }
 }
 
-# SQLite waits a tenth of a second by itself; between two tries an interrupt may come.
+# SQLite waits a tenth of a second automatically. Interrupts are allowed between two attempts.
 sqlite_patiently <- function(code, patience = 60) {
   again <- substitute(code)
   frame <- parent.frame()
@@ -386,13 +396,13 @@ sqlite_patiently <- function(code, patience = 60) {
     got <- catch_error(list(eval(again, frame)), identity)
     if (!inherits(got, "error")) return(got[[1]])
     if (!grepl("locked|busy", message_of(got)) || seconds_since(began) > patience) stop(got)
-    Sys.sleep(0.005)                                  # (some locks are told of at once)
+    Sys.sleep(0.005)                                  # (some locks are reported immediately)
   }
 }
 
-# Which process keeps a SQLite file's writers out, in words: it may be stopped in the middle of its transaction, and
-# nothing but its end or its going on frees the file. Linux tells who locks what: a writer, the byte 120 of the file
-# that ends in -shm (SQLite's file format, WAL-index locks). "" where that cannot be known.
+# A description of the process that blocks the writers of a SQLite file. That process may be stopped during its
+# transaction, and the file is free only when it continues or ends. Linux lists the owners of locks: a writer locks byte
+# 120 of the file that ends in -shm (SQLite's file format, WAL-index locks). "" if there is no information.
 lock_holder <- function(file, locks = "/proc/locks") {
   catch_error(suppressWarnings({
     inode <- system2("stat", c("-c", "%i", shQuote(paste0(file, "-shm"))), stdout = TRUE, stderr = FALSE)
@@ -408,14 +418,14 @@ is_stopped <- function(pid) {
   if (.Platform$OS.type != "unix") return(FALSE)
   file <- file.path("/proc", pid, "stat")
   state <- catch_error(suppressWarnings(
-    # (The second field is a name in parentheses, which may hold anything.)
+    # (The second field is a name in parentheses, which may contain any character.)
     if (dir.exists("/proc/self")) sub("^.*\\) ", "", readLines(file, n = 1))
     else system2("ps", c("-o", "state=", "-p", pid), stdout = TRUE, stderr = FALSE)
   ), function(e) "")
   any(startsWith(trimws(state), "T"))
 }
 
-# A column that tells the number of a transaction of PostgreSQL's, for sql_commit().
+# A column with the number of a PostgreSQL transaction, for sql_commit().
 sql_transaction <- function(connection) if (connection$kind == "postgres") ", txid_current()::text AS transaction"
 
 sql_commit <- function(connection) {
@@ -429,7 +439,8 @@ sql_commit <- function(connection) {
   connection$inside <- FALSE
 }
 
-# A connection that is lost now takes with it whether the server has committed. The server remembers.
+# If the connection is lost during COMMIT, the client has no information whether the server has committed. It asks the
+# server afterwards.
 commit_postgres <- function(connection) {
   tryCatch(sql_rows(connection, with_queued(connection, "COMMIT; SELECT 1 AS done")),
            gpbandits_store_error = function(e) {
@@ -444,12 +455,12 @@ commit_postgres <- function(connection) {
   })
 }
 
-# "committed", "aborted", or "unknown" where the server cannot be asked for as long as others are waited for.
+# "committed", "aborted", or "unknown" if the server cannot be asked within `patience`.
 fate_of_transaction <- function(connection) {
   if (is.null(connection$transaction)) return("unknown")
   began <- Sys.time()
   repeat {
-    # (The server may still be at it, or not have noticed that nobody is there any more.)
+    # (The transaction may still be in progress, or the server may not have detected the lost connection yet.)
     status <- tryCatch(sql_rows(connection, "SELECT txid_status(", connection$transaction, ") AS status")$status,
                        gpbandits_store_error = function(e) if (isFALSE(e$again)) NA_character_ else "in progress")
     if (!identical(status, "in progress")) return(if (is.na(status)) "unknown" else status)
@@ -458,7 +469,8 @@ fate_of_transaction <- function(connection) {
   }
 }
 
-# How long its transactions compute, for idle_limit(). (Time that a process is frozen is not the processor's.)
+# Updates the computing time of transactions for idle_limit(). (Processor time excludes the time during which a process
+# is frozen.)
 note_computing <- function(connection) {
   if (connection$kind == "postgres") connection$hold <- max(connection$hold, 10 * (processor_time() - connection$since))
 }
@@ -470,12 +482,12 @@ sql_rollback <- function(connection) {
   note_computing(connection)
   connection$undone <- connection_lost(connection)
   rolled <- catch_error(rollback(connection), identity)
-  # A connection that cannot even do this is gone.
+  # If a connection fails here too, it is closed.
   if (inherits(rolled, "error") && !is.null(connection$connect)) drop_connection(connection)
 }
 
-# (Of a session that was lost the server takes back everything by itself. A query that was cut off may have left rows
-# to come, of which the driver warns.)
+# (The server rolls back a lost session automatically. An interrupted query may have unread rows, about which the driver
+# warns.)
 rollback <- function(connection) {
   if (!connection_lost(connection)) suppressWarnings(DBI::dbExecute(connection$con, "ROLLBACK", immediate = TRUE))
 }
@@ -490,7 +502,7 @@ drop_connection <- function(connection) {
 
 store_tables <- function(connection) {
   number <- if (connection$kind == "sqlite") "REAL" else "DOUBLE PRECISION"
-  # SQLite takes any type anywhere, but in tables that are strict.
+  # SQLite accepts values of any type in any column, except in strict tables.
   strict <- connection$kind == "sqlite" &&
     numeric_version(sql_rows(connection, "SELECT sqlite_version() AS v")$v) >= "3.37"
   tables <- c(
@@ -517,7 +529,7 @@ store_tables <- function(connection) {
   if (strict) sub("^(CREATE TABLE .*)$", "\\1 STRICT", tables) else tables
 }
 
-# One row per query, for people and their tools.
+# One row per query, for people and other programs.
 store_view <- function() {
   paste(
     "CREATE VIEW gpb_history AS SELECT b.name AS bandit, q.query AS id, q.arm + 1 AS arm, q.place, q.action,",
@@ -532,14 +544,14 @@ store_view <- function() {
     "WHERE e.bandit = q.bandit AND e.query = q.query AND e.kind IN ('reward', 'given', 'amend'))",
     "LEFT JOIN gpb_event x ON x.bandit = q.bandit AND x.number = (SELECT MAX(number) FROM gpb_event e",
     "WHERE e.bandit = q.bandit AND e.query = q.query AND e.kind IN ('withdraw', 'fail'))",
-    # (What has a result after all is known.)
+    # (A query with a later result is not withdrawn or failed.)
     "AND x.number > COALESCE(r.number, 0)",
     "LEFT JOIN gpb_lease l ON l.bandit = q.bandit AND l.query = q.query AND l.attempt = (SELECT MAX(attempt)",
     "FROM gpb_lease m WHERE m.bandit = q.bandit AND m.query = q.query)"
   )
 }
 
-# Tables are made by the first who comes; those of a newer version are refused.
+# The first process creates the tables; tables of a newer version are an error.
 prepare_tables <- function(connection) {
   if (!has_tables(connection)) make_tables(connection)
   version <- sql_rows(connection, "SELECT version FROM gpb_schema")$version
@@ -555,7 +567,7 @@ has_tables <- function(connection) {
   database(if (connection$kind == "sqlite") sqlite_patiently(exists(), connection$patience) else exists())
 }
 
-# For what no bandit's row can lock: making tables, and beginning a bandit.
+# A lock for operations without a bandit's row: creating tables, and creating a bandit.
 tables_lock <- "SELECT pg_advisory_xact_lock(7063627)"
 
 make_tables <- function(connection) {

@@ -8,7 +8,7 @@
 #' [maximize_bandit()] with `store` and `workers` starts such workers automatically.
 #'
 #' @section Leases and interruptions: A lease is the time for which a query belongs to one worker (see
-#' [store_heartbeat()]). While an evaluation runs, a second R process renews the lease after every third of `lease`,
+#' [bandit-leases]). While an evaluation runs, a second R process renews the lease after every third of `lease`,
 #' even during long compiled code.
 #'
 #' * **Dead or stopped workers** (Ctrl-Z, SIGSTOP) do not renew their leases. After three missed renewals the query is
@@ -50,7 +50,7 @@
 #' @param patience seconds for which a database that does not answer is tried again, a number. Default 300.
 #' @return Invisibly, the number of evaluations that this worker has reported.
 #' @section Errors: A `gpbandits_error` that names the argument. Errors of `objective` are recorded, not raised.
-#' @seealso [bandit_store()], [store_heartbeat()], [maximize_bandit()], the article "Many machines, one bandit".
+#' @seealso [bandit_store()], [bandit-leases], [maximize_bandit()], the article "Many machines, one bandit".
 #' @concept parallel optimization
 #' @concept distributed optimization
 #' @concept asynchronous Bayesian optimization
@@ -101,7 +101,7 @@ work_on <- function(store, objective, until = NULL, worker = NULL, lease = 60, t
     given_up <- !is.null(reason_of_failures(failures, Inf)) && nobody_succeeded(bandit)
     if (given_up) break
   }, interrupt = function(i) give_back(bandit, worker), error = function(e) {
-    # (The caller's time limit, which may come in the middle of a query.)
+    # (For example the caller's time limit, which may be reached during a query.)
     if (!inherits(e, "gpbandits_error")) give_back(bandit, worker)
     stop(e)
   })
@@ -124,8 +124,8 @@ nobody_succeeded <- function(bandit) {
   !any(status_of(as.environment(bandit), asked) %in% c("observed", "partial"))
 }
 
-# Are all queries answered? While others work on the last ones, waits until there may be something to do. (Looking takes
-# no lock: a hundred workers that wait would otherwise be in the way of those that do not.)
+# Are all queries answered? While other workers evaluate the last ones, this function waits until there may be work
+# again. (It takes no lock; otherwise a hundred waiting workers would block the active ones.)
 nothing_left <- function(bandit, patience) {
   log <- bandit$journal
   for (pause in c(0.1, 0.2, 0.4, 0.8)) {
@@ -138,8 +138,8 @@ nothing_left <- function(bandit, patience) {
   FALSE
 }
 
-# The reward of an evaluation, or its failure: a query that somebody else has answered meanwhile is left alone. Returns
-# "observed", or why it failed.
+# Records the reward of an evaluation, or its failure. A query that another worker has answered meanwhile does not
+# change. It returns "observed", or the reason of the failure.
 answer_query <- function(bandit, query, outcome) {
   bandit <- as.environment(bandit)
   if (has_outcomes(bandit$config)) return(answer_query_of_several(bandit, query, outcome))
@@ -157,7 +157,7 @@ answer_query <- function(bandit, query, outcome) {
   found$status
 }
 
-# What somebody else has told of the query stays.
+# Values that another worker has recorded for the query are kept.
 answer_query_of_several <- function(bandit, query, outcome) {
   found <- read_outcomes(outcome, query$attempt, bandit$config)
   failed <- all(is.na(found$values))
@@ -170,7 +170,7 @@ answer_query_of_several <- function(bandit, query, outcome) {
   found$status
 }
 
-# (Where the database does not answer, the lease runs out by itself.)
+# (If the database does not answer, the lease expires automatically.)
 give_back <- function(bandit, worker) {
   log <- bandit$journal
   sql_rollback(log$connection)
@@ -180,9 +180,9 @@ give_back <- function(bandit, worker) {
 }
 
 # ---- heartbeats from a second process ------------------------------------------------
-# The worker listens on a port that only this machine reaches, and never answers; the second process connects and sees
-# when the worker is gone, however it went. A file tells which token to renew. While the worker is stopped (Ctrl-Z,
-# SIGSTOP) nothing is renewed: somebody else is to take its query.
+# The worker listens on a port that only this machine can reach, and never answers. A second process connects to it and
+# detects when the worker has ended, for whatever reason. A file contains the token of the lease to renew. While the
+# worker is stopped (Ctrl-Z, SIGSTOP) nothing is renewed, so that another worker can take over its query.
 
 new_heartbeat_timer <- function(store, lease) {
   if (is.null(store) || is.null(store$connection$connect)) {
@@ -200,8 +200,8 @@ new_heartbeat_timer <- function(store, lease) {
        stop = second$stop)
 }
 
-# A process that runs a function of ours, `loop(settings, connection)`, until `stop()` is called or this process is gone
-# (then the connection can be read). `settings$every`: the seconds after which the package is loaded.
+# Starts a process that runs the package's function `loop(settings, connection)` until `stop()` is called or this
+# process ends (then the connection becomes readable). `settings$every`: the seconds after which the package is loaded.
 begin_second_process <- function(loop, settings) {
   life <- cpp_listen_here()
   home <- tempfile("second")
@@ -224,9 +224,9 @@ heartbeat_loop <- function(settings, socket) {
   file <- file.path(settings$home, "token")
   repeat {
     token <- if (file.exists(file)) catch_error(readLines(file), function(e) "") else ""
-    # A database that does not answer is asked again at the next beat.
+    # If a database does not answer, the next heartbeat tries again.
     if (length(token) && nzchar(token[1]) && !is_stopped(settings$begun_by)) {
-      catch_error(store_heartbeat(settings$store, token), function(e) drop_connection(settings$store$connection))
+      catch_error(renew_leases(settings$store, token), function(e) drop_connection(settings$store$connection))
     }
     if (socketSelect(list(socket), timeout = settings$every)) return(invisible())
   }

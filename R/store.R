@@ -10,7 +10,7 @@
 #' process holds a replica, an ordinary `GPBandit`. A replica applies the events of the other processes before it makes
 #' a change.
 #'
-#' [store-databases] describes connections, failures and the tables; [store_heartbeat()] describes leases.
+#' [store-databases] describes connections, failures and the tables; [bandit-leases] describes leases.
 #'
 #' @section Databases: `con` selects the database.
 #'
@@ -68,7 +68,7 @@
 #'   has then changed in the store or in the replica, unless the message states that this is unknown. That happens when
 #'   a commit was under way and the server could not be queried for a minute. `$catch_up()`, or suggesting again with
 #'   the same `worker`, then shows the outcome.
-#' @seealso [store-databases], [store_heartbeat()], [work_on()], [maximize_bandit()], [bandit_service()], the article
+#' @seealso [store-databases], [bandit-leases], [work_on()], [maximize_bandit()], [bandit_service()], the article
 #'   "Many machines, one bandit".
 #' @concept parallel optimization
 #' @concept distributed optimization
@@ -111,7 +111,7 @@ check_connection <- function(connection) {
   connection
 }
 
-# open_bandit() of a store.
+# open_bandit() for a store.
 open_stored <- function(store) {
   check_store(store)
   row <- sql_rows(store$connection, "SELECT bandit, settings, seed, attempts, budget, events, queries, checksum, ",
@@ -128,7 +128,7 @@ open_stored <- function(store) {
   bandit
 }
 
-# A bandit's first row in its store.
+# Writes a bandit's first row to its store.
 start_store <- function(bandit, store) {
   check_store(store)
   connection <- store$connection
@@ -286,8 +286,8 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'   `DBI::dbConnect(RPostgres::Postgres(), ..., keepalives_idle = 30, tcp_user_timeout = 60000)`.
 #'
 #' @section Tables: You may read them, but do not write to them. Rows carry checksums, and every replica raises an error
-#'   for rows that are not a bandit's. Tables of a newer version are an error. [compact_log()] replaces old events by a
-#'   checkpoint.
+#'   for rows that are not a bandit's. Tables of a newer version are an error. `$compact()` replaces old events by a
+#'   checkpoint, see [bandit-compact].
 #'
 #'   * `gpb_schema`: the version.
 #'   * `gpb_bandit`: name, settings as JSON, seed, counters.
@@ -297,7 +297,7 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
 #'   * `gpb_history`: a view with the columns `bandit`, `id`, `place` (JSON), `action`, `segment`, `mean`, `sd`,
 #'     `width`, `reward`, `status`, `worker`, `attempt`, `asked_at`, `answered_at` and `reason`. Times are seconds since
 #'     1970 by the server's clock.
-#' @seealso [bandit_store()], [store_heartbeat()], [bandit-backup].
+#' @seealso [bandit_store()], [bandit-leases], [bandit-backup].
 #' @name store-databases
 #' @concept database connection
 #' @concept fault tolerance

@@ -1,8 +1,8 @@
 # Races over resamples for tidymodels. Layer: integrations.
 
 # ---- tune_gp_bandit(race = ): a setting's resamples one after the other --------------------
-# `search$complete`: costs of the settings that were evaluated on all resamples, a row each; `search$looks`: a
-# data.frame of all evaluations on one resample.
+# `search$complete`: the costs of the settings evaluated on all resamples, one row each. `search$looks`: a data.frame of
+# all evaluations on one resample.
 
 check_race_of <- function(resamples, race) {
   check_no_waiting(race, "in tune_gp_bandit()")
@@ -20,7 +20,7 @@ begin_tuning_race <- function(search, race) {
                              cost = as.vector(search$complete))
 }
 
-# What the first settings cost on each resample, where they were evaluated on all.
+# The costs of the initial settings on each resample, for those evaluated on all of them.
 initial_fold_costs <- function(search) {
   first <- search$found[[1]]
   costs <- fold_costs(first, first)
@@ -34,13 +34,13 @@ initial_fold_costs <- function(search) {
   table[!is.na(rowSums(table)), , drop = FALSE]
 }
 
-# Resamples are told apart by their columns id, id2, ...
+# Resamples are identified by their columns id, id2, ...
 resample_keys <- function(frame) {
   frame <- as.data.frame(unclass(frame)[grep("^id[0-9]*$", names(frame))])
   do.call(paste, c(unname(frame), sep = "\r"))
 }
 
-# The first metric on each resample, as a cost; no row where all models failed.
+# The first metric on each resample, as a cost; no rows if all models failed.
 fold_costs <- function(results, first) {
   metric <- from_tune("first_metric")(attr(first, "metrics"))
   folds <- attempt(as.data.frame(from_tune("collect_metrics")(results, summarize = FALSE)))
@@ -61,7 +61,7 @@ one_resample <- function(resamples, fold) {
   part
 }
 
-# A list with `result`, on all resamples, or `stopped` (mean and variance that it is told with; NA where it has failed).
+# A list with `result`, on all resamples, or with `stopped` (the mean and variance to record; NA if the setting failed).
 race_setting <- function(search, point, evaluate) {
   race <- search$race
   first <- search$found[[1]]
@@ -88,7 +88,7 @@ race_setting <- function(search, point, evaluate) {
   ended("complete", result = bound_iterations(results))
 }
 
-# `var`: what is due to resamples that were not seen, NULL for none.
+# `var`: the variance due to missing resamples, NULL for none.
 record_cost <- function(search, id, cost, var) {
   inside <- as.environment(search$bandit)
   noise <- NA_real_
@@ -104,10 +104,10 @@ tuning_race_report <- function(search) {
   c(list(rule = search$race, spent = nrow(search$looks)), as.list(search$counts), list(folds = search$looks))
 }
 
-# Looked up where it is called: package tune is suggested, and brings fifty others.
+# The function is found at run time, because package tune is only suggested and has about fifty dependencies.
 from_tune <- function(name) getExportedValue("tune", name)
 
-# All rows, with what the first knows besides.
+# All rows, with the attributes of the first result.
 bound_iterations <- function(results) {
   first <- results[[1]]
   columns <- lapply(names(first), function(name) do.call(c, lapply(results, `[[`, name)))

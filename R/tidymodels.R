@@ -109,7 +109,7 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
   if (is.null(param_info)) param_info <- from_tune("extract_parameter_set_dials")(object)
   bandit <- tuning_bandit(search_space(param_info), policy, model, ...)
   begun <- Sys.time()
-  # The time limit ends this search; tune_bayes() would give up what there is.
+  # The time limit of this function ends the search; that of tune_bayes() would discard the results.
   untimed <- utils::modifyList(control, list(time_limit = NA))
   found <- from_tune("tune_bayes")(object, resamples, iter = 0, param_info = param_info, metrics = metrics,
                                    eval_time = eval_time, initial = initial, control = untimed)
@@ -133,7 +133,7 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
 
 # ---- arguments -------------------------------------------------------------------------
 
-# Those that can be checked without package tune. The policy that `objective` stands for. `others`: names in `...`.
+# Checks the arguments that do not need package tune. It returns the policy for `objective`. `others`: names in `...`.
 check_tuning <- function(iter, objective, initial, control, model, race, others) {
   check_not_moved(setdiff(others, "design"))
   check_race(race)
@@ -168,21 +168,21 @@ tuning_policy <- function(objective) {
          prob_improve = policy_pi(value), conf_bound = policy_ucb(width_constant(value)))
 }
 
-# Over costs: metrics of either direction.
+# The bandit minimises a cost, so metrics of either direction are possible.
 tuning_bandit <- function(domain, policy, model, ...) {
   scaled_bandit(domain, "minimize", model, policy, pending_hallucinate(), ...)
 }
 
 # ---- the search --------------------------------------------------------------------------
 
-# Settings that were tried before, with their costs; what lies outside of the space is no concern of the bandit's.
+# Records the settings evaluated before, with their costs. Settings outside the search space are not recorded.
 record_initial <- function(bandit, found) {
   known <- settings_within(bandit$config$domain, mean_costs(found, found))
   if (nrow(known)) add_evaluated(bandit, known[bandit$config$domain$names], known$cost)
   known$cost
 }
 
-# Ends of ranges that were computed otherwise differ in their last digits.
+# The limits of a range can differ in their last digits if they were computed in another way.
 settings_within <- function(domain, frame) {
   inside <- rep(TRUE, nrow(frame))
   for (j in which(vapply(domain$params, function(param) param$type %in% c("real", "integer"), NA))) {
@@ -223,9 +223,9 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
   }
 }
 
-# On the same resamples a setting has the same result: where the bandit asks for one again, it is told so at no cost,
-# and asked again, a few times.
-# `noise_var`: by id, that of those which a race has stopped.
+# On the same resamples a setting always has the same result. If the bandit suggests a setting again, its result is
+# recorded without an evaluation and the bandit makes another suggestion, at most ten times. `noise_var`: by id, the
+# noise variances of settings that a race has stopped.
 next_setting <- function(bandit, noise_var = numeric()) {
   names <- bandit$config$domain$names
   key_of <- function(frame) do.call(paste, c(lapply(frame[names], as.character), sep = "\r"))
@@ -238,8 +238,8 @@ next_setting <- function(bandit, noise_var = numeric()) {
   }
 }
 
-# A row per setting: its parameters, and the mean of the first metric as a cost. `first`: whose metric.
-# No row where all models failed.
+# One row per setting: its parameters, and the mean of the first metric as a cost. `first`: the result that defines the
+# metric. There are no rows if all models failed.
 mean_costs <- function(results, first) {
   metric <- from_tune("first_metric")(attr(first, "metrics"))
   means <- attempt(as.data.frame(from_tune("collect_metrics")(results)))
@@ -252,13 +252,13 @@ mean_costs <- function(results, first) {
   means
 }
 
-# Of results in which every model failed: with the first of tune's notes.
+# A message for results in which every model failed, with the first of tune's notes.
 failed_tuning_words <- function(results) {
   notes <- unlist(lapply(results, function(one) lapply(one$.notes, function(note) as.character(note$note))))
   paste0("all models failed", if (length(notes)) paste0(", the first: ", one_text(notes[1])))
 }
 
-# The results of one more setting, named as tune_bayes() names them.
+# The results of another setting, with the names that tune_bayes() would give.
 numbered_iteration <- function(result, number, iter) {
   label <- sprintf("iter%0*d", nchar(iter), number)
   named <- function(frame) {

@@ -1,14 +1,15 @@
-# Names of the package's own columns beside those of users. Layer: base.
+# Names of the package's columns next to the user's columns. Layer: base.
 
-# Columns of ours beside inputs. Inputs, contexts and the column of labels are called as users call them, anything but
-# `id`, `arm` and `reward`; a column of ours that would be called like one of them has a dot in front.
+# The package's columns next to the user's. Inputs, contexts and the column of labels have the user's names, which can
+# be any except `id`, `arm` and `reward`. If a column of the package has the same name as one of them, it gets a leading
+# dot.
 
-# What users have named: the inputs, the arms' labels, the contexts.
+# Names given by the user: the inputs, the arms' labels, the contexts.
 given_names <- function(config) c(names_in_domain(config$domain), config$context_names)
 
 names_in_domain <- function(domain) c(domain$names, domain$label_name, domain$rows$label_name)
 
-# A domain whose labels stand beside inputs of these names.
+# A domain whose column of labels has a name different from the given ones.
 labels_beside <- function(domain, names) {
   if (!is.null(domain$label_name)) domain$label_name <- beside(domain$label_name, names)
   if (!is.null(domain$rows$label_name)) domain$rows$label_name <- beside(domain$rows$label_name, names)
@@ -23,7 +24,7 @@ check_free_names <- function(names, arg) {
   }
 }
 
-# What columns of ours are called beside inputs of these names.
+# The names of the package's columns in a data.frame that also has the given names.
 beside <- function(names, given) {
   while (any(like <- names %in% given)) names[like] <- paste0(".", names[like])
   names
@@ -34,7 +35,7 @@ columns_beside <- function(columns, given) {
   columns
 }
 
-# Our columns of a data.frame that users see, called as we call them; without the inputs.
+# The package's columns of a data.frame for users, under the package's names and without the inputs.
 own_columns <- function(frame, given) {
   frame <- frame[setdiff(names(frame), given)]
   names(frame) <- sub("^[.]+", "", names(frame))

@@ -2,7 +2,7 @@
 
 damaged <- function(...) stop_data("This bandit is damaged: ", ..., ".")
 
-# Errors that mean nothing to a user say what is wrong.
+# Converts internal errors, whose text does not help users, to an error about a damaged bandit.
 as_damaged <- function(code) as_ours(code, damaged)
 
 # Errors of ours pass, except what the core says of its settings: the caller knows whose these are.
@@ -24,7 +24,6 @@ as_sentence <- function(words) {
   paste0(toupper(substr(words, 1, 1)), substring(words, 2), if (!grepl("[.?!]$", words)) ".")
 }
 
-# What the C++ library says means nothing to a user.
 # The core checks what it is given. It fails later if the log does not allow a call, a covariance is singular, or memory
 # is short. (C++ exceptions come here without their types.)
 core_cause <- function(e) {
@@ -32,6 +31,7 @@ core_cause <- function(e) {
   if (grepl(later, message_of(e))) "state" else "argument"
 }
 
+# Replaces messages of the C++ library that do not help users.
 core_words <- function(message) {
   if (grepl("bad_alloc", message, fixed = TRUE)) return("There is not enough memory for this.")
   if (grepl("^(Expecting|Not compatible|Could not|Index out)", message)) {

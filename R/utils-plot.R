@@ -1,4 +1,4 @@
-# The frame of base graphics pictures: axes, grid, colours, legends. Layer: base.
+# The frame of base graphics plots: axes, grid, colours, legends. Layer: base.
 
 # --- the frame: axes, grid, legend ---------------------------------------------------------
 
@@ -16,10 +16,9 @@ check_frame <- function(legend, xlim, ylim, xlab, ylab, main) {
   list(legend = legend, xlim = xlim, ylim = ylim, xlab = xlab, ylab = ylab, main = main, log = "")
 }
 
-# Opens the picture: ranges (finite, positive on log axes), room for the legend above the data, light grid, axes.
-# `key`: a data.frame made of key_entry() rows. Returns the height at which the legend's room begins. No
-# graphical parameter is left changed. `frame$x_axis`, `frame$y_axis`: NULL, or where ticks are and what they are
-# called.
+# Opens a plot: ranges (finite, positive on log axes), space for the legend above the data, light grid, axes. `key`: a
+# data.frame of rows made by key_entry(). It returns the height at which the legend's space begins. Graphical parameters
+# remain unchanged. `frame$x_axis`, `frame$y_axis`: NULL, or the positions and labels of the ticks.
 open_picture <- function(frame, x, y, key, grid = TRUE) {
   style <- if (grid) "r" else "i"
   ylog <- grepl("y", frame$log)
@@ -31,7 +30,7 @@ open_picture <- function(frame, x, y, key, grid = TRUE) {
   layout <- if (frame$legend) key_layout(key)
   ticks <- or_else(frame$y_axis$at, graphics::axTicks(2))
   if (frame$legend && is.null(frame$ylim)) {
-    # The data keep the lower part of the window, the legend's height is added above.
+    # The data keep the lower part of the window; the height of the legend is added above.
     limits <- c(usr[3], usr[3] + (usr[4] - usr[3]) / (1 - min(layout$height, 0.5)))
     if (ylog) limits <- 10^limits
     graphics::plot.window(xlim, limits, log = frame$log, xaxs = style, yaxs = "i")
@@ -72,7 +71,7 @@ draw_axes <- function(frame, ticks) {
                  col.ticks = "grey60", tcl = -0.3, mgp = c(3, 0.5, 0))
   graphics::axis(2, at = ticks, labels = labels, lwd = 0, lwd.ticks = 1, col.ticks = "grey60",
                  tcl = -0.3, las = 1, mgp = c(3, 0.5, 0))
-  # The label stands just outside the ticks' labels, however long they are, within the margin.
+  # The axis label is just outside the labels of the ticks, however long these are, within the margin.
   line_height <- graphics::par("mai")[2] / max(graphics::par("mar")[2], 0.1)
   wide <- max(graphics::strwidth(labels, units = "inches", cex = graphics::par("cex.axis"))) / line_height
   graphics::title(xlab = frame$xlab, line = 2)
@@ -85,7 +84,7 @@ draw_axes <- function(frame, ticks) {
 
 abbreviated <- function(words, size) if (!is.null(words)) abbreviate(words, size, named = FALSE)
 
-# Names below an axis, as short as it takes for each to have its place.
+# Names below an axis, abbreviated until they fit.
 fitted_words <- function(words, width) {
   for (size in c(12, 8, 5, 3)) {
     if (sum(graphics::strwidth(paste0(words, "nn"), cex = graphics::par("cex.axis"))) <= width) break
@@ -94,7 +93,7 @@ fitted_words <- function(words, width) {
   words
 }
 
-# Where levels, or arms, stand on an axis; names only of so many that these can be read.
+# The positions of levels or arms on an axis. Names are shown only if there are few enough to be readable.
 named_axis <- function(words, count = length(words)) {
   if (count <= 12) return(list(at = seq_len(count), labels = or_else(words, as.character(seq_len(count)))))
   at <- pretty(c(1, count))
@@ -102,7 +101,7 @@ named_axis <- function(words, count = length(words)) {
   list(at = at, labels = as.character(at))
 }
 
-# Powers of ten where a logarithmic axis spans many, plain numbers where they are short.
+# Powers of ten if a logarithmic axis spans many of them; plain numbers if these are short.
 tick_labels <- function(ticks, log) {
   if (log && (min(ticks) < 1e-3 || max(ticks) > 1e4)) {
     powers <- log10(ticks)
@@ -130,7 +129,7 @@ key_call <- function(key, columns, ...) {
   do.call(graphics::legend, args)
 }
 
-# As many columns as fit; the height as a share of the picture that the legend and a little air need.
+# The number of columns that fit, and the proportion of the plot's height that the legend needs with some space.
 key_layout <- function(key) {
   usr <- graphics::par("usr")
   for (columns in rev(seq_len(nrow(key)))) {
@@ -142,7 +141,7 @@ key_layout <- function(key) {
 
 draw_key <- function(key, columns) key_call(key, columns)
 
-# aes() of columns named by strings: nothing for R CMD check to take for a global variable.
+# aes() of columns named by strings, without names that R CMD check would report as global variables.
 aes_of <- function(...) do.call(ggplot2::aes, lapply(list(...), as.name))
 
 mark <- list(
@@ -150,13 +149,13 @@ mark <- list(
   seen = "#000000", old = "grey65", pending = "#CC79A7", next_choice = "#D55E00"
 )
 
-# Nothing to draw contours of: one value, or none that is known yet.
+# There are no contours to draw: there is one value, or none has been observed.
 is_flat <- function(z) {
   z <- z[is.finite(z)]
   length(z) == 0 || diff(range(z)) <= 1e-9 * max(1, abs(z))
 }
 
-# Light enough for black contours and marks, also at its dark end.
+# The colours are light enough for black contours and marks, also at the dark end.
 surface_colours <- function(n) grDevices::hcl.colors(round(1.7 * n), "YlGnBu", rev = TRUE)[seq_len(n)]
 
 # The outer edges of cells centred at the values.

@@ -1,9 +1,9 @@
 # Sets of points: matching, distances and spreading. Layer: base.
 
-# Sets of points: told apart, found again, spread out.
+# Sets of points: distinguishing them, finding them again, and spreading them out.
 
-# For each row of `given` the first row of `known` that is equal, or equal up to rounding: within 1e-8 of each
-# column's range. NA if there is none.
+# For each row of `given`, the first row of `known` that is equal, or equal up to rounding (within 1e-8 of each column's
+# range). NA if there is none.
 match_rows <- function(given, known) {
   row <- match_exactly(given, known)
   invalid <- which(is.na(row))
@@ -23,13 +23,13 @@ match_rows <- function(given, known) {
   row
 }
 
-# Keys are text, which costs: only rows that share their first number with a given one have them.
+# Keys are text and take time, so they are computed only for rows that share their first number with a given row.
 match_exactly <- function(given, known) {
   here <- if (ncol(known)) which(known[, 1] %in% given[, 1]) else seq_len(nrow(known))
   here[match(row_keys(given + 0), row_keys(known[here, , drop = FALSE] + 0))]
 }
 
-# Values moved to the nearest of the known ones (in order) within a tolerance, if there is one.
+# Values moved to the nearest of some known values (sorted), if it is within a tolerance.
 nearest_known <- function(x, known, tolerance) {
   below <- pmax(findInterval(x, known), 1L)
   above <- pmin(below + 1L, length(known))
@@ -37,7 +37,7 @@ nearest_known <- function(x, known, tolerance) {
   ifelse(abs(nearest - x) <= tolerance, nearest, x)
 }
 
-# The first rows of a matrix, in words.
+# A description of the first rows of a matrix.
 rows_in_words <- function(x, most = 4) {
   shown <- vapply(seq_len(min(nrow(x), most)), function(i) {
     values <- paste(exact_words(unname(x[i, ])), collapse = ", ")
@@ -46,10 +46,10 @@ rows_in_words <- function(x, most = 4) {
   paste(c(shown, if (nrow(x) > most) "..."), collapse = ", ")
 }
 
-# Exact row identities, to every bit.
+# Exact identities of rows, to the last bit.
 row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) sprintf("%a", x[, j])))
 
-# The same for data.frames, whose columns may be text or have NA.
+# The same for data.frames, whose columns may be text or contain NA.
 match_frames <- function(given, known) {
   numbers <- all(vapply(known, function(column) is_number(column) && !anyNA(column), NA))
   if (numbers) return(match_rows(as.matrix(given), as.matrix(known)))
@@ -58,11 +58,12 @@ match_frames <- function(given, known) {
   match(keys(given), keys(known))
 }
 
-# The package's one low-discrepancy sequence, the core's: the first `n` of it in [0, 1)^d, without random numbers.
+# The first `n` points of the core's low-discrepancy sequence in [0, 1)^d, without random numbers.
 golden_points <- function(n, d) cpp_golden_points(n, d)
 
-# Settings as values that can be compared: of a function what it says and the values that it names
-# and found where it was made (not in the workspace or a package), a few calls deep.
+# Settings in a form that can be compared. For a function, this is its code and the values of the variables that it uses
+# from the environment of its definition. Values from the workspace and from packages are not included. Functions that
+# it calls are included, a few levels deep.
 comparable <- function(x, depth = 5) {
   if (is.environment(x) || depth == 0) return(NULL)
   if (is.primitive(x)) return(deparse(x))

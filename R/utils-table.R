@@ -1,9 +1,9 @@
 # Tables whose columns grow ahead of their rows: the form of the event log. Layer: base.
 
-# Tables whose columns grow ahead of their rows: the event log of a bandit. Plain R data in
-# environments, so that a bandit can be saved, copied and sent to another process.
-# A column that is NA in all rows so far holds no values, and its name is in `.blank`: table_column() has them, and
-# `table$name[rows]` is NA as it is beyond the end of any of R's vectors. commit() fills it when a value comes.
+# Tables whose columns grow ahead of their rows: the event log of a bandit. They are plain R data in environments, so
+# that a bandit can be saved, copied and sent to another process. A column that is NA in all rows so far has no values,
+# and its name is in `.blank`. table_column() still returns its values. `table$name[rows]` also works, because R returns
+# NA beyond the end of a vector. commit() allocates the column when it gets a value.
 
 new_table <- function(prototype) {
   table <- list2env(prototype, parent = emptyenv())
@@ -15,14 +15,15 @@ new_table <- function(prototype) {
 
 table_size <- function(table) table$.size
 
-# A change of a table: rows to append (a list of columns, or NULL), and `cells`, for each of some columns a list of
-# row numbers, which may be among the new ones, and values. Changes come to pass in commit(), all or none.
+# A change of a table. `append`: rows to append (a list of columns, or NULL). `cells`: for each of some columns a list
+# of row numbers, which may be among the new ones, and of values. commit() applies either all changes or none.
 table_change <- function(table, append = NULL, cells = list()) list(table = table, append = append, cells = cells)
 
-# The way in which a bandit, or any environment with tables, changes, besides sync_log(): see src/export_log.cpp.
+# Changes a bandit, or any environment with tables. The only other function that does is sync_log(): see
+# src/export_log.cpp.
 commit <- function(owner, changes, fields = list(), durable = NULL) {
   if (is.null(durable)) return(invisible(cpp_log_commit(changes, owner, fields, NULL)))
-  # What is durable has happened: no interrupt may come between that and the log.
+  # After the durable write has happened, no interrupt may come before the log is updated.
   suspendInterrupts(cpp_log_commit(changes, owner, fields, durable))
   invisible()
 }
@@ -32,9 +33,9 @@ table_append <- function(table, columns) {
   invisible(table)
 }
 
-# Several changes that are one: `make(draft)` makes them on a draft of the owner's tables and of its `fields`; when all
-# have come to pass the owner gets what the draft has. `caches` go to the draft meanwhile: fields, and what they are
-# when they are empty. `durable(draft)`: as in commit().
+# Applies several changes as one. `make(draft)` makes them on a draft of the owner's tables and of its `fields`. If all
+# succeed, the owner gets the content of the draft. `caches`: fields that are moved to the draft meanwhile, with their
+# empty values. `durable(draft)`: as in commit().
 as_one_change <- function(owner, fields, caches, make, durable = NULL) {
   fields <- c("queries", "events", fields, names(caches))
   draft <- list2env(mget(fields, envir = owner), parent = emptyenv())

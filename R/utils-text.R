@@ -1,10 +1,11 @@
 # Values as exact text, for journals, stores and JSON. Layer: base.
 
-# Values as text, to the bit, for journals and stores: plain data only (numbers, text, lists and their attributes) as
-# JSON in ASCII. A scalar without attributes stands for itself, a whole number as {"integer": 3}; everything else is
-# {"type", "values", "attributes"}. Numbers that fifteen digits do not give exactly are words, hexadecimal fractions; a
-# string that is no text is its bytes. Functions and formulas of the user's are {"code", "reads"}, written and read
-# only where the user trusts the point. Nothing else is ever evaluated or unserialised.
+# Values as exact text, for journals and stores: plain data only (numbers, text, lists and their attributes), as JSON in
+# ASCII. A scalar without attributes is written as a JSON value, an integer as {"integer": 3}. All other values are
+# {"type", "values", "attributes"}. Numbers that fifteen digits do not represent exactly are strings with hexadecimal
+# fractions. A string that is not valid text is written as its bytes. The user's functions and formulas are {"code",
+# "reads"}. They are written and read only if the user trusts the file or store. Nothing else is ever evaluated or
+# unserialised.
 
 # ---- writing --------------------------------------------------------------------
 
@@ -25,7 +26,7 @@ value_text <- function(x, trust = FALSE) {
          if (length(given)) paste0(",\"attributes\":", json_object(lapply(given, value_text, trust))), "}")
 }
 
-# NULL where it takes more words.
+# NULL if the value needs the longer form.
 scalar_text <- function(x) {
   if (!is.atomic(x) || length(x) != 1 || is.na(x)) return(NULL)
   switch(typeof(x), logical = if (x) "true" else "false", integer = paste0("{\"integer\":", x, "}"),
@@ -44,7 +45,8 @@ json_object <- function(members) {
 
 # ---- reading --------------------------------------------------------------------
 
-# Stops, with few words and none of the text's, where that is no value. What a value's class may hold its reader checks.
+# An error if the text is not a value; its message is short and contains nothing of the text. The reader of a class
+# checks its contents.
 value_from_text <- function(text, trust = FALSE) value_from_json(cpp_json_read(text, vectors = TRUE), trust)
 
 value_from_json <- function(found, trust) {
@@ -118,7 +120,7 @@ has_code <- function(x) {
   any(vapply(attributes(x), has_code, NA)) || (is.list(x) && any(vapply(unclass(x), has_code, NA)))
 }
 
-# (Version 2 writes no compact vectors.)
+# (Serialisation version 2 has no compact vectors.)
 code_text <- function(f, trust) {
   if (!trust) stop_gpbandits("argument", "A function or a formula is written only if `trust = TRUE`.")
   bytes <- serialize(f, NULL, version = 2)
@@ -130,7 +132,7 @@ code_text <- function(f, trust) {
                    reads = cpp_json_strings(paste(utils::head(deparse(f), 200), collapse = "\n"))))
 }
 
-# R makes of the bytes what they say, so they are looked through first.
+# Unserialising can create arbitrary objects, so the bytes are checked first.
 code_from_json <- function(found, trust) {
   if (!trust) stop_fault("it holds functions, which opening would run: `trust = TRUE` allows that")
   bytes <- memDecompress(cpp_raw_from_hex(found$code), "gzip")
@@ -143,7 +145,7 @@ code_from_json <- function(found, trust) {
 
 # ---- settings -------------------------------------------------------------------
 
-# What a store keeps of a bandit and of its refits.
+# The text in which a store keeps a bandit's settings and refits.
 settings_text <- function(x, trust) {
   if (has_code(x) && !trust) {
     stop_argument("store", "made without `trust = TRUE`",
@@ -152,7 +154,7 @@ settings_text <- function(x, trust) {
   exact_text(x, trust)
 }
 
-# Text that is known to be read back as it was. (Functions are never identical to what they were.)
+# Text that is verified to give the same value when it is read. (Functions are never identical after reading.)
 exact_text <- function(x, trust = FALSE) {
   text <- value_text(x, trust)
   if (!has_code(x) && !catch_error(identical(value_from_text(text), x), function(e) FALSE)) {

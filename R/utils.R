@@ -10,7 +10,7 @@ plus_minus <- function() {
 
 or_zero <- function(x) ifelse(is.finite(x), x, 0)
 
-# What a call is given is worked out before its transaction: it may take long, or ask the same bandit.
+# Evaluates the arguments of a call before its transaction, because they may take long or use the same bandit.
 force_arguments <- function(frame = parent.frame()) {
   for (name in ls(frame, sorted = FALSE)) if (!eval(call("missing", as.name(name)), frame)) get(name, envir = frame)
 }

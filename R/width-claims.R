@@ -1,13 +1,13 @@
 # Which widths are proven confidence bounds for a given bandit, in words. Layer: strategy.
 
-# That of rewards with a likelihood, see GlmWidth in the core.
+# The claim for rewards with a likelihood, see GlmWidth in the core.
 claim_glm <- function(width, bandit) {
   proved(width, bandit, sprintf("the RKHS norm of f (minus the prior mean) is at most %g", width$B),
          sprintf("rewards are %s, independent of each other given f and the queries",
                  trait(bandit$config$rewards, "title")))
 }
 
-# With what probability mean +- width * sd holds everywhere and in all rounds, and on what grounds.
+# The probability with which the bounds mean +- width * sd hold at all points and in all rounds, and its assumptions.
 width_claim <- function(width, bandit) {
   if (!is.null(trait(width, "model_error"))) {
     base <- width_claim(width$base, bandit)
@@ -19,7 +19,7 @@ width_claim <- function(width, bandit) {
   if (length(void)) unproved(void) else trait(width, "claim")(width, bandit)
 }
 
-# What a width claims is either.
+# A claim without a probability.
 unproved <- function(...) list(probability = NA_real_, assumptions = c(...))
 
 proved <- function(width, bandit, ...) list(probability = 1 - width$delta, assumptions = c(..., arrival_story(bandit)))
@@ -45,7 +45,7 @@ claim_clip <- function(width, bandit) {
 
 claim_gain <- function(width, bandit) {
   if (has_own_noise(bandit)) return(unproved("the theorem of this width is for rewards of one noise variance"))
-  # (For lambda >= 1 the width is at least width_realized().)
+  # (For lambda >= 1 the width is at least that of width_realized().)
   if (current_config(bandit)$noise_var >= 1 && trait(width$gain, "bounds")) return(claim_norm(width, bandit))
   unproved("the proof of this width needs noise_var >= 1 and an upper bound of the information gain")
 }
@@ -55,7 +55,8 @@ prior_words <- function(bandit) {
           current_config(bandit)$noise_var, if (has_own_noise(bandit)) ", or as given with the reward" else "")
 }
 
-# What is assumed of f's norm and of the noise. A width without `noise` says nothing of other noise variances.
+# The assumptions about the norm of f and about the noise. A width without `noise` makes no claim for rewards with
+# separate noise variances.
 norm_words <- function(width, bandit) {
   config <- current_config(bandit)
   own <- if (has_own_noise(bandit)) {
@@ -68,7 +69,7 @@ norm_words <- function(width, bandit) {
          if (!is.null(config$outputs)) ", in units of the scaled rewards")
 }
 
-# For points, and looks, that no reward has a say in.
+# The claim of a width for points and interim analyses that do not depend on rewards.
 claim_blind <- function(width, bandit) {
   asked <- table_column(bandit$queries, "action") == match("policy", action_names)
   if (!trait(bandit$config$policy, "blind") && any(asked)) {
@@ -87,7 +88,7 @@ claim_blind <- function(width, bandit) {
                  as.integer(width$looks)))
 }
 
-# Rewards of which some are wrong: what its base claims, of the rewards as they should have been.
+# If some rewards are wrong: the claim of the base for the correct rewards.
 claim_corrupt <- function(width, bandit) {
   base <- width_claim(width$base, bandit)
   if (is.na(base$probability)) return(base)
@@ -119,7 +120,7 @@ clip_story <- function(width) {
           width$B, width$b)
 }
 
-# What no theorem about a width covers. `but`: settings that are allowed for.
+# Settings that no theorem about a width covers. `but`: settings that are permitted.
 voided_by <- function(bandit, but = NULL) {
   config <- bandit$config
   is_there <- function(setting) !setting %in% but && !is.null(config[[setting]])
@@ -133,7 +134,7 @@ voided_by <- function(bandit, but = NULL) {
                                  trait(config$policy$width, "curved"))) {
       if (has_likelihood(config)) paste("no theorem covers this width where rewards are",
                                         trait(config$rewards, "title"))
-      else "rewards are clipped: no theorem but width_clip()'s"
+      else "rewards are clipped: no theorem but that of width_realized(R = ) with their rule"
     },
     if (is_there("changes")) "f changes over time: no theorem",
     if (is_there("constraints")) "rewards are reduced by constraints: no theorem")
@@ -144,8 +145,8 @@ voided_by_fits <- function(config, but = NULL) {
     if (!"outputs" %in% but && has_fitted_map(config)) "rewards are scaled by a map fitted to them: no theorem")
 }
 
-# Bounds for all rounds together allow rewards to be late, lost or corrected, if that has nothing to do with their
-# values.
+# Bounds that hold simultaneously for all rounds permit late, missing or corrected rewards, if these events do not
+# depend on the values.
 arrival_story <- function(bandit) {
   c(if (arrives_at_will(bandit)) "when a reward arrives, fails or is withdrawn does not depend on its value",
     if (event_kind[["amend"]] %in% table_column(bandit$events, "kind")) {
@@ -154,7 +155,7 @@ arrival_story <- function(bandit) {
     })
 }
 
-# Has a reward come after a later query was asked, or not at all?
+# Did a reward arrive after a later query was made, or not at all?
 arrives_at_will <- function(bandit) {
   size <- seq_len(table_size(bandit$queries))
   if (any(status_of(bandit, size) %in% c("withdrawn", "failed", "lost"))) return(TRUE)

@@ -19,8 +19,9 @@
 #' * The RKHS norm of \eqn{f} is bounded, and the noise is sub-Gaussian: [width_amm()], [width_realized()],
 #'   [width_dmm()], [width_fixed()], [width_igp()], [width_gp_ts()], [width_srinivas_rkhs()]. See [widths_rkhs].
 #' * The RKHS norm is bounded, and rewards are successes, counts or comparisons: [width_glm()].
-#' * Rewards are late, corrupted or heavy-tailed, the model is wrong, or \eqn{f} changes: [width_sdf()],
-#'   [width_corrupt()], [width_clip()], [width_ec()], [width_cpd()]. See [widths_adjusted].
+#' * Rewards are heavy-tailed, and clipped: [width_realized()].
+#' * Rewards are late or corrupted, the model is wrong, or \eqn{f} changes: [width_sdf()],
+#'   [width_corrupt()], [width_ec()], [width_cpd()]. See [widths_adjusted].
 #'
 #' If bounds \eqn{B} on the norm and \eqn{R} on the noise are known, use [width_amm()].
 #'
@@ -177,6 +178,15 @@ NULL
 #'   * `"bounded"`: the noise is \eqn{R}-sub-Gaussian for every \eqn{\lambda_s}{lambda_s}. In both widths
 #'     \eqn{R\sqrt{\max(1, \lambda/\min\lambda_s)}}{R sqrt(max(1, lambda / min lambda_s))} replaces \eqn{R}.
 #'
+#' @section Heavy tails: `width_realized(B, R, delta)` with a rule of [rewards_robust()] as `R` is for rewards that the
+#'   rule has clipped to \eqn{\pm b}{+- b}, with moment \eqn{v} (see [rewards-clipped]):
+#'
+#'   \deqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}.}{B + v b^-alpha sqrt((t -
+#'   1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L).}
+#'
+#'   The second term is the bias of clipping. In the third, clipped noise is \eqn{b}-sub-Gaussian, whatever the noise
+#'   variance of a single reward (as with `noise = "bounded"`).
+#'
 #' @section From the information gain: `width_igp(B, R, delta, gain)` is that of IGP-UCB (Chowdhury and Gopalan 2017):
 #'
 #'   \deqn{w_t = B + R\sqrt{2(\gamma_{t-1} + 1 + \log(1/\delta))}.}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 +
@@ -219,7 +229,7 @@ NULL
 #'
 #' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
 #' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
-#'   deviation.
+#'   deviation. `width_realized()` also takes a rule of [rewards_robust()] with its `moment`, see Heavy tails.
 #' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param noise meaning of `R` if rewards have separate noise variances: `"scales"` (default) or `"bounded"`, see above.
 #' @param gain information gain: `"realized"` (default), `"greedy"`, `"spectral"`, a number, a function of
@@ -245,7 +255,7 @@ NULL
 #' @name widths_rkhs
 NULL
 
-#' Confidence widths for late, corrupted or heavy-tailed rewards
+#' Confidence widths for late or corrupted rewards and wrong models
 #'
 #' These widths widen the confidence bounds when an assumption of the usual widths fails. A confidence width \eqn{w_t}
 #' is the multiplier of the posterior standard deviation. For the notation see [widths]. `base` is a width that would be
@@ -279,21 +289,12 @@ NULL
 #'   \deqn{\sum_sc_sz_s(x) \le C\max_s|z_s(x)| \le C\sigma(x)/\sqrt\lambda.}{sum c_s z_s(x) <= C max |z_s(x)| <= C sd(x)
 #'   / sqrt(lambda).}
 #'
-#' @section Heavy tails: `width_clip(B, clip, delta)` is for rewards that [rewards_clip()] has clipped to
-#'   \eqn{\pm b}{+- b}:
-#'
-#'   \deqn{B + v b^{-\alpha}\sqrt{(t-1)/\lambda} + (b/\sqrt\lambda)\sqrt{2\log(1/\delta) + L}.}{B + v b^-alpha sqrt((t -
-#'   1) / lambda) + b / sqrt(lambda) sqrt(2 log(1/delta) + L).}
-#'
-#'   The second term is the bias of clipping. In the third, clipped noise is \eqn{b}-sub-Gaussian.
-#'
 #' @section Functions that change: `width_cpd(D, nu, d, horizon)` is that of GP-UCB-CPD (Avanesov):
 #'   \deqn{\sqrt{D\,t^{d(d+1)/(2\nu+d(d+1))}\log^4 T}.}{sqrt(D t^(d(d+1) / (2 nu + d(d+1))) log^4(horizon)).}
 #'   Avanesov's \eqn{t} is \eqn{|H|}, the number of rounds since the restart. Here it is one more, as in every width.
 #'
-#' @section Guarantee: `width_sdf()`: see [gp_ucb_sdf()]. `width_clip()`: see [rewards_clip()]. `width_ec()`: that of
-#'   its base, for \eqn{\tilde f}{g}. `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. The limits in
-#'   [widths] apply.
+#' @section Guarantee: `width_sdf()`: see [gp_ucb_sdf()]. `width_ec()`: that of its base, for \eqn{\tilde f}{g}.
+#'   `width_cpd()`: a rate with an unknown constant, see [gp_ucb_cpd()]. The limits in [widths] apply.
 #'
 #'   `width_corrupt()`: that of its base, if the total is right (original result, not peer-reviewed). The corruption of
 #'   a reward may depend on \eqn{f}, the points and all noise so far, but not on later noise. With `width_fixed()` it
@@ -301,7 +302,7 @@ NULL
 #'   The regret of UCB is then at most
 #'   \deqn{R_T \le 2(w_T + C/\sqrt\lambda)\sqrt{cT\gamma_T},}{R_T <= 2 (w_T + C / sqrt(lambda)) sqrt(c T gamma_T),}
 #'   which is `"ucb"` of [regret_bound()] with `total`. `width_dmm()` cannot be the base: wrong rewards move its
-#'   likelihood itself. For the same reason `width_clip()` cannot: they move its range.
+#'   likelihood itself. For the same reason `width_realized()` of clipped rewards cannot: they move its range.
 #'
 #' @param base a width, or a number for a constant width.
 #' @param B_y bound on the range of the rewards, a number >= 0 in units of the reward, by default 1.
@@ -311,7 +312,6 @@ NULL
 #' @param total \eqn{C}, the sum of the absolute corruptions of all rewards, a number >= 0 in units of the reward (see
 #'   Units in [widths]).
 #' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
-#' @param clip a rule made by [rewards_clip()] with its `moment`.
 #' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param D,nu,d,horizon constants of Avanesov's width: the scale, the smoothness of the kernel, the number of inputs,
 #'   and the total number of rounds.
@@ -333,21 +333,21 @@ NULL
 
 new_width <- function(type) new_part("bandit_width", type, parent.frame())
 
-# What a width states of itself:
-#   one_multiplier  of sd, the same at every point;
-#   drawn           at random, anew each round;
-#   counts_arms     it goes by the number of places that bounds are about;
-#   model_error     bounds are its base's, for a function from which f may differ by so much;
-#   looks           bounds hold at so many times that are fixed beforehand (NULL: in all rounds);
-#   on_net          bounds hold on a net, and between its points with some slack, see slack_of();
-#   corruptible     its bounds bear rewards that are wrong by a known total, once that is added: a function of the
-#                   sizes of weights, not of the rewards themselves (NA: it claims nothing anyway);
-#   curved          it multiplies the sd of a posterior of its own, see GlmWidth in the core;
-#   any_rewards     it makes sense of rewards whose noise is not Gaussian;
-#   looks_back      at the last queries, one by one;
-#   claim           a function of the width and a bandit: with what probability bounds hold in all rounds;
-#   allows          the settings of a bandit that its theorem is about, and others' are not;
-#   resolved        a function that makes the core's settings of its own, where these depend on the bandit.
+# The traits of a width:
+#   `one_multiplier`  is it a multiplier of the sd that is the same at every point?
+#   `drawn`           is it drawn at random in each round?
+#   `counts_arms`     does it depend on the number of points for which the bounds hold?
+#   `model_error`     the bound by which f may differ from a function for which the base's bounds hold.
+#   `looks`           the number of times, fixed in advance, at which the bounds hold (NULL: in all rounds).
+#   `on_net`          do bounds hold on a net, and between its points with some slack, see slack_of()?
+#   `corruptible`     do its bounds remain valid for rewards with a known total error, if this is added? They do if they
+#                   depend on the sizes of weights, but not on the rewards themselves (NA: it makes no claim).
+#   `curved`          does it multiply the sd of a separate posterior, see GlmWidth in the core?
+#   `any_rewards`     is it defined for rewards whose noise is not Gaussian?
+#   `looks_back`      does it use each of the latest queries separately?
+#   `claim`           a function of the width and a bandit: the probability with which bounds hold in all rounds.
+#   `allows`          the settings of a bandit that only its theorem covers.
+#   `resolved`        a function that makes the core's settings, if these depend on the bandit.
 width_traits <- list(one_multiplier = TRUE, drawn = FALSE, counts_arms = FALSE, model_error = NULL, looks = NULL,
                      on_net = FALSE, corruptible = FALSE, any_rewards = FALSE, curved = FALSE, looks_back = FALSE,
                      claim = function(width) claim_nothing, allows = NULL,
@@ -429,9 +429,10 @@ width_entries <- list(
                                claim = function(width) claim_corrupt)),
   clip = list(settings = alist(B = check_bound(B), b = check_positive(b),
                                bias = check_bound(bias), delta = check_delta(delta)),
-              traits = list(claim = function(width) claim_clip, allows = "rewards",
+              traits = list(title = "width_realized() of clipped rewards", claim = function(width) claim_clip,
+                            allows = "rewards",
                             resolved = function(width) function(width, config) {
-                # What is clipped is bounded, whatever its own noise variance.
+                # Clipped rewards are bounded, whatever their noise variances.
                 list(type = "ec", base = unclass(width_realized(width$B, width$b, width$delta, "bounded")),
                      epsilon = width$bias)
               })),
@@ -439,7 +440,7 @@ width_entries <- list(
                               d = check_count(d), horizon = check_number(horizon, lower = 1, upper = largest_number)))
 )
 
-# A size of which squares and products with standard deviations are still numbers.
+# The limit ensures that squares, and products with standard deviations, are finite.
 check_bound <- function(x, arg = deparse(substitute(x))) check_number(x, arg, lower = 0, upper = largest_number)
 
 check_delta <- function(delta) {
@@ -455,8 +456,8 @@ check_regularisers <- function(alpha, arg) {
   as.double(alpha)
 }
 
-# What goes by one multiplier of sd takes no minimum of several bounds; what must know it before a round is played
-# (`drawn` FALSE), none that is drawn at random.
+# A part that uses a single multiplier of the sd does not support a minimum of several bounds. If it needs the
+# multiplier before a round (`drawn` FALSE), it does not support random widths either.
 check_one_multiplier <- function(width, arg = "width", drawn = TRUE) {
   width <- as_width(width, arg)
   if (!trait(width, "one_multiplier") || (!drawn && trait(width, "drawn"))) {
@@ -475,7 +476,7 @@ width_constant <- function(value) new_width("constant")
 width_function <- function(f) {
   own <- check_function(f)
   asked <- checked_function(function(t, state) if (takes_state(own)) own(t, state) else own(t), "width")
-  # One row: t, log det, noise variance, arms, rounds.
+  # `seen` is one row: t, log det, noise variance, arms, rounds.
   f <- function(seen) {
     arms <- if (is.nan(seen[4])) NA_real_ else seen[4]
     asked(seen[1], list(log_det = seen[2], noise_var = seen[3], arms = arms, rounds = seen[5]))
@@ -483,7 +484,7 @@ width_function <- function(f) {
   new_width("function")
 }
 
-# Second arguments that have a default are the user's own.
+# Does a function have a second argument for the state? Second arguments with a default belong to the user.
 takes_state <- function(f) {
   arguments <- formals(args(f))
   "state" %in% names(arguments) ||
@@ -522,7 +523,13 @@ width_gp_ts <- function(B, R, delta = 0.1, gain = "realized") new_width("gp_ts")
 
 #' @rdname widths_rkhs
 #' @export
-width_realized <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_width("realized")
+width_realized <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) {
+  if (missing(R) || !inherits(R, "bandit_rewards")) return(new_width("realized"))
+  if (!missing(noise) && !identical(noise, "bounded")) {
+    stop_argument("noise", describe(noise), "left out if `R` is a rule that clips rewards: they are bounded")
+  }
+  width_of_clipped(B, check_class(R, "bandit_rewards", "R"), delta)
+}
 
 #' @rdname widths_rkhs
 #' @export
@@ -576,10 +583,10 @@ width_amm <- function(B, R, delta = 0.1, noise = c("scales", "bounded")) new_wid
 #' @export
 width_fixed <- function(B, R, delta = 0.1, looks = 1, drift = 0) new_width("fixed")
 
-# Drift within a design that is played in random order is noise, not bias.
+# If a fixed design is played in random order, drift acts as additional noise and not as bias.
 noise_with_drift <- function(R, drift) sqrt(R^2 + 4 * drift^2)
 
-# Its multiplier over so many points.
+# The multiplier of width_fixed() for a number of points.
 fixed_multiplier <- function(B, R, noise_var, points, delta, looks = 1) {
   sqrt(B^2 + 2 * R^2 / noise_var * log(2 * points * looks / delta))
 }
@@ -696,19 +703,18 @@ width_sdf <- function(base, B_y = 1, over = c("window", "pending")) new_width("s
 #' @export
 width_ec <- function(base, epsilon) new_width("ec")
 
-#' @rdname widths_adjusted
-#' @export
-width_clip <- function(B, clip, delta = 0.1) {
-  check_class(clip, "bandit_rewards", hint = "rewards_clip(moment = , rounds = )")
-  if (is.null(clip$moment)) {
-    stop_argument("clip", "rewards_clip() without a moment", "rewards_clip(moment = ), which bounds the bias")
+# The width for rewards that a rule clips to +- b: their noise is bounded, and the moment bounds the bias.
+width_of_clipped <- function(B, rule, delta) {
+  if (is.null(rule$moment)) {
+    stop_argument("R", sprintf("a rule (%s) without a moment", trait(rule, "title")),
+                  "a number, or a rule of rewards_robust(moment = ), which bounds the bias")
   }
-  b <- clip$b
-  bias <- clip$moment * b^-clip$alpha
+  b <- rule$b
+  bias <- rule$moment * b^-rule$alpha
   new_width("clip")
 }
 
-# A width that one of another kind is made of.
+# A base width, which must be of another kind.
 check_base <- function(base, same) {
   base <- check_one_multiplier(base, "base")
   if (trait(base, "curved")) {
@@ -724,7 +730,8 @@ check_base <- function(base, same) {
 #' @export
 width_corrupt <- function(base, total) new_width("corrupt")
 
-# Bounds that go by the rewards' own likelihood (width_dmm()) are moved by what is wrong with them, not only widened.
+# Bounds based on the likelihood of the rewards (width_dmm()) are shifted by wrong rewards, so it is not sufficient to
+# widen them.
 check_corruptible <- function(base) {
   base <- as_width(base, "base")
   if (isFALSE(trait(base, "corruptible"))) {
@@ -738,7 +745,7 @@ check_corruptible <- function(base) {
 #' @export
 width_cpd <- function(D, nu, d, horizon) new_width("cpd")
 
-# A number is a width that is always the same.
+# A number is converted to a constant width.
 as_width <- function(width, arg = "width") {
   if (!missing(width) && inherits(width, "bandit_width")) return(check_class(width, "bandit_width", arg))
   if (!missing(width) && is.character(width)) return(as_part(width, "bandit_width", arg, "width_constant(), ..."))
@@ -750,7 +757,7 @@ as_width <- function(width, arg = "width") {
   width_constant(width)
 }
 
-# Of a box only.
+# For boxes only.
 resolve_on_net <- function(width, config) {
   if (core_space_kind(config$domain, config) != "box" || has_numbers(config$domain)) {
     stop_argument("width", sprintf("width_srinivas_box() on %s", describe_domain(config$domain)),
@@ -760,7 +767,7 @@ resolve_on_net <- function(width, config) {
   width
 }
 
-# A width as the core takes it: gains resolved, defaults that depend on the bandit filled in.
+# A width in the form that the core expects: with information gains, and defaults that depend on the bandit.
 resolve_width <- function(width, config) {
   if (is.null(width)) return(NULL)
   if (trait(width, "counts_arms") && !trait(config$policy, "intervals") && !can_count(config$domain)) {
@@ -774,7 +781,8 @@ resolve_width <- function(width, config) {
   trait(width, "resolved")(unclass(width), config)
 }
 
-# The prior's sd unless it is given: at a corner or in the middle, where kernels have their largest variance.
+# The given slack, or by default the prior's sd: its maximum over the corners and the centre, where kernels have their
+# largest variance.
 slack_of <- function(width, config) {
   if (!is.null(width$slack)) return(width$slack)
   ends <- input_ranges(config$domain)

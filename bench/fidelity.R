@@ -1,4 +1,4 @@
-# Regret at equal cost: searches with a continuous fidelity (fidelity_range(), BOCA) and on the target alone.
+# Regret at equal cost: searches with a continuous fidelity (`fidelity = `, BOCA) and on the target alone.
 #   Rscript bench/fidelity.R [seeds=1:10] [budget=15]
 # `budget` in evaluations at the target. Problems: Branin and Hartmann-3 with the published fidelities of Kandasamy et al. (2017)
 # in one dimension, cost .05 + .95 z^1.5, and a neural network on simulated data whose fidelity is the share of the training rows (cost
@@ -51,8 +51,8 @@ rows <- do.call(rbind, lapply(names(problems), function(name) do.call(rbind, lap
     set.seed(1000 + seed)
     maximize_bandit(..., domain = problem$domain, evaluations = args$budget)
   }
-  given <- run(f, fidelity = fidelity_range(problem$lower, 1, cost = problem$cost))
-  learnt <- run(function(p, z) list(value = f(p, z), cost = problem$cost(z)), fidelity = fidelity_range(problem$lower, 1))
+  given <- run(f, fidelity = list(problem$lower, 1, cost = problem$cost))
+  learnt <- run(function(p, z) list(value = f(p, z), cost = problem$cost(z)), fidelity = c(problem$lower, 1))
   full <- run(function(p) f(as.list(p), 1))
   set.seed(1000 + seed)
   random <- run(function(p) f(as.list(p), 1), design = args$budget)

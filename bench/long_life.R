@@ -2,7 +2,7 @@
 # block of decisions, and what a round costs in memory, in an RDS file, in a journal and in a store.
 #   Rscript bench/long_life.R [rounds=1e6] [blocks=10] [kept=2000] [keep=0]
 # `kept`: rounds of the journal and of the store, which wait for the disk at each event. `keep`: where it is above 0, all
-# but so many queries are forgotten after each block (compact_log(keep = )). Results: bench/results/long_life.md.
+# but so many queries are forgotten after each block ($compact(keep = )). Results: bench/results/long_life.md.
 library(gpbandits)
 source("bench/shared/script.R")
 args <- lapply(arguments(rounds = "1e6", blocks = "10", kept = "2000", keep = "0"), numbers)
@@ -40,7 +40,7 @@ for (block in seq_len(args$blocks)) {
   spent <- processor() - before
   most <- held() - start
   before <- processor()
-  if (args$keep > 0) compact_log(bandit, keep = args$keep)
+  if (args$keep > 0) bandit$compact(keep = args$keep)
   spent <- spent + processor() - before
   cat(sprintf("| %.0f | %.0f | %.1f | %s |\n", block * size, 1e6 * spent / size, most,
               if (args$keep > 0) sprintf("%.1f", held() - start) else "-"))

@@ -67,10 +67,10 @@ makers <- list(
   "GP-UCB" = function() gp_ucb(few, kernel, lambda_of(T), width = width_of(T)),
   "GP-UCB-CPD" = function() gp_ucb_cpd(few, kernel, lambda_of(T), changes = rule, width = width_of(T)),
   "R-GP-UCB, H = 200" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_oracle(every = 200), width = width_of(T)),
-  "SW-GP-UCB, W = 200" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_fade(window = 200), width = width_of(T)),
-  "WGP-UCB, eta = 0.99" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_fade(0.01, by = "weights"), width = width_of(T)),
-  "TV-GP-UCB, eps = 0.01" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_fade(0.01), width = width_of(T)),
-  "ET-GP-UCB" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_event(), width = width_of(T))
+  "SW-GP-UCB, W = 200" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_oracle(window = 200), width = width_of(T)),
+  "WGP-UCB, eta = 0.99" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_oracle(rate = 0.01, by = "weights"), width = width_of(T)),
+  "TV-GP-UCB, eps = 0.01" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_oracle(rate = 0.01), width = width_of(T)),
+  "ET-GP-UCB" = function() gp_ucb_drift(few, kernel, lambda_of(T), change_detect(delta = 0.1), width = width_of(T))
 )
 baselines <- t(vapply(makers, function(make) run_seconds(make(), problem_of(T, 4, few), T), numeric(4)))
 

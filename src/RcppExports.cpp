@@ -383,26 +383,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_bandit_curved
-Rcpp::List cpp_bandit_curved(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_bandit_curved(SEXP handleSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_curved(handle));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_bandit_sites
-Rcpp::List cpp_bandit_sites(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_bandit_sites(SEXP handleSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_sites(handle));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_bandit_arm_posterior
 Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context);
 RcppExport SEXP _gpbandits_cpp_bandit_arm_posterior(SEXP handleSEXP, SEXP armSEXP, SEXP contextSEXP) {
@@ -657,15 +637,16 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandit_suggest
-SEXP cpp_bandit_suggest(SEXP owner, const Rcpp::List& contexts, double time, bool at_once);
-RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP ownerSEXP, SEXP contextsSEXP, SEXP timeSEXP, SEXP at_onceSEXP) {
+SEXP cpp_bandit_suggest(SEXP owner, SEXP n, SEXP contexts, SEXP time, SEXP with_refit);
+RcppExport SEXP _gpbandits_cpp_bandit_suggest(SEXP ownerSEXP, SEXP nSEXP, SEXP contextsSEXP, SEXP timeSEXP, SEXP with_refitSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< SEXP >::type owner(ownerSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type contexts(contextsSEXP);
-    Rcpp::traits::input_parameter< double >::type time(timeSEXP);
-    Rcpp::traits::input_parameter< bool >::type at_once(at_onceSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandit_suggest(owner, contexts, time, at_once));
+    Rcpp::traits::input_parameter< SEXP >::type n(nSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type contexts(contextsSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type time(timeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type with_refit(with_refitSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_suggest(owner, n, contexts, time, with_refit));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -874,6 +855,20 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
+// cpp_fit_ranges
+Rcpp::List cpp_fit_ranges(const Rcpp::List& plan, const Eigen::VectorXd& start, const Eigen::MatrixXd& x, double spread, bool fix_noise);
+RcppExport SEXP _gpbandits_cpp_fit_ranges(SEXP planSEXP, SEXP startSEXP, SEXP xSEXP, SEXP spreadSEXP, SEXP fix_noiseSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
+    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type start(startSEXP);
+    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type x(xSEXP);
+    Rcpp::traits::input_parameter< double >::type spread(spreadSEXP);
+    Rcpp::traits::input_parameter< bool >::type fix_noise(fix_noiseSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_ranges(plan, start, x, spread, fix_noise));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_fit
 Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations);
 RcppExport SEXP _gpbandits_cpp_fit(SEXP kernelSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
@@ -890,29 +885,6 @@ BEGIN_RCPP
     return rcpp_result_gen;
 END_RCPP
 }
-// cpp_latent_parameters
-Eigen::VectorXd cpp_latent_parameters(SEXP handle);
-RcppExport SEXP _gpbandits_cpp_latent_parameters(SEXP handleSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_latent_parameters(handle));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_latent_evidence
-Rcpp::List cpp_latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Eigen::VectorXd& parameters);
-RcppExport SEXP _gpbandits_cpp_latent_evidence(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP parametersSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_latent_evidence(handle, kernel, fit_mean, parameters));
-    return rcpp_result_gen;
-END_RCPP
-}
 // cpp_fit_latent
 Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem, int iterations);
 RcppExport SEXP _gpbandits_cpp_fit_latent(SEXP handleSEXP, SEXP kernelSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP) {
@@ -924,21 +896,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_fit_latent(handle, kernel, fit_mean, problem, iterations));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_varying_evidence
-Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance, const Rcpp::List& measurements, bool fit_mean, const Eigen::VectorXd& parameters);
-RcppExport SEXP _gpbandits_cpp_varying_evidence(SEXP kernelSEXP, SEXP noise_kernelSEXP, SEXP varianceSEXP, SEXP measurementsSEXP, SEXP fit_meanSEXP, SEXP parametersSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type kernel(kernelSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type noise_kernel(noise_kernelSEXP);
-    Rcpp::traits::input_parameter< int >::type variance(varianceSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type measurements(measurementsSEXP);
-    Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type parameters(parametersSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean, parameters));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -959,8 +916,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_fit_models
-Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations, int models, const Rcpp::List& starts, const Eigen::VectorXd& unit, const Eigen::VectorXd& log_prior);
-RcppExport SEXP _gpbandits_cpp_fit_models(SEXP kernelsSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP modelsSEXP, SEXP startsSEXP, SEXP unitSEXP, SEXP log_priorSEXP) {
+Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y, const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem, int iterations, const Rcpp::List& average, double spread);
+RcppExport SEXP _gpbandits_cpp_fit_models(SEXP kernelsSEXP, SEXP xSEXP, SEXP ySEXP, SEXP own_noiseSEXP, SEXP fit_meanSEXP, SEXP problemSEXP, SEXP iterationsSEXP, SEXP averageSEXP, SEXP spreadSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type kernels(kernelsSEXP);
@@ -970,11 +927,34 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< bool >::type fit_mean(fit_meanSEXP);
     Rcpp::traits::input_parameter< const Rcpp::List& >::type problem(problemSEXP);
     Rcpp::traits::input_parameter< int >::type iterations(iterationsSEXP);
-    Rcpp::traits::input_parameter< int >::type models(modelsSEXP);
-    Rcpp::traits::input_parameter< const Rcpp::List& >::type starts(startsSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type unit(unitSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type log_prior(log_priorSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_fit_models(kernels, x, y, own_noise, fit_mean, problem, iterations, models, starts, unit, log_prior));
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type average(averageSEXP);
+    Rcpp::traits::input_parameter< double >::type spread(spreadSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_fit_models(kernels, x, y, own_noise, fit_mean, problem, iterations, average, spread));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_fit
+SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked);
+RcppExport SEXP _gpbandits_cpp_bandit_fit(SEXP handleSEXP, SEXP planSEXP, SEXP askedSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type plan(planSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type asked(askedSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_fit(handle, plan, asked));
+    return rcpp_result_gen;
+END_RCPP
+}
+// cpp_bandit_measurements
+Rcpp::List cpp_bandit_measurements(SEXP handle, int outcome, SEXP map, double usual);
+RcppExport SEXP _gpbandits_cpp_bandit_measurements(SEXP handleSEXP, SEXP outcomeSEXP, SEXP mapSEXP, SEXP usualSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< int >::type outcome(outcomeSEXP);
+    Rcpp::traits::input_parameter< SEXP >::type map(mapSEXP);
+    Rcpp::traits::input_parameter< double >::type usual(usualSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_measurements(handle, outcome, map, usual));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1148,18 +1128,6 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< const Rcpp::List& >::type setting(settingSEXP);
     Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type x(xSEXP);
     rcpp_result_gen = Rcpp::wrap(cpp_share_exchanges(setting, x));
-    return rcpp_result_gen;
-END_RCPP
-}
-// cpp_maximise_linear
-Eigen::VectorXd cpp_maximise_linear(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& c);
-RcppExport SEXP _gpbandits_cpp_maximise_linear(SEXP ASEXP, SEXP bSEXP, SEXP cSEXP) {
-BEGIN_RCPP
-    Rcpp::RObject rcpp_result_gen;
-    Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type A(ASEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type b(bSEXP);
-    Rcpp::traits::input_parameter< const Eigen::VectorXd& >::type c(cSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_maximise_linear(A, b, c));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -1394,8 +1362,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 2},
-    {"_gpbandits_cpp_bandit_curved", (DL_FUNC) &_gpbandits_cpp_bandit_curved, 1},
-    {"_gpbandits_cpp_bandit_sites", (DL_FUNC) &_gpbandits_cpp_bandit_sites, 1},
     {"_gpbandits_cpp_bandit_arm_posterior", (DL_FUNC) &_gpbandits_cpp_bandit_arm_posterior, 3},
     {"_gpbandits_cpp_bandit_predict", (DL_FUNC) &_gpbandits_cpp_bandit_predict, 2},
     {"_gpbandits_cpp_bandit_drawn_values", (DL_FUNC) &_gpbandits_cpp_bandit_drawn_values, 4},
@@ -1418,7 +1384,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_log", (DL_FUNC) &_gpbandits_cpp_bandit_log, 3},
     {"_gpbandits_cpp_log_follow", (DL_FUNC) &_gpbandits_cpp_log_follow, 6},
     {"_gpbandits_cpp_logged_inputs", (DL_FUNC) &_gpbandits_cpp_logged_inputs, 2},
-    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 4},
+    {"_gpbandits_cpp_bandit_suggest", (DL_FUNC) &_gpbandits_cpp_bandit_suggest, 5},
     {"_gpbandits_cpp_bandit_observe", (DL_FUNC) &_gpbandits_cpp_bandit_observe, 7},
     {"_gpbandits_cpp_query_frame", (DL_FUNC) &_gpbandits_cpp_query_frame, 2},
     {"_gpbandits_cpp_is_trusted", (DL_FUNC) &_gpbandits_cpp_is_trusted, 1},
@@ -1437,13 +1403,13 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_regression_covariance", (DL_FUNC) &_gpbandits_cpp_regression_covariance, 2},
     {"_gpbandits_cpp_regression_draw", (DL_FUNC) &_gpbandits_cpp_regression_draw, 3},
     {"_gpbandits_cpp_regression_evidence", (DL_FUNC) &_gpbandits_cpp_regression_evidence, 1},
+    {"_gpbandits_cpp_fit_ranges", (DL_FUNC) &_gpbandits_cpp_fit_ranges, 5},
     {"_gpbandits_cpp_fit", (DL_FUNC) &_gpbandits_cpp_fit, 7},
-    {"_gpbandits_cpp_latent_parameters", (DL_FUNC) &_gpbandits_cpp_latent_parameters, 1},
-    {"_gpbandits_cpp_latent_evidence", (DL_FUNC) &_gpbandits_cpp_latent_evidence, 4},
     {"_gpbandits_cpp_fit_latent", (DL_FUNC) &_gpbandits_cpp_fit_latent, 5},
-    {"_gpbandits_cpp_varying_evidence", (DL_FUNC) &_gpbandits_cpp_varying_evidence, 6},
     {"_gpbandits_cpp_fit_varying", (DL_FUNC) &_gpbandits_cpp_fit_varying, 7},
-    {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 11},
+    {"_gpbandits_cpp_fit_models", (DL_FUNC) &_gpbandits_cpp_fit_models, 9},
+    {"_gpbandits_cpp_bandit_fit", (DL_FUNC) &_gpbandits_cpp_bandit_fit, 3},
+    {"_gpbandits_cpp_bandit_measurements", (DL_FUNC) &_gpbandits_cpp_bandit_measurements, 4},
     {"_gpbandits_cpp_information_gain", (DL_FUNC) &_gpbandits_cpp_information_gain, 3},
     {"_gpbandits_cpp_greedy_information", (DL_FUNC) &_gpbandits_cpp_greedy_information, 4},
     {"_gpbandits_cpp_spectral_information", (DL_FUNC) &_gpbandits_cpp_spectral_information, 4},
@@ -1458,7 +1424,6 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_innovations", (DL_FUNC) &_gpbandits_cpp_innovations, 4},
     {"_gpbandits_cpp_shares", (DL_FUNC) &_gpbandits_cpp_shares, 3},
     {"_gpbandits_cpp_share_exchanges", (DL_FUNC) &_gpbandits_cpp_share_exchanges, 2},
-    {"_gpbandits_cpp_maximise_linear", (DL_FUNC) &_gpbandits_cpp_maximise_linear, 3},
     {"_gpbandits_cpp_polytope", (DL_FUNC) &_gpbandits_cpp_polytope, 4},
     {"_gpbandits_cpp_lattice_moves", (DL_FUNC) &_gpbandits_cpp_lattice_moves, 2},
     {"_gpbandits_cpp_listen_here", (DL_FUNC) &_gpbandits_cpp_listen_here, 0},

@@ -1,4 +1,4 @@
-// What R calls of bandits: making, asking, telling, posteriors, runs. Uses the core and the adapters r_*.
+// R's entry points for bandits: creation, queries and reports, posteriors, runs. Uses the core and the adapters r_*.
 #include "r_bandit.h"
 
 #include "bandit/run.h"
@@ -36,7 +36,7 @@ Role role_from(const Settings& role) {
   return out;
 }
 
-// `settings`: `space`, `kernel`, `noise_var`, `engine`, ... of one outcome.
+// `settings`: the settings of one outcome: `space`, `kernel`, `noise_var`, `engine`, ...
 OutcomeModelState outcome_from(const Settings& settings, const PolicyTraits& policy) {
   OutcomeModelState out;
   out.noise_var = settings.number("noise_var");
@@ -60,7 +60,7 @@ OutcomeModelState outcome_from(const Settings& settings, const PolicyTraits& pol
 
 }  // namespace
 
-// The settings are the first outcome's, too; `outcomes` has those of the others.
+// The settings themselves also describe the first outcome; `outcomes` has those of the others.
 ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* handle) {
   const RSettings settings(config, handle);
   const auto policy = settings.part("policy");
@@ -156,7 +156,7 @@ std::vector<Context> contexts_from_list(const Rcpp::List& contexts) {
 }  // namespace gpb
 
 // ---- a bandit -----------------------------------------------------------------------------------
-// The R side of a bandit: every function takes the handle and plain R data.
+// The R side of a bandit: every function has the handle and plain R data as arguments.
 
 using gpb::Action;
 using gpb::Context;
@@ -167,9 +167,9 @@ using gpb::Query;
 
 namespace {
 
-constexpr Index kPredictRows = 512;  // between two looks for an interrupt
+constexpr Index kPredictRows = 512;  // between two checks for an interrupt
 
-// The outcome that each of some events is about (0-based), from R's numbers or NULL.
+// The outcome (0-based) of each of some events, from R's numbers or NULL.
 class Outcomes {
  public:
   Outcomes(SEXP outcome, R_xlen_t count) : none_(Rf_isNull(outcome)) {
@@ -187,7 +187,7 @@ class Outcomes {
   std::vector<int> outcome_;
 };
 
-// Points to R, as they come from it, `inputs` without the arm's number.
+// Points in the form for R, `inputs` without the arm's number.
 Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Point*>& points) {
   const int rows = static_cast<int>(points.size());
   if (rows == 0) return Rcpp::NumericMatrix(0, 0);
@@ -203,7 +203,7 @@ Rcpp::NumericMatrix inputs_of(const std::vector<const gpb::Point*>& points) {
 
 }  // namespace
 
-// The handle keeps the R functions of the settings that it began with, and of the last refit.
+// The handle keeps the R functions of the initial settings and of the last refit.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_new(const Rcpp::List& config) {
   gpb::HandleFunctions functions;
@@ -216,8 +216,8 @@ SEXP cpp_bandit_new(const Rcpp::List& config) {
   return handle;
 }
 
-// "none": there is no object, or one that a change left behind when it failed. "changing": a change
-// is under way, further down the stack. "ready": neither.
+// "none": there is no usable object, possibly because a change failed. "changing": a change is in progress further up
+// the call stack. "ready": neither.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_bandit_state(SEXP handle) {
   if (!is_held_bandit(handle)) return "none";
@@ -229,7 +229,7 @@ std::string cpp_bandit_state(SEXP handle) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_bandit_is_ready(SEXP handle) { return is_ready(handle); }
 
-// Plays places of a design, one after the other.
+// Plays the points of a design, one after the other.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_explore(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts,
                         double time) {
@@ -242,7 +242,7 @@ void cpp_bandit_explore(SEXP handle, const Rcpp::List& points, const Rcpp::List&
   }
 }
 
-// Values of rewards under a map of outputs, or (back) rewards of values.
+// Rewards to values by an outcome transform, or (back) values to rewards.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVector& x,
                                     bool back) {
@@ -254,8 +254,8 @@ Rcpp::NumericVector cpp_map_outputs(const Rcpp::List& map, const Rcpp::NumericVe
   return out;
 }
 
-// Where values of the mean of readings are normal under a map of outputs: means and sds of the expected reward of a
-// reading, whose noise has this variance.
+// Means and sds of the expected reward of a measurement with this noise variance. The mean of measurements is normal on
+// the scale of the outcome transform.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& mean, const Rcpp::NumericVector& sd,
                               double noise_var) {
@@ -270,7 +270,7 @@ Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& 
     lower = std::min(lower, mean[k] - moments.kReach * sd[k]);
     upper = std::max(upper, mean[k] + moments.kReach * sd[k]);
   }
-  // (A table pays where it has fewer cells than there are nodes to ask it at.)
+  // A table is worthwhile if it has fewer cells than the number of evaluations.
   if (bent > 0.0 && moments.cells(lower, upper) < 100.0 * bent) moments.tabulate(lower, upper);
   for (R_xlen_t k = 0; k < n; ++k) {
     const double middle = moments.expected_measurement(mean[k], sd[k]);
@@ -281,7 +281,7 @@ Rcpp::List cpp_output_moments(const Rcpp::List& map, const Rcpp::NumericVector& 
   return Rcpp::List::create(Rcpp::Named("mean") = centre, Rcpp::Named("sd") = spread);
 }
 
-// How fast values change with rewards under a map of outputs.
+// The derivative of values by rewards under an outcome transform.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_output_slopes(const Rcpp::List& map, const Rcpp::NumericVector& reward) {
   const gpb::OutcomeTransform outputs = gpb::make_outcome_transform(gpb::RSettings(map));
@@ -304,8 +304,8 @@ Rcpp::List points_to_r(const std::vector<gpb::Point>& points) {
 
 }  // namespace
 
-// The point that the posterior mean recommends in each context, of those where the limits hold with
-// probability `feasible`.
+// The point that the posterior mean recommends in each context, among those at which the limits hold with probability
+// `feasible`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_best(SEXP handle, const Rcpp::List& contexts, double feasible) {
   BanditHandle bandit(handle);
@@ -326,7 +326,7 @@ Rcpp::LogicalVector flags_to_r(const std::vector<char>& flags) {
 
 }  // namespace
 
-// Where mean + width * sd is largest in a context, and how large (width < 0: a lower bound).
+// The point of a context with the largest mean + width * sd, and this value (width < 0: a lower bound).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width) {
   BanditHandle bandit(handle);
@@ -336,7 +336,7 @@ Rcpp::List cpp_bandit_bound(SEXP handle, const Rcpp::List& context, double width
   return out;
 }
 
-// Where a sum of several bandits' bounds is largest in a context, see BoundTerm; `target`: NaN for none.
+// The point of a context with the largest sum of several bandits' bounds, see BoundTerm; `target`: NaN for none.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& context,
                                    const Rcpp::NumericVector& weight, const Rcpp::NumericVector& width,
@@ -351,8 +351,9 @@ Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& 
   return points_to_r({first->largest_sum(others, std::move(terms), target, gpb::contexts_from_list(context).at(0))});
 }
 
-// What is safe among the places of several bandits' posteriors, the first one f's, see SafeSets: all arms in a context,
-// or `points`, whose `inputs` distances are of. `safety`: `outcome` (0-based), `threshold` and `lipschitz` (NaN: none).
+// Safe sets of the points by the posteriors of several bandits, the first of which is the objective's, see SafeSets.
+// The points are all arms in a context, or `points`, whose `inputs` define distances. `safety`: `outcome` (0-based),
+// `threshold` and `lipschitz` (NaN: none).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector& width, const Rcpp::List& context,
                             const Rcpp::List& safety, const Rcpp::LogicalVector& seed, bool by_bounds, bool expand,
@@ -383,7 +384,7 @@ Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector
                             _["expander"] = flags_to_r(sets.expander));
 }
 
-// The same of a bandit whose policy knows what is safe, of its candidates in a context, with f's bounds.
+// The same for a bandit with a safe policy: the labels of its candidates in a context, and the bounds of the objective.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_safe(SEXP handle, const Rcpp::List& context) {
   BanditHandle bandit(handle);
@@ -395,7 +396,7 @@ Rcpp::List cpp_bandit_safe(SEXP handle, const Rcpp::List& context) {
                             _["upper"] = found.upper, _["inputs"] = bandit->space().candidates(here).X);
 }
 
-// Where mean + width * sd of f - f(from) is largest in a context, and how large; `from`: one place.
+// The point of a context with the largest mean + width * sd of f - f(from), and this value; `from`: one point.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_advantage(SEXP handle, const Rcpp::List& from, const Rcpp::List& context,
                                 double width) {
@@ -408,7 +409,7 @@ Rcpp::List cpp_bandit_advantage(SEXP handle, const Rcpp::List& from, const Rcpp:
   return out;
 }
 
-// f less f at a point: means and sds, at all arms in a known context, or at points.
+// Means and sds of f minus f at a point, at all arms in a known context, or at points.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_differences(SEXP handle, const Rcpp::List& from, const Rcpp::List& context,
                                   const Eigen::MatrixXd& points) {
@@ -422,7 +423,7 @@ Rcpp::List cpp_bandit_differences(SEXP handle, const Rcpp::List& from, const Rcp
                             Rcpp::_["sd"] = gpb::roots(variance));
 }
 
-// The running intervals over a context's candidates, and how often they were empty.
+// The running intervals of a context's candidates, and the number of times they were empty.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
   BanditHandle bandit(handle);
@@ -435,7 +436,7 @@ Rcpp::List cpp_bandit_intervals(SEXP handle, const Rcpp::List& context) {
       Rcpp::_["inputs"] = all.X, Rcpp::_["refutations"] = static_cast<int>(found.refutations()));
 }
 
-// The maximum and the value at the recommended point, in joint draws: a row each.
+// Joint draws of the maximum and the value at the recommended point: a row each.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, int draws) {
   BanditHandle bandit(handle);
@@ -452,7 +453,7 @@ Eigen::MatrixXd cpp_bandit_drawn_maxima(SEXP handle, const Rcpp::List& context, 
   return out;
 }
 
-// The same, from a factor that is made once: a handle for cpp_joint_maxima(), or NULL where there is none.
+// Factorises the covariance once for such draws. Returns a handle for cpp_joint_maxima(), or NULL if there is none.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_joint_maxima(SEXP handle, const Rcpp::List& context) {
   BanditHandle bandit(handle);
@@ -469,8 +470,8 @@ Eigen::MatrixXd cpp_joint_maxima(SEXP joint, int draws) {
   return maxima->draw(draws, rng);
 }
 
-// A reward that is NA is not known yet. `outcomes`: NULL, or, where there are several, their values and noise variances
-// (`value`, `noise_var`, a row per point), told when all points are given, those that are not NA.
+// A reward that is NA is not known yet. `outcomes`: NULL or, with several outcomes, their values and noise variances
+// (`value`, `noise_var`, a row per point). Values that are not NA are reported after all points have been given.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_give(SEXP handle, const Rcpp::List& points, const Rcpp::List& contexts,
                      const Rcpp::NumericVector& reward, const Eigen::MatrixXd& constraints,
@@ -518,7 +519,7 @@ void cpp_bandit_withdraw(SEXP handle, const Rcpp::IntegerVector& id, bool failed
   }
 }
 
-// What has become of each outcome of some queries: a row each.
+// The status of each outcome of some queries: a row each.
 // [[Rcpp::export(rng = false)]]
 Rcpp::IntegerMatrix cpp_bandit_cells(SEXP handle, const Rcpp::IntegerVector& id) {
   BanditHandle bandit(handle);
@@ -530,7 +531,7 @@ Rcpp::IntegerMatrix cpp_bandit_cells(SEXP handle, const Rcpp::IntegerVector& id)
   return out;
 }
 
-// What was told beside the values of some queries: a row each and a column per outcome, NA where nothing was.
+// Reported data of some queries other than the values: a row each and a column per outcome, NA for none.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_reported(SEXP handle, const Rcpp::IntegerVector& id) {
   BanditHandle bandit(handle);
@@ -552,7 +553,7 @@ Rcpp::List cpp_bandit_reported(SEXP handle, const Rcpp::IntegerVector& id) {
   return Rcpp::List::create(_["noise_var"] = noise_var, _["size"] = size, _["spread"] = spread);
 }
 
-// Means and sds of all outcomes at any points: as cpp_bandit_predict(), a column per outcome.
+// Means and sds of all outcomes at any points, in the form of cpp_bandit_predict() with a column per outcome.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& points) {
   BanditHandle bandit(handle);
@@ -568,8 +569,7 @@ Rcpp::List cpp_bandit_predict_outcomes(SEXP handle, const Eigen::MatrixXd& point
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
 
-// The same at arms (0-based numbers) in known contexts (one for all, or one each), where all of them are
-// tabulated.
+// The same at arms (0-based numbers) in known contexts (one for all, or one each), if all of them are in a table.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_arm_outcomes(SEXP handle, const Rcpp::IntegerVector& arm, const Rcpp::IntegerVector& context) {
   BanditHandle bandit(handle);
@@ -584,7 +584,7 @@ Rcpp::List cpp_bandit_arm_outcomes(SEXP handle, const Rcpp::IntegerVector& arm, 
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
 
-// log P(limits hold), elementwise, of outcomes with these limits (one pair each column).
+// log P(limits hold), elementwise, for outcomes with these limits (one pair for each column).
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_log_feasible(const Eigen::MatrixXd& mean, const Eigen::MatrixXd& sd, const Eigen::VectorXd& lower,
                                  const Eigen::VectorXd& upper) {
@@ -596,7 +596,7 @@ Eigen::VectorXd cpp_log_feasible(const Eigen::MatrixXd& mean, const Eigen::Matri
   return out;
 }
 
-// Volumes over a reference, where everything is maximised: of a front, a row per point.
+// The hypervolume of a Pareto front (a row per point) above a reference, with all columns maximised.
 // [[Rcpp::export(rng = false)]]
 double cpp_hypervolume(const Eigen::MatrixXd& front, const Eigen::VectorXd& reference) {
   return gpb::hypervolume(gpb::front_above(front, reference), reference);
@@ -604,7 +604,7 @@ double cpp_hypervolume(const Eigen::MatrixXd& front, const Eigen::VectorXd& refe
 
 namespace {
 
-// A log as R gives it, its columns checked to be of one length.
+// A log in the form from R; its columns are checked to have equal lengths.
 struct LogFromR {
   LogFromR(const Rcpp::List& queries, const Rcpp::List& contexts_in, const Rcpp::List& events,
            int first_query)
@@ -636,7 +636,7 @@ struct LogFromR {
     }
   }
 
-  // The query that an event is about; its number must be one of the log's.
+  // The query of an event; its number must be in the log.
   R_xlen_t query_of(R_xlen_t event) const {
     const R_xlen_t k = static_cast<R_xlen_t>(id[event]) - 1 - first;
     if (id[event] == NA_INTEGER || k < 0 || k >= points.size()) {
@@ -654,11 +654,11 @@ struct LogFromR {
     return out;
   }
 
-  // `phases`: as many as the policy has.
+  // `phases`: the number of phases of the policy.
   Query query(const gpb::Space& space, R_xlen_t e, int phases) const {
     const R_xlen_t k = query_of(e);
     Query out;
-    // (A given event may be a query and its reward in one: of a log that was made shorter.)
+    // A given event can be a query and its reward in one, in a log that was compacted.
     const bool given = static_cast<EventKind>(kind[e]) == EventKind::given;
     if (action[k] < 1 || action[k] > 3 || (action[k] == static_cast<int>(Action::given) && !given)) {
       throw std::invalid_argument("unknown action of a query");
@@ -686,34 +686,23 @@ struct LogFromR {
     return out;
   }
 
-  int first;  // queries that stand before these
+  int first;  // number of earlier queries
   PointsFromR points;
   std::vector<Context> contexts;
   Rcpp::IntegerVector action;
   Rcpp::NumericVector mean, sd, width;
-  Rcpp::IntegerVector phase;  // of no length where queries have none
+  Rcpp::IntegerVector phase;  // of length 0 if queries have no phases
   Eigen::MatrixXd g;
   Rcpp::IntegerVector kind, id;
   Rcpp::NumericVector reward, time;
   ReportFromR reported;
-  Rcpp::CharacterVector arms;  // those that were eligible, NA for all
+  Rcpp::CharacterVector arms;  // the eligible arms, NA for all
 };
-
-// A refit: afterwards nothing calls the functions of the one before.
-template <typename Refit>
-void change_model_state(SEXP handle, const Rcpp::List& config, const Refit& refit) {
-  gpb::HandleFunctions functions;
-  gpb::ModelState model_state = gpb::model_state_from_config(config, &functions);
-  const Rcpp::Shield<SEXP> kept(functions.list());
-  refit(std::move(model_state));
-  SET_VECTOR_ELT(R_ExternalPtrProtected(handle), 1, kept);
-  functions.let_go();
-}
 
 }  // namespace
 
-// Plays a log's events. `queries` and `contexts` are those after the first `first`, which the events are
-// about.
+// Replays the events of a log. `queries` and `contexts` are those after the first `first` queries; the events concern
+// only these.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List& contexts,
                        const Rcpp::List& events, const Rcpp::List& refits, int first) {
@@ -739,14 +728,9 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
 }
 
 // [[Rcpp::export(rng = false)]]
-void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) {
-  change_model_state(handle, config, [&](gpb::ModelState model_state) {
-    BanditDelta bandit(handle);
-    bandit->refit(std::move(model_state));
-  });
-}
+void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) { refit(handle, config); }
 
-// The settings have the arms that there are and further ones after them.
+// The settings contain the present arms, followed by the new ones.
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config) {
   change_model_state(handle, config, [&](gpb::ModelState model_state) {
@@ -755,9 +739,11 @@ void cpp_bandit_add_arms(SEXP handle, const Rcpp::List& config) {
   });
 }
 
-// What the mean of an outcome (1-based) knows: ids of the queries, their values (rewards, or what stands
-// for them), their noise variances, NA for the bandit's own, how many readings with what spread they
-// are the means of, and the other end of what they may be, NA where they are told (see Report).
+// The data of the posterior mean of an outcome (1-based):
+// * `id` of the queries, and `value`: rewards, or the values that replace them.
+// * `noise_var`: NA for the bandit's noise variance.
+// * `size` and `spread`: the number and spread of the measurements of which a value is the mean.
+// * `doubted_to`: the other end of the range of an uncertain value, otherwise NA (see Report).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
   BanditHandle bandit(handle);
@@ -781,33 +767,7 @@ Rcpp::List cpp_bandit_known(SEXP handle, int outcome = 1) {
                             _["size"] = size, _["spread"] = spread, _["doubted_to"] = doubted_to);
 }
 
-// The core's mean, and the sd that the policy's width multiplies, at all candidates without a context.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_curved(SEXP handle) {
-  BanditHandle bandit(handle);
-  const gpb::Candidates& all = bandit->space().candidates(Context());
-  const Index n = all.size();
-  const Eigen::VectorXd mean = Eigen::Map<const Eigen::VectorXd>(bandit->mean().moments(all).mean, n);
-  const Eigen::VectorXd variance =
-      Eigen::Map<const Eigen::VectorXd>(bandit->curved().moments(all).variance, n);
-  return Rcpp::List::create(Rcpp::_["mean"] = mean,
-                            Rcpp::_["sd"] = gpb::roots(variance));
-}
-
-// What the likelihood of the bandit's rewards has made of them: sites and the core's f there.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_bandit_sites(SEXP handle) {
-  BanditHandle bandit(handle);
-  const gpb::SiteFit& fit = bandit->known().fit();
-  using Rcpp::_;
-  return Rcpp::List::create(_["f"] = fit.f, _["weight"] = fit.weight, _["weighted"] = fit.weighted,
-                            _["log_evidence"] = fit.log_evidence,
-                            _["information"] = bandit->known().information(),
-                            _["steps"] = fit.steps);
-}
-
-// Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), where
-// all of them are tabulated.
+// Mean and sd of arms (0-based numbers) in known contexts (one for all, or one each), if all of them are in a table.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm,
                                     const Rcpp::IntegerVector& context) {
@@ -824,8 +784,8 @@ Rcpp::List cpp_bandit_arm_posterior(SEXP handle, const Rcpp::IntegerVector& arm,
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
 
-// Mean and sd at any points: the kernel's inputs, the arm's number last where there are arms
-// (negative for a point that is none).
+// Mean and sd at any points, given by the kernel's inputs. If there are arms, the arm's number is last (negative for a
+// point that is no arm).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
   BanditHandle bandit(handle);
@@ -842,7 +802,7 @@ Rcpp::List cpp_bandit_predict(SEXP handle, const Eigen::MatrixXd& points) {
   return Rcpp::List::create(Rcpp::_["mean"] = mean, Rcpp::_["sd"] = sd);
 }
 
-// Functions drawn from what is known of an outcome (0-based), at any points as above: a column each.
+// Functions drawn from the posterior of an outcome (0-based), at any points as above: a column each.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_drawn_values(SEXP handle, int outcome, const Eigen::MatrixXd& points, int draws) {
   BanditHandle bandit(handle);
@@ -859,8 +819,8 @@ Eigen::MatrixXd cpp_bandit_drawn_values(SEXP handle, int outcome, const Eigen::M
   return out;
 }
 
-// Of so many points as `size` says, one after another: the sd of an outcome's average over them, and (`single`) the
-// average of their own variances.
+// For consecutive blocks of `size` points: the sd of an outcome's average over the block, and (`single`) the average of
+// the points' variances.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::MatrixXd& points, int size) {
   BanditHandle bandit(handle);
@@ -881,7 +841,7 @@ Rcpp::List cpp_bandit_block_averages(SEXP handle, int outcome, const Eigen::Matr
   return Rcpp::List::create(Rcpp::_["sd"] = sd, Rcpp::_["single"] = single);
 }
 
-// The arms (0-based) of `count` choices that could be made now. Nothing is asked by them.
+// The arms (0-based) of `count` possible choices in the current state. No query is recorded.
 // [[Rcpp::export(rng = false)]]
 Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context, int count) {
   BanditHandle bandit(handle);
@@ -895,8 +855,7 @@ Rcpp::IntegerVector cpp_bandit_proposals(SEXP handle, const Rcpp::List& context,
   return out;
 }
 
-// Joint draws over all arms in a context, one per column, from the posterior with covariance
-// scaled by scale^2.
+// Joint draws over all arms in a context, one per column, from the posterior with covariance scaled by scale^2.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp::List& context) {
   BanditHandle bandit(handle);
@@ -905,7 +864,7 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp
       bandit->space().candidates(gpb::contexts_from_list(context).at(0));
   if (!all.complete) throw std::invalid_argument("joint draws need finitely many arms");
   Eigen::MatrixXd out(all.size(), draws);
-  constexpr int block = 64;  // so many columns are one matrix product
+  constexpr int block = 64;  // columns per matrix product
   for (int k = 0; k < draws; k += block) {
     bandit->variance().sample_all(bandit->mean(), all, scale, rng,
                                   out.middleCols(k, std::min(block, draws - k)));
@@ -931,7 +890,7 @@ Rcpp::List cpp_bandit_facts(SEXP handle) {
                             _["refutations"] = static_cast<int>(bandit->refutations()));
 }
 
-// What each model says where these queries were played: `mean` and `sd`, a column per model.
+// Each model's predictions at the points of these queries: `mean` and `sd`, a column per model.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandit_models_at(SEXP handle, const Rcpp::IntegerVector& id) {
   BanditHandle bandit(handle);
@@ -952,8 +911,8 @@ double cpp_bandit_prior_scale(SEXP handle) {
   return bandit->space().prior_scale();
 }
 
-// Does the prior (`mean`: one, or one per arm; `arm`: 0-based, of each reward) allow all of these
-// rewards, within `reach` standard deviations? Where nobody knows, it does not.
+// Are all rewards within `reach` prior standard deviations of the prior mean? `mean`: one, or one per arm; `arm`:
+// 0-based, for each reward. FALSE if this cannot be decided.
 // [[Rcpp::export(rng = false)]]
 bool cpp_bandit_allows(SEXP handle, SEXP reward, SEXP mean, SEXP arm, SEXP noise_var,
                        double reach) {
@@ -975,7 +934,7 @@ bool cpp_bandit_allows(SEXP handle, SEXP reward, SEXP mean, SEXP arm, SEXP noise
   return true;
 }
 
-// Another width, in this bandit's next round; NaN for one that is drawn.
+// Another width in this bandit's next round; NaN if it is random.
 // [[Rcpp::export(rng = false)]]
 double cpp_bandit_width_of(SEXP handle, const Rcpp::List& width) {
   BanditHandle bandit(handle);
@@ -991,11 +950,11 @@ double cpp_bandit_width(SEXP handle) {
 }
 
 // ---- runs ---------------------------------------------------------------------------------------
-// run_bandit(): the whole run is one loop here.
+// For run_bandit(): the whole run is one loop here.
 
 namespace {
 
-// Calls back at most every 50 ms: interrupts, and the progress bar.
+// Calls R at most every 50 ms, for interrupts and the progress bar.
 class HeartbeatTimer {
  public:
   explicit HeartbeatTimer(const Rcpp::Nullable<Rcpp::Function>& progress) {
@@ -1029,8 +988,8 @@ gpb::RunDraws draws_from_list(const Rcpp::List& list, gpb::HandleFunctions* hand
   return draws;
 }
 
-// A table of true means, or an R function of the point's arm (0-based, NA without one), its
-// inputs and the round (1-based).
+// The true function: a table of means, or an R function of the point's arm (0-based, NA without one), its inputs and
+// the round (1-based).
 std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth, gpb::HandleFunctions* handle) {
   if (truth.containsElementNamed("table")) {
     return std::make_unique<gpb::TableEnvironment>(Rcpp::as<Eigen::MatrixXd>(truth["table"]),
@@ -1058,7 +1017,7 @@ std::unique_ptr<gpb::Environment> environment_from_list(const Rcpp::List& truth,
 
 }  // namespace
 
-// A run in progress: kept by R between the stretches that it is played in.
+// A run in progress. R keeps it between calls that play some of its rounds.
 struct RunInProgress {
   RunInProgress(SEXP bandit, const Rcpp::List& truth, const Rcpp::List& draws, gpb::HandleFunctions* functions)
       : handle(bandit),
@@ -1069,8 +1028,8 @@ struct RunInProgress {
   gpb::Run run;
 };
 
-// The pointer keeps the bandit's handle and the truth's functions, for these see the frame that the pointer is in:
-// held by the core, no bandit that was ever played here would be freed.
+// The pointer itself keeps the bandit's handle and the functions of the truth, because these may refer to the frame
+// that contains the pointer. If the core kept them, the bandit would never be freed.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_new(SEXP handle, const Rcpp::List& truth, const Rcpp::List& draws) {
   gpb::HandleFunctions functions;
@@ -1103,7 +1062,7 @@ void cpp_run_play(SEXP run_handle, int rounds, Rcpp::Nullable<Rcpp::Function> pr
   }
 }
 
-// Plays these points, one a round.
+// Plays these points, one in each round.
 // [[Rcpp::export(rng = false)]]
 void cpp_run_play_at(SEXP run_handle, const Rcpp::List& points) {
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);
@@ -1112,8 +1071,8 @@ void cpp_run_play_at(SEXP run_handle, const Rcpp::List& points) {
   for (R_xlen_t k = 0; k < point.size(); ++k) in_progress->run.step_at(point.at(change->space(), k));
 }
 
-// What came of the rounds played so far: true means, true constraint values (a row per round), and
-// the rounds from which rewards were known.
+// Results of the rounds played so far: true means, true constraint values (a row per round), and the rounds from which
+// rewards were known.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_run_outcome(SEXP run_handle) {
   Rcpp::XPtr<RunInProgress> in_progress(run_handle);

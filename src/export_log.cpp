@@ -1,6 +1,7 @@
-// The log in R: what the core's object knows as rows of the log's tables, and changes of these
-// (R/utils-table.R), all of a change or nothing of it. Whatever can fail, and whatever lets an interrupt in,
-// comes before the first value is written.
+// The log in R: the core's state as rows of the log's tables, and changes of these tables (R/utils-table.R). Uses the
+// core and the adapters r_*.
+//
+// A change is made completely or not at all. Everything that can fail or admit an interrupt precedes the first write.
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -18,8 +19,8 @@ using gpb::Query;
 
 namespace {
 
-// What R's garbage collector leaves alone while this object lives. (A preserved object would count
-// as shared for good, and be copied at every change.)
+// Protects values from R's garbage collector as long as this object exists. (A preserved object would count as shared
+// forever, and would be copied at every change.)
 class Protection {
  public:
   Protection() = default;
@@ -47,7 +48,7 @@ SEXP binding(SEXP frame, SEXP name) {
 
 R_xlen_t size_of(SEXP table) { return Rf_asInteger(binding(table, Rf_install(".size"))); }
 
-// Values [from, from + count) of a column; integers and logicals share a representation.
+// Copies `count` values of a column from `first` on; integers and logicals share a representation.
 void copy_values(SEXP from, R_xlen_t first, SEXP to, R_xlen_t at, R_xlen_t count) {
   switch (TYPEOF(to)) {
     case INTSXP: std::copy_n(INTEGER(from) + first, count, INTEGER(to) + at); break;
@@ -84,8 +85,8 @@ bool all_na(SEXP column) {
   return true;
 }
 
-// Which of a table's columns hold NA alone, and thus nothing (`.blank` in R/utils-table.R), and which of them are
-// filled by a change.
+// The columns of a table that contain only NA, and are therefore not stored (`.blank` in R/utils-table.R), and those of
+// them that a change fills.
 class Blanks {
  public:
   explicit Blanks(SEXP table) : table_(table), names_(gpb::bound_value(table, symbol())) {}
@@ -97,7 +98,7 @@ class Blanks {
     return false;
   }
   void fill(SEXP name) { filled_.push_back(name); }
-  // When all of them are known.
+  // Called after all fill().
   void prepare(Protection& keep) {
     if (filled_.empty()) return;
     const R_xlen_t left = Rf_xlength(names_) - static_cast<R_xlen_t>(filled_.size());
@@ -118,7 +119,7 @@ class Blanks {
 
  private:
   static SEXP symbol() { return Rf_install(".blank"); }
-  bool is_name(R_xlen_t k, SEXP name) const { return STRING_ELT(names_, k) == PRINTNAME(name); }  // R keeps one copy
+  bool is_name(R_xlen_t k, SEXP name) const { return STRING_ELT(names_, k) == PRINTNAME(name); }  // R has one copy
 
   SEXP table_, names_;
   std::vector<SEXP> filled_;
@@ -130,7 +131,7 @@ SEXPTYPE type_of(SEXP column) {
   throw std::invalid_argument("a log has a column of an unknown type");
 }
 
-// A column with at least so many values.
+// Returns the column after checking that it has at least `size` values.
 SEXP whole(SEXP column, R_xlen_t size) {
   if (size < 0 || Rf_xlength(column) < size) {
     throw std::invalid_argument("a log's column is shorter than its table");
@@ -138,14 +139,14 @@ SEXP whole(SEXP column, R_xlen_t size) {
   return column;
 }
 
-// How long a column is made that has to hold `needed` values. (Four copies of a row where doubling has one, and a
-// quarter of the room that is not used: R has to fill it, so that it is memory.)
+// The new length of a column that must hold `needed` values. Growth by a quarter copies each row about four times, and
+// doubling about once. But only a quarter of the room is unused, and R has to fill it, so that it counts as memory.
 R_xlen_t grown(R_xlen_t length, R_xlen_t needed) {
   return std::max<R_xlen_t>({length < 4096 ? 2 * length : length + length / 4, needed, 16});
 }
 
-// The column itself where nobody else holds it and there is room for `count` more rows; else a copy
-// of its first `size` values.
+// The column itself if it is not shared and has room for `count` more rows. Otherwise a copy of its first `size`
+// values.
 SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
   const SEXPTYPE type = type_of(column);
   const R_xlen_t length = Rf_xlength(column), needed = size + count;
@@ -156,14 +157,14 @@ SEXP writable(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
   return copy;
 }
 
-// In place of a column that holds nothing: `size` values NA, and room for `count` more rows.
+// Replaces a column that is not stored: `size` values NA, and room for `count` more rows.
 SEXP filled_out(SEXP column, R_xlen_t size, R_xlen_t count, Protection& keep) {
   const SEXP out = keep(Rf_allocVector(type_of(column), grown(size, size + count)));
   fill_na(out, 0);
   return out;
 }
 
-// One column of a table, with room for the rows that come.
+// One column of a table, with room for the new rows.
 class ColumnChange {
  public:
   ColumnChange(SEXP table, SEXP name, R_xlen_t size, R_xlen_t count, Blanks& blanks, Protection& keep)
@@ -219,7 +220,7 @@ class ColumnChange {
   bool blank_;
 };
 
-// What table_change() in R describes.
+// A change in the form that table_change() in R returns.
 class TableChange {
  public:
   TableChange(SEXP table, SEXP append, SEXP cells, Protection& keep)
@@ -256,7 +257,7 @@ class TableChange {
   }
   ColumnChange& find(SEXP name, R_xlen_t size, R_xlen_t count) {
     for (std::size_t k = 0; k < names_.size(); ++k) {
-      if (names_[k] == name) return columns_[k];  // R keeps one copy of each name
+      if (names_[k] == name) return columns_[k];  // R stores each name once
     }
     return add(name, size, count);
   }
@@ -269,8 +270,7 @@ class TableChange {
   SEXP size_;
 };
 
-// Changes of tables and new values of fields, prepared: make() gives them all, and nothing in it
-// fails.
+// Prepared changes of tables and new values of fields. make() applies them all; nothing in it can fail.
 class PreparedChange {
  public:
   explicit PreparedChange(SEXP owner) : owner_(owner) { tables_.reserve(2); }
@@ -283,7 +283,7 @@ class PreparedChange {
       fields_.emplace_back(Rf_installChar(STRING_ELT(names, k)), VECTOR_ELT(list, k));
     }
   }
-  // `held`: the core's object with which the log is in step afterwards, or null.
+  // `held`: the core's object that agrees with the log afterwards, or null.
   void make(HeldBandit* held) const {
     for (const TableChange& change : tables_) change.write();
     for (const auto& field : fields_) Rf_defineVar(field.first, field.second, owner_);
@@ -299,10 +299,9 @@ class PreparedChange {
 
 }  // namespace
 
-// Makes `changes` of tables and gives `fields` of the environment `owner` new values. `durable`: NULL,
-// or a function that writes the change down elsewhere when everything is prepared, keeps nothing of
-// the tables, and returns further fields; if it fails nothing has changed. From its return on nothing
-// fails and no interrupt comes in.
+// Applies `changes` to tables and assigns `fields` in the environment `owner`. `durable`: NULL, or a function that
+// stores the change elsewhere once everything is prepared. It must not keep references to the tables, and returns
+// further fields. If it fails, nothing has changed. After it returns nothing can fail and no interrupt is admitted.
 // [[Rcpp::export(rng = false)]]
 void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner,
                     const Rcpp::List& fields, SEXP durable) {
@@ -313,13 +312,13 @@ void cpp_log_commit(const Rcpp::List& changes, const Rcpp::Environment& owner,
   change.make(nullptr);
 }
 
-// ---- what the core's object knows, as the log's rows ------------------------------------------------
+// ---- the core's state as rows of the log ------------------------------------------------------------
 
 namespace {
 
 constexpr int kMostOutcomes = 1000;
 
-// Columns of one length, by name, and what else is beside them.
+// Named columns of one length, and further elements.
 class Columns {
  public:
   Columns(R_xlen_t rows, R_xlen_t most, Protection& keep)
@@ -352,12 +351,12 @@ std::string with_number(const char* name, gpb::Index number) {
   return name + std::to_string(number);
 }
 
-// Where the log has the values of an outcome (0-based).
+// The log's column for values of an outcome (0-based).
 std::string value_column(gpb::Index outcome) {
   return outcome == 0 ? "reward" : with_number("y", outcome + 1);
 }
 
-// How many inputs of a point the log has: none where numbers say it all, and not the arm's number.
+// The number of a point's inputs in the log: none for points in a table, and never the arm's number.
 gpb::Index logged_inputs(const gpb::Point& point) {
   if (point.kind == gpb::Point::Kind::tabled) return 0;
   return point.x.size() - (point.kind == gpb::Point::Kind::numbered ? 1 : 0);
@@ -368,8 +367,8 @@ int phase_in_log(const Query& q) {
   return q.phase > 0 ? q.phase : NA_INTEGER;
 }
 
-// The log's columns of the `n` queries from `first` on, whose rewards and constraint values are still to come.
-// `rows` has room for them by the columns' names: Columns, or TableRows.
+// Fills the log's columns for `n` queries from `first` on, without rewards and constraint values. `rows` has room for
+// them, by the columns' names: Columns, or TableRows.
 template <class Rows>
 void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Rows& rows) {
   const gpb::Index inputs = n > 0 ? logged_inputs(first->point) : 0;
@@ -402,7 +401,7 @@ void fill_queries(const gpb::Bandit& bandit, const Query* first, R_xlen_t n, Row
   }
 }
 
-// How many queries, or events, the core's object has after the log's first `from`.
+// The number of queries, or events, of the core's object after the log's first `from`.
 R_xlen_t beyond(std::size_t size, R_xlen_t from) {
   const R_xlen_t n = static_cast<R_xlen_t>(size) - from;
   if (n < 0) throw std::invalid_argument("the log is ahead of the bandit");
@@ -419,8 +418,8 @@ SEXP queries_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   return columns.list();
 }
 
-// What could be played at an event, as the log writes it; NA for everything, or where it is no
-// query.
+// The options at an event in the log's notation (arms that could be played, fixed inputs). NA for no restriction, and
+// for events that are no query.
 SEXP offer_at(const Event& event, const gpb::Bandit& bandit) {
   if (event.kind != EventKind::query && event.kind != EventKind::given) return NA_STRING;
   const gpb::Context& context = bandit.state().query(event.id).context;
@@ -428,7 +427,7 @@ SEXP offer_at(const Event& event, const gpb::Bandit& bandit) {
   return Rf_mkChar(gpb::offer_text(context).c_str());
 }
 
-// The events that the log does not have yet, of which it has `had`.
+// The events that are not yet in the log, which contains `had` events.
 struct NewEvents {
   NewEvents(const gpb::Bandit& bandit, R_xlen_t had) {
     had -= static_cast<R_xlen_t>(bandit.first_event());
@@ -440,7 +439,7 @@ struct NewEvents {
   R_xlen_t count;
 };
 
-// The log's columns of them; see fill_queries().
+// Fills the log's columns for them; see fill_queries().
 template <class Rows>
 void fill_events(const gpb::Bandit& bandit, const NewEvents& events, Rows& rows) {
   int* const kind = rows.integers("kind");
@@ -473,7 +472,7 @@ int status_after(const Event& event, const gpb::Bandit& bandit) {
   return event.id > 0 ? static_cast<int>(bandit.state().query(event.id).whole_status()) : NA_INTEGER;
 }
 
-// Events from this one (0-based) on; `status`: what has become of their queries.
+// Events from this one (0-based) on; `status`: the status of their queries.
 SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   const NewEvents events(bandit, from);
   const R_xlen_t n = events.count;
@@ -493,7 +492,7 @@ SEXP events_from(const gpb::Bandit& bandit, R_xlen_t from, Protection& keep) {
   return columns.list();
 }
 
-// Events that change what is known of a query.
+// Does an event of this kind change the data of a query?
 bool records(int kind) {
   switch (static_cast<EventKind>(kind)) {
     case EventKind::reward:
@@ -505,7 +504,7 @@ bool records(int kind) {
   }
 }
 
-// Some values of a column, `rows` from `from` on.
+// Some values of a column: `rows`, counted from `from`.
 SEXP picked(SEXP column, R_xlen_t from, const std::vector<R_xlen_t>& rows) {
   const SEXP out = Rf_allocVector(static_cast<SEXPTYPE>(TYPEOF(column)),
                                   static_cast<R_xlen_t>(rows.size()));
@@ -515,7 +514,7 @@ SEXP picked(SEXP column, R_xlen_t from, const std::vector<R_xlen_t>& rows) {
   return out;
 }
 
-// What events tell of queries, as table_change() in R takes it.
+// Changes of queries by events, in the form for table_change() in R.
 SEXP reported_cells(SEXP events, Protection& keep) {
   const SEXP kind = element(events, "kind"), id = element(events, "id"),
              reward = element(events, "reward"), status = element(events, "status"),
@@ -557,9 +556,9 @@ SEXP reported_cells(SEXP events, Protection& keep) {
   return out.list();
 }
 
-// Rows that go straight into a table's columns: no list of them is made first. The columns are made ready in the
-// beginning; until write() the table is as it was, as values beyond its size are none. First the new rows, then
-// settle(), then columns as a whole, then prepare() and write().
+// Writes rows directly into a table's columns, without intermediate lists. The columns are prepared first. Until
+// write() the table is unchanged, because values beyond its size are ignored. The order of calls: new rows, settle(),
+// whole columns, prepare(), write().
 class TableRows {
  public:
   TableRows(SEXP table, R_xlen_t count, Protection& keep)
@@ -570,7 +569,7 @@ class TableRows {
     for (R_xlen_t k = 0; k < Rf_xlength(names); ++k) add(Rf_installChar(STRING_ELT(names, k)));
     new_size_ = keep(Rf_ScalarInteger(static_cast<int>(size_ + count)));
   }
-  // Where the new rows of a column begin.
+  // The beginning of a column's new rows.
   int* integers(const char* name) {
     const auto rows = new_rows(name, INTSXP);
     return INTEGER(rows.first) + rows.second;
@@ -580,7 +579,7 @@ class TableRows {
     return REAL(rows.first) + rows.second;
   }
   std::pair<SEXP, R_xlen_t> texts(const char* name) { return new_rows(name, STRSXP); }
-  // Every column must have got its new rows; of those that held nothing some do now.
+  // Called when every column has its new rows. Columns that were not stored are created if they have values now.
   void settle() {
     if (count_ > 0 && filled_ != columns_.size()) throw std::invalid_argument("a log's rows of two lengths");
     for (Column& one : columns_) {
@@ -590,7 +589,7 @@ class TableRows {
       copy_values(rows, 0, one.values, size_, count_);
     }
   }
-  // A whole column, new rows too, to write into.
+  // A whole column for writing, including new rows.
   SEXP column(const char* name, int type) {
     Column& one = count_ > 0 ? find(name) : loaded(Rf_install(name));
     if (one.blank) fill(one);
@@ -607,7 +606,7 @@ class TableRows {
   }
 
  private:
-  // `blank`: the column holds nothing, `values` are its new rows alone.
+  // `blank`: the column is not stored, and `values` has only its new rows.
   struct Column {
     SEXP name, values;
     bool is_new, blank;
@@ -636,7 +635,7 @@ class TableRows {
     if (TYPEOF(column.values) == type) return column.values;
     throw std::invalid_argument("a log has a column of an unknown type");
   }
-  // (They are asked for in nearly the order in which they stand.)
+  // Columns are requested in nearly the order in which they are stored.
   Column& find(const char* name) {
     for (std::size_t k = 0; k < columns_.size(); ++k) {
       if (next_ >= columns_.size()) next_ = 0;
@@ -645,7 +644,7 @@ class TableRows {
     }
     throw std::invalid_argument(std::string("a log has no ") + name);
   }
-  // A vector, and where in it the new rows of a column begin.
+  // A vector, and the position in it at which the new rows of a column begin.
   std::pair<SEXP, R_xlen_t> new_rows(const char* name, int type) {
     ++filled_;
     const Column& one = find(name);
@@ -661,7 +660,7 @@ class TableRows {
   SEXP new_size_ = R_NilValue;
 };
 
-// What events tell of queries, beside these: reported_cells() without a list. Made ready first, then written.
+// Changes of queries by events, as in reported_cells() but without a list. Prepared first, then written.
 class ReportRows {
  public:
   ReportRows(const gpb::Bandit& bandit, const NewEvents& events, TableRows& queries)
@@ -704,7 +703,7 @@ class ReportRows {
   std::vector<double*> values_, g_;
 };
 
-// See cpp_log_follow(). The lists of new queries and events are made only for who reads them.
+// See cpp_log_follow(). The lists of new queries and events are made only if they are used.
 SEXP follow(BanditHandle& bandit, SEXP owner, SEXP fields, SEXP durable, bool in_step, bool wanted) {
   Protection keep;
   const SEXP queries = binding(owner, Rf_install("queries")), events = binding(owner, Rf_install("events"));
@@ -734,7 +733,7 @@ SEXP follow(BanditHandle& bandit, SEXP owner, SEXP fields, SEXP durable, bool in
 
 }  // namespace
 
-// What events (columns as those of cpp_bandit_log()) tell of queries.
+// Changes of queries by events (columns as those of cpp_bandit_log()).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_reported_cells(SEXP events) {
   const auto check = [&](const char* name, int type) {
@@ -747,7 +746,7 @@ SEXP cpp_reported_cells(SEXP events) {
   return reported_cells(events, keep);
 }
 
-// What the log does not have yet: rows of its queries and events from these numbers (0-based) on.
+// Rows that are not yet in the log: queries and events from these numbers (0-based) on.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_log(SEXP handle, int from_query, int from_event) {
   BanditHandle bandit(handle);
@@ -758,9 +757,9 @@ SEXP cpp_bandit_log(SEXP handle, int from_query, int from_event) {
   return out.list();
 }
 
-// The log of `owner` gets what the core's object knows and it does not, and `fields` new values; returned are the new
-// events where they are `wanted`. `durable`: as in cpp_log_commit(), a function of the new queries and
-// events. Where `in_step` is false the object stays out of step.
+// Adds the core's new queries and events to the log of `owner`, and assigns `fields`. Returns the new events if they
+// are `wanted`. `durable`: as in cpp_log_commit(), a function of the new queries and events. If `in_step` is false the
+// object remains out of step.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_step, bool wanted) {
   BanditHandle bandit(handle);
@@ -770,7 +769,7 @@ SEXP cpp_log_follow(SEXP handle, SEXP owner, SEXP fields, SEXP durable, bool in_
 
 namespace {
 
-// The columns of a table of queries that have inputs, null for one that holds nothing; `ids` must be rows of it.
+// The columns of a table of queries that have inputs, null for one that is not stored; `ids` must be rows of it.
 std::vector<const double*> input_columns(SEXP queries, const Rcpp::IntegerVector& ids) {
   const SEXP names = binding(queries, Rf_install(".columns"));
   const R_xlen_t size = size_of(queries);
@@ -793,8 +792,7 @@ std::vector<const double*> input_columns(SEXP queries, const Rcpp::IntegerVector
 
 }  // namespace
 
-// The inputs of some queries (1-based) in a table of them, a row each; no columns where the log has
-// none.
+// The inputs of some queries (1-based) in a table of queries, a row each; no columns if the log has no inputs.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& ids) {
   const std::vector<const double*> columns = input_columns(queries, ids);
@@ -806,22 +804,26 @@ Rcpp::NumericMatrix cpp_logged_inputs(SEXP queries, const Rcpp::IntegerVector& i
   return out;
 }
 
-// ---- asking and telling: checked, done and written into the log in one call ---------------------
+// ---- asking and reporting: checked, executed and logged in one call -----------------------------
 
 namespace {
 
 SEXP frame_of(SEXP owner) { return Rf_isS4(owner) ? Rf_getAttrib(owner, Rf_install(".xData")) : owner; }
 
-// The log follows a change at once; one that is kept elsewhere, too, follows when R has written it down there
-// (sync_log()).
-void follow_in_memory(SEXP handle, SEXP frame) {
+// Is the log in memory only? (If it is also stored elsewhere, it is updated after R has written the change there, see
+// sync_log().)
+bool is_in_memory(SEXP frame) {
   const SEXP journal = gpb::bound_value(frame, Rf_install("journal"));
-  if (journal != R_UnboundValue && !Rf_isNull(journal)) return;
-  BanditHandle bandit(handle);
-  follow(bandit, frame, R_NilValue, R_NilValue, true, false);
+  return journal == R_UnboundValue || Rf_isNull(journal);
 }
 
-// Settings by which something may come before a query: points of a design, a refit, a map of outputs.
+void follow_in_memory(SEXP handle, SEXP frame, SEXP fields) {
+  if (!is_in_memory(frame)) return;
+  BanditHandle bandit(handle);
+  follow(bandit, frame, fields, R_NilValue, true, false);
+}
+
+// Are there settings that may require an action before a query: design points, a refit, an outcome transform?
 bool has_preludes(SEXP config) {
   for (const char* name : {"refit", "outputs", "design"}) {
     if (!Rf_isNull(element(config, name))) return true;
@@ -833,7 +835,7 @@ bool has_preludes(SEXP config) {
   return false;
 }
 
-// What observe() takes as R gives it.
+// The arguments of observe() in the form from R.
 struct RewardsFromR {
   SEXP id, reward, constraints, time, reported;
   R_xlen_t size() const { return Rf_xlength(id); }
@@ -843,7 +845,7 @@ struct RewardsFromR {
 
 bool is_plain(SEXP x) { return (TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP) && !Rf_isObject(x); }
 
-// NULL, or a variance for each reward, NA where it is the bandit's.
+// NULL, or a variance for each reward, NA for the bandit's noise variance.
 bool are_noise_variances(SEXP x, R_xlen_t count) {
   if (Rf_isNull(x)) return true;
   if (TYPEOF(x) != REALSXP || Rf_isObject(x) || Rf_xlength(x) != count) return false;
@@ -851,7 +853,8 @@ bool are_noise_variances(SEXP x, R_xlen_t count) {
                      [](double one) { return R_IsNA(one) || (one > 0.0 && one <= gpb::kLargest); });
 }
 
-// Is the model given, neither fitted nor scaled, and some rewards so far from its prior mean as to say so?
+// For a given model that is neither fitted nor scaled: is a reward so far from the prior mean that R should give a
+// warning?
 bool surprises(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& rewards, double before, double reach) {
   if (!Rf_isNull(element(config, "refit")) || !Rf_isNull(element(config, "outputs"))) return false;
   const SEXP mean = element(config, "mean"), noise_var = element(config, "noise_var");
@@ -865,8 +868,8 @@ bool surprises(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& rewar
   return false;
 }
 
-// Are these rewards of distinct queries that await them, in the order of their ids, with nothing amiss and nothing
-// that R has to work out? `before`: what the log's numbers lack to the ids.
+// Are these valid rewards of distinct queries that await them, in the order of their ids, so that R has nothing to do?
+// `before`: the difference between the log's numbers and the ids.
 bool in_order(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& rewards, double before, double reach) {
   const R_xlen_t count = rewards.size();
   if (!is_plain(rewards.id) || !is_plain(rewards.reward)) return false;
@@ -889,7 +892,7 @@ bool in_order(SEXP config, const gpb::Bandit& bandit, const RewardsFromR& reward
 }
 
 void record(SEXP handle, const RewardsFromR& rewards, double before) {
-  const bool alone = TYPEOF(rewards.reported) == REALSXP;  // noise variances
+  const bool alone = TYPEOF(rewards.reported) == REALSXP;  // noise variances only
   std::optional<ReportFromR> beside;
   if (!Rf_isNull(rewards.reported) && !alone) beside.emplace(rewards.reported, rewards.size());
   std::optional<Eigen::MatrixXd> g;
@@ -906,40 +909,70 @@ void record(SEXP handle, const RewardsFromR& rewards, double before) {
 
 }  // namespace
 
-// Plays one query after the other, one per context; their rows in the log. `at_once`: nothing has been done before;
-// FALSE where R may have to do something, make the object whole, say, or a refit. Else NULL where it is not whole; the
-// words of an error (a handler of errors would take as long as all else).
-// [[Rcpp::export(rng = false)]]
-SEXP cpp_bandit_suggest(SEXP owner, const Rcpp::List& contexts, double time, bool at_once) {
-  const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
-  if (at_once && (!is_ready(handle) || has_preludes(binding(frame, Rf_install("config"))))) {
-    return Rf_ScalarLogical(FALSE);
-  }
-  if (!is_ready(handle)) return R_NilValue;
-  const auto asked = gpb::contexts_from_list(contexts);
-  const Rcpp::Shield<SEXP> rows(Rf_allocVector(INTSXP, static_cast<R_xlen_t>(asked.size())));
-  try {
-    {
-      gpb::RRng rng;
-      BanditDelta bandit(handle);
-      bandit->set_clock(time);
-      for (std::size_t k = 0; k < asked.size(); ++k) {
-        INTEGER(rows)[k] = static_cast<int>(bandit->commit(bandit->propose(asked[k], rng)));
-        if (k % 64 == 63) gpb::check_interrupt();
-      }
-    }
-    follow_in_memory(handle, frame);
-  } catch (const std::exception& e) {
-    return Rf_mkString(e.what());
-  }
-  return rows;
+namespace {
+
+// The contexts of queries. If R gives none: `n` queries without contexts.
+std::vector<gpb::Context> contexts_from(SEXP contexts, SEXP n) {
+  if (!Rf_isNull(contexts)) return gpb::contexts_from_list(Rcpp::List(contexts));
+  return std::vector<gpb::Context>(static_cast<std::size_t>(Rf_asReal(n)));
 }
 
-// Rewards of queries: TRUE. `reach`: of rewards as users give them, how many prior standard deviations from the prior
-// mean they may lie without a word; FALSE where there is more to them than the core can judge: nothing has happened
-// then. NA: R has checked all, and `id` are rows of the log. `reported`: what stands beside the rewards, columns as in
-// the
-// log; or noise variances alone; or NULL. Else as cpp_bandit_suggest().
+// Can the core make the queries at once: is there nothing that must precede them, or that only R can compute?
+bool is_plain_request(SEXP frame, SEXP handle, SEXP contexts, SEXP time) {
+  if (!is_ready(handle) || !Rf_isNull(time)) return false;
+  const SEXP config = binding(frame, Rf_install("config"));
+  if (has_preludes(config)) return false;
+  if (Rf_isNull(contexts) && Rf_xlength(element(config, "context_names")) > 0) return false;
+  const BanditHandle bandit(handle);
+  return !bandit->state().pending().by_clock();
+}
+
+void ask(SEXP handle, const std::vector<gpb::Context>& contexts, double time, int* rows) {
+  gpb::RRng rng;
+  BanditDelta bandit(handle);
+  bandit->set_clock(time);
+  for (std::size_t k = 0; k < contexts.size(); ++k) {
+    rows[k] = static_cast<int>(bandit->commit(bandit->propose(contexts[k], rng)));
+    if (k % 64 == 63) gpb::check_interrupt();
+  }
+}
+
+SEXP shown(SEXP frame, const Rcpp::IntegerVector& rows);
+
+}  // namespace
+
+// Plays queries, one after the other; returns them as a data.frame. If R must format them, or must write the log first,
+// their rows in the log are returned. `n`: the number of queries; NULL if R has made all checks. `with_refit`: NULL, or
+// new `settings` that take effect before, and `fields` of the log that change with them. Other values:
+// * FALSE: R may have to act first, for example rebuild the object or refit.
+// * NULL: the object is not usable.
+// * A string: the message of an error (an error handler in R would take as long as everything else).
+// * "refit" and a string: the message of an error about the new settings; nothing has changed.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_bandit_suggest(SEXP owner, SEXP n, SEXP contexts, SEXP time, SEXP with_refit) {
+  const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
+  if (!Rf_isNull(n) && !is_plain_request(frame, handle, contexts, time)) return Rf_ScalarLogical(FALSE);
+  if (!is_ready(handle)) return R_NilValue;
+  const auto asked = contexts_from(contexts, n);
+  const Rcpp::IntegerVector rows(Rf_allocVector(INTSXP, static_cast<R_xlen_t>(asked.size())));
+  bool refitted = Rf_isNull(with_refit);
+  try {
+    if (!refitted) refit(handle, Rcpp::List(element(with_refit, "settings")));
+    refitted = true;
+    ask(handle, asked, Rf_isNull(time) ? gpb::kNaN : Rf_asReal(time), INTEGER(rows));
+    follow_in_memory(handle, frame, element(with_refit, "fields"));
+  } catch (const std::exception& e) {
+    return refitted ? Rf_mkString(e.what()) : Rcpp::wrap(std::vector<std::string>{"refit", e.what()});
+  }
+  return shown(frame, rows);
+}
+
+// Records rewards of queries; returns TRUE.
+// * `reach`: the largest distance from the prior mean without a warning, in prior standard deviations. FALSE is
+//   returned, without any change, if the core cannot check the rewards. If it is NA, R has checked them and `id` are
+//   rows of the log.
+// * `reported`: data other than rewards, with columns as in the log; or noise variances only; or NULL.
+// For other values see cpp_bandit_suggest().
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP time, SEXP reported, double reach) {
   const SEXP frame = frame_of(owner), handle = binding(frame, Rf_install("handle"));
@@ -955,14 +988,14 @@ SEXP cpp_bandit_observe(SEXP owner, SEXP id, SEXP reward, SEXP constraints, SEXP
   }
   try {
     record(handle, rewards, before);
-    follow_in_memory(handle, frame);
+    follow_in_memory(handle, frame, R_NilValue);
   } catch (const std::exception& e) {
     return Rf_mkString(e.what());
   }
   return Rf_ScalarLogical(TRUE);
 }
 
-// ---- queries as people see them -----------------------------------------------------------------
+// ---- queries as data frames ---------------------------------------------------------------------
 
 SEXP cpp_frame(SEXP columns);  // export_model.cpp
 
@@ -993,7 +1026,7 @@ class QueryFrame {
   QueryFrame(SEXP queries, const Rcpp::IntegerVector& rows, R_xlen_t columns, Protection& keep)
       : queries_(queries), rows_(rows), columns_(rows.size(), columns, keep) {}
   void ids() { std::copy(rows_.begin(), rows_.end(), columns_.integers("id")); }
-  // A column of whole numbers, counted from 1.
+  // A column of integers, counted from 1.
   std::vector<R_xlen_t> numbers(const char* name) const {
     const SEXP column = binding(queries_, Rf_install(name));
     if (TYPEOF(column) != INTSXP) throw std::invalid_argument("a log has a column of an unknown type");
@@ -1034,8 +1067,9 @@ class QueryFrame {
 
 }  // namespace
 
-// Some queries (rows of the log) of arms, or of a box whose inputs are the kernel's, as a data.frame; NULL where R
-// knows how to show them: other points, and where rounds are forgotten, so that the log's numbers are not the ids.
+// Some queries (rows of the log) as a data.frame, if they are arms or points of a box whose inputs are the kernel's.
+// NULL if R has to make it: for other points, and if rounds were dropped from the log, so that its numbers differ from
+// the ids.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_query_frame(SEXP owner, const Rcpp::IntegerVector& rows) {
   const SEXP frame = frame_of(owner), queries = binding(frame, Rf_install("queries"));
@@ -1069,18 +1103,29 @@ SEXP cpp_query_frame(SEXP owner, const Rcpp::IntegerVector& rows) {
   return cpp_frame(out.list());
 }
 
-// ---- objects that come from outside -------------------------------------------------------------
-// An R object from a file or from another process brings an environment in which anything may stand:
-// these look at it without R evaluating it.
+namespace {
+
+// The data.frame, or the rows if R must format them: see cpp_bandit_suggest().
+SEXP shown(SEXP frame, const Rcpp::IntegerVector& rows) {
+  if (!is_in_memory(frame)) return rows;
+  const SEXP made = cpp_query_frame(frame, rows);
+  return Rf_isNull(made) ? static_cast<SEXP>(rows) : made;
+}
+
+}  // namespace
+
+// ---- untrusted objects --------------------------------------------------------------------------
+// An R object from a file or another process has an environment that may contain anything. These functions inspect it
+// without evaluation by R.
 
 namespace {
 
-// Pointers do not survive a file: no other process can say that an environment is ours.
+// Pointers do not survive a file, so no other process can mark an environment as trusted.
 const char kThisProcess = 0;
 
 SEXP mark() { return Rf_install("gpbandits.process"); }
 
-// What stands where data should be and runs as soon as R looks at it; an empty string if nothing does.
+// Describes a value that is not data and that R would run when it reads it; an empty string if there is none.
 std::string invalid_value(SEXP x, int depth);
 
 std::string invalid_item(SEXP list, int depth) {
@@ -1106,9 +1151,9 @@ std::string invalid_value(SEXP x, int depth) {
     case INTSXP:
     case REALSXP:
     case STRSXP: break;
-    default: return "";  // functions are code anyway
+    default: return "";  // functions are code in any case
   }
-  // (Evaluates to itself.)
+  // This expression evaluates to itself.
   const Rcpp::Shield<SEXP> call(Rf_lang2(Rf_install("attributes"), x));
   const Rcpp::Shield<SEXP> attributes(Rcpp::Rcpp_fast_eval(call, R_BaseEnv));
   if (TYPEOF(attributes) != VECSXP) return "";
@@ -1117,7 +1162,7 @@ std::string invalid_value(SEXP x, int depth) {
 
 }  // namespace
 
-// Has this environment been looked through in this process, or made here?
+// Was this environment checked in this process, or made here?
 // [[Rcpp::export(rng = false)]]
 bool cpp_is_trusted(SEXP frame) {
   if (TYPEOF(frame) != ENVSXP) return false;
@@ -1125,7 +1170,7 @@ bool cpp_is_trusted(SEXP frame) {
   return TYPEOF(found) == EXTPTRSXP && R_ExternalPtrAddr(found) == &kThisProcess;
 }
 
-// What stands under this name in the environment of an object of ours; NULL where R has to look.
+// The value of this name in the environment of a trusted object; NULL if R has to check.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_member(SEXP object, SEXP name) {
   if (TYPEOF(name) != STRSXP || Rf_xlength(name) != 1) return R_NilValue;
@@ -1143,7 +1188,7 @@ void cpp_make_ours(SEXP frame) {
   Rf_setAttrib(frame, mark(), pointer);
 }
 
-// What of these names in an environment is no plain value, in words; an empty string if all are.
+// Describes the first of these variables of an environment that is not a plain value; an empty string if there is none.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_invalid_in_frame(const Rcpp::Environment& frame, const Rcpp::CharacterVector& names) {
   for (R_xlen_t k = 0; k < names.size(); ++k) {

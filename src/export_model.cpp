@@ -1,10 +1,12 @@
-// What R calls of kernels, regressions and designs, and how what it gives reaches the core: vectors and matrices,
-// settings, the minimiser.
+// R's entry points for kernels, regressions and designs; conversion of R's vectors, matrices and settings for the core;
+// the minimiser. Uses the core and the adapters r_*.
 #include "base/local_search_by_values.h"
 #include "base/golden_points.h"
 #include "base/stream_random.h"
+#include "bandit/known_readings.h"
 #include "events/changes.h"
 #include "fitting/average.h"
+#include "fitting/fit_plan.h"
 #include "fitting/latent_evidence.h"
 #include "fitting/varying_noise.h"
 #include "gpbandits_types.h"
@@ -12,6 +14,7 @@
 #include "kernels/pivoted_cholesky.h"
 #include "linalg/decompositions.h"
 #include "r_bandit.h"
+#include "r_evidence.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_lbfgsb.h"
@@ -40,7 +43,7 @@
 
 // ---- kernels ------------------------------------------------------------------------------------
 
-// `kernel` is always a list made by resolve_kernel(); points are rows.
+// `kernel` is a list made by resolve_kernel(); points are rows.
 
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_kernel_gram(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
@@ -55,8 +58,8 @@ Eigen::MatrixXd cpp_kernel_gram_symmetric(const Rcpp::List& kernel, const Eigen:
 
 // ---- factors ------------------------------------------------------------------------------------
 
-// A factor F with F F' = K over the rows of x, up to `tolerance` times the largest
-// variance in every diagonal entry. `kernel` is a list made by resolve_kernel().
+// A factor F with F F' = K over the rows of x. Each diagonal entry has an error of at most `tolerance` times the
+// largest variance. `kernel` is a list made by resolve_kernel().
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                                   double tolerance) {
@@ -68,16 +71,16 @@ Eigen::MatrixXd cpp_kernel_factor(const Rcpp::List& kernel, const Eigen::MatrixX
 }
 
 // ---- regression ---------------------------------------------------------------------------------
-// What R's gp_regression calls. The R object holds the data; the pointer made
-// here is a cache that R rebuilds when it is lost.
+// For R's gp_regression. The R object contains the data; the pointer made here is a cache that R rebuilds if it is
+// lost.
 
 namespace {
 
 using gpb::Regression;
 
-// Entries of V = L^-1 K(played, X) kept for the next time: 32 MB.
+// Entries of V = L^-1 K(played, X) that are kept for the next call: 32 MB.
 constexpr double kCacheEntries = 4e6;
-constexpr gpb::Index kRowsPerCheck = 512;  // between two looks for an interrupt
+constexpr gpb::Index kRowsPerCheck = 512;  // between two checks for an interrupt
 
 bool same_points(const gpb::Points& a, const gpb::Points& b) {
   return a.rows() == b.rows() && a.cols() == b.cols() && a == b;
@@ -102,7 +105,7 @@ Rcpp::List mean_and_sd(const gpb::VectorXd& mean, const gpb::VectorXd& variance)
                             Rcpp::Named("sd") = gpb::roots(variance));
 }
 
-// Mean and variance, through the cache where it is small enough to keep.
+// Mean and variance, with the cache if it is small enough to be kept.
 void predict_cached(Regression& r, const gpb::Points& X, gpb::VectorXd& mean,
                     gpb::VectorXd& variance) {
   const double entries = static_cast<double>(X.rows()) * static_cast<double>(r.posterior.size());
@@ -128,7 +131,7 @@ RegressionPtr pointer_to(std::unique_ptr<Regression> made, SEXP kept) {
 
 }  // namespace
 
-// The pointer keeps the kernel's functions. noise_scale: each observation's noise over noise_var.
+// The pointer keeps the kernel's functions. noise_scale: each observation's noise variance over noise_var.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x,
                         const Eigen::VectorXd& y, const Eigen::VectorXd& noise_scale) {
@@ -147,14 +150,14 @@ SEXP cpp_regression_new(const Rcpp::List& kernel, double noise_var, const Eigen:
   return out;
 }
 
-// Observations held; -1 when the pointer did not survive (readRDS, another process).
+// The number of observations; -1 if the pointer did not survive (readRDS, another process).
 // [[Rcpp::export(rng = false)]]
 double cpp_regression_size(SEXP pointer) {
   if (TYPEOF(pointer) != EXTPTRSXP || R_ExternalPtrAddr(pointer) == nullptr) return -1.0;
   return static_cast<double>(RegressionPtr(pointer)->posterior.size());
 }
 
-// A copy that knows the first `size` observations only.
+// A copy with only the first `size` observations.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_regression_head(SEXP pointer, double size) {
   const RegressionPtr from(pointer);
@@ -191,7 +194,7 @@ Eigen::MatrixXd cpp_regression_covariance(SEXP pointer, const Eigen::MatrixXd& x
   return RegressionPtr(pointer)->posterior.covariance(x);
 }
 
-// Zero-mean prior: joint draws of f, one per column.
+// Joint draws of f with zero prior mean, one per column.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_regression_draw(SEXP pointer, const Eigen::MatrixXd& x, double count) {
   gpb::RRng rng;
@@ -207,12 +210,27 @@ Rcpp::List cpp_regression_evidence(SEXP pointer) {
 }
 
 // ---- hyperparameters ----------------------------------------------------------------------------
-// What R's gp_fit() calls.
+// For R's gp_fit().
 
 namespace {
 
 gpb::VectorXd numbers(const Rcpp::List& list, const char* name) {
   return Rcpp::as<gpb::VectorXd>(list[name]);
+}
+
+// A column per parameter.
+std::vector<gpb::ParameterPrior> priors_from(const Rcpp::List& list) {
+  const Eigen::MatrixXd priors = Rcpp::as<Eigen::MatrixXd>(list["priors"]);
+  std::vector<gpb::ParameterPrior> out;
+  for (Eigen::Index p = 0; p < priors.cols(); ++p) {
+    out.push_back({priors(0, p), priors(1, p), priors(2, p), priors(3, p), priors(4, p), priors(5, p)});
+  }
+  return out;
+}
+
+std::vector<gpb::Index> indices_from(SEXP x) {
+  const auto numbers = Rcpp::as<std::vector<int>>(x);
+  return {numbers.begin(), numbers.end()};
 }
 
 gpb::FitProblem problem_from_list(const Rcpp::List& list) {
@@ -222,17 +240,37 @@ gpb::FitProblem problem_from_list(const Rcpp::List& list) {
   problem.upper = numbers(list, "upper");
   problem.likely_lower = numbers(list, "likely_lower");
   problem.likely_upper = numbers(list, "likely_upper");
-  const Eigen::MatrixXd priors = Rcpp::as<Eigen::MatrixXd>(list["priors"]);  // a column per parameter
-  for (Eigen::Index p = 0; p < priors.cols(); ++p) {
-    problem.priors.push_back({priors(0, p), priors(1, p), priors(2, p), priors(3, p), priors(4, p), priors(5, p)});
-  }
-  for (int p : Rcpp::as<std::vector<int>>(list["scale"])) problem.scale.push_back(p);
+  problem.priors = priors_from(list);
+  problem.scale = indices_from(list["scale"]);
   problem.single_variance = Rcpp::as<bool>(list["single_variance"]);
   problem.starts = Rcpp::as<int>(list["starts"]);
   return problem;
 }
 
-// The same minimiser with a look for an interrupt before each evaluation.
+// From the list of fit_plan() in R.
+gpb::FitPlan plan_from_list(const Rcpp::List& list) {
+  gpb::FitPlan plan;
+  const auto units = Rcpp::as<std::vector<int>>(list["unit"]);
+  const Rcpp::List inputs = list["inputs"];
+  const Eigen::MatrixXd factors = Rcpp::as<Eigen::MatrixXd>(list["factors"]);
+  for (std::size_t p = 0; p < units.size(); ++p) {
+    const auto at = static_cast<Eigen::Index>(p);
+    plan.ranges.push_back({static_cast<gpb::ParameterRange::Unit>(units[p]),
+                           indices_from(inputs[static_cast<R_xlen_t>(p)]),
+                           {factors(0, at), factors(1, at), factors(2, at), factors(3, at)}});
+  }
+  plan.lower = numbers(list, "lower");
+  plan.upper = numbers(list, "upper");
+  for (const int flag : Rcpp::as<std::vector<int>>(list["at_most_one"])) plan.at_most_one.push_back(flag != 0);
+  plan.priors = priors_from(list);
+  plan.scale = indices_from(list["scale"]);
+  plan.single_variance = Rcpp::as<bool>(list["single_variance"]);
+  plan.fix_noise = Rcpp::as<bool>(list["fix_noise"]);
+  plan.starts = Rcpp::as<int>(list["starts"]);
+  return plan;
+}
+
+// The same minimiser with a check for an interrupt before each evaluation.
 gpb::BoxMinimizer interruptible(const gpb::BoxMinimizer& minimise) {
   return [minimise](gpb::VectorXd& x, const gpb::Objective& f) {
     return minimise(x, [&f](const gpb::VectorXd& at, gpb::VectorXd& gradient) {
@@ -242,19 +280,31 @@ gpb::BoxMinimizer interruptible(const gpb::BoxMinimizer& minimise) {
   };
 }
 
+gpb::Fit::Minimizers minimizers_of(int iterations) {
+  return [iterations](double tolerance) { return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance)); };
+}
+
 }  // namespace
 
-// own_noise: each observation's own noise variance, NA where there is none; no entries: nowhere.
+// Logarithms of the start, the bounds, and the range of other starts. `spread`: the mean square of the values minus
+// their mean.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_fit_ranges(const Rcpp::List& plan, const Eigen::VectorXd& start, const Eigen::MatrixXd& x,
+                          double spread, bool fix_noise) {
+  const gpb::FitProblem found = gpb::problem_of(plan_from_list(plan), start, x, spread, fix_noise);
+  using Rcpp::_;
+  return Rcpp::List::create(_["start"] = found.start, _["lower"] = found.lower, _["upper"] = found.upper,
+                            _["likely_lower"] = found.likely_lower, _["likely_upper"] = found.likely_upper);
+}
+
+// own_noise: the separate noise variance of each observation, NA for none; of length 0 if there are none.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
                    const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
                    int iterations) {
-  const auto minimizers = [iterations](double tolerance) {
-    return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
-  };
   const gpb::FitResult found =
       gpb::fit_parameters(*gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean,
-                          problem_from_list(problem), minimizers, iterations);
+                          problem_from_list(problem), minimizers_of(iterations), iterations);
   return Rcpp::List::create(
       Rcpp::Named("parameters") = found.parameters, Rcpp::Named("mean") = found.mean,
       Rcpp::Named("log_likelihood") = found.log_likelihood,
@@ -264,7 +314,7 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
 
 namespace {
 
-// What the mean of a bandit knows of rewards that are no Gaussian readings.
+// The observed rewards of a bandit whose likelihood is not Gaussian.
 gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
   const gpb::Observations::Pool pool = bandit.known().pool();
   gpb::LatentMeasurements out;
@@ -293,6 +343,8 @@ gpb::LatentMeasurements latent_measurements(const gpb::Bandit& bandit) {
   return out;
 }
 
+}  // namespace
+
 gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean) {
   BanditHandle bandit(handle);
   if (!bandit->known().likelihood()) throw std::invalid_argument("rewards are readings");
@@ -300,41 +352,19 @@ gpb::LatentEvidence latent_evidence(SEXP handle, const Rcpp::List& kernel, bool 
                              bandit->known().likelihood(), fit_mean);
 }
 
-}  // namespace
-
-// The parameters of the likelihood of a bandit's rewards that are fitted.
-// [[Rcpp::export(rng = false)]]
-Eigen::VectorXd cpp_latent_parameters(SEXP handle) {
-  BanditHandle bandit(handle);
-  return bandit->known().likelihood()->parameters();
-}
-
-// Laplace's log marginal likelihood of them and its gradient, by what `problem` of cpp_fit_latent() is about.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean,
-                               const Eigen::VectorXd& parameters) {
-  gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean);
-  evidence.factorise(parameters, true);
-  return Rcpp::List::create(Rcpp::Named("value") = evidence.value(), Rcpp::Named("gradient") = evidence.gradient());
-}
-
-// Its maximum: parameters of the kernel, the prior mean if it is fitted, those of the likelihood, and a nought.
+// The maximum of Laplace's log marginal likelihood: parameters of the kernel, the prior mean if it is fitted, the
+// parameters of the likelihood, and a zero.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_latent(SEXP handle, const Rcpp::List& kernel, bool fit_mean, const Rcpp::List& problem,
                           int iterations) {
   gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean);
-  const auto minimizers = [iterations](double tolerance) {
-    return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
-  };
-  gpb::Fit fit(evidence, problem_from_list(problem), minimizers, iterations);
+  gpb::Fit fit(evidence, problem_from_list(problem), minimizers_of(iterations), iterations);
   fit.explore();
   return Rcpp::List::create(Rcpp::Named("parameters") = fit.best().parameters,
                             Rcpp::Named("log_likelihood") = fit.best().log_likelihood,
                             Rcpp::Named("objective") = fit.best().objective,
                             Rcpp::Named("converged") = fit.best().converged);
 }
-
-namespace {
 
 gpb::VaryingEvidence varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
                                       const Rcpp::List& measurements, bool fit_mean) {
@@ -350,28 +380,12 @@ Rcpp::List varying_list(const gpb::VaryingNoise& found, double value) {
                             Rcpp::Named("likelihood") = found.likelihood, Rcpp::Named("value") = value);
 }
 
-}  // namespace
-
-// The penalised likelihood of varying noise at some parameters, and its gradient: see VaryingEvidence.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
-                                const Rcpp::List& measurements, bool fit_mean, const Eigen::VectorXd& parameters) {
-  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean);
-  evidence.factorise(parameters, true);
-  Rcpp::List out = varying_list(evidence.found(), evidence.value());
-  out["gradient"] = evidence.gradient();
-  return out;
-}
-
-// Its maximum from the start of `problem`.
+// The maximum of the penalised likelihood of heteroscedastic noise (VaryingEvidence), from the start of `problem`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
                            const Rcpp::List& measurements, bool fit_mean, const Rcpp::List& problem, int iterations) {
   gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean);
-  const auto minimizers = [iterations](double tolerance) {
-    return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
-  };
-  gpb::Fit fit(evidence, problem_from_list(problem), minimizers, iterations);
+  gpb::Fit fit(evidence, problem_from_list(problem), minimizers_of(iterations), iterations);
   fit.explore();
   const gpb::FitResult best = fit.best();
   evidence.factorise(best.parameters, false);
@@ -380,27 +394,16 @@ Rcpp::List cpp_fit_varying(const Rcpp::List& kernel, const Rcpp::List& noise_ker
   return out;
 }
 
-// What to average over: `kernel` (which of them, from 1), `parameters` (a column per model), `mean`, `weight`, and
-// `best`, the mode's parameters, mean and kernel. Rows of `starts`, a matrix per kernel, are points to climb from
-// besides; `unit`: flags of the parameters that lie between 0 and 1.
-// [[Rcpp::export(rng = false)]]
-Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
-                          const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
-                          int iterations, int models, const Rcpp::List& starts, const Eigen::VectorXd& unit,
-                          const Eigen::VectorXd& log_prior) {
-  const auto minimizers = [iterations](double tolerance) {
-    return interruptible(gpb::lbfgsb_minimizer(iterations, tolerance));
-  };
-  std::vector<gpb::AveragedKernel> averaged;
-  for (R_xlen_t k = 0; k < kernels.size(); ++k) {
-    averaged.push_back({gpb::kernel_from_list(kernels[k]), Rcpp::as<Eigen::MatrixXd>(starts[k]), log_prior[k]});
-  }
-  const gpb::ModelAverage found = gpb::average_models(
-      averaged, {x, y, own_noise}, fit_mean, {problem_from_list(problem), unit, models}, minimizers, iterations);
-  Eigen::MatrixXd parameters(unit.size(), static_cast<Eigen::Index>(found.models.size()));
-  Eigen::VectorXd mean(parameters.cols()), weight(parameters.cols());
-  Rcpp::IntegerVector kernel(static_cast<int>(parameters.cols()));
-  for (Eigen::Index k = 0; k < parameters.cols(); ++k) {
+namespace {
+
+// `kernel` (their numbers, from 1), `parameters` (a column per model), `mean`, `weight`; `best`: the mode's parameters,
+// mean and kernel.
+Rcpp::List average_to_list(const gpb::ModelAverage& found) {
+  const auto count = static_cast<Eigen::Index>(found.models.size());
+  Eigen::MatrixXd parameters(found.best.parameters.size(), count);
+  Eigen::VectorXd mean(count), weight(count);
+  Rcpp::IntegerVector kernel(static_cast<int>(count));
+  for (Eigen::Index k = 0; k < count; ++k) {
     const gpb::WeighedModel& one = found.models[static_cast<std::size_t>(k)];
     parameters.col(k) = one.parameters;
     mean[k] = one.mean;
@@ -412,9 +415,200 @@ Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, c
                             Rcpp::Named("best") = found.best.parameters,
                             Rcpp::Named("best_mean") = found.best.mean,
                             Rcpp::Named("best_kernel") = static_cast<int>(found.best_kernel) + 1,
+                            Rcpp::Named("log_likelihood") = found.best.log_likelihood,
                             Rcpp::Named("modes") = static_cast<double>(found.modes),
                             Rcpp::Named("effective") = found.effective,
                             Rcpp::Named("evaluations") = static_cast<double>(found.best.evaluations));
+}
+
+// Additional starts of one kernel's local searches: earlier models (`before`, a row each), and the middle of the likely
+// range with much noise and with almost none. The density has two modes if few measurements could be noise only, or a
+// rough function. (With many rewards a search is slow: a kernel with `goes_on` starts from the earlier models only.)
+Eigen::MatrixXd additional_starts(const gpb::FitProblem& problem, const Eigen::MatrixXd& before, bool goes_on,
+                               gpb::Index measurements, double spread) {
+  const Eigen::Index count = problem.start.size(), added = goes_on && measurements > 150 ? 0 : 2;
+  Eigen::MatrixXd out(added + before.rows(), count);
+  for (Eigen::Index p = 0; p < count; ++p) {
+    for (Eigen::Index k = 0; k < out.rows(); ++k) {
+      double at = 0.5 * (problem.likely_lower[p] + problem.likely_upper[p]);
+      if (k >= added) at = before(k - added, p);
+      else if (p == count - 1) at = std::log(spread * (k == 0 ? 0.7 : 1e-4));
+      out(k, p) = std::min(std::max(at, problem.lower[p]), problem.upper[p]);
+    }
+  }
+  return out;
+}
+
+// `average`: `count`, `unit` (flags of the parameters that lie between 0 and 1), and for each kernel `log_prior`,
+// `before` and `goes_on` (additional_starts()).
+gpb::ModelAverage average_of(const Rcpp::List& kernels, const gpb::Measurements& measurements, bool fit_mean,
+                             const gpb::FitProblem& problem, int iterations, const Rcpp::List& average,
+                             double spread) {
+  const Eigen::VectorXd log_prior = numbers(average, "log_prior");
+  const Rcpp::List before = average["before"];
+  const auto goes_on = Rcpp::as<std::vector<int>>(average["goes_on"]);
+  std::vector<gpb::AveragedKernel> averaged;
+  for (R_xlen_t k = 0; k < kernels.size(); ++k) {
+    averaged.push_back({gpb::kernel_from_list(kernels[k]),
+                        additional_starts(problem, Rcpp::as<Eigen::MatrixXd>(before[k]),
+                                       goes_on[static_cast<std::size_t>(k)] != 0, measurements.y.size(), spread),
+                        log_prior[k]});
+  }
+  return gpb::average_models(averaged, measurements, fit_mean,
+                             {problem, numbers(average, "unit"), Rcpp::as<int>(average["count"])},
+                             minimizers_of(iterations), iterations);
+}
+
+}  // namespace
+
+// See average_to_list() and average_of().
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_fit_models(const Rcpp::List& kernels, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
+                          const Eigen::VectorXd& own_noise, bool fit_mean, const Rcpp::List& problem,
+                          int iterations, const Rcpp::List& average, double spread) {
+  return average_to_list(average_of(kernels, {x, y, own_noise}, fit_mean, problem_from_list(problem), iterations,
+                                    average, spread));
+}
+
+// ---- refits -------------------------------------------------------------------------------------
+// Fits to what a bandit has observed, which R does not collect first.
+
+namespace {
+
+std::optional<gpb::OutcomeTransform> transform_from(SEXP map) {
+  if (Rf_isNull(map)) return std::nullopt;
+  return gpb::make_outcome_transform(gpb::RSettings(Rcpp::List(map)));
+}
+
+double number_of(const Rcpp::List& list, const char* name) { return Rcpp::as<double>(list[name]); }
+
+// The readings of a fit: values less the prior mean, which is one for all, one per arm, or (no entries) to be fitted:
+// then less their own, `centre`.
+struct RefitData {
+  gpb::Measurements measurements;
+  double centre = 0.0, spread = 0.0;
+  double log_slope = 0.0;
+  bool fits_mean = false;
+};
+
+RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& known, const Rcpp::List& plan,
+                     const Eigen::VectorXd& prior_mean) {
+  const auto n = static_cast<Eigen::Index>(known.id.size());
+  if (n < 2) throw std::invalid_argument("there are fewer than two observations");
+  RefitData out;
+  out.measurements.X =
+      gpb::points_of(bandit, known.id, Rcpp::as<int>(plan["columns"]), Rcpp::as<bool>(plan["numbered"]));
+  Eigen::VectorXd& y = out.measurements.y;
+  y.resize(n);
+  bool owned = false;
+  for (Eigen::Index i = 0; i < n; ++i) {
+    const auto k = static_cast<std::size_t>(i);
+    const double mean = prior_mean.size() == 0 ? 0.0
+                        : prior_mean.size() == 1 ? prior_mean[0]
+                                                 : prior_mean[bandit.state().query(known.id[k]).point.arm];
+    y[i] = known.value[k] - mean;
+    if (!(std::abs(y[i]) <= gpb::kLargest)) throw std::invalid_argument("a value is too large to be fitted");
+    owned = owned || !std::isnan(known.noise_var[k]);
+  }
+  if (owned) out.measurements.own_noise = Eigen::Map<const Eigen::VectorXd>(known.noise_var.data(), n);
+  out.fits_mean = prior_mean.size() == 0;
+  if (out.fits_mean) out.centre = gpb::exact_mean(n, [&](gpb::Index i) { return y[i]; });
+  out.spread = gpb::exact_mean(n, [&](gpb::Index i) { return (y[i] - out.centre) * (y[i] - out.centre); });
+  // (Variances are looked for from 1e-8 to 1e7 times this, and must be numbers that a kernel may have.)
+  if (out.spread != 0.0 && !(out.spread >= 1e8 / gpb::kLargest && out.spread <= gpb::kLargest / 1e7)) {
+    throw std::invalid_argument("the rewards' spread is too large, or too small, to be fitted");
+  }
+  out.log_slope = known.log_slope;
+  return out;
+}
+
+// A parameter that has not moved keeps its bits: exp(log(x)) need not be x.
+Eigen::VectorXd values_at(const Eigen::VectorXd& parameters, const gpb::FitProblem& problem,
+                          const Eigen::VectorXd& start) {
+  Eigen::VectorXd out(parameters.size());
+  for (Eigen::Index p = 0; p < out.size(); ++p) {
+    out[p] = parameters[p] == problem.start[p] ? start[p] : std::exp(parameters[p]);
+  }
+  return out;
+}
+
+bool is_finite(const gpb::FitResult& found) {
+  for (Eigen::Index p = 0; p < found.parameters.size(); ++p) {
+    if (!std::isfinite(found.parameters[p])) return false;
+  }
+  return std::isfinite(found.mean) && std::isfinite(found.objective);
+}
+
+// Are all noise variances the observations' own? The data say nothing of another.
+bool has_own_noise_only(const Eigen::VectorXd& own_noise) {
+  if (own_noise.size() == 0) return false;
+  for (Eigen::Index i = 0; i < own_noise.size(); ++i) {
+    if (std::isnan(own_noise[i])) return false;
+  }
+  return true;
+}
+
+Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp::List& asked) {
+  using Rcpp::_;
+  const Eigen::VectorXd start = numbers(asked, "start");
+  const int iterations = Rcpp::as<int>(plan["iterations"]);
+  if (gpb::is_constant(data.measurements.y, data.spread)) {
+    return Rcpp::List::create(_["values"] = start, _["mean"] = data.centre, _["constant"] = true);
+  }
+  gpb::FitPlan fit = plan_from_list(plan);
+  if (Rcpp::as<bool>(asked["local_searches"])) fit.starts = 1;
+  const gpb::FitProblem problem = gpb::problem_of(fit, start, data.measurements.X, data.spread,
+                                                  has_own_noise_only(data.measurements.own_noise));
+  gpb::Measurements measurements = data.measurements;
+  for (Eigen::Index i = 0; i < measurements.y.size(); ++i) measurements.y[i] -= data.centre;
+  const Rcpp::List kernels = plan["kernels"];
+  const SEXP average = gpb::element(asked, "average");
+  if (!Rf_isNull(average)) {
+    Rcpp::List out = average_to_list(average_of(kernels, measurements, data.fits_mean, problem, iterations,
+                                                Rcpp::List(average), data.spread));
+    out["centre"] = data.centre;
+    out["log_slope"] = data.log_slope;
+    return out;
+  }
+  const int kernel = Rcpp::as<int>(asked["kernel"]) - 1;
+  const gpb::FitResult found =
+      gpb::fit_parameters(*gpb::kernel_from_list(kernels[kernel]), measurements, data.fits_mean, problem,
+                          minimizers_of(iterations), iterations);
+  if (!is_finite(found)) throw std::runtime_error("the likelihood is not finite");
+  return Rcpp::List::create(_["values"] = values_at(found.parameters, problem, start),
+                            _["mean"] = data.centre + found.mean, _["log_likelihood"] = found.log_likelihood,
+                            _["log_slope"] = data.log_slope, _["constant"] = false);
+}
+
+}  // namespace
+
+// Fits an outcome's model to what is known of it. `plan`: refit_plan() in R; `asked`: from which parameters, under
+// which output transform. NULL where the core's object is not whole, FALSE where fewer rewards are known than asked
+// for.
+// [[Rcpp::export(rng = false)]]
+SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked) {
+  if (!is_ready(handle)) return R_NilValue;
+  const BanditHandle bandit(handle);
+  const Eigen::VectorXd start = numbers(asked, "start");
+  const gpb::KnownMeasurements known =
+      gpb::known_measurements_of(*bandit, Rcpp::as<int>(plan["outcome"]) - 1, transform_from(gpb::element(asked, "map")),
+                             start[start.size() - 1]);
+  if (!(known.rewards >= number_of(plan, "minimum"))) return Rf_ScalarLogical(FALSE);
+  return fit_to_list(refit_data(*bandit, known, plan, numbers(asked, "mean")), plan, asked);
+}
+
+// What the mean of an outcome (1-based) is conditioned on, reading by reading, under an output transform (NULL: as it
+// is): ids of the queries, rewards, their values in the model's units, noise variances there (NA for the model's) and
+// how much the transform stretches all of them. `usual`: see known_measurements_of().
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_measurements(SEXP handle, int outcome, SEXP map, double usual) {
+  BanditHandle bandit(handle);
+  gpb::KnownMeasurements known = gpb::known_measurements_of(*bandit, outcome - 1, transform_from(map), usual);
+  for (double& one : known.noise_var) one = or_na(one);
+  using Rcpp::_;
+  return Rcpp::List::create(_["id"] = std::vector<int>(known.id.begin(), known.id.end()), _["reward"] = known.reward,
+                            _["value"] = known.value, _["noise_var"] = known.noise_var, _["slope"] = known.slope,
+                            _["log_slope"] = known.log_slope, _["rewards"] = known.rewards);
 }
 
 // ---- information --------------------------------------------------------------------------------
@@ -428,7 +622,7 @@ double residual_slack(const gpb::LowRank& basis, double noise_var) {
   return basis.residual.maxCoeff() / (2.0 * noise_var);
 }
 
-// A factor of at most 800 MB; what it leaves out goes into the slack.
+// A factor of at most 800 MB; its residual is included in the slack.
 gpb::LowRank factor_of(const gpb::ArmTable& table, double tolerance) {
   const Index limit = std::min<Index>(4000, static_cast<Index>(1e8) / table.size());
   return gpb::pivoted_cholesky(*table.kernel, *table.points, tolerance, std::max<Index>(1, limit));
@@ -451,7 +645,7 @@ double tolerance_of(const gpb::ArmTable& table, double noise_var) {
 
 }  // namespace
 
-// 1/2 log det(I + W^1/2 K W^1/2 / noise_var), W the times each row of K was observed.
+// 1/2 log det(I + W^1/2 K W^1/2 / noise_var), where W has the number of observations of each row of K.
 // [[Rcpp::export(rng = false)]]
 double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& times,
                             double noise_var) {
@@ -463,7 +657,7 @@ double cpp_information_gain(const Eigen::MatrixXd& K, const Eigen::VectorXd& tim
   return system.diagonal().array().log().sum();
 }
 
-// In all that follows: gamma_1..gamma_rounds over the rows of points.
+// All functions below return gamma_1..gamma_rounds over the rows of `points`.
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_greedy_information(const Rcpp::List& kernel,
@@ -491,8 +685,8 @@ Rcpp::NumericVector cpp_spectral_information(const Rcpp::List& kernel,
   return gain;
 }
 
-// tolerance is relative; the factor is as coarse as a tenth of it allows, judged by
-// the greedy gain (gamma_T / T decreases in T).
+// `tolerance` is relative. The factor's error may take a tenth of it, relative to the greedy gain (gamma_T / T
+// decreases in T).
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::MatrixXd& points,
                                          int rounds, double noise_var, double tolerance) {
@@ -509,9 +703,9 @@ Eigen::VectorXd cpp_doptimal_information(const Rcpp::List& kernel, const Eigen::
 }
 
 // ---- changes ------------------------------------------------------------------------------------
-// Delta-point detection for any regression data.
+// Change-point detection for any regression data.
 
-// The statistic of Algorithm 1 for the two halves of the pairs, averaged over the domain.
+// The statistic of Algorithm 1 (Avanesov) for the two halves of the pairs, averaged over the domain.
 // [[Rcpp::export(rng = false)]]
 double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                             const Eigen::VectorXd& y, double ridge,
@@ -523,8 +717,7 @@ double cpp_change_statistic(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
   return gpb::change_statistic(*k, x, y, ridge, *gpb::make_averaging(gpb::RSettings(domain), k));
 }
 
-// The number of the pair (1-based) at which some tail of the pairs so far first raises
-// the alarm, 0 if none does.
+// The number of the pair (1-based) at which a tail of the pairs so far first raises the alarm, 0 if none does.
 // [[Rcpp::export(rng = false)]]
 int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
                       const Eigen::VectorXd& y, const Rcpp::Function& threshold,
@@ -543,13 +736,13 @@ int cpp_detect_change(const Rcpp::List& kernel, const Eigen::MatrixXd& x,
 }
 
 // ---- points -------------------------------------------------------------------------------------
-// Points, tables of them as columns and data.frames.
+// Sets of points, and tables as columns and data frames.
 
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_golden_points(int n, int d) { return gpb::golden_points(n, d); }
 
-// Where a climb from a point of the unit cube ends, see local_search_by_values(). `reported`: a function of points, a
-// row each.
+// The end point of a local search from a point of the unit cube, see local_search_by_values(). `reported`: a function
+// of points, a row each.
 // [[Rcpp::export(rng = false)]]
 Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function& reported) {
   const gpb::RFunction f(reported, nullptr);
@@ -557,8 +750,7 @@ Eigen::VectorXd cpp_local_search(const Eigen::VectorXd& u, const Rcpp::Function&
   return gpb::local_search_by_values(u, ask, gpb::lbfgsb_minimizer(500, 2e-15));
 }
 
-// A matrix's columns as a list, each without names: all its rows, or those with these numbers
-// (1-based, or NA).
+// A matrix's columns as a list, each without names: all rows, or those with these numbers (1-based, or NA).
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector& names,
                        SEXP rows) {
@@ -583,7 +775,7 @@ Rcpp::List cpp_columns(const Rcpp::NumericMatrix& x, const Rcpp::CharacterVector
   return out;
 }
 
-// A data.frame of columns that are known to be in order: data.frame() takes longer than a round.
+// A data.frame from columns that are known to be valid, because data.frame() takes longer than a round.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_frame(SEXP columns) {
   const SEXP frame = PROTECT(MAYBE_REFERENCED(columns) ? Rf_shallow_duplicate(columns) : columns);
@@ -597,7 +789,7 @@ SEXP cpp_frame(SEXP columns) {
 }
 
 // ---- random numbers -----------------------------------------------------------------------------
-// R's random generator, put back by a destructor: no interrupt can come in between.
+// Restores R's random generator by a destructor, which no interrupt can prevent.
 
 namespace {
 
@@ -615,7 +807,7 @@ class KeptState {
 
 }  // namespace
 
-// Calls code(); R's generator is in this state (.Random.seed) afterwards, however the call ends.
+// Calls code(). Afterwards R's generator is in this state (.Random.seed), even after an error or interrupt.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state) {
   const KeptState kept(state);
@@ -624,10 +816,10 @@ SEXP cpp_preserve_rng(const Rcpp::Function& code, SEXP state) {
 
 // ---- checking a model ---------------------------------------------------------------
 
-// Rewards `y` (less the prior mean), with their noise variances, come one after the other at places of a finite set
-// (0-based numbers) whose covariance is `gram`: each one's distance from its mean given those before, in units of its
-// sd. Conditioning on one reading is an update of rank one, of the upper triangle and of as many points as may still be
-// asked for: all but those at the end whose last reward has come.
+// One-step-ahead residuals over their sds. The rewards `y` (minus the prior mean), with their noise variances, arrive
+// one after the other. `point` has their numbers (0-based) in a finite set with the covariance `gram`. Conditioning on
+// one measurement is a rank-one update of the upper triangle. It leaves out the points at the end of the set that have
+// no later rewards.
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVector point, Rcpp::NumericVector y,
                                     Rcpp::NumericVector noise) {
@@ -659,9 +851,10 @@ Rcpp::NumericVector cpp_innovations(Rcpp::NumericMatrix gram, Rcpp::IntegerVecto
   return out;
 }
 
-// ---- shares -------------------------------------------------------------------------------------
+// ---- mixtures -----------------------------------------------------------------------------------
 
-// Points, a row each: `spread`, of the unit cube, as uniform shares; else moved to the nearest allowed ones.
+// Points, a row each. `spread`: points of the unit cube are transformed to uniform mixtures; otherwise points are moved
+// to the nearest allowed mixtures.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool spread) {
   const gpb::Shares shares = gpb::make_shares(gpb::RSettings(setting));
@@ -675,8 +868,8 @@ Eigen::MatrixXd cpp_shares(const Rcpp::List& setting, Eigen::MatrixXd x, bool sp
   return x;
 }
 
-// Points whose shares are exchanged for others, a row each, see Shares::exchanges(); none where all shares may be above
-// 0.
+// Points with exchanged mixture components, a row each, see Shares::exchanges(); none if the number of components is
+// not limited.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_share_exchanges(const Rcpp::List& setting, const Eigen::VectorXd& x) {
   return gpb::make_shares(gpb::RSettings(setting)).exchanges(x);
@@ -686,7 +879,7 @@ Eigen::MatrixXd cpp_share_exchanges(const Rcpp::List& setting, const Eigen::Vect
 
 namespace {
 
-// Numbers from R in turn, which seed a stream.
+// Numbers from R, in order, which seed a stream.
 class GivenNumbers final : public gpb::Rng {
  public:
   explicit GivenNumbers(const Eigen::VectorXd& numbers) : numbers_(numbers) {}
@@ -706,14 +899,8 @@ gpb::Box box_from_list(const Rcpp::List& box) {
 
 }  // namespace
 
-// The point where c'x is largest over A x <= b, x >= 0; no numbers where there is none.
-// [[Rcpp::export(rng = false)]]
-Eigen::VectorXd cpp_maximise_linear(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& c) {
-  return gpb::maximise_linear(A, b, c).x;
-}
-
-// Of the region of linear constraints (see Polytope): is it proved empty, is a point known, its corners, and `count`
-// uniform points, whose random numbers follow from eight uniform ones.
+// The region of linear constraints (see Polytope): is it proved to be empty, is a point known, its corners, and `count`
+// uniform points. Their random numbers are derived from eight uniform ones.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_polytope(const Rcpp::List& rules, const Rcpp::List& box, int count, const Eigen::VectorXd& seed) {
   const gpb::Polytope region(gpb::make_linear_rules(gpb::RSettings(rules)), box_from_list(box));
@@ -725,7 +912,7 @@ Rcpp::List cpp_polytope(const Rcpp::List& rules, const Rcpp::List& box, int coun
                             Rcpp::_["points"] = draw ? region.points(count, stream) : Eigen::MatrixXd());
 }
 
-// Changes of whole numbers that keep one of the sums, a row each.
+// Changes of integers that keep one of the sums, a row each.
 // [[Rcpp::export(rng = false)]]
 Eigen::MatrixXd cpp_lattice_moves(const Rcpp::List& rules, const Rcpp::List& box) {
   return gpb::lattice_moves(gpb::make_linear_rules(gpb::RSettings(rules)), box_from_list(box));
@@ -765,9 +952,9 @@ SEXP wrap(const Eigen::MatrixXd& x) {
 
 namespace gpb {
 
-// ---- entries that fail --------------------------------------------------------------------------
+// ---- errors of entry points ---------------------------------------------------------------------
 
-// (As Rcpp's END_RCPP has it. Conditions stay protected until R's error takes the stack down.)
+// The same handlers as in Rcpp's END_RCPP. Conditions stay protected until R's error unwinds the stack.
 Failure failure_caught() {
   try {
     throw;
@@ -877,7 +1064,7 @@ std::vector<std::unique_ptr<Settings>> RSettings::parts(const char* name) const 
 
 namespace {
 
-// R's own function with its work space on the stack: orders stay below 200.
+// R's own function with its workspace on the stack; orders are below 200.
 double r_bessel_k(double order, double x) {
   double work[256];
   return R::bessel_k_ex(x, order, 2.0, work);
@@ -895,8 +1082,8 @@ KernelPtr kernel_from_list(const Rcpp::List& kernel, HandleFunctions* handle) {
 
 namespace {
 
-// One minimisation. The C routine asks for value and gradient apart, at the same
-// point: both are computed once. No exception may pass through it.
+// One minimisation. The C routine requests value and gradient separately, at the same point, so both are computed once.
+// Exceptions must not pass through it.
 struct Call {
   const Objective* f;
   VectorXd x, gradient;
@@ -913,7 +1100,7 @@ struct Call {
     } catch (...) {
       failure = std::current_exception();
     }
-    // What is not finite ends the search where it is.
+    // A value that is not finite ends the search.
     if (failure || !std::isfinite(value) || !gradient.allFinite()) {
       value = 1e300;
       gradient = VectorXd::Zero(n);

@@ -1,5 +1,5 @@
-// What R has no function for: a socket that only this machine reaches, the connections of a server
-// in this process, random numbers from the system, journals' files and values as text.
+// System functions that R lacks: local sockets, a server's connections, random bytes, journal files, values as text,
+// checksums, serialised objects. Uses base/ and the adapters r_*.
 #ifdef _WIN32
 #define _CRT_RAND_S  // rand_s(), the system's generator
 #ifndef NOMINMAX
@@ -69,8 +69,8 @@ void close_socket(Socket socket) { close(socket); }
 void keep_from_children(Socket socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
 #endif
 
-// Listens on 127.0.0.1, on a port that the system chooses. Whoever connects waits, and notices when
-// this is gone.
+// Listens on 127.0.0.1, on a port that the system chooses. A client that connects waits, and is notified when this
+// socket is closed.
 class Listener {
  public:
   Listener() {
@@ -117,7 +117,7 @@ int most_files() {
   return static_cast<int>(limit.rlim_cur);
 }
 
-// "address port" of one end of a socket; empty where there is none.
+// "address port" of one end of a socket; empty if there is none.
 std::string end_of(int file, int (*ask)(int, sockaddr*, socklen_t*), int* port) {
   sockaddr_storage address;
   socklen_t size = sizeof(address);
@@ -137,8 +137,8 @@ std::string end_of(int file, int (*ask)(int, sockaddr*, socklen_t*), int* port) 
   return std::string(words) + " " + std::to_string(*port);
 }
 
-// Calls f(file, peer) for each connection to a port of ours. Files have the lowest numbers that are
-// free: where a thousand in a row are none, there are no more.
+// Calls f(file, peer) for each connection to one of our ports. The system assigns the lowest free file numbers, so the
+// search ends after a thousand unused numbers in a row.
 template <class F>
 void each_connection(int port, const F& f) {
   const int most = most_files();
@@ -154,7 +154,7 @@ void each_connection(int port, const F& f) {
   }
 }
 
-// Without waiting, and without the signal that comes where nobody listens any more.
+// Sends without waiting, and without the signal for a closed connection.
 bool say(int file, const std::string& words) {
   int flags = MSG_DONTWAIT;
 #ifdef MSG_NOSIGNAL
@@ -180,8 +180,7 @@ Rcpp::List cpp_listen_here() {
 // [[Rcpp::export(rng = false)]]
 void cpp_close_listener(SEXP listener) { Rcpp::XPtr<Listener>(listener)->close(); }
 
-// Who is connected to a port of this process, "address port" each. (None on Windows, where it
-// cannot be told.)
+// The peers connected to a port of this process, "address port" each. (Empty on Windows, where they cannot be listed.)
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_connections(int port) {
   std::vector<std::string> out;
@@ -191,9 +190,9 @@ std::vector<std::string> cpp_connections(int port) {
   return out;
 }
 
-// Ends some of them, after some last words. The server's thread, which has the socket, finds it at
-// its end and closes it. (Were it closed and given to a new client since we looked at it, that
-// client would have to come again.)
+// Ends some of these connections after a last message. The server's thread, which owns the socket, then reads the end
+// of the stream and closes it. (If a socket was meanwhile closed and reused for a new client, that client has to
+// connect again.)
 // [[Rcpp::export(rng = false)]]
 int cpp_end_connections(int port, const std::vector<std::string>& peers,
                         const std::string& words) {
@@ -209,7 +208,7 @@ int cpp_end_connections(int port, const std::vector<std::string>& peers,
   return count;
 }
 
-// How many files (and connections) this process may have open.
+// The largest number of files and connections that this process may have open.
 // [[Rcpp::export(rng = false)]]
 int cpp_most_files() {
 #ifdef _WIN32
@@ -245,7 +244,7 @@ namespace gpb {
 namespace {
 
 [[noreturn]] void fail(const std::string& what, const std::string& path) {
-  const int code = errno;  // before anything else sets it
+  const int code = errno;  // before another call changes it
   throw std::runtime_error("Cannot " + what + " the journal " + path + ": " + std::strerror(code) +
                            ".");
 }
@@ -258,7 +257,7 @@ int open_file(const std::string& path, Use use, int flags) {
   return _sopen(path.c_str(), (use == Use::read ? _O_RDONLY : _O_RDWR) | flags | _O_BINARY,
                 use == Use::read ? _SH_DENYWR : _SH_DENYRW, _S_IREAD | _S_IWRITE);
 }
-bool try_lock(int, Use) { return true; }  // opening denies the others
+bool try_lock(int, Use) { return true; }  // opening the file already excludes others
 bool is_held_by_another() { return errno == EACCES; }
 Offset to_offset(int file, Offset at) { return _lseeki64(file, at, SEEK_SET); }
 int to_disk(int file) { return _commit(file); }
@@ -282,7 +281,7 @@ int to_disk(int file) { return fsync(file); }
 int cut(int file, Offset size) { return ftruncate(file, size); }
 #endif
 
-// Calls f() until it is true, for so long as another process holds the file, ten seconds at most.
+// Calls f() until it returns true, as long as another process has locked the file, for at most ten seconds.
 template <class F>
 bool when_free(const F& f) {
   for (int attempt = 0; attempt < 1000; ++attempt) {
@@ -293,7 +292,7 @@ bool when_free(const F& f) {
   return false;
 }
 
-// A regular file, locked as long as this object lives.
+// A regular file, locked as long as this object exists.
 class File {
  public:
   File(const std::string& path, Use use, int flags = 0) : path_(path) {
@@ -319,7 +318,7 @@ class File {
     return facts;
   }
   Offset size() const { return static_cast<Offset>(facts().st_size); }
-  // It still has this name.
+  // Does the path still refer to this file?
   bool stands_at_its_path() const {
     struct stat there;
     const struct stat here = facts();
@@ -341,7 +340,7 @@ class File {
     bytes.resize(done);
     return bytes;
   }
-  // False, and errno, if that fails.
+  // Returns false and sets errno if writing fails.
   bool try_write(Offset at, const std::string& bytes) {
     if (to_offset(descriptor_, at) < 0) return false;
     std::size_t done = 0;
@@ -353,7 +352,7 @@ class File {
     }
     return true;
   }
-  // All of the bytes after `end`, or nothing of them that could be taken for a line.
+  // Appends all bytes after `end`. If this fails, the remainder in the file cannot be mistaken for a line.
   void append(Offset end, const std::string& bytes) {
     if (try_write(end, bytes) && to_disk(descriptor_) == 0) return;
     const int code = errno;
@@ -390,14 +389,14 @@ bool is_text(const std::string& line) {
   return std::all_of(line.begin(), line.end(), [](char c) { return c >= ' ' && c <= '~'; });
 }
 
-// The checksum at a line's beginning and the text after it agree, given the line before.
+// Does the checksum at a line's beginning match the text, given the checksum of the line before?
 bool is_whole(const std::string& line, std::uint32_t before) {
   if (line.size() < 9 || !is_text(line)) return false;
   return line + "\n" == line_of(line.substr(9), crc32(line.data() + 9, line.size() - 9, before));
 }
 
 #ifndef _WIN32
-// A file's name is on the disk only when its directory is.
+// A file's name is on the disk only after its directory has been synchronised.
 void directory_to_disk(const std::string& path) {
   const auto slash = path.rfind('/');
   const std::string directory = slash == std::string::npos ? "." : path.substr(0, slash + 1);
@@ -411,7 +410,7 @@ void directory_to_disk(const std::string& path) {
   throw std::runtime_error("Cannot create the journal " + path + ": it exists.");
 }
 
-// A file of one line that is not yet the journal; gone with this object.
+// A file with one line that is not yet the journal; it is deleted with this object.
 class Draft {
  public:
   Draft(const std::string& path, const std::string& line)
@@ -427,7 +426,7 @@ class Draft {
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
 
-  // Where there is no file yet; of two who try one fails.
+  // Fails if the file exists; if two processes try at once, one of them fails.
   void become_new_journal() const {
     if (link(name_.c_str(), path_.c_str()) == 0) return;
     if (errno == EEXIST) fail_existing(path_);
@@ -441,7 +440,7 @@ class Draft {
   std::string path_, name_;
 };
 
-// The line is there as a whole, or no file is.
+// Afterwards either the complete line is there, or there is no file.
 void write_first(const std::string& path, const std::string& line) {
   struct stat there;
   if (stat(path.c_str(), &there) != 0) {
@@ -469,7 +468,7 @@ void write_first(const std::string& path, const std::string& line) {
                            "journal.");
 }
 
-// What may stand after the last whole line: one never finished or damaged, and its rest.
+// Are these bytes after the last complete line an unfinished or damaged line, possibly with its rest?
 bool is_torn(const std::string& bytes, const JournalEnd& end) {
   const std::size_t first = end.open && !bytes.empty() && bytes[0] == '\n' ? 1 : 0;
   const std::size_t newline = bytes.find('\n', first);
@@ -478,7 +477,7 @@ bool is_torn(const std::string& bytes, const JournalEnd& end) {
   return !is_whole(bytes.substr(first, finished ? newline - first : newline), end.checksum);
 }
 
-// The file ends as `end` has it, but for a torn line.
+// Does the file end as described by `end`, except for an unfinished line?
 bool ends_at(const File& file, const JournalEnd& end) {
   const auto size = static_cast<Offset>(end.size);
   if (file.size() < size) return false;
@@ -543,7 +542,7 @@ JournalContents journal_read(const std::string& path) {
 }  // namespace gpb
 
 // ---- journals -----------------------------------------------------------------------------------
-// The journal for R, which keeps an end as a list.
+// The journal for R, where its end is a list.
 
 namespace {
 
@@ -614,7 +613,7 @@ Rcpp::RawVector cpp_raw_from_hex(const std::string& text) {
 }
 
 // ---- values as text -----------------------------------------------------------------------------
-// JSON for R: how values are written down in journals and stores, see R/utils-text.R.
+// JSON for R: the notation of values in journals and stores, see R/utils-text.R.
 
 namespace {
 
@@ -677,7 +676,7 @@ std::uint64_t bits_of(double number) {
 
 constexpr char kOtherNaN[] = "NaN:";
 
-// NA and NaN as R has them, and NaNs of other bits.
+// NA and NaN in R's notation, and NaNs with other bits.
 std::string words_of(double number) {
   if (bits_of(number) == bits_of(NA_REAL)) return "NA";
   if (bits_of(number) == bits_of(R_NaN)) return "NaN";
@@ -703,7 +702,7 @@ double number_of(const std::string& words) {
   throw std::invalid_argument("a number is none");
 }
 
-// A string that is no UTF-8, and says so.
+// A string that is not UTF-8, marked as such.
 std::string raw_string(SEXP x) {
   std::string out = "{\"bytes\":\"";
   for (const char* byte = CHAR(x); *byte != '\0'; ++byte) {
@@ -722,7 +721,7 @@ std::string string_words(SEXP x) {
   const bool ascii = std::all_of(utf8.begin(), utf8.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
   if (!ascii && encoding != CE_UTF8) {
     utf8 = Rf_reEnc(CHAR(x), encoding, CE_UTF8, 1);
-    // A string of the locale's may be none.
+    // A string in the native encoding may be invalid.
     if (encoding == CE_NATIVE && std::strcmp(Rf_reEnc(utf8.c_str(), CE_UTF8, CE_NATIVE, 1), CHAR(x)) != 0) {
       return raw_string(x);
     }
@@ -738,7 +737,7 @@ SEXP cpp_json_read(const std::string& text, bool vectors) {
   return found;
 }
 
-// An array of these numbers: as JSON has them where fifteen digits are exact for all, as words otherwise.
+// An array of these numbers: JSON numbers if fifteen digits are exact for all, otherwise strings.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_json_numbers(const Rcpp::NumericVector& x) {
   const bool plain = std::all_of(x.begin(), x.end(), gpb::has_fifteen_digits);
@@ -758,7 +757,7 @@ Rcpp::NumericVector cpp_numbers_from_words(const Rcpp::CharacterVector& words) {
   return out;
 }
 
-// Each string as JSON has it, NA as null.
+// Each string in JSON notation, NA as null.
 // [[Rcpp::export(rng = false)]]
 Rcpp::CharacterVector cpp_json_strings(const Rcpp::CharacterVector& x) {
   Rcpp::CharacterVector out(x.size());
@@ -772,7 +771,7 @@ std::string cpp_invalid_in_function(const Rcpp::RawVector& bytes) {
 }
 
 // ---- checksums of stores ------------------------------------------------------------------------
-// Checksums of a store's rows, each going on from the row before.
+// Checksums of a store's rows, each computed from the one of the row before.
 
 // [[Rcpp::export(rng = false)]]
 Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double before) {
@@ -788,14 +787,14 @@ Rcpp::NumericVector cpp_checksums(const Rcpp::CharacterVector& rows, double befo
 
 // ---- R's serialised format ----------------------------------------------------------------------
 
-// The format is R's own (R Internals, "Serialization Formats"): a tree of items, each headed by flags whose low byte is
-// the type, in big-endian numbers.
+// The format is R's own (R Internals, "Serialization Formats"): a tree of items with big-endian numbers. Each item
+// begins with flags whose low byte is the type.
 
 namespace gpb {
 
 namespace {
 
-// Numbers of R's types, and of what only the format has.
+// Numbers of R's types, and of types that exist in the format only.
 enum Type : unsigned {
   kSymbol = 1, kPairs = 2, kClosure = 3, kEnvironment = 4, kPromise = 5, kCall = 6, kSpecial = 7, kBuiltin = 8,
   kCharacters = 9, kLogicals = 10, kIntegers = 13, kReals = 14, kComplexes = 15, kStrings = 16, kDots = 17, kList = 19,
@@ -805,7 +804,7 @@ enum Type : unsigned {
   kUnbound = 252, kGlobal = 253, kNull = 254, kReference = 255
 };
 
-// Where an item stands. What a frame binds may wait for its value, as arguments do; nothing else may.
+// The location of an item. Only a value bound in a frame may be a promise, as for arguments.
 enum class Location { function, environment, frame, frames, binding, name, inside };
 
 struct Invalid {
@@ -845,7 +844,7 @@ class Stream {
     for (int k = 0; k < 4; ++k) found = found << 8 | *at_++;
     return found;
   }
-  // Of items that take `width` bytes at least.
+  // Reads the number of items that take at least `width` bytes each.
   std::size_t length(std::size_t width) {
     const std::uint32_t found = number();
     if (found > 0x7FFFFFFFu || found > static_cast<std::size_t>(end_ - at_) / width) invalid("a length that is none");
@@ -966,7 +965,7 @@ class Stream {
     item(Location::inside);
   }
 
-  // Pairs up to the end of their chain.
+  // Reads pairs to the end of their chain.
   void pairs(std::uint32_t flags, Location location) {
     while (true) {
       attributes(flags);
@@ -986,7 +985,7 @@ class Stream {
       case kBuiltin: skip(length(1), 1); return;
       case kCharacters: {
         const std::uint32_t size = number();
-        if (size != 0xFFFFFFFFu) skip(size, 1);  // (else it is NA)
+        if (size != 0xFFFFFFFFu) skip(size, 1);  // otherwise it is NA
         break;
       }
       case kLogicals:
@@ -1015,7 +1014,7 @@ class Stream {
     for (std::size_t k = 0; k < count; ++k) item(location);
   }
 
-  // What the compiler has made of a function: code, and constants that may share calls.
+  // The compiled form of a function: code, and constants that may share calls.
   void bytecode() {
     if (++depth_ > 5000) invalid("a nest without end");
     item(Location::inside);

@@ -1,5 +1,5 @@
-// What RcppExports.cpp begins with. All it needs of RcppEigen.h, which it asks for next, is in
-// r_values.h: it finds that header read.
+// The types and macros at the beginning of RcppExports.cpp. That file includes RcppEigen.h next. The parts that it
+// needs are in r_values.h, so RcppEigen.h is marked as included here.
 #ifndef GPBANDITS_TYPES_H
 #define GPBANDITS_TYPES_H
 
@@ -9,20 +9,21 @@
 
 namespace gpb {
 
-// What an entry ends with when C++ throws: an interrupt, an error in R, or R's own jump on its way.
+// The end of an entry point after a C++ exception: an interrupt, an error in R, or a jump of R in progress.
 struct Failure {
   enum class Kind { interrupt, error, jump };
   Kind kind;
   SEXP condition;
 };
-// Of the exception that is being handled.
+// The failure for the exception that is being handled.
 Failure failure_caught();
-// When all of the entry's objects are gone; does not return.
+// Called when all objects of the entry point are destroyed; does not return.
 [[noreturn]] void report(const Failure& failure);
 
 }  // namespace gpb
 
-// Rcpp's macros write the same five handlers into each of a hundred entries: seconds of compiling, and 100 KB.
+// Rcpp's macros expand the same five handlers in each of a hundred entry points, which costs seconds of compilation and
+// 100 KB.
 #undef BEGIN_RCPP
 #undef END_RCPP
 #define BEGIN_RCPP     \

@@ -1,4 +1,4 @@
-// From R's description of a bandit to the core's object, and its handle.
+// Conversion of R's description of a bandit to the core's object, and the handle of this object.
 #ifndef GPB_R_BANDIT_H
 #define GPB_R_BANDIT_H
 
@@ -9,19 +9,21 @@
 
 namespace gpb {
 
-// `handle`: of the bandit that will call their functions.
+// `handle`: the handle of the bandit that will call their functions.
 ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* handle);
 StateRules rules_from_config(const Rcpp::List& config, HandleFunctions* handle);
 
-// Contexts of several queries as R gives them: `row` a number of a known context
-// (0-based) each, `values` a row each (no columns where the rows say it all), and perhaps for all
-// of them `eligible`, a flag per arm, and `fixed`, inputs that are not to be chosen: numbers (0-based)
-// among the kernel's inputs `at`, `values`, and where the space is told them `candidates`.
+// Contexts of several queries in the form from R:
+// * `row`: the number of a known context (0-based) for each.
+// * `values`: a row for each; no columns if `row` is sufficient.
+// * `eligible`, optional, for all of them: a flag per arm.
+// * `fixed`, optional, for all of them: inputs that are not chosen. They are numbers (0-based) among the kernel's
+//   inputs, `at`, and `values`. If the space needs them, `candidates` are included.
 std::vector<Context> contexts_from_list(const Rcpp::List& contexts);
 
 }  // namespace gpb
 
-// Numbers as R has them.
+// Numbers with R's NA.
 inline int or_na(int number) { return number < 0 ? NA_INTEGER : number; }
 inline int or_na(gpb::Index number) { return or_na(static_cast<int>(number)); }
 inline double or_na(double value) { return std::isnan(value) ? NA_REAL : value; }
@@ -30,8 +32,8 @@ inline void check_length(R_xlen_t length, R_xlen_t wanted) {
   if (length != wanted) throw std::invalid_argument("columns of a table differ in length");
 }
 
-// Points as R gives them: `arm` numbers (0-based; NA on a box), `context` numbers of known
-// contexts (0-based), `inputs` the kernel's inputs that no table has, a row each.
+// Points in the form from R: `arm` has numbers (0-based; NA on a box), `context` has numbers of known contexts
+// (0-based). `inputs` are the kernel's inputs that are in no table, a row each.
 class PointsFromR {
  public:
   explicit PointsFromR(const Rcpp::List& points)
@@ -52,7 +54,7 @@ class PointsFromR {
   Rcpp::NumericMatrix inputs_;
 };
 
-// What stands beside rewards as R gives it, columns of the log.
+// Reported data other than the rewards, in the form from R: columns of the log.
 class ReportFromR {
  public:
   ReportFromR(const Rcpp::List& columns, R_xlen_t length)
@@ -73,19 +75,19 @@ class ReportFromR {
  private:
   Rcpp::NumericVector noise_var_, size_, spread_;
   Rcpp::IntegerVector other_;
-  Rcpp::IntegerVector outcome_;  // 1-based; NA where there is one, or for all
+  Rcpp::IntegerVector outcome_;  // 1-based; NA if there is only one, or for all
 };
 
-// The core's object behind R's handle: a cache of the log in R.
+// The core's object of a handle in R; it can be rebuilt from the log in R.
 struct HeldBandit {
   HeldBandit(const Rcpp::List& config, gpb::HandleFunctions* handle)
       : bandit(gpb::model_state_from_config(config, handle), gpb::rules_from_config(config, handle)) {}
   gpb::Bandit bandit;
-  bool changing = false;  // a change is under way, further down the stack
-  bool in_step = true;    // the log has all that the object knows; if not, it is of no more use
+  bool changing = false;  // a change is in progress further up the call stack
+  bool in_step = true;    // false if the object differs from the log; then it is no longer used
 };
 
-// What tells our handles from other pointers.
+// Distinguishes our handles from other pointers.
 inline SEXP bandit_tag() { return Rf_install("gpbandits_bandit"); }
 
 inline bool is_held_bandit(SEXP handle) {
@@ -93,20 +95,20 @@ inline bool is_held_bandit(SEXP handle) {
          R_ExternalPtrAddr(handle) != nullptr;
 }
 
-// Can what the handle holds be asked and changed?
+// Can the handle's object be read and changed?
 inline bool is_ready(SEXP handle) {
   if (!is_held_bandit(handle)) return false;
   const auto* held = static_cast<const HeldBandit*>(R_ExternalPtrAddr(handle));
   return held->in_step && !held->changing;
 }
 
-// The sd of a reward under the prior, where that is largest.
+// The largest sd of a reward under the prior.
 inline double prior_spread(const gpb::Bandit& bandit, double noise_var) {
   const double scale = bandit.space().prior_scale();
   return std::sqrt(scale * scale + noise_var);
 }
 
-// To look at a bandit.
+// Access to a bandit, for reading.
 class BanditHandle {
  public:
   explicit BanditHandle(SEXP handle) : held_(checked(handle)) {}
@@ -122,18 +124,48 @@ class BanditHandle {
   Rcpp::XPtr<HeldBandit> held_;
 };
 
-// To change it: no second change can begin meanwhile, and it is out of step with the log until
-// cpp_log_follow() has brought the log to where it is. Nothing has to be restored by R code.
+// Access for a change. No second change can begin meanwhile. The object is out of step with the log until
+// cpp_log_follow() has updated the log. R code does not have to restore anything after an error.
 class BanditDelta : public BanditHandle {
  public:
   explicit BanditDelta(SEXP handle) : BanditHandle(handle) {
     if (held_->changing) throw std::logic_error("this bandit is in the middle of a change");
     held_->changing = true;
+    was_in_step_ = held_->in_step;
     held_->in_step = false;
   }
   ~BanditDelta() { held_->changing = false; }
+  // Nothing has changed after all.
+  void undone() { held_->in_step = was_in_step_; }
   BanditDelta(const BanditDelta&) = delete;
   BanditDelta& operator=(const BanditDelta&) = delete;
+
+ private:
+  bool was_in_step_;
 };
+
+// New settings, put into force by `change` (of the bandit): afterwards nothing calls the functions of those before.
+template <typename Delta>
+void change_model_state(SEXP handle, const Rcpp::List& config, const Delta& change) {
+  gpb::HandleFunctions functions;
+  gpb::ModelState model_state = gpb::model_state_from_config(config, &functions);
+  const Rcpp::Shield<SEXP> kept(functions.list());
+  change(std::move(model_state));
+  SET_VECTOR_ELT(R_ExternalPtrProtected(handle), 1, kept);
+  functions.let_go();
+}
+
+// The parameters of a refit. Where the core cannot take them it stays as it was, and throws.
+inline void refit(SEXP handle, const Rcpp::List& config) {
+  change_model_state(handle, config, [&](gpb::ModelState model_state) {
+    BanditDelta bandit(handle);
+    try {
+      bandit->refit(std::move(model_state));
+    } catch (...) {
+      bandit.undone();
+      throw;
+    }
+  });
+}
 
 #endif

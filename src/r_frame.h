@@ -1,5 +1,5 @@
-// Variables of R environments as they are bound. Looking at one evaluates nothing: what came from a file or another
-// process may have been bound to a promise or a function, which run as soon as R reads the variable.
+// Access to variables of R environments without evaluation. A file or another process may have bound a variable to a
+// promise or a function, which run as soon as R reads the variable.
 #ifndef GPB_R_FRAME_H
 #define GPB_R_FRAME_H
 
@@ -23,9 +23,9 @@ inline Bound bound(SEXP frame, SEXP name) {
   }
 }
 
-// R_UnboundValue where the variable is not bound to a value.
+// R_UnboundValue if the variable is not bound to a value.
 inline SEXP bound_value(SEXP frame, SEXP name) {
-  // (R_getVarEx() evaluates promises, and active bindings.)
+  // R_getVarEx() would evaluate promises and active bindings.
   return bound(frame, name) == Bound::to_value ? R_getVarEx(name, frame, FALSE, R_UnboundValue) : R_UnboundValue;
 }
 

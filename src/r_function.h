@@ -1,4 +1,4 @@
-// R functions that the core calls.
+// R functions that the core calls, and their protection from R's garbage collector.
 #ifndef GPB_R_FUNCTION_H
 #define GPB_R_FUNCTION_H
 
@@ -10,7 +10,7 @@
 
 namespace gpb {
 
-// Keeps a function from R's garbage collector, until somebody else does.
+// Protects a function from R's garbage collector until let_go().
 class HeldFunction {
  public:
   explicit HeldFunction(SEXP f) : f_(f) { R_PreserveObject(f_); }
@@ -28,8 +28,8 @@ class HeldFunction {
   bool ours_ = true;
 };
 
-// The functions of one of R's handles. A function may see the bandit that calls it: held by the core
-// neither would ever be freed. Handed to the handle, R sees the circle.
+// The functions of one of R's handles. A function may refer to the bandit that calls it. If the core protected the
+// function, neither would ever be freed. If the handle contains it, R can detect the cycle.
 class HandleFunctions {
  public:
   void add(std::shared_ptr<HeldFunction> f) { functions_.push_back(std::move(f)); }
@@ -41,7 +41,7 @@ class HandleFunctions {
     }
     return out;
   }
-  // When the handle has the list.
+  // Called when the handle contains the list.
   void let_go() const {
     for (const auto& f : functions_) f->let_go();
   }
@@ -62,7 +62,7 @@ class RFunction {
     RRng::give_back();
     return Rcpp::Function(held_->get())(arguments...);
   }
-  // What it returns has to be numbers. (Where assertions are on Rcpp ends R if they are words.)
+  // The returned value must be numeric. (If assertions are active, Rcpp terminates R for strings.)
   template <typename Numbers, typename... Arguments>
   Numbers numbers(const Arguments&... arguments) const {
     const Rcpp::Shield<SEXP> out((*this)(arguments...));

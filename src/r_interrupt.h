@@ -1,5 +1,5 @@
-// R's interrupts and time limits. Rcpp::checkUserInterrupt() would turn the error of
-// setTimeLimit() into an interrupt, which no tryCatch(error = ) sees.
+// R's interrupts and time limits. Rcpp::checkUserInterrupt() would turn the error of setTimeLimit() into an interrupt,
+// which tryCatch(error = ) does not catch.
 #ifndef GPB_R_INTERRUPT_H
 #define GPB_R_INTERRUPT_H
 
@@ -7,7 +7,7 @@
 
 namespace gpb {
 
-// Leaves by a C++ exception, so destructors run; R's own condition goes on from there.
+// Throws a C++ exception, so that destructors run. Afterwards R's condition is resumed.
 inline void check_interrupt() {
   RRng::give_back();
   Rcpp::unwindProtect([] {

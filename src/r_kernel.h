@@ -1,4 +1,4 @@
-// From the list that resolve_kernel() makes in R to a Kernel.
+// Conversion of a list made by resolve_kernel() in R to a Kernel.
 #ifndef GPB_R_KERNEL_H
 #define GPB_R_KERNEL_H
 
@@ -9,7 +9,7 @@
 
 namespace gpb {
 
-// `handle`: of the object that will call a kernel that is an R function, or null.
+// `handle`: the handle of the object that will call a kernel given as an R function, or null.
 KernelPtr kernel_from_list(const Rcpp::List& kernel, HandleFunctions* handle = nullptr);
 
 }  // namespace gpb

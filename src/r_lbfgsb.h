@@ -1,4 +1,4 @@
-// R's own L-BFGS-B behind the core's BoxMinimizer.
+// R's own L-BFGS-B as a BoxMinimizer of the core.
 #ifndef GPB_R_LBFGSB_H
 #define GPB_R_LBFGSB_H
 
@@ -6,7 +6,7 @@
 
 namespace gpb {
 
-// Ends when an iteration gains less than `tolerance` times the larger of 1 and the value.
+// Ends when an iteration improves by less than `tolerance` times max(1, |value|).
 BoxMinimizer lbfgsb_minimizer(int max_iterations = 50, double tolerance = 2e-9);
 
 }  // namespace gpb

@@ -1,4 +1,4 @@
-// What R holds of a regression: its posterior, and predictions that were asked for last.
+// The content of a regression's handle in R: its posterior, and a cache of predictions.
 #ifndef GPB_R_REGRESSION_H
 #define GPB_R_REGRESSION_H
 
@@ -10,7 +10,7 @@ namespace gpb {
 
 struct Regression {
   DensePosterior posterior;
-  std::unique_ptr<PredictionCache> cache;  // the points asked for last
+  std::unique_ptr<PredictionCache> cache;  // for the points predicted last
 };
 
 }  // namespace gpb

@@ -1,5 +1,4 @@
-// R's own generator behind the core's Rng, so that set.seed() and R's parallel
-// streams work.
+// R's own random generator as an Rng of the core, so that set.seed() and R's parallel streams work.
 #ifndef GPB_R_RNG_H
 #define GPB_R_RNG_H
 
@@ -10,10 +9,10 @@
 
 namespace gpb {
 
-// R's generator has its state in R, or for a while in C, where draws move it on. R code that runs in that while reads
-// the old state: a function of the user's that draws, or any finalizer that does as much as look (RSQLite's does). Then
-// numbers would come twice. So the state is given back before any R code is called: there are as many of it as of R,
-// one a process.
+// The state of R's generator is in R, or temporarily in C, where draws advance it. R code that runs in the meantime
+// reads the old state, for example a user function that draws, or a finalizer that reads the seed (as in RSQLite). Then
+// numbers would be repeated. So the state is written back before any R code is called. There is one state for the
+// process, as there is one R.
 class RRng : public Rng {
  public:
   RRng() = default;
@@ -22,12 +21,12 @@ class RRng : public Rng {
   RRng& operator=(const RRng&) = delete;
   double uniform() override { return take(), unif_rand(); }
   double normal() override { return take(), norm_rand(); }
-  // R_unif_index rejects, as sample() does: no index is favoured by rounding.
+  // R_unif_index uses rejection, as sample() does, so that rounding favours no index.
   Index index(Index n) override {
     return take(), static_cast<Index>(R_unif_index(static_cast<double>(n)));
   }
 
-  // To be called before R is.
+  // Must be called before any call of R.
   static void give_back() {
     if (!taken()) return;
     taken() = false;

@@ -1,4 +1,4 @@
-// An R list behind the core's Settings.
+// An R list as Settings of the core.
 #ifndef GPB_R_SETTINGS_H
 #define GPB_R_SETTINGS_H
 
@@ -11,7 +11,7 @@ namespace gpb {
 
 class RSettings final : public Settings {
  public:
-  // `handle`: of the object that will call the functions among them, or null.
+  // `handle`: the handle of the object that will call the functions among them, or null.
   explicit RSettings(Rcpp::List list, HandleFunctions* handle = nullptr)
       : list_(std::move(list)), handle_(handle) {}
   bool has(const char* name) const override;

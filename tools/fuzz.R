@@ -39,9 +39,9 @@ fault <- function(what, seed, ...) {
 pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
                  list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
                  list(ours = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
-drifts <- list(NULL, list(ours = change_fade(window = 5), ref = ref_drift("window", W = 5)),
-               list(ours = change_fade(0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
-               list(ours = change_fade(0.1), ref = ref_drift("fade", eps = 0.1)))
+drifts <- list(NULL, list(ours = change_oracle(window = 5), ref = ref_drift("window", W = 5)),
+               list(ours = change_oracle(rate = 0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
+               list(ours = change_oracle(rate = 0.1), ref = ref_drift("fade", eps = 0.1)))
 
 one_life <- function(seed) {
   set.seed(seed)

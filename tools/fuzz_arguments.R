@@ -71,7 +71,7 @@ good <- list(domain = x9, kernel = kernel, noise_var = 0.1, policy = policy_ucb(
              tolerance = 1, n = 2, sd = 1, mean = 1, half_width = 1, log = run, name = "branin", object = played, rate = 0.5, window = 3,
              times = 2, ridge = sqrt, radius = 0.2, alpha = 1, variance_kernel = kernel, bandits = list(a = function(p) played),
              problems = problem, replications = 1, rule = NULL, policy = policy_ucb(1), rows = x9, box = list(u = c(0, 1)), points = x9,
-             contexts = NULL, epochs = 2, gain = 1, algorithm = "gp_ucb", text = "{}", Delta = 1, b_y = 1, clip = rewards_clip(1, 1))
+             contexts = NULL, epochs = 2, gain = 1, algorithm = "gp_ucb", text = "{}", Delta = 1, b_y = 1)
 # What an export needs besides: calls that answer, one of which is spoilt ("--reach" prints those that do not).
 square <- list(u = c(0, 1), v = c(0, 1))
 surface <- gp_regression(cbind(u = x9, v = rev(x9)^2), sin(9 * x9), kernel_se(c(0.3, 0.5)), 0.1)
@@ -109,11 +109,10 @@ own <- list(
   change_detect = list(list(threshold = function(n) 1, ridge = sqrt)),
   change_statistic = list(list(x = x9[1:8], y = sin(x9[1:8]), kernel = kernel, ridge = 1)),
   check_model = list(list(object = played), list(object = fitted, by = "place")),
-  compact_log = list(list(x = played), list(x = "kept.journal"), list(x = kept_store)),
   compare_bandits = list(list(bandits = list(a = function(p) gp_ucb(x9, kernel, 0.1)), problems = problem, rounds = 2, replications = 1, seed = 1)),
   detect_change = list(list(x = x9, y = sin(x9), kernel = kernel, threshold = 2, ridge = sqrt)),
   evaluate_policy = list(list(log = data.frame(arm = 1:9, reward = sin(x9), propensity = 1 / 9), bandit = played, method = "snips", draws = 5)),
-  fidelity_range = list(list(lower = 0.1, target = 1, threshold = 1)), from_json = list(list(text = as_json(played))),
+  from_json = list(list(text = as_json(played))),
   gp_bandit = list(parts_of(policy = policy_ucb(1)), list(domain = x9, kernel = kernel, policy = policy_ts(1), rewards = rewards_binary()),
                    list(domain = x9, kernel = kernel, policy = policy_duel(1), rewards = rewards_preferences()),
                    parts_of(policy = policy_ei(), outcomes = two), parts_of(policy = policy_ehvi(), outcomes = front),
@@ -124,7 +123,7 @@ own <- list(
   gp_fit = list(list(x = x9, y = sin(9 * x9), kernel = kernel, noise_var = 0.1, starts = 1, iterations = 5)),
   gp_ts = list(parts_of(width = width_constant(1)), parts_of(B = 1, R = 0.1)), gp_ucb = list(parts_of(), parts_of(outcomes = two)),
   gp_ucb_cpd = list(parts_of(changes = change_oracle(3), width = 2)),
-  gp_ucb_drift = list(parts_of(forget = change_fade(window = 3)), parts_of(forget = "window", variation = 1, horizon = 9, gain = 2)),
+  gp_ucb_drift = list(parts_of(forget = change_oracle(window = 3)), parts_of(forget = "window", variation = 1, horizon = 9, gain = 2)),
   input_importance = list(list(x = boxed, points = 16)),
   kernel_categorical = list(list(features = data.frame(p = 1:3, q = c(1, 0, 2)))),
   gp_ucb_lengthscale = list(parts_of(B = 1, R = 0.1), parts_of(B = 1, R = 0.1, method = "balanced", rate = sqrt)),
@@ -132,7 +131,7 @@ own <- list(
   maximize_bandit = list(list(objective = sum, domain = square, evaluations = 3), list(objective = answers, domain = square, evaluations = 3, outcomes = two),
                          list(objective = function(p) p$a, domain = space, evaluations = 3, data = data.frame(a = 0.5, b = "x", n = NA, reward = 1)),
                          list(objective = function(x, fold) x[["u"]] + fold, domain = square, evaluations = 3, race = race_folds(3)),
-                         list(objective = function(x, fidelity) x[["u"]] * fidelity, domain = square, evaluations = 3, fidelity = fidelity_range(0.5, 1)),
+                         list(objective = function(x, fidelity) x[["u"]] * fidelity, domain = square, evaluations = 3, fidelity = c(0.5, 1)),
                          list(objective = sum, domain = square, evaluations = 3,
                               prior_optimum = prior_normal(u = c(0.5, 0.2)), stop_when = stop_stalled(2))),
   norm_check = list(list(bandit = played, R = 0.1)), open_bandit = list(list(x = "kept.journal"), list(x = kept_store, like = NULL)),
@@ -159,7 +158,7 @@ own <- list(
   scale_outputs = list(list(direction = "minimize", centre = 0, scale = 1)),
   search_space = list(list(a = c(0, 1), b = c("u", "v"), where = ~ a <= 1), list(m = param_shares(c("p", "q")), k = param_integer(1, 3)),
                       list(square), list(space)),
-  store_heartbeat = list(list(store = kept_store, token = "none")), tune_gp_bandit = list(list(object = "none")),
+  tune_gp_bandit = list(list(object = "none")),
   width_corrupt = list(list(base = width_amm(1, 0.1), total = 1)), width_fixed = list(list(B = 1, R = 0.1, looks = 3, drift = 0.1)),
   width_srinivas_box = list(list(a = 1, b = 1, r = 1, d = 1, slack = 1)),
   work_on = list(list(store = kept_store, objective = function(p) 1, until = function(b) nrow(b$history()) > 1, heartbeat = FALSE))
@@ -167,10 +166,10 @@ own <- list(
 # A valid object of each kind, to be given with something in it changed.
 whole <- list(kernel, kernel_matern(1.5, c(0.2, 0.3)) + kernel_linear(), kernel_categorical(features = data.frame(p = 1:3)), width_amm(1, 0.1), width_fixed(1, 0.1, looks = 2),
               width_corrupt(width_amm(1, 0.1), 1), width_glm(1), width_dmm(1, 0.1), policy_ucb(width_sdf(1)), policy_ei(), policy_hypervolume(1), policy_duel(1),
-              policy_eims(), pending_censor(2), change_fade(window = 2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
+              policy_eims(), pending_censor(2), change_oracle(window = 2), change_detect(function(n) 1, sqrt), constraints_noisy(epoch = 2, step = 1), stop_gap(1, 2),
               stop_prb(1), param_shares(c("p", "q")), param_factor(c("a", "b"), features = data.frame(p = 1:2)), rewards_ordinal(3), rewards_preferences(ties = TRUE), rewards_preferences("rankings"),
-              rewards_clip(1), rewards_robust(), refit_every(3, average = 2), scale_outputs(), 1, function(n) rpois(n, 1), race_folds(3),
-              fidelity_range(0.1, 1), to_maximize(), in_range(0,
+              rewards_robust(clip = 1), rewards_robust(), refit_every(3, average = 2), scale_outputs(), 1, function(n) rpois(n, 1), race_folds(3),
+              to_maximize(), in_range(0,
                                                               1), prior_normal(u = c(0.5,
                                                                                      0.2)), finite_domain(x9), box_domain(0, 1), product_domain(1:2, square),
               space, shares, problem, run, played, two, front, gain_rate(), benchmark_function("branin"), surface,
@@ -223,7 +222,7 @@ bandits <- list(
   yes = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_binary()), function(b, q) b$observe(q$id, 1)),
   constrained = living(gp_ucb_noiseless_constraints(x9, kernel, 0.1, width = 1, epoch = 2), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
   safe = living(safe_opt(x9, kernel, 0.1, -2, seed = 2, width = 1), plainly), level = living(gp_lse(x9, kernel, 0.1, 0.1, 0.1), plainly),
-  change = living(gp_ucb_drift(x9, kernel, 0.1, change_fade(window = 3)), plainly), bpe = living(bpe(x9, kernel, 0.1, rounds = 9, B = 1, R = 0.1), plainly),
+  change = living(gp_ucb_drift(x9, kernel, 0.1, change_oracle(window = 3)), plainly), bpe = living(bpe(x9, kernel, 0.1, rounds = 9, B = 1, R = 0.1), plainly),
   scripted = living(baseline_constrained("ckb", x9, kernel, 0.1, step = 1, bound = 1), function(b, q) b$observe(q$id, 1, constraints = 0.1)),
   rankings = living(gp_bandit(x9, kernel, policy = policy_ts(1), rewards = rewards_preferences("rankings")), function(b, q) if (q$id %% 2 == 0) b$rank(q$id - 0:1)),
   duels = {

@@ -161,8 +161,8 @@ changes <- list(
   none = function() NULL,
   detect = function() change_detect(function(q) 0.25 * q^(-6 / 7), function(q) 0.1 * q^(1 / 7)),
   oracle = function() change_oracle(c(11, 20)), never = function() change_never(), every = function() change_oracle(every = 8),
-  event = function() change_event(0.5), window = function() change_fade(window = 6), weights = function() change_fade(0.1, by = "weights"),
-  fade = function() change_fade(0.1)
+  event = function() change_detect(delta = 0.5), window = function() change_oracle(window = 6), weights = function() change_oracle(rate = 0.1, by = "weights"),
+  fade = function() change_oracle(rate = 0.1)
 )
 constraints <- list(none = list(function() NULL, 0), noiseless = list(function() constraints_noiseless(2, epoch = 7), 2),
                     noisy = list(function() constraints_noisy(1, epoch = 7, step = 0.5, reuse = FALSE), 1))
@@ -234,7 +234,7 @@ many <- seq(0, 1, length.out = 1e5)
 play("many-arms", function() gp_ucb(many, k1, 0.02, width = width_constant(2)), rounds = 12)
 play("lowrank-arms", function() gp_ucb(seq(0, 1, length.out = 500), k1, 0.02, width = width_constant(2), engine = "lowrank"))
 play("by-the-clock", function() gp_ucb(arms, k1, 0.02, pending = pending_censor(4, 0, "time")), own_noise = FALSE)
-play("clipped", function() gp_ucb(arms, k1, 0.02, rewards = rewards_clip(0.5)))
+play("clipped", function() gp_ucb(arms, k1, 0.02, rewards = rewards_robust(clip = 0.5)))
 play("design", function() gp_bandit(box, k1, 0.02, policy_ei(),
                                     initial_design = cbind(u = c(0.2, 0.8), v = c(0.3, 0.6))))
 play("means", function() gp_ucb(arms, k1, 0.02, mean = cos(arms)))

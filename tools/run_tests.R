@@ -103,18 +103,8 @@ to <- c("", paste(" >", shQuote(said), "2>&1")[-1])
 for (k in seq_len(workers)) system(paste0(command, " ", listings[k], " </dev/null", to[k]), wait = FALSE)
 done <- function() file.exists(file.path(queue, files, "result.rds"))
 # Does a worker run? (Those of whose end nobody has asked do not.)
-alive <- function() {
-  if (dir.exists("/proc/self")) {
-    state <- vapply(pids(), function(pid) {
-      line <- tryCatch(suppressWarnings(readLines(sprintf("/proc/%d/stat", pid), 1)), error = function(e) ") Z")
-      sub("^.*[)] (.).*$", "\\1", line)
-    }, "")
-    return(any(state != "Z"))
-  }
-  if (!nzchar(Sys.which("ps"))) return(any(tools::pskill(pids(), 0)))
-  state <- suppressWarnings(system2("ps", c("-o", "stat=", "-p", paste(pids(), collapse = ",")), stdout = TRUE))
-  any(!startsWith(state, "Z"))
-}
+source("tests/testthat/helper-processes.R")
+alive <- function() length(running(pids())) > 0
 elapsed <- function() proc.time()[["elapsed"]]
 # An hour without a file that ends is an emergency; so are workers that have not begun after ten minutes.
 latest <- elapsed()

@@ -51,10 +51,10 @@ changes <- list(
   oracle = list(ours = function() change_oracle(c(11, 20)), ref = ref_changes("oracle", sqrt(3), times = c(11, 20))),
   never = list(ours = function() change_never(), ref = ref_changes("never", sqrt(3))),
   every = list(ours = function() change_oracle(every = 8), ref = ref_changes("every", 0, H = 8)),
-  event = list(ours = function() change_event(0.5), ref = ref_changes("event", 0, delta = 0.5)),
-  window = list(ours = function() change_fade(window = 6), drift = ref_drift("window", W = 6)),
-  weights = list(ours = function() change_fade(0.1, by = "weights"), drift = ref_drift("weight", eta = 0.9)),
-  fade = list(ours = function() change_fade(0.1), drift = ref_drift("fade", eps = 0.1))
+  event = list(ours = function() change_detect(delta = 0.5), ref = ref_changes("event", 0, delta = 0.5)),
+  window = list(ours = function() change_oracle(window = 6), drift = ref_drift("window", W = 6)),
+  weights = list(ours = function() change_oracle(rate = 0.1, by = "weights"), drift = ref_drift("weight", eta = 0.9)),
+  fade = list(ours = function() change_oracle(rate = 0.1), drift = ref_drift("fade", eps = 0.1))
 )
 constraints <- list(
   none = list(ours = function() NULL, ref = NULL, count = 0),

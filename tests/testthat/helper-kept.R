@@ -18,7 +18,7 @@ kept_kinds <- list(
   constraints = list(make = function(...) gp_ucb(1:4 / 4, kernel_se(0.3), 0.1, constraints = constraints_noisy(1, 3, 0.5), ...),
                      constraint = -0.25),
   thompson = list(make = function(...) gp_bandit(1:6 / 6, kernel_se(0.3), 0.1, policy_ts(width_constant(1)), ...)),
-  drift = list(make = function(...) gp_ucb_drift(1:6 / 6, kernel_se(0.3), 0.1, forget = change_fade(window = 4), ...)),
+  drift = list(make = function(...) gp_ucb_drift(1:6 / 6, kernel_se(0.3), 0.1, forget = change_oracle(window = 4), ...)),
   scaled = list(make = function(...) gp_ei(1:6 / 6, kernel_se(0.3), 0.1, outputs = scale_outputs(direction = "minimize"), ...)),
   refits = list(make = function(...) gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, refit = refit_every(3, mean = "fit"), ...)),
   replicates = list(make = function(...) gp_ucb(1:6 / 6, kernel_se(0.3), 0.1, ...), record = function(value) c(value, value + 0.5)),

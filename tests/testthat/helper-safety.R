@@ -142,23 +142,6 @@ at_our_end <- function(command) {
 }
 at_end_of_us <- new.env()
 
-# Those of these processes that have not ended. (pskill() counts those of whose end nobody has asked.)
-running <- function(pids) {
-  pids <- pids[tools::pskill(pids, 0L)]
-  if (length(pids) == 0) return(pids)
-  if (dir.exists("/proc/self")) {
-    state <- vapply(pids, function(pid) {
-      line <- tryCatch(suppressWarnings(readLines(sprintf("/proc/%d/stat", pid), 1)), error = function(e) ") Z")
-      sub("^.*[)] (.).*$", "\\1", line)
-    }, "")
-    return(pids[state != "Z"])
-  }
-  if (!nzchar(Sys.which("ps"))) return(pids)
-  found <- suppressWarnings(system2("ps", c("-o", "pid=,stat=", "-p", paste(pids, collapse = ",")), stdout = TRUE))
-  found <- strsplit(trimws(found), " +")
-  as.integer(vapply(Filter(function(row) !startsWith(row[2], "Z"), found), `[`, "", 1))
-}
-
 # Runs R code in a fresh process that has the package; returns its standard output. `shell`: what the shell
 # that starts it does first.
 run_child <- function(code, shell = "") {

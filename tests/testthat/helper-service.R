@@ -14,7 +14,7 @@ begin_service <- function(point, token, name = "b", trust = FALSE, ...) {
     "settings <- readRDS(file.path(home, 'settings.rds'))",
     ".libPaths(settings$libraries)",
     "library(gpbandits)",
-    "store <- bandit_store(settings$place$connect, settings$name, trust = settings$trust)",
+    "store <- bandit_store(settings$point$connect, settings$name, trust = settings$trust)",
     "service <- do.call(bandit_service, c(list(store), settings$more))",
     "writeLines(c(service$url, Sys.getpid()), file.path(home, 'draft'))",
     "file.rename(file.path(home, 'draft'), file.path(home, 'ready'))",

@@ -147,11 +147,11 @@ stored_domains <- list(
 stored_contexts <- list(none = NULL, listed = cbind(z = c(0, 0.5, 1)), open = "z")
 stored_outcomes <- list(
   plain = list(), noise_each = list(record = list(noise_var = 0.3)), scaled = list(with = list(outputs = scale_outputs("minimize"))),
-  clipped = list(with = list(rewards = rewards_clip(2))), refits = list(with = list(refit = refit_every(2, mean = "fit"))),
+  clipped = list(with = list(rewards = rewards_robust(clip = 2))), refits = list(with = list(refit = refit_every(2, mean = "fit"))),
   noisy_limits = list(with = list(constraints = constraints_noisy(2, 3, 0.5)), record = list(constraints = c(0.25, -0.5))),
   noiseless_limits = list(with = list(constraints = constraints_noiseless(1, epoch = 2)), record = list(constraints = 0.125)),
-  known_changes = list(with = list(changes = change_oracle(c(2, 4), explore = 1))), window = list(with = list(changes = change_fade(window = 3))),
-  fading = list(with = list(changes = change_fade(0.1))), censored = list(with = list(pending = pending_censor(3, -0.5)), once = TRUE),
+  known_changes = list(with = list(changes = change_oracle(c(2, 4), explore = 1))), window = list(with = list(changes = change_oracle(window = 3))),
+  fading = list(with = list(changes = change_oracle(rate = 0.1))), censored = list(with = list(pending = pending_censor(3, -0.5)), once = TRUE),
   hallucinated = list(with = list(pending = pending_hallucinate())), drawn = list(with = list(policy = policy_ts(width_constant(1))))
 )
 

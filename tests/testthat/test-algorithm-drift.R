@@ -2,9 +2,9 @@
 # kept, over arms in both engines and on boxes. (Random lives with them: test-bandit.R.)
 
 drift_rules <- list(
-  window = list(change_fade(window = 7), ref_drift("window", W = 7)),
-  weights = list(change_fade(0.15, by = "weights"), ref_drift("weight", eta = 0.85)),
-  fade = list(change_fade(0.1), ref_drift("fade", eps = 0.1))
+  window = list(change_oracle(window = 7), ref_drift("window", W = 7)),
+  weights = list(change_oracle(rate = 0.15, by = "weights"), ref_drift("weight", eta = 0.85)),
+  fade = list(change_oracle(rate = 0.1), ref_drift("fade", eps = 0.1))
 )
 
 for (engine in c("weights", "played")) {
@@ -130,7 +130,7 @@ test_that("rules that forget nothing are no rules, and a window longer than the 
     as.data.frame(run_bandit(gp_ucb(x, kernel_se(0.2), 0.04, ...), problem, 40))
   }
   plain <- play()
-  for (rule in list(change_fade(window = 40), change_fade(0, by = "weights"), change_fade(0))) {
+  for (rule in list(change_oracle(window = 40), change_oracle(rate = 0, by = "weights"), change_oracle(rate = 0))) {
     expect_equal(play(changes = rule)[c("arm", "mean", "sd")], plain[c("arm", "mean", "sd")], tolerance = tol$engine)
   }
 })
@@ -141,7 +141,7 @@ test_that("a window that must be fitted again each time, noise far below the pri
   K <- ref_kernel_matern(2.5, 0.3)(x)
   for (engine in c("weights", "played")) {
     for (noise in c(1e-2, 1e-4, 1e-6)) {
-      b <- gp_bandit(x, kernel_matern(2.5, 0.3), noise, policy_uniform(), changes = change_fade(window = 10), engine = engine)
+      b <- gp_bandit(x, kernel_matern(2.5, 0.3), noise, policy_uniform(), changes = change_oracle(window = 10), engine = engine)
       arm <- sample(70, 600, replace = TRUE)
       y <- rnorm(600)
       b$add(arm = arm, reward = y)
@@ -168,9 +168,9 @@ test_that("the paces follow the formula of the total variation", {
   expect_error(gp_ucb_drift(box_domain(0, 1), kernel_se(0.2), 0.01, "window", variation = 1, horizon = 10), class = "gpbandits_error")
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, "weights", variation = 500, horizon = 400, gain = 1), class = "gpbandits_error")
   # A rule has its own pace, and a formula's name is one of three.
-  given <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_fade(0.1))
-  expect_identical(given$config$changes, change_fade(0.1))
-  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_fade(0.1), horizon = 9), "`horizon`", class = "gpbandits_error")
+  given <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_oracle(rate = 0.1))
+  expect_identical(given$config$changes, change_oracle(rate = 0.1))
+  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_oracle(rate = 0.1), horizon = 9), "`horizon`", class = "gpbandits_error")
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, "fade"), "`forget`", class = "gpbandits_error")
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01), "needs `forget`: change_oracle", class = "gpbandits_error")
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, 20), "`forget`", class = "gpbandits_error")
@@ -241,7 +241,7 @@ test_that("a function that drifts as the kernel says: intervals hold, and regret
     draws <- sample_gp(kernel_se(0.2), x, rounds)
     f <- draws
     for (t in 2:rounds) f[, t] <- sqrt(0.97) * f[, t - 1] + sqrt(0.03) * draws[, t]
-    b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_fade(0.03), width = width_srinivas_finite(0.1))
+    b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_oracle(rate = 0.03), width = width_srinivas_finite(0.1))
     problem <- bandit_problem(x, f, noise = 0.1, change_points = seq_len(rounds - 1))
     gain <- numeric(rounds)
     missed <- FALSE
@@ -266,7 +266,7 @@ test_that("an event trigger restarts with probability delta at most where nothin
   lives <- by_level(8, 300)
   restarts <- sum(vapply(seq_len(lives), function(seed) {
     set.seed(1100 + seed)
-    b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_event(0.1))
+    b <- gp_ucb_drift(x, kernel_se(0.2), 0.01, change_detect(delta = 0.1))
     run <- run_bandit(b, bandit_problem(x, drop(sample_gp(kernel_se(0.2), x)), noise = 0.1), 60)
     max(run$data$segment) > 1
   }, TRUE))

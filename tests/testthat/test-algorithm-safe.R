@@ -572,7 +572,7 @@ test_that("phases are in the log: a second stage goes on wherever the bandit is 
   expect_true("maximiser" %in% b$history()$phase)
   expect_true(any(logged_phases(b) <= 5) && max(logged_phases(b)) > 5)
   shorter <- plain$copy()
-  compact_log(shorter)
+  shorter$compact()
   again <- list(open_bandit(path, rng = FALSE), unserialize(serialize(plain, NULL)), plain$copy(), shorter,
                 from_json(as_json(plain)))
   if (store_packages("RSQLite")) {

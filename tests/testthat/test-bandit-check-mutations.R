@@ -20,7 +20,7 @@ mutation_victims <- function() {
     box = live(gp_ei(list(u = c(0, 1)), kernel_se(0.3), 0.05, pending = pending_hallucinate(), refit = refit_every(3, starts = 1))),
     matrix = live(gp_ts(x, kernel_matrix(exp(-as.matrix(stats::dist(x))^2)), 0.05, B = 1, R = 0.1)),
     changes = live(gp_ucb_cpd(x, kernel_se(0.3), 0.05, change_oracle(c(2, 5), explore = 1), width = width_sdf(1), pending = pending_censor(2, 0))),
-    drift = live(gp_ucb_drift(x, kernel_se(0.3), 0.05, change_fade(0.1))),
+    drift = live(gp_ucb_drift(x, kernel_se(0.3), 0.05, change_oracle(rate = 0.1))),
     bandit = live(baseline_constrained("ckb", x, kernel_se(0.3), 0.05, step = 0.5, bound = 1)),
     safe = live(safe_opt(x, kernel_se(0.3), 0.05, threshold = -2, seed = 4:5, width = 2)),
     grown = {

@@ -110,7 +110,7 @@ test_that("what has no such model says so", {
   ckb <- baseline_constrained("ckb", model_x, model_kernel, 0.04, step = 0.5, bound = 10)
   expect_identical(coef(ckb)[["g1.noise_var"]], 0.04)
   refused(update(ckb, mean = 1))
-  refused(logLik(model_bandit(changes = change_fade(window = 3))))
+  refused(logLik(model_bandit(changes = change_oracle(window = 3))))
 })
 
 test_that("the methods are registered with package generics, and serve a search", {

@@ -121,7 +121,7 @@ test_that("auto takes them where there are very many arms, and every answer is t
   expect_lt(max(abs(b$posterior(arm = 1:20)$mean - want$mean)), 1e-5)
   expect_lt(max(abs(b$posterior(at)$sd - want$sd)), 1e-5)
   others <- list(gp_bandit(x[1:1000, ], kernel_se(0.2), 0.05, policy_ucb(width_constant(2))),
-                 gp_bandit(x, kernel_se(0.2), 0.05, policy_ucb(width_constant(2)), changes = change_fade(window = 10)))
+                 gp_bandit(x, kernel_se(0.2), 0.05, policy_ucb(width_constant(2)), changes = change_oracle(window = 10)))
   for (other in others) expect_false(summary(other)$engine == "lowrank")
 })
 

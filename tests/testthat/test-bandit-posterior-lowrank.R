@@ -81,8 +81,8 @@ test_that("random lives: late, changed, withdrawn rewards, censoring, windows, w
   skip_on_cran()
   pendings <- list(list(pending_ignore(), ref_pending()), list(pending_hallucinate(), ref_pending("hallucinate")),
                    list(pending_censor(4, -0.2), ref_pending("censor", 4, -0.2)))
-  drifts <- list(list(NULL, ref_drift()), list(change_fade(window = 15), ref_drift("window", W = 15)),
-                 list(change_fade(0.1, by = "weights"), ref_drift("weight", eta = 0.9)), list(change_fade(0.1), ref_drift("fade", eps = 0.1)),
+  drifts <- list(list(NULL, ref_drift()), list(change_oracle(window = 15), ref_drift("window", W = 15)),
+                 list(change_oracle(rate = 0.1, by = "weights"), ref_drift("weight", eta = 0.9)), list(change_oracle(rate = 0.1), ref_drift("fade", eps = 0.1)),
                  list(NULL, ref_drift()))
   kernels <- compare_kernels()
   engines <- character()

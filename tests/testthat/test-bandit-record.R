@@ -63,9 +63,9 @@ test_that("random lives of corrections, withdrawals and rewards with a noise of 
   pendings <- list(list(ours = pending_ignore(), ref = ref_pending()),
                    list(ours = pending_hallucinate(), ref = ref_pending("hallucinate")),
                    list(ours = pending_censor(4, -0.2), ref = ref_pending("censor", 4, -0.2)))
-  drifts <- list(NULL, list(ours = change_fade(window = 5), ref = ref_drift("window", W = 5)),
-                 list(ours = change_fade(0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
-                 list(ours = change_fade(0.1), ref = ref_drift("fade", eps = 0.1)))
+  drifts <- list(NULL, list(ours = change_oracle(window = 5), ref = ref_drift("window", W = 5)),
+                 list(ours = change_oracle(rate = 0.2, by = "weights"), ref = ref_drift("weight", eta = 0.8)),
+                 list(ours = change_oracle(rate = 0.1), ref = ref_drift("fade", eps = 0.1)))
   for (pending in pendings) for (drift in drifts) for (seed in seq_len(lives)) {
     worst <- random_life(300 + seed, 40, pending, drift)
     expect_lt(worst$mean, tol$engine)
@@ -544,7 +544,7 @@ test_that("reasons stay with the queries that were given up, in every form that 
   bandit$fail(1:3, reason = "rain")
   bandit$observe(c(1, 4, 5), c(1, 2, 3))
   expect_identical(bandit$history()$reason, c(NA, "rain", "rain", NA, NA, NA))
-  compact_log(bandit, keep = 4)
+  bandit$compact(keep = 4)
   expect_identical(bandit$history()$reason, c("rain", NA, NA, NA))
   expect_identical(bandit$copy()$history(), bandit$history())
   # Text that is no reason is damage.

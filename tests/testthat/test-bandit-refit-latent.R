@@ -6,7 +6,7 @@ latent_kernel <- kernel_matern(2.5, 0.3, 1.5)
 evidence_of <- function(bandit, parameters, fits_mean = FALSE) {
   b <- as.environment(bandit)
   kernel <- gpbandits:::resolve_kernel(bandit$config$kernel, gpbandits:::input_names(bandit$config), arms = NULL)
-  gpbandits:::cpp_latent_evidence(b$handle, kernel, fits_mean, parameters)
+  testing_entry("cpp_latent_evidence")(b$handle, kernel, fits_mean, parameters)
 }
 
 # Bandits with some rewards of each kind; `own`: parameters besides the kernel's.
@@ -42,10 +42,10 @@ latent_lives <- function(domain = latent_x, kernel = latent_kernel, ...) {
 test_that("the value is Laplace's log evidence, on every kind, with arms, boxes and a matrix", {
   for (domain in list(latent_x, box_domain(0, 1))) {
     for (b in latent_lives(domain)) {
-      own <- gpbandits:::cpp_latent_parameters(as.environment(b)$handle)
+      own <- testing_entry("cpp_latent_parameters")(as.environment(b)$handle)
       theta <- c(log(0.3), log(1.5), own, 0)
       if (names(gpbandits:::kernel_parameters(latent_kernel))[1] != "matern.lengthscale") theta[1:2] <- theta[2:1]
-      expect_equal(evidence_of(b, theta)$value, gpbandits:::cpp_bandit_sites(as.environment(b)$handle)$log_evidence,
+      expect_equal(evidence_of(b, theta)$value, testing_entry("cpp_bandit_sites")(as.environment(b)$handle)$log_evidence,
                    tolerance = 1e-9)
     }
   }
@@ -55,7 +55,7 @@ test_that("the gradient is that of differences: kernel, mean, cuts, ties", {
   for (name in names(lives <- latent_lives())) {
     b <- lives[[name]]
     fits_mean <- name %in% c("logit", "probit", "counts")
-    own <- gpbandits:::cpp_latent_parameters(as.environment(b)$handle)
+    own <- testing_entry("cpp_latent_parameters")(as.environment(b)$handle)
     theta <- c(-1, 0.6, if (fits_mean) 0.3, own + 0.1, 0)
     found <- evidence_of(b, theta, fits_mean)
     h <- 1e-4

@@ -28,7 +28,7 @@ test_that("the penalised likelihood and its gradient are what they are in plain 
   kernel <- gpbandits:::resolve_kernel(kernel_matern(2.5, 0.3, 1.5), "x1")
   unit <- gpbandits:::resolve_kernel(kernel_matern(2.5, 0.3, 1), "x1")
   evidence <- function(theta, mean) {
-    gpbandits:::cpp_varying_evidence(kernel, unit, gpbandits:::variance_of(kernel_matern(2.5)), measurements, mean, theta)
+    testing_entry("cpp_varying_evidence")(kernel, unit, gpbandits:::variance_of(kernel_matern(2.5)), measurements, mean, theta)
   }
   for (spread in c(0.01, 1)) {                                # the penalty is positive in the first, and left out
     delta <- spread * rnorm(10)

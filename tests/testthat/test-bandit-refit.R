@@ -215,12 +215,30 @@ test_that("parameters that the core cannot take leave the bandit as it was, but 
     # Refused before anything is changed, and halfway through.
     bad <- if (is.list(domain)) list(kernel = kernel_se(0.2), noise_var = NaN, mean = 0)
            else list(kernel = replace(kernel_se(0.2), "lengthscale", -1), noise_var = 0.1, mean = 0)
-    expect_warning(gpbandits:::apply_refit(b, bad, in_force(b)), "refit after round 6 failed")
+    expect_warning(gpbandits:::apply_refit(as.environment(b), bad, in_force(b)), "refit after round 6 failed")
     expect_equal(b$posterior(refit_x), before, tolerance = tol$replay)
     expect_identical(in_force(b)$noise_var, 0.1)
     expect_equal(b$copy()$posterior(refit_x), before, tolerance = tol$replay)
     expect_equal(nrow(b$suggest()), 1)
   }
+})
+
+test_that("a refit and the query after it are one change: if the query fails there is neither", {
+  fails <- FALSE
+  broken <- policy_function(function(mean, sd, t) if (fails) stop("on purpose") else mean + 2 * sd)
+  b <- gp_bandit(list(x1 = c(0, 1)), kernel_se(0.3), 0.1, broken, refit = refit_every(5))
+  set.seed(7)
+  play_refits(b, 5, function(q) sin(7 * q$x1))
+  before <- b$posterior(refit_x)
+  fails <- TRUE
+  expect_error(b$suggest(), "on purpose")
+  expect_length(as.environment(b)$refits, 0)
+  expect_equal(nrow(b$history()), 5)
+  expect_equal(b$posterior(refit_x), before, tolerance = tol$replay)
+  fails <- FALSE
+  b$suggest()
+  expect_length(as.environment(b)$refits, 1)
+  expect_equal(nrow(b$history()), 6)
 })
 
 test_that("constant rewards, one arm and duplicates refit without harm", {

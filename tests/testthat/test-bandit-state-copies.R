@@ -35,17 +35,17 @@ copied_bandits <- list(
                                 pending = pending_hallucinate(), ...),
   ignore = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), ...),
   window = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2),
-                                   changes = change_fade(window = 5), pending = pending_hallucinate(), ...),
+                                   changes = change_oracle(window = 5), pending = pending_hallucinate(), ...),
   weights = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2),
-                                    changes = change_fade(0.1, by = "weights"), pending = pending_hallucinate(), ...),
-  fade = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), changes = change_fade(0.05),
+                                    changes = change_oracle(rate = 0.1, by = "weights"), pending = pending_hallucinate(), ...),
+  fade = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), changes = change_oracle(rate = 0.05),
                                  pending = pending_hallucinate(), ...),
   lowrank = function(...) gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.01, policy_ucb(2), engine = "lowrank",
                                     pending = pending_hallucinate(), ...),
   arms = function(...) gp_bandit(data.frame(x1 = c(0:9 / 9, 0.37)), kernel_se(0.3), 0.01, policy_ei(),
                                  pending = pending_hallucinate(), ...),
   fading_arms = function(...) gp_bandit(data.frame(x1 = c(0:9 / 9, 0.37)), kernel_se(0.3), 0.01, policy_ucb(2),
-                                        changes = change_fade(0.05), pending = pending_hallucinate(), ...),
+                                        changes = change_oracle(rate = 0.05), pending = pending_hallucinate(), ...),
   scaled = function(...) auto_bandit(list(x1 = c(0, 1)), ..., model = gp_model(refit = refit_every(5, minimum = 5)))
 )
 

@@ -8,7 +8,9 @@ ways <- function(one) by_level(names(strikes)[one], names(strikes))
 
 # The functions that a change runs through.
 changing_functions <- c(
-  "bandit_suggest", "ask", "ask_and_refit", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "make_ready", "rebuild_script", "by_rule", "transact", "rebuild", "replayed",
+  "bandit_suggest", "ask", "ask_queries", "ask_in_turn", "ask_core", "asked_in_core", "refit_in_core", "due_refit",
+  "fitted_outcomes", "bandit_observe", "bandit_add", "bandit_amend", "bandit_withdraw", "bandit_reset", "make_ready",
+  "rebuild_script", "by_rule", "transact", "rebuild", "replayed",
   "check_idle", "core", "sync_log", "new_rows", "commit", "as_one_change", "table_change", "table_copy", "table_columns",
   "refit_if_due", "apply_refit", "journal_write", "keep_change", "keep_difference", "journal_io", "rows_as_text",
   "record", "script_ask", "script_change", "script_query", "script_commit", "script_record", "script_give", "feed_models", "feed_model",

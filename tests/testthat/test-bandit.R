@@ -33,18 +33,18 @@ life_changes <- function(name, x, ref_kernel) {
     never = list(ours = list(changes = change_never(explore = 1)), ref = list(changes = ref_changes("never", 1))),
     detector = list(ours = list(changes = change_detect(theta, ridge)),
                     ref = list(changes = ref_changes("detect", sqrt(3), threshold = theta, ridge = ridge))),
-    window = list(ours = list(changes = change_fade(window = 4)), ref = list(drift = ref_drift("window", W = 4))),
-    weights = list(ours = list(changes = change_fade(0.2, by = "weights"), pending = pending_hallucinate()),
+    window = list(ours = list(changes = change_oracle(window = 4)), ref = list(drift = ref_drift("window", W = 4))),
+    weights = list(ours = list(changes = change_oracle(rate = 0.2, by = "weights"), pending = pending_hallucinate()),
                    ref = list(drift = ref_drift("weight", eta = 0.8), pending = ref_pending("hallucinate"))),
-    fade = list(ours = list(changes = change_fade(0.2), pending = pending_hallucinate()),
+    fade = list(ours = list(changes = change_oracle(rate = 0.2), pending = pending_hallucinate()),
                 ref = list(drift = ref_drift("fade", eps = 0.2), pending = ref_pending("hallucinate"))),
-    window_noisy = list(ours = list(changes = change_fade(window = 6), constraints = constraints_noisy(1, 4, 0.5)),
+    window_noisy = list(ours = list(changes = change_oracle(window = 6), constraints = constraints_noisy(1, 4, 0.5)),
                         ref = list(drift = ref_drift("window", W = 6), constraints = ref_constraints("noisy", 1, 4, step = 0.5)),
                         count = 1),
-    weights_noisy = list(ours = list(changes = change_fade(0.1, by = "weights"), constraints = constraints_noisy(1, 4, 0.5)),
+    weights_noisy = list(ours = list(changes = change_oracle(rate = 0.1, by = "weights"), constraints = constraints_noisy(1, 4, 0.5)),
                          ref = list(drift = ref_drift("weight", eta = 0.9), constraints = ref_constraints("noisy", 1, 4, step = 0.5)),
                          count = 1),
-    fade_noisy = list(ours = list(changes = change_fade(0.1), constraints = constraints_noisy(1, 4, 0.5)),
+    fade_noisy = list(ours = list(changes = change_oracle(rate = 0.1), constraints = constraints_noisy(1, 4, 0.5)),
                       ref = list(drift = ref_drift("fade", eps = 0.1), constraints = ref_constraints("noisy", 1, 4, step = 0.5)),
                       count = 1),
     noiseless = list(ours = list(constraints = constraints_noiseless(2, 5)),
@@ -190,9 +190,9 @@ random_pending <- function() {
 random_drifts <- function(policy) {
   none <- list(NULL, ref_drift())
   if (identical(policy[[1]]$width$type, "dmm")) return(list(none))
-  list(none, none, list(change_fade(window = 5), ref_drift("window", W = 5)), list(change_fade(window = 1), ref_drift("window", W = 1)),
-       list(change_fade(0.1, by = "weights"), ref_drift("weight", eta = 0.9)), list(change_fade(0.9, by = "weights"), ref_drift("weight", eta = 0.1)),
-       list(change_fade(0.05), ref_drift("fade", eps = 0.05)), list(change_fade(0.7), ref_drift("fade", eps = 0.7)))
+  list(none, none, list(change_oracle(window = 5), ref_drift("window", W = 5)), list(change_oracle(window = 1), ref_drift("window", W = 1)),
+       list(change_oracle(rate = 0.1, by = "weights"), ref_drift("weight", eta = 0.9)), list(change_oracle(rate = 0.9, by = "weights"), ref_drift("weight", eta = 0.1)),
+       list(change_oracle(rate = 0.05), ref_drift("fade", eps = 0.05)), list(change_oracle(rate = 0.7), ref_drift("fade", eps = 0.7)))
 }
 
 random_policies <- function() {

@@ -215,11 +215,11 @@ test_that("pictures are drawn from the check, and bad input is refused", {
   for (call in list(quote(check_model()), quote(check_model(1)), quote(check_model(b, by = "all")),
                     quote(check_model(b, by = "context")),
                     quote(check_model(b, 1, 2)), quote(check_model(gp_ucb(1:3, kernel_se(1), 0.1))),
-                    quote(check_model(tiny_check(changes = change_fade(0.1, by = "weights")))))) {
+                    quote(check_model(tiny_check(changes = change_oracle(rate = 0.1, by = "weights")))))) {
     expect_error(eval(call), class = "gpbandits_error")
   }
   # A function that drifts: the model is the drifting one.
-  fading <- tiny_check(changes = change_fade(0.2))
+  fading <- tiny_check(changes = change_oracle(rate = 0.2))
   A <- ref_kernel_se(0.3)(c(0, 0.25, 0.5, 0.75, 1)) * 0.8^(abs(outer(1:5, 1:5, "-")) / 2) + diag(0.01, 5)
   y <- c(0.2, 0.9, 1, 0.3, -0.3)
   P <- solve(A)

@@ -283,7 +283,7 @@ test_that("contexts, delays, constraints, refits, changes and plots work on a sp
   for (contexts in list(cbind(z = c(0, 1)), "z")) {
     set.seed(9)
     b <- gp_bandit(space, kernel, 0.01, policy_ucb(width_constant(2)), pending = pending_hallucinate(), contexts = contexts,
-                   changes = change_fade(window = 12), constraints = constraints_noiseless(1, epoch = 10), refit = refit_every(10, mean = "fit"))
+                   changes = change_oracle(window = 12), constraints = constraints_noiseless(1, epoch = 10), refit = refit_every(10, mean = "fit"))
     run <- run_bandit(b, problem, 25)
     h <- as.data.frame(run)
     expect_identical(is.na(h$v), h$k == "a")

@@ -68,6 +68,8 @@ exports <- list(
   rewards_counts = list(list(), c(direction = "word")),
   rewards_ordinal = list(list(levels = 3), c(direction = "word")),
   rewards_robust = list(list(), c(df = "positive")),
+  "rewards_robust, clip" = list(list(clip = 1, moment = 1), c(clip = "positive", moment = "positive", alpha = "positive")),
+  "rewards_robust, moment" = list(list(moment = 1, rounds = 9), c(moment = "positive", alpha = "positive", rounds = "count")),
   rewards_preferences = list(list(), c(ties = "flag", tau = "positive")),
   policy_duel = list(list(width = 1), c(width = "width", rule = "word")),
   width_glm = list(list(B = 1), c(B = "nonnegative", delta = "probability")),
@@ -80,7 +82,6 @@ exports <- list(
   policy_ucb = list(list(width = width_constant(1)), c(width = "width")),
   policy_ts = list(list(width = width_constant(1)), c(width = "width")),
   race_folds = list(list(folds = 5), c(folds = "count", alpha = "probability", burn_in = "count")),
-  fidelity_range = list(list(lower = 0.1, target = 1), c(lower = "number", target = "number", log = "flag", integer = "flag", threshold = "positive")),
   policy_ei = list(list(), c(xi = "nonnegative")),
   to_maximize = list(list(), character()),
   to_minimize = list(list(), character()),
@@ -95,7 +96,6 @@ exports <- list(
   gp_bandit = list(c(good_parts, list(policy = policy_ei())),
                    c(preset_parts, policy = "object", mean = "numbers", pending = "object", engine = "word",
                      changes = "never", constraints = "never", refit = "never", journal = "file")),
-  compact_log = list(list(x = safe_journal()), c(x = "file", trust = "flag")),
   open_bandit = list(list(x = safe_journal()), c(x = "file", like = "never", rng = "flag")),
   gp_ucb = list(good_parts, c(preset_parts, delta = "probability")),
   gp_ei = list(good_parts, c(preset_parts, xi = "nonnegative")),
@@ -111,9 +111,9 @@ exports <- list(
   change_oracle = list(list(times = 3), c(times = "positives", explore = "nonnegative")),
   "change_oracle, every" = list(list(every = 5), c(every = "count", explore = "nonnegative")),
   change_never = list(list(), c(explore = "nonnegative")),
-  change_event = list(list(), c(delta = "probability", explore = "nonnegative")),
-  change_fade = list(list(rate = 0.5), c(rate = "nonnegative", by = "word", explore = "nonnegative")),
-  "change_fade, window" = list(list(window = 5), c(window = "count", explore = "nonnegative")),
+  "change_detect, event" = list(list(delta = 0.1), c(delta = "probability", explore = "nonnegative")),
+  "change_oracle, rate" = list(list(rate = 0.5), c(rate = "nonnegative", by = "word", explore = "nonnegative")),
+  "change_oracle, window" = list(list(window = 5), c(window = "count", explore = "nonnegative")),
   gp_ucb_drift = list(c(good_parts, forget = "weights", variation = 1, horizon = 9, gain = 2),
                       c(preset_parts, forget = "never", width = "width", variation = "positive", horizon = "count",
                         gain = "positive")),
@@ -121,9 +121,6 @@ exports <- list(
                     c(preset_parts, changes = "object", width = "width")),
   change_statistic = list(list(x = 1:4, y = c(1, 3, 2, 5), kernel = safe_kernel, ridge = 1),
                           c(x = "points", y = "numbers", kernel = "object", ridge = "positive")),
-  detection_size = list(list(nu = 1, d = 1, Delta = 1, B = 1, R = 1),
-                        c(nu = "positive", d = "count", Delta = "positive", B = "nonnegative", R = "nonnegative",
-                          failure = "probability", constant = "positive")),
   calibrate_detector = list(list(x = 1:9, y = c(1, 3, 2, 5, 4, 2, 1, 0, 3), kernel = kernel_matern(), permutations = 19),
                             c(x = "points", y = "numbers", kernel = "object", candidates = "positives", folds = "count",
                               level = "probability", permutations = "count")),
@@ -139,9 +136,6 @@ exports <- list(
                                   c(preset_parts, B = "nonnegative", R = "nonnegative", delta = "probability",
                                     gain = "gain", count = "count", epoch = "count", step = "positive", reuse = "flag",
                                     inner = "word")),
-  slater_condition = list(list(epsilon = 1, R = 0.1, gain = 2, epoch = 20, epochs = 5),
-                          c(epsilon = "positive", R = "nonnegative", gain = "nonnegative", epoch = "count",
-                            epochs = "count", delta = "probability", count = "count")),
   benchmark_problem = list(list(name = "rate_allocation", grid = 3),
                            c(name = "word", noisy = "flag", a = "positives", b = "positives")),
   baseline_constrained = list(c(method = "ckb", good_parts, step = 1, bound = 1),
@@ -179,8 +173,9 @@ allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
     (export == "bandit_problem" && argument %in% c("noise", "delay") && is.function(value)) ||
     (export == "bandit_problem" && argument == "delay" && is.null(value)) ||
-    (export %in% c("change_oracle, every", "change_fade, window") && argument %in% c("every", "window") &&
-       is.null(value)) ||
+    (startsWith(export, "rewards_robust, ") && argument %in% c("clip", "moment") && is.null(value)) ||
+    (startsWith(export, "change_oracle, ") && argument %in% c("every", "window", "rate") && is.null(value)) ||
+    (export == "change_detect, event" && argument == "delta" && is.null(value)) ||
     (startsWith(export, "baseline_constrained") && argument == "penalty" && is.function(value)) ||
     (argument %in% c("alpha", "alpha0", "journal") && is.null(value)) ||
     # What a formula can do without.
@@ -671,7 +666,7 @@ word_of_class <- function(class) {
   words <- c(GPBandit = "bandit", bandit_maximum = "(maximum|minimum)", bandit_model_state = "optimum",
              bandit_comparison = "replication", bandit_run = "rounds?", gp_fit = "regression",
              gp_regression = "regression", bandit_outputs = "output", bandit_param = "parameter",
-             bandit_domain = "(arms|box|domain|inputs?)", bandit_plan = "experiments", bandit_fidelity = "fidelities",
+             bandit_domain = "(arms|box|domain|inputs?)", bandit_plan = "experiments",
              bandit_constraints = "constraint", bandit_test_function = "test function",
              bandit_norm_check = "norm", bandit_importance = "input", bandit_check = "(check|observ|reward)")
   if (class %in% names(words)) words[[class]] else sub("^bandit_", "", class)

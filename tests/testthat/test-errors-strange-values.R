@@ -126,10 +126,10 @@ made_here <- function() {
   fit <- gp_fit(safe_x, sin(3 * safe_x), safe_kernel)
   list(
     run, summary(run), summary(run$bandit), found, summary(found), fit, summary(fit), gp_regression(safe_x, sin(3 * safe_x), safe_kernel, 0.01),
-    check_model(run$bandit), norm_check(run$bandit, R = 0.1), race_folds(5), fidelity_range(0.1, 1), to_maximize(), at_most(1), problem, benchmark_function("branin"), plan_experiments(safe_x, safe_kernel, 0.1, 1.5, B = 1, R = 0.1),
+    check_model(run$bandit), norm_check(run$bandit, R = 0.1), race_folds(5), to_maximize(), at_most(1), problem, benchmark_function("branin"), plan_experiments(safe_x, safe_kernel, 0.1, 1.5, B = 1, R = 0.1),
     compare_bandits(list(a = function(p) gp_ucb(safe_x, safe_kernel, 0.01)), problem, 3, 2, seed = 1),
-    safe_kernel + kernel_linear(), width_sdf(1), policy_ucb(1), gain_rate(), pending_censor(2), change_fade(window = 3), constraints_noiseless(epoch = 2),
-    constraints_noiseless(epoch = 2, penalty = "polynomial"), stop_gap(1), param_real(0, 1), rewards_clip(1), refit_every(3), problem$noise, bandit_problem(safe_x, safe_x, delay = 1)$delay, scale_outputs(),
+    safe_kernel + kernel_linear(), width_sdf(1), policy_ucb(1), gain_rate(), pending_censor(2), change_oracle(window = 3), constraints_noiseless(epoch = 2),
+    constraints_noiseless(epoch = 2, penalty = "polynomial"), stop_gap(1), param_real(0, 1), rewards_robust(clip = 1), refit_every(3), problem$noise, bandit_problem(safe_x, safe_x, delay = 1)$delay, scale_outputs(),
     finite_domain(safe_x), box_domain(0, 1), product_domain(1:2, list(u = c(0, 1))), search_space(a = c(0, 1), b = c("u", "v"))
   )
 }

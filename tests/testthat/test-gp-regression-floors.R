@@ -81,9 +81,9 @@ test_that("posteriors that forget keep their digits too", {
     n <- length(played$arm)
     age <- n + 1 - seq_len(n)
     rules <- list(
-      window = list(change_fade(window = 70), keep = n - 69:0, noise = noise_var),
-      weights = list(change_fade(0.03, by = "weights"), keep = seq_len(n), noise = noise_var * 0.97^-age),
-      fade = list(change_fade(0.01), keep = seq_len(n), noise = noise_var,
+      window = list(change_oracle(window = 70), keep = n - 69:0, noise = noise_var),
+      weights = list(change_oracle(rate = 0.03, by = "weights"), keep = seq_len(n), noise = noise_var * 0.97^-age),
+      fade = list(change_oracle(rate = 0.01), keep = seq_len(n), noise = noise_var,
                   correlation = 0.99^(abs(outer(age, age, "-")) / 2), present = 0.99^(age / 2)))
     for (name in names(rules)) {
       rule <- rules[[name]]

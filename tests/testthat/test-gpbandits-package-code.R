@@ -3,11 +3,6 @@
 
 sources <- test_path("..", "..")
 
-skip_without_sources <- function() {
-  skip_on_cran()
-  skip_if_not(file.exists(file.path(sources, "Makefile")), "the sources are not here")
-}
-
 # Runs code as a reader would, from top to bottom in one session, in a folder; what it says and draws is dropped.
 # Returns the first fault, with the expression, or "".
 fault_of_code <- function(lines, folder) {
@@ -94,15 +89,6 @@ for (article in c("gpbandits.Rmd",
     skip_if_not(second_level(), "at the second level; `make site` runs it too")
     expect_identical(articles_fault(article), "")
   })
-}
-
-# The chunks of an article: a list of `code`, named by their labels, with `run` (not `eval = FALSE`) and `shown`.
-chunks_of <- function(file) {
-  lines <- readLines(file, encoding = "UTF-8")
-  begin <- grep("^```[{]r", lines)
-  code <- lapply(begin, function(at) lines[seq(at + 1, at + which(lines[-seq_len(at)] == "```")[1] - 1)])
-  label <- sub("^```[{]r *([A-Za-z0-9_-]*).*", "\\1", lines[begin])
-  list(code = stats::setNames(code, label), run = !grepl("eval *= *FALSE", lines[begin]), shown = !grepl("(echo|include) *= *FALSE", lines[begin]))
 }
 
 # Every call of a function of ours, anywhere in some code, has arguments that this function has.
@@ -222,6 +208,10 @@ test_that("at most 80 exported names stand in the first level of the reference, 
     if (any(aliases %in% first)) aliases
   }))
   expect_lte(length(intersect(on_page, getNamespaceExports("gpbandits"))), 80)
+})
+
+test_that("at most 136 functions are exported: what can be an argument, a method or a string is one", {
+  expect_lte(sum(vapply(getNamespaceExports("gpbandits"), function(name) is.function(getExportedValue("gpbandits", name)), NA)), 136)
 })
 
 test_that("?name finds the page of every name that was given up", {

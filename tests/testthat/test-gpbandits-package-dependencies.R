@@ -68,8 +68,7 @@ test_that("packages are found behind all that names them", {
 })
 
 test_that("DESCRIPTION names every package that the sources name", {
-  skip_on_cran()
-  skip_if_not(file.exists(file.path(sources, "Makefile")), "the sources are not here")
+  skip_without_sources()
   used <- c("^(Depends|Imports|LinkingTo|Suggests|Enhances)$")
   shipped <- unique(c(packages_of(c("R", "tests", "inst", "man")), packages_of("vignettes", recursive = FALSE)))
   expect_gt(length(shipped), 30)
@@ -80,7 +79,7 @@ test_that("DESCRIPTION names every package that the sources name", {
 })
 
 test_that("optional packages whose interface has changed have the version from which it is", {
-  skip_if_not(file.exists(file.path(sources, "Makefile")), "the sources are not here")
+  skip_without_sources()
   d <- read.dcf(file.path(sources, "DESCRIPTION"))
   for (package in c("bbotk", "mlr3tuning", "paradox", "mirai", "future", "tune", "rsample")) {
     expect_match(paste(d[, c("Suggests", "Enhances")], collapse = ", "), sprintf("\\b%s\\s+\\(>= [0-9.]+\\)", package))

@@ -44,7 +44,7 @@ for (name in names(unit_kinds)) {
     expect_true(all(truth[found$label == "above"] > kind$level - kind$accuracy))
     expect_true(all(truth[found$label == "below"] <= kind$level + kind$accuracy))
     expect_true(all(c("above", "below") %in% found$label))
-    expect_equal(b$certificate(stop_levels())$gap, kind$accuracy)
+    expect_equal(b$certificate("levels")$gap, kind$accuracy)
   })
 }
 

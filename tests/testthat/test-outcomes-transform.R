@@ -285,13 +285,19 @@ test_that("where the model sees no noise the rewards' distribution decides, what
 })
 
 test_that("a doubtful reward is stretched by the mean slope to where it may be", {
-  y <- c(1, 2, 3, 5, 8, 13, 21, 34, 55)
-  map <- fit_outcome_transform(scale_outputs("minimize", "power"), y)
-  known <- list(value = y, noise_var = rep(NA_real_, 9), doubted_to = c(rep(NA_real_, 8), 1))
-  scaled <- gpbandits:::through_map(map, known, 0.1)
-  slope <- gpbandits:::whole_slopes(map, scaled, known)
-  expect_identical(slope[-9], scaled$slope[-9])
-  expect_equal(slope[9], (transform_outputs(map, 1) - transform_outputs(map, 55)) / (1 - 55))
+  y <- c(1, 2, 3, 5, 8, 13, 21, 34)
+  b <- auto_bandit(list(a = c(0, 1)), data.frame(a = seq(0.1, 0.8, 0.1), reward = y), n_initial = 0)
+  b$fail(b$suggest()$id)
+  frame <- as.environment(b)
+  map <- fit_outcome_transform(scale_outputs("maximize", "power"), y)
+  known <- gpbandits:::cpp_bandit_known(frame$handle)
+  found <- gpbandits:::cpp_bandit_measurements(frame$handle, 1L, map, 0.1)
+  to <- known$doubted_to[9]
+  expect_false(is.na(to) || to == known$value[9])
+  expect_identical(found$reward, known$value)
+  rise <- transform_outputs(map, to) - found$value[9]
+  expect_equal(found$log_slope, sum(log(found$slope[-9])) + log(rise / (to - known$value[9])))
+  expect_equal(found$noise_var, c(rep(NA_real_, 8), 0.1 + rise^2 / 12))
 })
 
 # u(f) = E back(f + noise), by the way there alone: its distance from the worst reward is the integral of the probability

@@ -195,15 +195,15 @@ test_that("repeats play each choice as often as the specification says", {
 })
 
 test_that("clipped rewards and their width are the specification's", {
-  clip <- rewards_clip(moment = 1, rounds = 100)
+  clip <- rewards_robust(moment = 1, rounds = 100)
   expect_equal(clip$b, 100^(1 / 4))
   tiny <- ref_tiny()
-  b <- gp_bandit(tiny$x, kernel_se(0.3), 1, policy_ucb(width_clip(1, clip)), rewards = clip)
+  b <- gp_bandit(tiny$x, kernel_se(0.3), 1, policy_ucb(width_realized(1, clip)), rewards = clip)
   b$add(arm = tiny$rows, reward = tiny$y)
   b$suggest()
   expect_equal(b$history()$width[4], 9.704369, tolerance = 1e-6)
   expect_equal(b$certificate()$probability, 0.9)
-  wild <- gp_bandit(tiny$x, kernel_se(0.3), 1, policy_ucb(width_constant(2)), rewards = rewards_clip(2))
+  wild <- gp_bandit(tiny$x, kernel_se(0.3), 1, policy_ucb(width_constant(2)), rewards = rewards_robust(clip = 2))
   suppressWarnings(wild$add(arm = c(1, 3, 5), reward = c(-50, 0.5, 9)), classes = "gpbandits_warning")
   expect_equal(wild$posterior()$mean, ref_posterior_at(tiny$K, tiny$rows, c(-2, 0.5, 2), 1)$mean,
                tolerance = tol$engine)
@@ -211,11 +211,18 @@ test_that("clipped rewards and their width are the specification's", {
   wild$amend(3, 1)
   expect_equal(unserialize(serialize(wild, NULL))$posterior()$mean,
                ref_posterior_at(tiny$K, tiny$rows, c(-2, 0.5, 1), 1)$mean, tolerance = tol$engine)
-  expect_true(is.na(gp_bandit(1:3, kernel_se(1), 1, policy_ucb(width_clip(1, clip)))$certificate()$probability))
+  expect_true(is.na(gp_bandit(1:3, kernel_se(1), 1, policy_ucb(width_realized(1, clip)))$certificate()$probability))
   expect_error(gp_bandit(1:3, kernel_se(1), 1, policy_ei(), rewards = clip, outputs = scale_outputs()),
                class = "gpbandits_error")
-  expect_error(rewards_clip(), class = "gpbandits_error")
-  expect_error(width_clip(1, rewards_clip(2)), class = "gpbandits_error")
+  blamed <- function(code) expect_error(code, class = "gpbandits_error")$argument
+  expect_identical(blamed(rewards_robust(rounds = 9)), "moment")
+  expect_identical(blamed(rewards_robust(moment = 1)), "rounds")
+  expect_identical(blamed(rewards_robust(df = 4, clip = 1)), "df")
+  expect_identical(blamed(rewards_robust(alpha = 0.5)), "alpha")
+  expect_identical(blamed(width_realized(1, rewards_robust())), "R")
+  expect_identical(blamed(width_realized(1, clip, noise = "scales")), "noise")
+  expect_identical(width_realized(1, clip, noise = "bounded"), width_realized(1, clip))
+  expect_error(width_realized(1, rewards_robust(clip = 2)), class = "gpbandits_error")
   expect_error(gp_bandit(1:3, kernel_se(1), 1, policy_ei(), rewards = 3), class = "gpbandits_error")
 })
 

@@ -20,8 +20,8 @@ test_that("a string is the constructor with its defaults", {
   expect_same_bandit(gp_bandit(strings_x, "rq", 0.1, "ts"), gp_bandit(strings_x, kernel_rq(), 0.1, policy_ts(width_constant(1))))
   expect_same_bandit(gp_ucb(strings_x, "matern", 0.1, pending = "hallucinate"),
                      gp_ucb(strings_x, kernel_matern(), 0.1, pending = pending_hallucinate()))
-  expect_same_bandit(gp_bandit(strings_x, "se", 0.1, "ei", changes = "event"),
-                     gp_bandit(strings_x, kernel_se(), 0.1, policy_ei(), changes = change_event()))
+  expect_same_bandit(gp_bandit(strings_x, "se", 0.1, "ei", changes = "never"),
+                     gp_bandit(strings_x, kernel_se(), 0.1, policy_ei(), changes = change_never()))
   expect_same_bandit(gp_bandit(strings_x, "se", policy = "ucb", rewards = "binary"),
                      gp_bandit(strings_x, kernel_se(), policy = policy_ucb(), rewards = rewards_binary()))
 })
@@ -50,6 +50,17 @@ test_that("strings work in every call that takes a component", {
                            model = gp_model(kernel = "se"), policy = "ucb")
   expect_identical(found$bandit$config$policy$kind, "ucb")
   expect_identical(auto_bandit(list(u = c(0, 1)), policy = "ts")$config$policy, policy_ts())
+})
+
+test_that("a kind that has only a string works wherever its component is expected, and is listed", {
+  level <- gp_lse(strings_x, "se", 0.1, level = 0.5, accuracy = 0.5)
+  problem <- bandit_problem(strings_x, sin(6 * strings_x), noise = 0.1)
+  set.seed(1)
+  rounds <- run_bandit(level, problem, 100, stop_when = "levels")$rounds
+  expect_lt(rounds, 100)
+  expect_false("unknown" %in% level$levels()$label)
+  expect_true(level$certificate("levels")$certified)
+  expect_error(run_bandit(level, problem, 2, stop_when = "labels"), "\"levels\"", class = "gpbandits_error")
 })
 
 test_that("an unknown string lists the choices, and a constructor that needs more says what", {

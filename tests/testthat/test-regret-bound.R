@@ -61,7 +61,11 @@ test_that("Avanesov's rate, by hand: equal periods give the form in K and T", {
 test_that("Avanesov's finite bound and the samples a change needs, by hand", {
   x <- 3 * log(40)
   size <- 2 * (0.7 * (0.2^2 + x^2 * 0.1^2))^(7 / 6)
-  expect_equal(detection_size(2.5, 1, Delta = 1, B = 0.2, R = 0.1, failure = 4 * exp(-x), constant = 0.7), size)
+  pairs <- function(nu, d, Delta, B, R, rounds = 3, ...) {
+    regret_bound("cpd_finite", rounds, nu = nu, d = d, Delta = Delta, B = B, R = R, quantity = "pairs", ...)
+  }
+  expect_equal(pairs(2.5, 1, 1, 0.2, 0.1, failure = 4 * exp(-x), constant = 0.7), rep(size, 3))
+  expect_equal(pairs(2.5, 1, 1, 0.2, 0.1, rounds = 40, constant = 0.7)[1], size)
   wait <- 2 / 1.5 + 1 / 1.5^2
   ask <- function(..., change_points = NULL) {
     regret_bound("cpd_finite", 40, ..., nu = 2.5, d = 1, Delta = 1, B = 0.2, R = 0.1, explore = 1.5, D = 3,
@@ -95,10 +99,11 @@ test_that("Avanesov's finite bound and the samples a change needs, by hand", {
     expect_identical(caught$argument, "gain")
   }
   # In each half of the window enough samples to tell a change of half the size: 2^(2 + 2/(2 nu + d)) times.
-  expect_equal(detection_size(1.5, 2, 0.5, 1, 0.1) / detection_size(1.5, 2, 1, 1, 0.1), 4^(1 + 1 / 5))
-  for (bad in list(list(nu = 0), list(d = 1.5), list(Delta = 0), list(B = -1), list(R = -1), list(failure = 1))) {
-    good <- list(nu = 1, d = 1, Delta = 1, B = 1, R = 1)
-    caught <- expect_error(do.call(detection_size, utils::modifyList(good, bad)), class = "gpbandits_error")
+  expect_equal(pairs(1.5, 2, 0.5, 1, 0.1) / pairs(1.5, 2, 1, 1, 0.1), rep(4^(1 + 1 / 5), 3))
+  for (bad in list(list(nu = 0), list(d = 1.5), list(Delta = 0), list(B = -1), list(R = -1), list(failure = 1), list(constant = 0),
+                   list(gain = 1), list(quantity = "size"))) {
+    good <- list(nu = 1, d = 1, Delta = 1, B = 1, R = 1, quantity = "pairs")
+    caught <- expect_error(do.call(regret_bound, c(list("cpd_finite", 3), utils::modifyList(good, bad))), class = "gpbandits_error")
     expect_identical(caught$argument, names(bad))
   }
 })
@@ -285,7 +290,7 @@ test_that("bounds of any width that holds, by hand at round 3", {
 
 test_that("Avanesov's bound for any noise has AMM's first sum", {
   ask <- function(...) regret_bound("cpd_finite", 1000, 15, nu = 2.5, d = 1, Delta = 1e9, B = 1, R = 0.05, constant = 1, ...)[1000]
-  size <- detection_size(2.5, 1, 1e9, 1, 0.05, failure = 4 / 1000^3)
+  size <- regret_bound("cpd_finite", 1000, nu = 2.5, d = 1, Delta = 1e9, B = 1, R = 0.05, quantity = "pairs")[1]
   delays <- 2 * (1 + (sqrt(3) + 2 * size * (2 / sqrt(3) + 1 / 3)) * sqrt(1000))
   expect_equal(ask(noise_var = 0.05^2) - delays, 1083, tolerance = 1e-3)
   expect_lt(ask(noise_var = 0.05^2), ask() / 1000)

@@ -56,7 +56,7 @@ test_that("rankings are Plackett and Luce's, over arms and on a box", {
     latent <- b$posterior(x = rank_x, scale = "latent")
     expect_equal(latent$mean, reference$mean, tolerance = 1e-8)
     expect_equal(latent$sd, sqrt(diag(reference$cov)), tolerance = 1e-7)
-    expect_equal(gpbandits:::cpp_bandit_sites(as.environment(b)$handle)$log_evidence, reference$log_z, tolerance = 1e-8)
+    expect_equal(testing_entry("cpp_bandit_sites")(as.environment(b)$handle)$log_evidence, reference$log_z, tolerance = 1e-8)
   }
   m <- c(1, 0, -1, 0, 2)
   b <- ranked(rank_bandit(mean = m), orders)
@@ -103,11 +103,11 @@ test_that("a place that stands twice in a ranking, and weights of older ones", {
   reference <- ref_rankings(kernel_gram(rank_kernel, rank_x), list(c(2, 4, 2)))
   expect_equal(b$posterior(scale = "latent")$mean, reference$mean, tolerance = 1e-8)
   expect_equal(b$posterior(scale = "latent")$sd, sqrt(diag(reference$cov)), tolerance = 1e-7)
-  w <- ranked(rank_bandit(changes = change_fade(0.2, by = "weights")), orders[1:2])
+  w <- ranked(rank_bandit(changes = change_oracle(rate = 0.2, by = "weights")), orders[1:2])
   powers <- 0.8^(7 - c(4, 6))
   expect_equal(w$posterior(scale = "latent")$mean,
                ref_rankings(kernel_gram(rank_kernel, rank_x), orders[1:2], powers = powers)$mean, tolerance = 1e-8)
-  window <- ranked(rank_bandit(changes = change_fade(window = 2)), orders)
+  window <- ranked(rank_bandit(changes = change_oracle(window = 2)), orders)
   latest <- ref_rankings(kernel_gram(rank_kernel, rank_x), orders[3:4])
   expect_equal(window$posterior(scale = "latent")$mean, latest$mean, tolerance = 1e-8)
 })

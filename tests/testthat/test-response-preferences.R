@@ -248,7 +248,7 @@ misses_of <- function(rewards, rounds, B, draw, x = seq(0, 1, length.out = 5), k
 
 # mean + w sd_c at all arms, by a bandit's own bounds.
 glm_bounds <- function(b, w, duels) {
-  sites <- gpbandits:::cpp_bandit_curved(as.environment(b)$handle)
+  sites <- testing_entry("cpp_bandit_curved")(as.environment(b)$handle)
   sites$mean + w * sites$sd
 }
 

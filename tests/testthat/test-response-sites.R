@@ -3,7 +3,7 @@
 sites_x <- c(0, 0.5, 1)
 sites_kernel <- kernel_se(0.5, 2)
 ucb_by_two <- policy_ucb(width_constant(2))
-sites_of <- function(b) gpbandits:::cpp_bandit_sites(as.environment(b)$handle)
+sites_of <- function(b) testing_entry("cpp_bandit_sites")(as.environment(b)$handle)
 latent_at <- function(b, x) b$posterior(x = x, scale = "latent")
 
 # (Points that come with rewards each have what was believed before them in the history: a fit each.)
@@ -318,7 +318,7 @@ test_that("width_glm()'s estimate is J's smallest point of norm at most B, and i
     expect_equal(sites_of(b)$f, f, tolerance = 1e-6)
     # sd_c is at most that of readings whose noise is kappa over the number of trials.
     kappa <- 1 / dlogis(B)
-    expect_true(all(gpbandits:::cpp_bandit_curved(as.environment(b)$handle)$sd <=
+    expect_true(all(testing_entry("cpp_bandit_curved")(as.environment(b)$handle)$sd <=
                       sqrt(diag(solve(solve(K) + diag(n / kappa)))) + 1e-9))
     # ELBO and J are this estimate's.
     q <- shrunk(log_s)
@@ -341,7 +341,7 @@ test_that("width_glm() of low rank is wider by what its basis leaves out, and ne
     b <- sites_bandit(rewards_binary(), one[[1]], policy = policy_ucb(width_glm(2.5)), accuracy = one[[2]],
                       domain = rbind(at, X))
     record_kind(b, "logit", X)
-    curved <- gpbandits:::cpp_bandit_curved(as.environment(b)$handle)
+    curved <- testing_entry("cpp_bandit_curved")(as.environment(b)$handle)
     list(mean = curved$mean[1:30], wide = (gpbandits:::cpp_bandit_width(as.environment(b)$handle) * curved$sd)[1:30])
   })
   # All f that may be within the exact band in the worst case are within the others.

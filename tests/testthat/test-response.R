@@ -24,7 +24,7 @@ test_that("successes of trials: the specification's numbers on every engine", {
     expect_equal(chance$mean, c(.43803, .68606, .60920), tolerance = 1e-5)
     expect_equal(chance$lower, plogis(latent$mean - qnorm(.975) * latent$sd), tolerance = 1e-9)
     expect_equal(chance$upper, plogis(latent$mean + qnorm(.975) * latent$sd), tolerance = 1e-9)
-    sites <- gpbandits:::cpp_bandit_sites(as.environment(b)$handle)
+    sites <- testing_entry("cpp_bandit_sites")(as.environment(b)$handle)
     expect_equal(sites$log_evidence, -11.2170, tolerance = 1e-5)
     expect_identical(sites$steps, 5L)
     expect_equal(sites$information, 2.93200, tolerance = 1e-5)
@@ -50,7 +50,7 @@ test_that("every kind is the textbook's, on every engine, whatever the prior mea
       latent <- b$posterior(x = at, scale = "latent")
       expect_equal(latent$mean, reference$mean[seq_along(at)], tolerance = 1e-7, info = name)
       expect_equal(latent$sd, sqrt(diag(reference$cov))[seq_along(at)], tolerance = 1e-7, info = name)
-      sites <- gpbandits:::cpp_bandit_sites(as.environment(b)$handle)
+      sites <- testing_entry("cpp_bandit_sites")(as.environment(b)$handle)
       expect_equal(sites$log_evidence, reference$log_z - if (name == "counts") 0 else 0, tolerance = 1e-8, info = name)
     }
   }
@@ -144,9 +144,9 @@ test_that("whoever looks when, in whatever order rewards come, by whatever way: 
                                    rewards = rewards_ordinal(3), contexts = contexts, pending = pending_hallucinate()),
     robust = function() gp_bandit(seq(0, 1, .1), tiny_kernel, 0.1, ucb2, rewards = rewards_robust(),
                                   pending = pending_censor(Inf)),
-    window = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_fade(window = 4)),
+    window = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_oracle(window = 4)),
     weighted = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(),
-                                    changes = change_fade(0.2, by = "weights")),
+                                    changes = change_oracle(rate = 0.2, by = "weights")),
     oracle = function() gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary(),
                                   changes = change_oracle(4, explore = 0.1))
   )
@@ -231,7 +231,7 @@ test_that("a pending query that the variance knows leaves the mean alone and wei
     expect_equal(after$mean, before$mean, tolerance = 1e-9)
     expect_lt(after$sd[3], before$sd[3])
     f <- plain$posterior(x = c(tiny_x, 0.25), scale = "latent")$mean
-    W <- c(gpbandits:::cpp_bandit_sites(as.environment(plain)$handle)$weight, 0)
+    W <- c(testing_entry("cpp_bandit_sites")(as.environment(plain)$handle)$weight, 0)
     W[3:4] <- W[3:4] + dnorm(f[3:4])^2 / (pnorm(f[3:4]) * pnorm(-f[3:4]))
     K <- kernel_gram(tiny_kernel, c(tiny_x, 0.25))
     expect_equal(after$sd, sqrt(diag(K - K %*% solve(K + diag(1 / W), K)))[1:3], tolerance = 1e-8)
@@ -239,7 +239,7 @@ test_that("a pending query that the variance knows leaves the mean alone and wei
 })
 
 test_that("weights of older rewards are powers of the likelihood", {
-  b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_fade(0.5, by = "weights"))
+  b <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_binary(), changes = change_oracle(rate = 0.5, by = "weights"))
   b$add(arm = c(1, 2, 2), reward = c(1, 1, 0), size = c(1, 2, 1))
   w <- .5^(4 - 1:3)
   reference <- ref_laplace(kernel_gram(tiny_kernel, tiny_x), diag(3)[1:2, ],
@@ -299,7 +299,7 @@ test_that("what has no meaning with such rewards is refused when the bandit is m
   refused("rewards", outputs = scale_outputs())
   refused("constraints", constraints = constraints_noiseless(1, 5))
   refused("changes", changes = change_detect(sqrt, sqrt))
-  refused("changes", changes = change_fade(0.1))
+  refused("changes", changes = change_oracle(rate = 0.1))
   refused("width", policy = policy_ucb(width_amm(1, 1)))
   refused("width", policy = policy_ts(width_srinivas_finite()))
   refused("policy", policy = policy_kg())
@@ -377,5 +377,5 @@ test_that("three arms by numerical integration: means, chances and evidence are 
   b$add(arm = 1:3, reward = k, size = n)
   expect_lt(max(abs(b$posterior()$mean - chances)), 0.012)
   expect_lt(max(abs(b$posterior(scale = "latent")$mean - crossprod(f, weight))), 0.064)
-  expect_lt(abs(gpbandits:::cpp_bandit_sites(as.environment(b)$handle)$log_evidence - log_z), 0.05)
+  expect_lt(abs(testing_entry("cpp_bandit_sites")(as.environment(b)$handle)$log_evidence - log_z), 0.05)
 })

@@ -87,7 +87,7 @@ test_that("restarts every so many rounds and after given rounds, and none withou
   expect_equal(segments(gp_ucb(x, kernel_se(0.2), 0.01, changes = change_never())), rep(1, 30))
   jump <- bandit_problem(x, cbind(sin(6 * x), 1.5 + cos(6 * x)), noise = 0.1, change_points = 15)
   set.seed(1)                                         # whether the jump stands out is up to the noise
-  run <- as.data.frame(run_bandit(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_event()), jump, 30))
+  run <- as.data.frame(run_bandit(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_detect(delta = 0.1)), jump, 30))
   t <- stats::ave(run$segment, run$segment, FUN = seq_along)
   unlikely <- 2 * log(2 * pi^2 * t^2 / 6 / 0.1)
   far <- abs(run$reward - run$mean) > sqrt(unlikely) * run$sd + sqrt(0.01 * unlikely)
@@ -281,16 +281,28 @@ test_that("given rounds and regular intervals are one rule: exactly one of them 
   expect_identical(c(change_oracle(3)$explore, change_oracle(every = 3)$explore), c(sqrt(3), 0))
 })
 
+test_that("a detector has a threshold and a ridge, or the probability of the event trigger", {
+  refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
+  refused(change_detect(), "threshold")
+  refused(change_detect(sqrt), "ridge")
+  refused(change_detect(sqrt, delta = 0.1), "threshold")
+  refused(change_detect(ridge = sqrt, delta = 0.1), "ridge")
+  refused(change_detect(delta = 0.1, dyadic = TRUE), "dyadic")
+  refused(change_detect(delta = 1), "delta")
+  expect_identical(c(change_detect(sqrt, sqrt)$explore, change_detect(delta = 0.1)$explore), c(sqrt(3), 0))
+})
+
 test_that("what forgets gradually is one rule: by drift, by weights or in a window", {
   refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
-  refused(change_fade(), "rate")
-  refused(change_fade(0.1, window = 5), "rate")
-  refused(change_fade(1), "rate")
-  refused(change_fade(0.1, by = "age"), "by")
-  refused(change_fade(window = 5, by = "weights"), "by")
+  refused(change_oracle(rate = 0.1, window = 5), "window")
+  refused(change_oracle(rate = 1), "rate")
+  refused(change_oracle(rate = 0.1, by = "age"), "by")
+  refused(change_oracle(window = 5, by = "weights"), "by")
+  refused(change_oracle(3, rate = 0.1), "times")
+  expect_identical(vapply(list(change_oracle(rate = 0.1), change_oracle(window = 3)), function(rule) rule$explore, 0), c(0, 0))
   # A rate of 0 forgets nothing, whatever it acts on.
   x <- seq(0, 1, length.out = 9)
-  means <- lapply(list(NULL, change_fade(0), change_fade(0, by = "weights"), change_fade(window = 9)), function(rule) {
+  means <- lapply(list(NULL, change_oracle(rate = 0), change_oracle(rate = 0, by = "weights"), change_oracle(window = 9)), function(rule) {
     b <- gp_bandit(x, kernel_se(0.2), 0.01, policy_ucb(2), changes = rule)
     b$add(arm = c(2, 5, 8), reward = c(1, 0, 2))
     b$posterior()$mean

@@ -74,27 +74,31 @@ test_that("constraint values are asked for, and refused where there are none", {
 })
 
 test_that("Slater's condition is Theorem 2's", {
+  margin <- function(rounds, gain, R, epoch, ...) {
+    regret_bound("constraints_noisy", rounds, gain, R = R, epoch = epoch, quantity = "margin", ...)
+  }
   set.seed(5)
   for (k in 1:20) {
     R <- runif(1); gain <- 5 * runif(1); S <- sample(5:400, 1); L <- sample(50, 1); delta <- runif(1); m <- sample(4, 1)
     needed <- 4 * (R * sqrt(2 * gain + 2 + 2 * log(2 * L / delta))) * sqrt((S + 2) * gain) / S +
       2 * R * (sqrt(4 * m / S) + sqrt(log(2 * L / delta) / S))
-    for (epsilon in needed * c(0.999, 1.001)) {
-      found <- slater_condition(epsilon, R, gain, S, L, delta, m)
-      expect_equal(found$needed, needed, tolerance = 1e-12)
-      expect_identical(found$holds, epsilon > needed)
-      expect_equal(found$learning + found$noise, needed, tolerance = 1e-12)
-    }
+    expect_equal(margin(S * L, gain, R, S, delta = delta, count = m), rep(needed, S * L), tolerance = 1e-12)
+    expect_equal(margin(S, gain, R, S, epochs = L, delta = delta, count = m)[1], needed, tolerance = 1e-12)
+    noise <- 2 * R * (sqrt(4 * m / S) + sqrt(log(2 * L / delta) / S))
+    expect_equal(margin(S * L, 0, R, S, delta = delta, count = m)[1], noise, tolerance = 1e-12)
+    # What is needed is where the bound ends.
+    bound <- function(slater) regret_bound("constraints_noisy", S * L, gain, B = 1, R = R, epoch = S, step = 1, Q = 1, M = 1,
+                                           slater = slater, count = m, delta = delta)[S * L]
+    expect_identical(bound(0.999 * needed), Inf)
+    expect_lt(bound(1.001 * needed), Inf)
   }
   # The paper's E.2.2: noise uniform on +- .2, 18 epochs of 20 rounds, g(0) = -2; the largest gain at lambda = 1 + 2/20.
   gain <- 20 / 2 * log(1 + 1 / 1.1)
   expect_equal(gain, 6.466, tolerance = 1e-4)
-  rates <- slater_condition(2, 0.2 / sqrt(3), gain, 20, 18)
-  expect_equal(rates$needed, 1.652, tolerance = 3e-4)
-  expect_true(rates$holds)
+  expect_equal(margin(360, gain, 0.2 / sqrt(3), 20)[1], 1.652, tolerance = 3e-4)
   # E.1.2: sin(x) sin(y) + .95 is never below -.05.
-  expect_false(slater_condition(0.05, 0.1, 0.01, 20, 18)$holds)
-  expect_true(slater_condition(1e-9, R = 0, gain = 3, epoch = 10, epochs = 2)$holds)
+  expect_gt(margin(360, 0.01, 0.1, 20)[1], 0.05)
+  expect_identical(margin(20, 3, 0, 10), double(20))
 })
 
 test_that("Thompson sampling plays the epochs: frequencies are those of draws from the target's posterior", {

@@ -14,7 +14,7 @@ test_that("the bound is that of the specification, and the cheapest fidelity abo
 
 # The cheaper, the more to the right it seems to be best.
 biased <- function(p, z) -(p[["x"]] - 2.2)^2 + 0.5 * (1 - z) * p[["x"]] + rnorm(1, sd = 0.01)
-share <- function(...) fidelity_range(0.1, 1, cost = function(z) z, ...)
+share <- function(...) list(0.1, 1, cost = function(z) z, ...)
 
 test_that("a search spends its budget in evaluations at the target, most of them cheap, and reports the target", {
   set.seed(1)
@@ -55,7 +55,7 @@ test_that("the chosen fidelity follows the rule, recomputed in plain R", {
                                       pending_hallucinate(), contexts = "fidelity",
                                       context_sides = c(fidelity = 1))
   bandit$add(x = matrix(c(1.2, 1.9, 2.6)), reward = c(0, 1, 0.5), context = matrix(c(0, 0.5, 1)))
-  fidelity <- share(threshold = 0.7)
+  fidelity <- gpbandits:::check_fidelity(share(threshold = 0.7))
   search <- list2env(list(bandit = bandit, fidelity = fidelity))
   config <- gpbandits:::current_config(as.environment(bandit))
   for (x in c(1.1, 1.9, 2.3, 2.9)) {
@@ -102,7 +102,7 @@ test_that("the chosen fidelity follows the rule, recomputed in plain R", {
 
 test_that("costs are learnt from what the objective says, whole numbers and logarithms are kept", {
   set.seed(3)
-  epochs <- fidelity_range(2, 200, log = TRUE, integer = TRUE)
+  epochs <- list(2, 200, log = TRUE, integer = TRUE)
   found <- minimize_bandit(function(p, z) {
     stopifnot(z == round(z), z >= 2, z <= 200)
     list(value = (p[["x"]] - 2.2)^2 + 1 / z, cost = 3 * z^1.5)
@@ -113,7 +113,7 @@ test_that("costs are learnt from what the objective says, whole numbers and loga
   timed <- minimize_bandit(function(p, z) {
     Sys.sleep(0.004 * z)
     (p[["x"]] - 2)^2
-  }, list(x = c(1, 3)), 4, fidelity = fidelity_range(1, 10))
+  }, list(x = c(1, 3)), 4, fidelity = c(1, 10))
   expect_gt(timed$fidelity$cost_ratio(10), timed$fidelity$cost_ratio(2))
 })
 
@@ -141,8 +141,15 @@ test_that("failures, rules, time and interrupts end it with what there is; nonse
   expect_null(none$par)
   for (bad in list(list(1, 1), list(0, 1, log = TRUE), list(0.5, 2, integer = TRUE), list(0, 1, cost = function(z) -z),
                    list(0, 1, cost = 3), list(0, 1, threshold = 0))) {
-    expect_error(do.call(fidelity_range, bad), class = "gpbandits_error")
+    expect_error(maximize_bandit(biased, list(x = c(1, 3)), 8, fidelity = bad), "fidelity[$]", class = "gpbandits_error")
   }
+  # What is neither two numbers nor a list of known settings is the argument's fault as a whole.
+  for (bad in list(1, "low", TRUE, list(0, 1, prize = 2), list(1), list(lower = 0, lower = 1), 1:7, mean, data.frame(a = 1, b = 2),
+                   list(0, 1, cost = NULL, 2, 3, 4, 5, 6))) {
+    expect_error(maximize_bandit(biased, list(x = c(1, 3)), 8, fidelity = bad), "`fidelity`", class = "gpbandits_error")
+  }
+  expect_error(maximize_bandit(biased, list(x = c(1, 3)), 8, fidelity = list(log = TRUE, cost = identity)), "fidelity[$]lower",
+               class = "gpbandits_error")
   for (beside in list(list(workers = 2), list(race = race_folds(5)), list(journal = tempfile()),
                       list(data = data.frame(x = 1, reward = 2)))) {
     call <- c(list(biased, list(x = c(1, 3)), 8, fidelity = share()), beside)
@@ -150,7 +157,6 @@ test_that("failures, rules, time and interrupts end it with what there is; nonse
   }
   expect_error(maximize_bandit(function(p) 1, list(x = c(1, 3)), 8, fidelity = share()), "fidelity", class = "gpbandits_error")
   expect_error(maximize_bandit(biased, list(x = c(1, 3)), 8, fidelity = 1), "fidelity", class = "gpbandits_error")
-  expect_output(print(share()), "from 0.1 to the target 1, cost given")
 })
 
 test_that("at equal cost cheap looks leave less regret than none", {
@@ -158,7 +164,7 @@ test_that("at equal cost cheap looks leave less regret than none", {
   f <- function(p, z) -20 * (p[["x"]] - 0.37)^2 * (1 + p[["y"]]) - 5 * (p[["y"]] - 0.62)^2 + 0.3 * (1 - z) * sin(9 * p[["x"]])
   regret <- vapply(1:4, function(seed) {
     set.seed(seed)
-    cheap <- maximize_bandit(f, list(x = c(0, 1), y = c(0, 1)), 8, fidelity = fidelity_range(0.05, 1, function(z) z))
+    cheap <- maximize_bandit(f, list(x = c(0, 1), y = c(0, 1)), 8, fidelity = list(0.05, 1, cost = function(z) z))
     set.seed(seed)
     full <- maximize_bandit(function(p) f(p, 1), list(x = c(0, 1), y = c(0, 1)), 8)
     c(-f(as.list(cheap$par), 1), -f(as.list(full$par), 1))

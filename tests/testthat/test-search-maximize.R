@@ -241,7 +241,7 @@ test_that("a search of any size without a success warns, and quotes the first fa
   says(maximize_bandit(function(p) p["x"]^2, space, 3), "error: ")
   says(maximize_bandit(function(p) 1, box, 3, outcomes = list(a = to_maximize(), b = at_most(1))), "a, b")
   says(maximize_bandit(function(p, fold) stop("never"), box, 6, race = race_folds(3)), "fold .*: error: never")
-  share <- fidelity_range(0.1, 1, cost = function(z) z)
+  share <- list(0.1, 1, cost = function(z) z)
   says(maximize_bandit(function(p, z) stop("never"), box, 2, fidelity = share), "error: never")
   says(maximize_bandit(function(p) stop("never"), box, 2, data = data.frame(x = 0, reward = 1)), "never")
   # One success is enough.

@@ -46,7 +46,7 @@ test_that("arguments that have the inputs' names get them, in searches, races an
   race <- race_folds(3)
   expect_identical(play(function(x, y, fold) x - 2 * y + fold, race = race),
                    play(function(p, fold) p$x - 2 * p$y + fold, race = race))
-  share <- fidelity_range(0.2, 1, cost = identity)
+  share <- list(0.2, 1, cost = identity)
   expect_identical(play(function(y, x, z) (x - 2 * y) * z, fidelity = share),
                    play(function(p, z) (p$x - 2 * p$y) * z, fidelity = share))
   mixed <- search_space(n = param_integer(1, 3), how = param_factor(c("a", "b")))

@@ -255,7 +255,7 @@ test_that("where settings wait the bandit knows by now what they are worth, with
   expect_true(all(off <= 0.1 * sqrt(found$history$fold_var) + 1e-12))
   # A log without the values of between believes the same.
   short <- found$bandit$copy()
-  events <- compact_log(short)
+  events <- short$compact()
   expect_lt(events[["after"]], events[["before"]])
   at <- matrix(seq(1, 3, length.out = 9))
   expect_equal(short$posterior(at), found$bandit$posterior(at), tolerance = tol$replay)

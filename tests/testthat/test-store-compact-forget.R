@@ -42,7 +42,7 @@ live_on <- function(bandit, rounds, every = Inf, keep = 4, delays = c(0, 0, 2, 0
     arrived <- vapply(due, function(one) one$at <= t, NA)
     for (one in due[arrived]) bandit$observe(one$id, one$reward)
     due <- due[!arrived]
-    if (t %% every == 0) compact_log(bandit, keep = keep)
+    if (t %% every == 0) bandit$compact(keep = keep)
   }
   do.call(rbind, asked)
 }
@@ -86,7 +86,7 @@ test_that("the posterior and the information are those of all rewards", {
     arm[t] <- q$arm
     y[t] <- 2 * cos(5 * q[[3]]) + stats::rnorm(1, sd = 0.2)
     bandit$observe(q$id, y[t])
-    if (t %% 40 == 0) compact_log(bandit, keep = t %% 7)
+    if (t %% 40 == 0) bandit$compact(keep = t %% 7)
   }
   K <- ref_kernel_se(0.3, 2)(forget_x)
   expected <- ref_posterior_at(K, arm, y, rep(forget_noise, 120), 0.5)
@@ -94,8 +94,8 @@ test_that("the posterior and the information are those of all rewards", {
   expect_equal(bandit$posterior()$sd, unname(sqrt(diag(expected$cov))), tolerance = tol$identity)
   expect_equal(bandit$information_gain(), ref_information_gain(K, arm, rep(forget_noise, 120)), tolerance = tol$identity)
   # What a fit needs is there, too: the likelihood of all rewards.
-  known <- gpbandits:::each_measurement(gpbandits:::cpp_bandit_known(as.environment(bandit)$handle))
-  at <- as.environment(bandit)$queries$arm[gpbandits:::cpp_bandit_known(as.environment(bandit)$handle)$id[known$row]] + 1L
+  known <- gpbandits:::cpp_bandit_measurements(as.environment(bandit)$handle, 1L, NULL, 0.1)
+  at <- as.environment(bandit)$queries$arm[known$id] + 1L
   expect_equal(ref_log_likelihood(K[at, at], known$value, rep(0.1, 120), 0.5),
                ref_log_likelihood(K[arm, arm], y, rep(0.1, 120), 0.5), tolerance = tol$identity)
 })
@@ -106,7 +106,7 @@ test_that("Thompson sampling draws from the same posterior", {
   whole <- gp_ts(forget_x, kernel_se(0.2), forget_noise, B = 1, R = 0.2)
   live_on(whole, 90)
   bandit <- whole$copy()
-  compact_log(bandit, keep = 10)
+  bandit$compact(keep = 10)
   expect_equal(model_state_of(bandit), model_state_of(whole), tolerance = 1e-9)
   set.seed(5)
   ours <- cov(t(bandit$draw(20000)))
@@ -129,11 +129,11 @@ test_that("choices made before what is forgotten was known are not said to be li
   bandit$suggest(4)
   bandit$observe(14:11, c(1, 0, 0, 1))
   for (t in 15:20) bandit$observe(bandit$suggest()$id, 0)
-  compact_log(bandit, keep = 8)                                       # 12 came after 13 and 14 were asked
+  bandit$compact(keep = 8)                                       # 12 came after 13 and 14 were asked
   expect_identical(is.na(bandit$history(draws = 10)$propensity), c(TRUE, TRUE, rep(FALSE, 6)))
-  compact_log(bandit, keep = 7)
+  bandit$compact(keep = 7)
   expect_identical(is.na(bandit$history(draws = 10)$propensity), c(TRUE, rep(FALSE, 6)))
-  compact_log(bandit, keep = 5)
+  bandit$compact(keep = 5)
   expect_false(anyNA(bandit$history(draws = 10)$propensity))
 })
 
@@ -143,13 +143,13 @@ test_that("what is pending, and all after it, stays; what was forgotten takes no
     q <- bandit$suggest()
     if (t != 12) bandit$observe(q$id, sin(t))
   }
-  expect_identical(compact_log(bandit, keep = 0)[["forgotten"]], 11L)
+  expect_identical(bandit$compact(keep = 0)[["forgotten"]], 11L)
   expect_identical(bandit$history()$id, 12:20)
   before <- bandit$history()
   for (call in list(function(id) bandit$observe(id, 1), function(id) bandit$amend(id, 1), function(id) bandit$withdraw(id),
                     function(id) bandit$fail(id), function(id) bandit$observe(data.frame(id = id, reward = 1)),
                     function(id) bandit$observe(c(id, 12), c(1, 2)), function(id) bandit$observe(id, 1, noise_var = 0.1))) {
-    for (id in c(1, 11)) expect_error(call(id), sprintf("%d, which was forgotten", id), class = "gpbandits_error")
+    for (id in c(1, 11)) expect_error(call(id), sprintf("Query %d was forgotten", id), class = "gpbandits_error")
     expect_error(call(21), "1 to 20", class = "gpbandits_error")
     expect_error(call(0), class = "gpbandits_error")
   }
@@ -162,11 +162,11 @@ test_that("what is pending, and all after it, stays; what was forgotten takes no
   expect_error(bandit$observe(data.frame(id = 13, arm = before$arm[2] %% 15 + 1, reward = -1)), "for query 13", class = "gpbandits_error")
   expect_identical(bandit$suggest()$id, 21L)
   expect_identical(suppressWarnings(bandit$suggest(2))$id, 22:23)
-  expect_identical(compact_log(bandit, keep = 0)[["forgotten"]], 20L)
+  expect_identical(bandit$compact(keep = 0)[["forgotten"]], 20L)
   bandit$observe(23:21, c(1, 0, 2))
   expect_identical(bandit$history()$reward, c(2, 0, 1))
-  expect_identical(compact_log(bandit, keep = 3)[["forgotten"]], 20L)   # nothing more
-  compact_log(bandit, keep = 0)
+  expect_identical(bandit$compact(keep = 3)[["forgotten"]], 20L)   # nothing more
+  bandit$compact(keep = 0)
   expect_identical(nrow(bandit$history()), 0L)
   expect_output(print(bandit), "rounds +23 \\(0 pending, the first 23 forgotten\\)")
   expect_identical(summary(bandit)$rounds, 23L)
@@ -180,7 +180,7 @@ test_that("queries that told nothing are forgotten with the others", {
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   for (t in 1:3) bandit$suggest()
   bandit$withdraw(1:3)
-  expect_error(compact_log(bandit, keep = 0), NA)
+  expect_error(bandit$compact(keep = 0), NA)
   expect_identical(bandit$suggest()$id, 4L)
   bandit$observe(4, 1)
   expect_identical(nrow(read_again(bandit)$history()), 1L)
@@ -200,7 +200,7 @@ test_that("copies, files, JSON and journals go on with the same bits", {
     bandit <- forgetful_makers[[name]](journal = file)
     live_on(bandit, 60)
     size <- file.size(file)
-    compact_log(bandit, keep = 5)
+    bandit$compact(keep = 5)
     expect_lt(file.size(file), size)
     path <- tempfile(fileext = ".rds")
     saveRDS(bandit, path)
@@ -225,9 +225,9 @@ test_that("a journal is forgotten in by its path, by nobody who holds another st
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise, journal = file)
   live_on(bandit, 30)
   whole <- bandit$copy()
-  expect_identical(compact_log(file, keep = 3)[["forgotten"]], 27L)
+  expect_identical(open_bandit(file, rng = FALSE)$compact(keep = 3)[["forgotten"]], 27L)
   expect_error(bandit$suggest(), class = "gpbandits_error")
-  expect_error(compact_log(bandit, keep = 1), "Another bandit has written", class = "gpbandits_error")
+  expect_error(bandit$compact(keep = 1), "Another bandit has written", class = "gpbandits_error")
   again <- open_bandit(file)
   expect_identical(again$suggest(), suppressWarnings(whole$suggest()))
 })
@@ -241,7 +241,7 @@ test_that("a design is not played again, and refits come when they would have", 
     ours <- bandit$suggest()
     expect_identical(ours, whole$suggest())
     for (one in list(bandit, whole)) one$observe(ours$id, sin(7 * ours[[3]]) + 0.1 * cos(t))
-    if (t %% 21 == 0) compact_log(bandit, keep = 0)
+    if (t %% 21 == 0) bandit$compact(keep = 0)
   }
   expect_gt(attr(bandit$history(), "forgotten"), 60)
   # Both have found the top of one likelihood, that of all the rewards that there were.
@@ -256,7 +256,7 @@ test_that("a design is not played again, and refits come when they would have", 
   expect_equal(likelihood_at(bandit), likelihood_at(whole), tolerance = 1e-6)
   early <- gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ei(), initial_design = forget_x[c(2, 5, 8, 11)])
   for (t in 1:3) early$observe(early$suggest()$id, t)
-  compact_log(early, keep = 0)
+  early$compact(keep = 0)
   early$observe(early$suggest()$id, 0)
   expect_identical(as.list(early$history()[c("id", "arm", "action")]), list(id = 4L, arm = 11L, action = "explore"))
   early$suggest()
@@ -268,7 +268,7 @@ test_that("memory and files stay as long as they are", {
   sizes <- numeric()
   for (k in 1:4) {
     live_on(bandit, 400, seed = k)
-    compact_log(bandit, keep = 10)
+    bandit$compact(keep = 10)
     sizes[k] <- length(serialize(bandit, NULL))
   }
   expect_lt(diff(range(sizes)), 300)
@@ -280,7 +280,7 @@ test_that("runs go on, and what needs single rewards is refused", {
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   live_on(bandit, 40)
   whole <- bandit$copy()
-  compact_log(bandit, keep = 10)
+  bandit$compact(keep = 10)
   problem <- bandit_problem(forget_x, function(x) sin(7 * x), noise = 0.2)
   set.seed(1)
   ours <- run_bandit(bandit, problem, 20)
@@ -307,9 +307,9 @@ test_that("bandits whose future depends on single rounds are refused by name, an
   several <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   several$observe(several$suggest()$id, c(1, 2))
   with <- function(...) gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_ucb(width_constant(1)), ...)
-  cases <- list("a separate noise variance" = own, "several rewards for one id" = several, changes = with(changes = change_fade(window = 5)),
+  cases <- list("a separate noise variance" = own, "several rewards for one id" = several, changes = with(changes = change_oracle(window = 5)),
                 constraints = with(constraints = constraints_noisy(1, 3, 0.5)), outputs = with(outputs = scale_outputs()),
-                failures = with(failures = "avoid"), rewards = with(rewards = rewards_clip(1)), pending_censor = with(pending = pending_censor(3)),
+                failures = with(failures = "avoid"), rewards = with(rewards = rewards_robust(clip = 1)), pending_censor = with(pending = pending_censor(3)),
                 "open contexts" = gp_ucb(forget_x, kernel_se(c(0.2, 1)), forget_noise, contexts = "z"),
                 "a box" = gp_ucb(list(u = c(0, 1)), kernel_se(0.2), forget_noise, width = width_constant(1)),
                 policy_repeats = gp_bandit(forget_x, kernel_se(0.2), forget_noise, policy_repeats(policy_ucb(width_constant(1)))),
@@ -319,34 +319,34 @@ test_that("bandits whose future depends on single rounds are refused by name, an
                 intervals = gp_lse(forget_x, kernel_se(0.2), forget_noise, level = 0, accuracy = 0.1))
   for (name in names(cases)) {
     before <- cases[[name]]$history()
-    expect_error(compact_log(cases[[name]], keep = 0), name, class = "gpbandits_error")
+    expect_error(cases[[name]]$compact(keep = 0), name, class = "gpbandits_error")
     expect_identical(cases[[name]]$history(), before)
   }
-  for (keep in list(-1, 1.5, NA, "a", c(1, 2))) expect_error(compact_log(own, keep = keep), "keep", class = "gpbandits_error")
+  for (keep in list(-1, 1.5, NA, "a", c(1, 2))) expect_error(own$compact(keep = keep), "keep", class = "gpbandits_error")
   # What came before the ones with a separate noise variance can go.
   late <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   for (t in 1:4) late$observe(late$suggest()$id, t, noise_var = if (t == 4) 0.1)
-  expect_identical(compact_log(late, keep = 1)[["forgotten"]], 3L)
-  expect_error(compact_log(late, keep = 0), "a separate noise variance", class = "gpbandits_error")
+  expect_identical(late$compact(keep = 1)[["forgotten"]], 3L)
+  expect_error(late$compact(keep = 0), "a separate noise variance", class = "gpbandits_error")
 })
 
 test_that("stores and searches are refused", {
   file <- tempfile()
   on.exit(unlink(file))
   maximize_bandit(function(p) -(p[["x"]] - 2)^2, list(x = param_integer(1, 9)), 6, journal = file)
-  expect_error(compact_log(file, keep = 1), class = "gpbandits_error")
+  expect_error(open_bandit(file, rng = FALSE)$compact(keep = 1), class = "gpbandits_error")
   skip_if_not(store_packages("RSQLite"))
   place <- sqlite_location()
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise, store = store_at(place, "a", seed = 1))
   bandit$suggest()
-  expect_error(compact_log(bandit, keep = 0), "in a store", class = "gpbandits_error")
-  expect_error(compact_log(store_at(place, "a"), keep = 0), "in a store", class = "gpbandits_error")
+  expect_error(bandit$compact(keep = 0), "in a store", class = "gpbandits_error")
+  expect_error(open_bandit(store_at(place, "a"))$compact(keep = 0), "in a store", class = "gpbandits_error")
 })
 
 test_that("damaged checkpoints are refused", {
   bandit <- gp_ucb(forget_x, kernel_se(0.2), forget_noise)
   live_on(bandit, 40)
-  compact_log(bandit, keep = 6)
+  bandit$compact(keep = 6)
   sums <- gpbandits:::forgotten_of(as.environment(bandit))$sums
   damaged <- function(change, of = bandit) {
     twin <- read_again(of)
@@ -377,8 +377,8 @@ test_that("damaged checkpoints are refused", {
     frame$events$id[sums + 3L] <- 1L
   })
   # Where sums do not say all nobody has made one.
-  for (other in list(list(changes = change_fade(window = 5)), list(failures = "avoid"), list(pending = pending_censor(3)),
-                     list(rewards = rewards_clip(1)))) {
+  for (other in list(list(changes = change_oracle(window = 5)), list(failures = "avoid"), list(pending = pending_censor(3)),
+                     list(rewards = rewards_robust(clip = 1)))) {
     config <- do.call(gp_ucb, c(list(forget_x, kernel_se(0.2), forget_noise), other))$config
     damaged(function(frame) frame$config <- config)
   }
@@ -393,7 +393,7 @@ test_that("widths that look at each of the last queries have all of them, within
   for (width in list(sdf, width_ec(sdf, 0.1))) {
     b <- gp_ucb(1:6, kernel_se(2), 0.1, width = width, pending = pending_hallucinate())
     b$add(arm = rep(1:6, 3), reward = sin(1:18))
-    expect_error(compact_log(b, keep = 5), "last queries", class = "gpbandits_error")
+    expect_error(b$compact(keep = 5), "last queries", class = "gpbandits_error")
     expect_identical(nrow(b$history()), 18L)
   }
 })
@@ -403,7 +403,7 @@ test_that("a log of data that was given, and nothing else, is forgotten without 
     b <- gp_ucb(1:5 / 5, kernel_se(0.3), 0.1, width = 2)
     b$add(arm = seq_len(count), reward = seq_len(count))
     whole <- b$copy()
-    expect_no_warning(sizes <- compact_log(b, keep = keep))
+    expect_no_warning(sizes <- b$compact(keep = keep))
     expect_identical(sizes[["forgotten"]], as.integer(count - keep))
     expect_equal(b$posterior(), whole$posterior(), tolerance = 1e-10)
     expect_identical(b$suggest(), whole$suggest())

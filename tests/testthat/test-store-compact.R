@@ -56,7 +56,7 @@ test_that("a shorter log has the same history and data, and the same choices fol
     bandit <- life_to_compact(compact_makers[[name]]())
     whole <- bandit$copy()
     before <- bandit$history()
-    counts <- compact_log(bandit)
+    counts <- bandit$compact()
     expect_lt(counts[["after"]], counts[["before"]])
     expect_identical(counts[["after"]], gpbandits:::table_size(as.environment(bandit)$events), info = name)
     same <- setdiff(names(before), "propensity")
@@ -70,7 +70,7 @@ test_that("a shorter log has the same history and data, and the same choices fol
       gpbandits:::cpp_bandit_known(as.environment(whole)$handle)
     }, info = name)
     # Once more changes nothing; a copy and a file go on to the bit.
-    expect_identical(compact_log(bandit)[["after"]], counts[["after"]], info = name)
+    expect_identical(bandit$compact()[["after"]], counts[["after"]], info = name)
     copies <- list(unserialize(serialize(bandit, NULL)))
     ours <- goes_on(bandit)
     for (copy in copies) expect_identical(goes_on(copy), ours, info = name)
@@ -88,7 +88,7 @@ test_that("what a shorter log does not know, nobody claims", {
   for (t in 1:4) bandit$observe(bandit$suggest()$id, sin(t))
   inside <- as.environment(bandit)
   expect_false(gpbandits:::arrives_at_will(inside))
-  compact_log(bandit)
+  bandit$compact()
   expect_true(gpbandits:::arrives_at_will(inside))
   bandit$observe(bandit$suggest()$id, 1)
   expect_identical(is.na(bandit$history(draws = 20)$propensity), c(rep(TRUE, 4), FALSE))
@@ -98,7 +98,7 @@ test_that("what a shorter log does not know, nobody claims", {
 test_that("which arms could be played stays", {
   bandit <- gp_ucb(compact_x, kernel_se(0.2), 0.01)
   for (t in 1:3) bandit$observe(bandit$suggest(arms = 3 * t + 0:2)$id, t)
-  compact_log(bandit)
+  bandit$compact()
   expect_identical(gpbandits:::eligible_at(as.environment(bandit), 1:3), list(3:5, 6:8, 9:11))
   if (store_packages()) expect_identical(from_json(as_json(bandit))$history(), bandit$history())
 })
@@ -115,7 +115,7 @@ test_that("logs that say more than what is known are refused, and stay", {
                 intervals = gp_lse(compact_x, kernel_se(0.2), 0.01, level = 0, accuracy = 0.1))
   for (name in names(cases)) {
     before <- cases[[name]]$history()
-    expect_error(compact_log(cases[[name]]), name, class = "gpbandits_error")
+    expect_error(cases[[name]]$compact(), name, class = "gpbandits_error")
     expect_identical(cases[[name]]$history(), before)
   }
 })
@@ -132,7 +132,7 @@ test_that("a journal is replaced in one step, and goes on", {
     held <- open_bandit(file, rng = FALSE)
     history <- bandit$history()
     drawn <- gpbandits:::read_journal(file, "x", FALSE)$bandit$journal$rng
-    compact_log(file)
+    open_bandit(file, rng = FALSE)$compact()
     expect_lt(file.size(file), size)
     found <- gpbandits:::read_journal(file, "x", FALSE)
     expect_identical(found$bandit$journal$rng, drawn)
@@ -145,7 +145,7 @@ test_that("a journal is replaced in one step, and goes on", {
     expect_identical(theirs$history(), ours$history)
     expect_identical(theirs$posterior(store_point(theirs), context = if (name == "open") 1), ours$posterior)
     expect_error(held$suggest(context = if (name == "open") 1), class = "gpbandits_error")    # it held the journal that was
-    expect_error(compact_log(held), "Another bandit has written", class = "gpbandits_error")
+    expect_error(held$compact(), "Another bandit has written", class = "gpbandits_error")
     expect_identical(list.files(dirname(file), paste0(basename(file), ".")), character())
   }
 })
@@ -161,7 +161,7 @@ test_that("a search, and a race over folds, go on from a shorter journal", {
                       journal = file)
     }
     begun <- search(10)
-    counts <- compact_log(file)
+    counts <- open_bandit(file, rng = FALSE)$compact()
     expect_lte(counts[["after"]], counts[["before"]] - is.null(race))
     ended <- search(15)
     over <- begun$history$status %in% c("observed", "stopped")
@@ -190,7 +190,7 @@ test_that("in a store replicas that are behind, or up to date, go on from the ch
       held <- owner$suggest(context = context, worker = "w", lease = 60)
       abreast <- open_bandit(store_at(place, name))
       seen <- view_of(place, name)
-      counts <- compact_log(store_at(place, name))
+      counts <- open_bandit(store_at(place, name))$compact()
       expect_lt(counts[["after"]], counts[["before"]])
       expect_identical(nrow(tamper(place, "SELECT e.number FROM gpb_event e JOIN gpb_bandit b ON b.bandit = e.bandit WHERE b.name = '", name, "'")),
                        counts[["after"]], info = info)
@@ -205,7 +205,7 @@ test_that("in a store replicas that are behind, or up to date, go on from the ch
                          owner$posterior(store_point(owner), context = context), info = info)
       }
       # Once more, by a replica that goes on.
-      compact_log(behind)
+      behind$compact()
       behind$observe(behind$suggest(context = context)$id, 1)
       owner$catch_up()
       expect_same_log(owner, behind, info)
@@ -217,7 +217,7 @@ test_that("in a store replicas that are behind, or up to date, go on from the ch
   })
 })
 
-compacting <- c("compact_bandit", "compact_here", "checkpoint_of", "check_checkpoint", "replace_log", "rewrite_log.bandit_file_journal",
+compacting <- c("bandit_compact", "compact_here", "checkpoint_of", "check_checkpoint", "replace_log", "rewrite_log.bandit_file_journal",
                 "rewrite_log.bandit_store_log", "commit", "times_reported")
 
 test_that("struck at any statement, all is as before or as after", {
@@ -239,7 +239,7 @@ test_that("struck at any statement, all is as before or as after", {
       kept <- life_to_compact(store_makers$ucb(journal = file), 2)
       history <- list(bandit$history(), kept$history())
       k <- k + by_level(25, 1)
-      ends <- c(struck(clock, strikes[[way]], k, function() compact_log(bandit)), struck(clock, strikes[[way]], k, function() compact_log(kept)))
+      ends <- c(struck(clock, strikes[[way]], k, function() bandit$compact()), struck(clock, strikes[[way]], k, function() kept$compact()))
       expect_identical(list(bandit$history(), kept$history()), history)
       late <- open_bandit(store_at(place))
       expect_same_log(late, bandit)
@@ -263,7 +263,7 @@ test_that("a process that is killed in the middle has changed nothing, and worke
     let_go(bandit)
     for (k in c(6, 15)) {
       child <- parallel::mcparallel(with_clock("rewrite_log.bandit_store_log", function(clock) {
-        clock(function() compact_log(store_at(place)), function() tools::pskill(Sys.getpid(), tools::SIGKILL), k)
+        clock(function() open_bandit(store_at(place))$compact(), function() tools::pskill(Sys.getpid(), tools::SIGKILL), k)
       }), silent = TRUE)
       expect_null(suppressWarnings(parallel::mccollect(child))[[1]])
       late <- open_bandit(store_at(place))
@@ -291,7 +291,7 @@ test_that("a process that is killed in the middle has changed nothing, and worke
     workers <- lapply(1:2, work)
     shorter <- 0
     for (k in 1:12000) {                                 # (ten minutes)
-      counts <- compact_log(store_at(place))
+      counts <- open_bandit(store_at(place))$compact()
       if (counts[["after"]] < counts[["before"]]) {
         shorter <- shorter + 1
         file.create(paste0(shortened, shorter))

@@ -29,8 +29,8 @@ test_that("a lease that has run out is offered again, and a late reward is taken
     expect_identical(b$attempt, 2L)
     expect_false(b$token == a$token)
     expect_identical(bandit$suggest(worker = "a", lease = 60)$id, 2L)          # it is no longer a's
-    expect_identical(store_heartbeat(store_at(place), a$token) + 0, 0)
-    expect_identical(store_heartbeat(store_at(place), b$token) + 0, 1)
+    expect_identical(bandit$renew(a$token) + 0, 0)
+    expect_identical(bandit$renew(b$token) + 0, 1)
     bandit$observe(1, 0.25, token = a$token)                       # late, but the first
     expect_identical(lease_states(place)$state, c("expired", "done", "open"))
     bandit$observe(1, 0.25, token = b$token)                       # the same value again changes nothing
@@ -49,7 +49,7 @@ test_that("a heartbeat keeps a lease alive by the server's clock, whatever ours 
     bandit$suggest(worker = "a", lease = 50)
     run_out(place, 40)
     token <- tamper(place, "SELECT token FROM gpb_lease")$token
-    store_heartbeat(store_at(place), token)
+    bandit$renew(token)
     run_out(place, 40)
     # The clock of this machine goes wrong by an hour, either way.
     for (error in c(-3600, 3600)) {
@@ -70,7 +70,7 @@ test_that("no time of ours enters the database", {
       bandit <- store_makers$refits(store = store_at(place))
       for (k in 1:5) {
         query <- bandit$suggest(worker = "a", lease = 100)
-        store_heartbeat(store_at(place), query$token)
+        bandit$renew(query$token)
         bandit$observe(query$id, sin(query$x1), token = query$token)
       }
       bandit$suggest(worker = "a", lease = 100)
@@ -95,7 +95,7 @@ test_that("a decision for a visitor is never given to another, and its late rewa
       expect_identical(ask(0, "b")$id, 3L)
       expect_identical(bandit$suggest(context = 0)$id, 4L)                              # (nobody's name: a visitor too)
       run_out(place)
-      expect_equal(store_heartbeat(store_at(place, name), first$token), 1)
+      expect_equal(bandit$renew(first$token), 1)
       run_out(place)
       for (worker in list("a", "b", "c", NULL)) {
         expect_gt(ask(0, worker, lease = 1e6)$id, 4L)
@@ -175,7 +175,9 @@ test_that("without a lease a query is its asker's for good", {
     expect_identical(bandit$suggest(worker = "b", lease = 60)$id, 5L)                          # (the first has had its one attempt)
     run_out(place)
     expect_identical(bandit$suggest(worker = "b", lease = 60)$id, 6L)
-    expect_equal(store_heartbeat(store_at(place), kept$token[1]), 0)
+    expect_equal(bandit$renew(kept$token[1]), 0)
+    expect_match(refused(bandit$renew(1)), "token")
+    expect_match(refused(bandit$copy()$renew(kept$token[1])), "in a store")
     expect_identical(bandit$history()$status, c("failed", rep("pending", 3), "failed", "pending"))
     bandit$observe(2, 0.5, token = kept$token[1])
     bandit$withdraw(3, token = kept$token[2], reason = "gone")
@@ -232,10 +234,10 @@ test_that("names are text, whatever they hold and however a server reads backsla
     }
     for (name in c("a\\", "\\' OR 1 = 1 --", "it's; \"x\" \u00e9\n\t\\n")) {
       bandit <- store_makers$ucb(store = bandit_store(old_style, name))
-      store_makers$ucb(store = bandit_store(old_style, paste(name, "'")))
+      other <- store_makers$ucb(store = bandit_store(old_style, paste(name, "'")))
       query <- bandit$suggest(worker = name, lease = 60)
-      expect_identical(store_heartbeat(bandit_store(old_style, name), query$token) + 0, 1)
-      expect_identical(store_heartbeat(bandit_store(old_style, paste(name, "'")), query$token) + 0, 0)
+      expect_identical(bandit$renew(query$token) + 0, 1)
+      expect_identical(other$renew(query$token) + 0, 0)
       expect_identical(open_bandit(bandit_store(old_style, name))$suggest(worker = name, lease = 60)$token, query$token)
       bandit$fail(1, reason = name)
       seen <- tamper(place, "SELECT l.worker, l.reason, b.name FROM gpb_lease l JOIN gpb_bandit b ON b.bandit = l.bandit ORDER BY b.bandit")

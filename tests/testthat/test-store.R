@@ -423,7 +423,7 @@ test_that("the view of the history says when and why a query was given up, and w
     bandit$observe(1, 0.5)
     expect_identical(seen()$status[1], "observed")
     expect_identical(seen()$reason[1], NA_character_)
-    compact_log(bandit)
+    bandit$compact()
     late <- open_bandit(store_at(place))
     for (one in list(bandit, other$catch_up(), late)) expect_identical(one$history()$reason, c(NA, reasons[-1]))
   })

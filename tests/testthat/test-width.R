@@ -55,10 +55,10 @@ test_that("own noise variances change a misspecified model's width, a bounded no
   expect_equal(w(width_ec(width_constant(1), 0.3)), 1 + 0.3 * sqrt(sum(1 / noise)))
   b$suggest()
   expect_equal(w(width_ec(width_constant(1), 0.3)), 1 + 0.3 * sqrt(sum(1 / c(noise, lambda))))
-  clip <- rewards_clip(b = 2, moment = 4)
+  clip <- rewards_robust(clip = 2, moment = 4)
   clipped <- gp_bandit(x, kernel_se(0.25), lambda, policy_ei(), rewards = clip)
   clipped$add(arm = 1:3, reward = c(1, 0.5, 0.2), noise_var = own)
-  expect_equal(w(width_clip(1, clip), clipped),
+  expect_equal(w(width_realized(1, clip), clipped),
                1 + 4 / 2 * sqrt(sum(1 / noise)) + 2 * sqrt(5) / sqrt(lambda) * sqrt(L + 2 * log(10)))
   # Variances that are told larger do not make R smaller; those of rewards that are scaled are scaled too.
   loose <- gp_bandit(x, kernel_se(0.25), lambda, policy_ei())
@@ -196,7 +196,7 @@ test_that("the width of corrupted rewards: base + total / sqrt(lambda)", {
   expect_true(is.na(w(width_corrupt(width_constant(2), 0.3))$probability))
   expect_true(is.na(w(width_corrupt(width_amm(1, 0.1), 0.3), refit = refit_every(5))$probability))
   for (base in list(width_dmm(1, 0.1), width_irgp(), width_sdf(1), width_ec(width_amm(1, 0.1), 0.1), width_corrupt(2, 1),
-                    width_clip(1, rewards_clip(moment = 1, rounds = 9)))) {
+                    width_realized(1, rewards_robust(moment = 1, rounds = 9)))) {
     expect_error(width_corrupt(base, 1), "`base`", class = "gpbandits_error")
   }
   expect_error(gp_ucb(box_domain(0, 1), kernel_se(1), 0.1, width = width_corrupt(width_fixed(1, 1), 1)), "count arms",

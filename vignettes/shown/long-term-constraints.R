@@ -119,7 +119,7 @@ agreement <- function(in_full = FALSE) {
     c("Theorem 1", "`regret_bound(\"constraints_noiseless\")`",
       paste("needs an empty posterior in each epoch and lambda = 1 + 2/S; neither the paper's experiments nor ours",
             "have these")),
-    c("Theorem 2, Slater's condition", "`slater_condition()`, `regret_bound(\"constraints_noisy\")`",
+    c("Theorem 2, Slater's condition", "`regret_bound(\"constraints_noisy\")`, also `quantity = \"margin\"`",
       paste("the condition holds on the data rates with noise (E.2.2: epsilon must exceed 1.652 and can be 2), but not",
             "on the small feasible region (E.1.2)")),
     c("Remarks 1 and 2", "[above](#thompson-sampling-inside)",

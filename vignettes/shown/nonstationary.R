@@ -146,7 +146,7 @@ agreement <- function(in_full = FALSE) {
     c("Lemma A.1, (A.6)", "`regret_bound(\"cpd_finite\")`",
       paste("a rate: its C is unknown, and (A.13) drops beta_T. With `constant =` and `gain` it is the bound of the",
             "proof, which is vacuous at these sizes")),
-    c("Lemma C.3, (C.13)", "`detection_size()`", "as Lemma A.1"),
+    c("Lemma C.3, (C.13)", "`regret_bound(\"cpd_finite\", quantity = \"pairs\")`", "as Lemma A.1"),
     c("Remark 3.1", "`calibrate_detector()`", "one example in the long article"),
     c("baselines", "[above](#baselines-under-jumps-and-under-drift)", "not in the paper"),
     in_full = in_full)

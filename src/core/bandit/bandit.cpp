@@ -1,4 +1,4 @@
-// The bandit (bandit.h) and its run on a known truth (run.h). Uses all other folders.
+// The bandit (bandit.h) and runs on a known truth (run.h). Uses all folders of the core.
 #include "bandit/bandit.h"
 #include "bandit/run.h"
 
@@ -16,10 +16,10 @@
 namespace gpb {
 
 namespace {
-constexpr double kBelow = 1.0;         // standard deviations below a mean that it has to be worth
-constexpr double kMostPoints = 20000;  // that are scored one by one, where a search finds only known ones
-constexpr double kSame = 1e-6;         // of the inputs' ranges: so near points are one
-constexpr double kApart = 0.01;        // ... and as near are no two points of a batch, if there are others
+constexpr double kBelow = 1.0;         // sd by which a mean must exceed the best reward, see surely_as_good()
+constexpr double kMostPoints = 20000;  // most points evaluated one by one, if a search finds only excluded ones
+constexpr double kSame = 1e-6;         // relative to the inputs' ranges: nearer points are the same
+constexpr double kApart = 0.01;        // the same for points of a batch, if there are others
 }  // namespace
 
 Bandit::Bandit(ModelState model_state, StateRules rules)
@@ -86,11 +86,11 @@ void Bandit::note_played(Index id) {
   played_.push_back(id);
 }
 
-// (One that had failed may come back among later ones.)
+// (A failed query may become pending again, with an earlier id.)
 void Bandit::note(Index id) {
   if (id < last_noted_) return note_anew();
   last_noted_ = id;
-  // What lies outside of the space is no incumbent, and not played again.
+  // A point outside of the space is no incumbent, and is not played again.
   if (!space().holds(state_.query(id).point)) return;
   note_played(id);
   const double spare = (model_state_.repeats * model_state_.repeats - 1.0) * noise_var();
@@ -156,7 +156,7 @@ void Bandit::rebuild() {
   }
 }
 
-// If these beliefs cannot be held, the bandit has those that it had.
+// If the new model state raises an error, the old one is restored.
 void Bandit::exchange(ModelState& model_state, EventKind kind) {
   const auto exchange = [&] {
     std::swap(model_state_, model_state);
@@ -181,7 +181,7 @@ void Bandit::add_arms(ModelState model_state) {
   exchange(model_state, EventKind::arms);
 }
 
-// The rows of a table of arms in contexts are counted by context.
+// For tables of arms in contexts: rows are numbered by context, so that new arms change them.
 void Bandit::relocate() {
   state_.relocate([this](const Query& q) {
     if (q.point.kind != Point::Kind::tabled) return q.point;
@@ -247,8 +247,8 @@ double Bandit::recent_sd(Index outcome, bool pending_only) const {
   return sum;
 }
 
-// Largest posterior mean among the points played in this context, pending ones too; the largest
-// prior mean if there are none.
+// The largest posterior mean among the points played in this context, pending ones included. The largest prior mean if
+// there are none.
 double Bandit::incumbent(const Context& context) const {
   if (context.fixed) return incumbent_of_slice(context);
   std::vector<const Point*> points;
@@ -264,7 +264,7 @@ double Bandit::incumbent(const Context& context) const {
   return mean().largest_mean_at(points, slots);
 }
 
-// The same of the points played in this context, moved to where inputs are fixed.
+// The same after moving the points played in this context to the fixed inputs.
 double Bandit::incumbent_of_slice(const Context& context) const {
   std::vector<const Point*> points;
   for (const Index id : played_) {
@@ -275,7 +275,7 @@ double Bandit::incumbent_of_slice(const Context& context) const {
   return X.rows() > 0 ? mean().mean_of(X).maxCoeff() : space().largest_prior_mean(context);
 }
 
-// At places of the table one by one, elsewhere at once.
+// One by one at points of a table, otherwise with a single call.
 PointsMoments Bandit::played_moments(const Context& context) const {
   std::vector<const Point*> points;
   for (const Index id : played_) {
@@ -341,7 +341,7 @@ std::vector<OutcomeView> Bandit::outcome_views() const {
   return out;
 }
 
-// The policy's own rule, with what each outcome's observations have told.
+// The policy's rule, applied to the observations of each outcome.
 void Bandit::set_outcome_widths(Round& round) const {
   for (std::size_t k = 0; k < round.outcomes.size(); ++k) {
     if (k == 0) {
@@ -368,7 +368,7 @@ Round Bandit::round(const Context& context) const {
   round.prior_scale = space().prior_scale();
   round.noise_var = noise_var();
   round.state = width_state();
-  // Intervals are kept of the candidates alone: on a box their number is what a union counts.
+  // Intervals are kept for the candidates only: on a box their number is the one for a union bound.
   if (std::isnan(round.state.arms) && model_state_.policy->keeps_intervals()) {
     round.state.arms = static_cast<double>(round.candidates->size());
   }
@@ -381,7 +381,7 @@ Round Bandit::round(const Context& context) const {
   return round;
 }
 
-// What a policy may ask for in any round.
+// Functions that a policy may call in any round.
 void Bandit::offer_lookups(Round& round, const Context& context) const {
   round.inputs = [this, &context] { return candidate_inputs(context); };
   round.prior_sd = [this, &context](Index outcome) { return prior_sd(outcome, context); };
@@ -439,14 +439,14 @@ Point Bandit::recommend(const Context& context, double feasible) {
   return sure ? *sure : complete ? settled_among(found, context) : found;
 }
 
-// (Rewards may have been told with a noise of their own.)
+// (A reward may have been reported with a separate noise variance.)
 bool Bandit::is_exact(Index id) const {
   const Query& q = state_.query(id);
   return model_state_.exact && first().weight(q.reward, state_.known_reported(q), q.point) > 0.5;
 }
 
-// Where there is next to no noise: the place of the best reward, unless f is larger at the point that was found even
-// where it is as much lower than its mean as is likely.
+// For almost noiseless rewards: the point of the best reward. Null if f at `found` is probably larger, that is if
+// mean - kBelow * sd exceeds the best reward.
 const Point* Bandit::surely_as_good(const Point& found) const {
   if (!model_state_.exact) return nullptr;
   const Point* best = nullptr;
@@ -487,7 +487,7 @@ Points Bandit::inputs_of(const std::vector<const Point*>& points) const {
   return X;
 }
 
-// Of arms: one that was played, where the mean is as large as at the point that was found.
+// For arms: a played arm whose mean ties with the one at `found`.
 Point Bandit::settled_among(const Point& found, const Context& context) const {
   std::vector<const Point*> points;
   std::vector<Index> slots;
@@ -549,8 +549,8 @@ double Bandit::pending_information() const {
   return std::max(0.0, 0.5 * (variance().log_det() - mean().log_det()));
 }
 
-// sd without the pending queries is at most exp(guard) times sd with them: where these carry no
-// more than the guard, intervals that are so much wider hold all the same.
+// The sd without the pending queries is at most exp(guard) times the sd with them, if these carry at most `guard` nats.
+// Intervals that are wider by this factor are therefore valid.
 double Bandit::guarded(double width) const {
   const double guard = state_.pending().guard();
   if (std::isinf(guard)) return width;
@@ -623,7 +623,8 @@ std::unique_ptr<Score> Bandit::penalised(std::unique_ptr<Score> score, const Rou
     ++k;
   }
   if (std::isnan(penalties.lipschitz)) penalties.lipschitz = steepest_mean(now, X, rule->actions());
-  // (What is kept of the candidates is rounded as the bandit has lived; one made again must agree.)
+  // (Stored moments of the candidates have rounding errors that depend on the bandit's history. The value is computed
+  // again, so that a rebuilt bandit agrees.)
   Index best = 0;
   penalties.top = Eigen::Map<const VectorXd>(mean().moments(all).mean, all.size()).maxCoeff(&best);
   if (!all.complete) penalties.top = mean().mean_of(as_rows(row_of(X, best)))[0];
@@ -698,7 +699,7 @@ Point Bandit::chosen(const Score& score, const Round& now, const Context& contex
     const Point found = space().maximise(fresh, context, beginnings());
     if (!fresh.bars(space().inputs(found))) return found;
   }
-  // What is left may be few points, which no search came to.
+  // The remaining points may be few, and no search may have found them.
   const FreshScore fresh(score, not_again(context, kSame), now.inputs());
   std::vector<Point> left;
   std::vector<const Point*> points;
@@ -745,12 +746,12 @@ Query Bandit::propose(const Context& context, Rng& rng) {
 void Bandit::hand_over_events() {
   first_event_ += static_cast<Index>(events_.size());
   events_.clear();
-  if (events_.capacity() > 64) events_.shrink_to_fit();  // those of a replay
+  if (events_.capacity() > 64) events_.shrink_to_fit();  // large after a replay
 }
 
 namespace {
 
-// As the log has it: rounds beside `size`, their sums beside `other`.
+// As in the log: `size` is the number of rounds, `other` the number of sums.
 Forgotten forgotten_by(const Event& event) {
   const double rounds = event.reported.size;
   if (event.id != 0 || !(rounds >= 1.0 && rounds <= kLargest) || rounds != std::floor(rounds)) {
@@ -856,7 +857,7 @@ Index Bandit::give(const Point& point, const Context& context, double reward, co
   return id;
 }
 
-// (Noise variance 0: the usual one, which has been checked.)
+// (Noise variance 0 means the usual one, which was checked before.)
 void Bandit::amend(Index id, double reward, const Report& reported) {
   if (reported.noise_var != 0.0) check_own_noise(reward, reported);
   apply({EventKind::amend, id, kNaN, reward, reported});
@@ -878,7 +879,7 @@ Run::Run(Bandit& bandit, Environment& environment, RunDraws draws)
   if (!std::isnan(latest)) start_ = latest;
 }
 
-// For bandits that go by the clock a round is one unit of time.
+// For bandits with a clock a round is one unit of time.
 void Run::set_clock(double now) {
   if (bandit_.state().pending().by_clock()) bandit_.set_clock(start_ + now);
 }
@@ -893,7 +894,7 @@ void Run::arrive(const Arrival& arrival, double now) {
   if (bandit_.state().query(arrival.id).status != Status::lost) outcome_.known[arrival.round] = now;
 }
 
-// What a problem has for constraints are a bandit's further outcomes, where it has some.
+// A bandit with several outcomes observes the problem's constraints as its further outcomes.
 void Run::record(const Arrival& arrival) {
   if (bandit_.state().outcomes() == 1) return bandit_.observe(arrival.id, arrival.reward, arrival.g);
   for (Index k = 0; k < bandit_.state().outcomes(); ++k) {
@@ -937,7 +938,7 @@ void Run::play(Query query) {
   const double now = static_cast<double>(round_ + 1);
   const double truth = environment_.truth(query, round_);
   const VectorXd constraints = environment_.constraints(query, round_);
-  // A bandit that knows of no constraints is told of none.
+  // A bandit without constraints observes none.
   VectorXd g;
   if (bandit_.state().constraints() || bandit_.state().outcomes() > 1) {
     g = constraints + row_of(draws_.constraint_noise, round_);

@@ -1,5 +1,6 @@
-// A quantity: one outcome as it is modelled. What its observations say, with and without what is
-// pending, and under other noise variances where the policy asks for these.
+// The model of one outcome: its posteriors of the mean and of the variance. Uses events/ and spaces/.
+// The mean excludes pending queries; the variance may include them. A policy may request posteriors with other noise
+// variances.
 #ifndef GPB_OUTCOME_MODEL_H
 #define GPB_OUTCOME_MODEL_H
 
@@ -30,7 +31,7 @@ class NoiseField {
   double level_, least_, most_;
 };
 
-// What hyperparameters decide about one outcome.
+// The part of the model of one outcome that depends on hyperparameters.
 struct OutcomeModelState {
   std::unique_ptr<Space> space;  // the bandit's, with this outcome's kernel and prior mean
   double noise_var = 1.0;
@@ -38,15 +39,15 @@ struct OutcomeModelState {
   OutcomeTransform outputs;
   Role role;
   LikelihoodPtr likelihood;  // null: Gaussian noise
-  bool compares = false;     // values are of one place compared with another
-  bool variational = false;  // sites are those of expectations, see fit_variational()
+  bool compares = false;     // values compare one point with another
+  bool variational = false;  // variational sites, see fit_variational()
 
-  // Noise variances of values, as the model has these: of one that was told with it,
+  // Noise variances of values on the transformed scale: of one that was reported with a noise variance,
   double mapped_noise(double value, double own) const {
     const double slope = outputs.slope(value);
     return own * slope * slope;
   }
-  // of one that may be any between two,
+  // and of one that is uniform between two rewards.
   double noise_of_range(double one, double other) const {
     const double range = outputs.value(other) - outputs.value(one);
     return noise_var + range * range / 12.0;
@@ -62,8 +63,9 @@ struct OutcomeModelState {
 
 class OutcomeModel {
  public:
-  // `model_state` outlive the quantity. `auxiliaries`: noise variances of further posteriors; `norm_bound`: of the
-  // mean, with a posterior besides whose sites have the curvature that this leaves (NaN: none), see GlmWidth.
+  // `model_state` must outlive this object. `auxiliaries`: noise variances of further posteriors. `norm_bound`: bound
+  // of the mean's RKHS norm (NaN: none). With it a further posterior has sites with the least curvature within the
+  // bound; see GlmWidth.
   OutcomeModel(const OutcomeModelState& model_state, const Forgetting& forgetting, bool variance_knows,
            const std::vector<double>& auxiliaries, double norm_bound = kNaN)
       : model_state_(&model_state) {
@@ -83,13 +85,13 @@ class OutcomeModel {
     curved_->bound_curvature(*known_);
   }
 
-  // ---- following the fold
+  // ---- following the bandit's state
   void asked(Index id, const Point& point) {
-    // Its value does not touch the variance, which is all that is asked of this posterior.
+    // The variance does not depend on the value.
     if (!all_) return;
     all_->put(id, point, {model_state_->space->prior_mean(point), weight(kNaN, Report(), point), 1.0, nullptr, true});
   }
-  // `other`: the point that this one was compared with, `ranked`: those that it was ranked with, if it was.
+  // `other`: the point that this one was compared with, or null. `ranked`: the points that it was ranked with, or null.
   void learned(Index id, const Point& point, double reward, const Report& reported, const Point* other,
                std::shared_ptr<const RankedPoints> ranked) {
     Measurement measurement = this->measurement(point, reward, reported, other);
@@ -104,7 +106,7 @@ class OutcomeModel {
   void dropped(Index id) {
     each([id](Observations& observations) { observations.drop(id); });
   }
-  // Nothing is known; the next ids are `first` and above.
+  // Removes all data; the next ids are `first` and above.
   void clear(Index first) {
     each([first](Observations& observations) { observations.clear(first); });
   }
@@ -118,12 +120,12 @@ class OutcomeModel {
     for (auto& auxiliary : auxiliaries_) auxiliary->revalue(value_of);
   }
 
-  // A query is asked by what is known now.
+  // A query was chosen with the present data.
   void asked() {
     each([](Observations& observations) { observations.asked(); });
   }
 
-  // ---- what it says
+  // ---- posteriors
   const Posterior& mean() const { return known_->posterior(); }
   const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
   bool is_curved() const { return curved_ != nullptr; }
@@ -135,7 +137,7 @@ class OutcomeModel {
     for (const auto& auxiliary : auxiliaries_) out.push_back(&auxiliary->posterior());
     return out;
   }
-  // Of a value among the posterior's observations.
+  // The weight of a value in the posterior.
   double weight(double reward, const Report& reported, const Point& point) const {
     if (model_state_->likelihood) return 1.0;
     return model_state_->noise_var / model_state_->noise_of(reward, reported, point) * reported.times();
@@ -166,8 +168,8 @@ class OutcomeModel {
   }
 
   const OutcomeModelState* model_state_;
-  std::unique_ptr<Observations> known_;  // what the mean knows
-  std::unique_ptr<Observations> all_;    // pending queries too, where the variance knows them
+  std::unique_ptr<Observations> known_;  // the data of the mean
+  std::unique_ptr<Observations> all_;    // with pending queries, if the variance includes them
   std::vector<std::unique_ptr<Observations>> auxiliaries_;
   std::unique_ptr<Observations> curved_;  // see the constructor
 };

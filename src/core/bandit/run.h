@@ -1,5 +1,5 @@
-// A run: a bandit meets a problem whose truth is known, round after round; what came of it is
-// what the ledger (R/run.R) is made of.
+// A run: a bandit plays, round after round, on a problem whose truth is known. Uses bandit/bandit.h.
+// R/run.R makes the regret log from its results.
 #ifndef GPB_RUN_H
 #define GPB_RUN_H
 
@@ -39,7 +39,7 @@ class TableEnvironment : public Environment {
   MatrixXd constraints_;
 };
 
-// A function of the point and the round, for what no table can hold.
+// A function of the point and the round, for problems without a table.
 class FunctionEnvironment : public Environment {
  public:
   using Truth = std::function<double(const Point&, Index round)>;
@@ -55,31 +55,30 @@ class FunctionEnvironment : public Environment {
   Constraints g_;
 };
 
-// Everything random of the environment, drawn beforehand.
+// All random numbers of the environment, generated in advance.
 struct RunDraws {
   VectorXd noise;                 // by round
-  MatrixXd constraint_noise;      // a row per round
-  std::vector<double> delay;      // by round; empty means at once
-  // Instead, where delays depend on the input: the delay of a query in a round (0-based).
+  MatrixXd constraint_noise;      // a row for each round
+  std::vector<double> delay;      // by round; empty: no delays
+  // Delays that depend on the input: the delay of a query in a round (0-based). Replaces `delay`.
   std::function<double(const Query&, Index round)> delay_at;
-  std::vector<Context> contexts;  // by round; empty means none
+  std::vector<Context> contexts;  // by round; empty: none
 };
 
 // By round.
 struct Outcome {
   std::vector<double> truth;
   std::vector<VectorXd> constraints;  // true values, empty without constraints
-  std::vector<double> known;          // the round from which the reward is known; NaN if it never was
+  std::vector<double> known;          // the round from which the reward is known; NaN if never
 };
 
 class Run {
  public:
   Run(Bandit& bandit, Environment& environment, RunDraws draws);
 
-  // Rewards that are due before the next round; step() takes them first, too.
+  // Delivers the rewards that are due before the next round. step() does this first, too.
   void receive();
-  // Plays one round, where the policy wants to or at a place of the design. Throws before anything
-  // changed, or not at all.
+  // Plays one round, at the policy's choice or at a point of a design. If it throws, nothing has changed.
   void step(Rng& rng);
   void step_at(const Point& point);
   Index played() const { return round_; }
@@ -97,7 +96,7 @@ class Run {
   void play(Query query);
   void deliver(double now);
   void set_clock(double now);
-  // Tells the bandit of a reward, which it may have come too late for.
+  // Passes a reward to the bandit, for which it may be too late.
   void arrive(const Arrival& arrival, double now);
   void record(const Arrival& arrival);
 

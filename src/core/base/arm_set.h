@@ -1,4 +1,4 @@
-// Which arms can be played, and how the log writes it: "1-3,7" counts from 1.
+// Sets of arms, and their text in the log: "1-3,7" counts from 1. Uses base/ only.
 #ifndef GPB_ARM_SET_H
 #define GPB_ARM_SET_H
 
@@ -6,11 +6,11 @@
 
 namespace gpb {
 
-// A flag per arm; null: all of them.
+// A flag for each arm; null: all of them.
 using ArmSet = std::shared_ptr<const std::vector<char>>;
 
 std::string arm_set_text(const std::vector<char>& arms);
-// Throws unless the text names some of so many arms, in order.
+// Throws unless the text lists some of the numbers 1 to `arms`, in order.
 ArmSet arm_set_of(const std::string& text, Index arms);
 
 }  // namespace gpb

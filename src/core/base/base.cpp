@@ -1,5 +1,4 @@
-// What base/ has to compile: vectors, low-discrepancy points, sets of arms and points as text, checksums, JSON,
-// climbs by values. Uses base/ alone.
+// Vectors, low-discrepancy points, text of arms and points, checksums, JSON, local searches by values. Uses base/ only.
 #include "base/golden_points.h"
 #include "base/arm_set.h"
 #include "base/checksum.h"
@@ -174,7 +173,7 @@ namespace {
   throw std::invalid_argument("a query's eligible arms are not written as \"1-3,7\"");
 }
 
-// A whole number from `at` on, which moves behind it.
+// Reads an integer at `at`, which moves behind it.
 Index number_at(const std::string& text, std::size_t& at) {
   Index value = 0;
   const std::size_t begin = at;
@@ -202,7 +201,7 @@ ArmSet arm_set_of(const std::string& text, Index arms) {
   return out;
 }
 
-// ---- what can be played, as text ----------------------------------------------------------------
+// ---- restrictions of a query as text ------------------------------------------------------------
 
 std::string offer_text(const Context& context) {
   std::string out = context.eligible ? arm_set_text(*context.eligible) : std::string();
@@ -223,7 +222,7 @@ namespace {
   throw std::invalid_argument("a query's fixed inputs are not written as \"2=0.5,3=1\"");
 }
 
-// A number from `at` on, which moves behind it.
+// Reads a number at `at`, which moves behind it.
 double value_at(const std::string& text, std::size_t& at) {
   const std::size_t end = std::min(text.find(',', at), text.size());
   const std::string word = text.substr(at, end - at);
@@ -298,7 +297,7 @@ int hex_digit(char c) {
   return -1;
 }
 
-// Bytes of the UTF-8 character that begins with this one; 0 if none does.
+// The number of bytes of the UTF-8 character with this first byte; 0 if there is none.
 std::size_t width_of(unsigned char first) {
   if (first < 0x80) return 1;
   if (first < 0xC2) return 0;
@@ -307,7 +306,7 @@ std::size_t width_of(unsigned char first) {
   return first < 0xF5 ? 4 : 0;
 }
 
-// The character at `at`, which moves behind it; a negative number if there is none.
+// Reads the character at `at`, which moves behind it; a negative number if there is none.
 std::int32_t next_character(const std::string& bytes, std::size_t& at) {
   const auto first = static_cast<unsigned char>(bytes[at]);
   const std::size_t width = width_of(first);
@@ -454,7 +453,7 @@ class Reader {
     }
   }
 
-  // What follows is of another kind.
+  // Converts an array of numbers or strings to a general one, when an item of another type follows.
   static void spread(Json& array) {
     for (const double number : array.numbers) {
       Json item;
@@ -571,7 +570,7 @@ bool read_number(const std::string& words, double& number) {
     number = words[0] == '-' ? -HUGE_VAL : HUGE_VAL;
     return true;
   }
-  // What strtod() takes besides (blanks, "infinity", "nan(...)") is none of these.
+  // Further forms that strtod() reads (blanks, "infinity", "nan(...)") are not accepted.
   const std::size_t first = !words.empty() && (words[0] == '-' || words[0] == '+') ? 1 : 0;
   if (first >= words.size() || !(is_digit(words[first]) || words[first] == '.')) return false;
   char* end = nullptr;
@@ -627,22 +626,22 @@ std::string json_string(const std::string& utf8) {
   return out + "\"";
 }
 
-// ---- climbs by values ---------------------------------------------------------------------------
+// ---- local searches by values -------------------------------------------------------------------
 
 namespace {
 
-constexpr double kDifference = 1e-5;  // between points of the unit cube
+constexpr double kDifference = 1e-5;  // step of differences in the unit cube
 constexpr int kOuter = 15;
 
-constexpr double kWithin = 0.05;      // how far within a limit a climb aims that begins outside of it,
-constexpr int kHalvings = 40;         // of the way back to it
+constexpr double kWithin = 0.05;      // distance inside the limit that infeasible starts aim for
+constexpr int kHalvings = 40;         // bisection steps from an infeasible end back to the limit
 
-// What falls where the value rises, and what the limits cost.
+// The minimised function: minus the objective, plus the costs of the constraints.
 class Lagrangian {
  public:
   explicit Lagrangian(const ValuesAndLimits& ask) : ask_(ask) {}
 
-  // A step on and a step back along each input, shorter at the cube's faces.
+  // Differences by a step forward and a step back in each input, shorter at the cube's faces.
   double at(const VectorXd& u, VectorXd& gradient) {
     const Index d = u.size();
     MatrixXd points = as_rows(u, 2 * d + 1);
@@ -661,7 +660,7 @@ class Lagrangian {
 
   bool limited() const { return multipliers_.size() > 0; }
 
-  // New multipliers; are the limits kept?
+  // Updates the multipliers; true if the constraints hold.
   bool settles(const VectorXd& u) {
     const MatrixXd reported = asked(as_rows(u));
     return multipliers_.settle(row_of(reported, 0, 1, multipliers_.size()));
@@ -683,7 +682,7 @@ class Lagrangian {
   Multipliers multipliers_;
 };
 
-// On the straight line from a point within the limit: the last within it before it is left for good.
+// The last feasible point before an infeasible end, on the straight line from a feasible point; by bisection.
 VectorXd last_within(const VectorXd& inside, const VectorXd& end, const LimitedFunction& at) {
   if (!(at(end).excess > 0.0)) return end;
   double good = 0.0, bad = 1.0;

@@ -1,5 +1,5 @@
-// Eigen, as the compiler's own headers are read: what it says of them (gcc 12: pages of
-// -Wignored-attributes) nobody here can mend. Decompositions: linalg/decompositions.h.
+// Includes Eigen as a system header, without its compiler warnings. Uses Eigen only.
+// (gcc 12 prints pages of -Wignored-attributes.) For decompositions include linalg/decompositions.h.
 #ifndef GPB_EIGEN_H
 #define GPB_EIGEN_H
 

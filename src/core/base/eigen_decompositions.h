@@ -1,4 +1,4 @@
-// As eigen.h.
+// Includes Eigen's decompositions as a system header, like eigen.h. Uses Eigen only.
 #ifndef GPB_EIGEN_DECOMPOSITIONS_H
 #define GPB_EIGEN_DECOMPOSITIONS_H
 

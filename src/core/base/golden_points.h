@@ -1,4 +1,4 @@
-// A low-discrepancy sequence. Uses base/ alone.
+// A low-discrepancy sequence. Uses base/ only.
 #ifndef GPB_GOLDEN_POINTS_H
 #define GPB_GOLDEN_POINTS_H
 
@@ -6,8 +6,8 @@
 
 namespace gpb {
 
-// Row i of the first n points of the additive recurrence of the generalised golden
-// ratio in [0, 1)^d: a low-discrepancy sequence that needs no random numbers.
+// The first n points, a row each, of the additive recurrence of the generalised golden ratio in [0, 1)^d. This
+// low-discrepancy sequence needs no random numbers.
 MatrixXd golden_points(Index n, Index d);
 
 }  // namespace gpb

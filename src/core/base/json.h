@@ -1,4 +1,4 @@
-// A reader of JSON (RFC 8259) for text that anybody may have written: text in, values out, and nothing of it quoted.
+// A reader of JSON (RFC 8259) for untrusted text. Uses the standard library only.
 #ifndef GPB_JSON_H
 #define GPB_JSON_H
 
@@ -7,7 +7,7 @@
 
 namespace gpb {
 
-// An array of numbers only, or of strings only, is kept as such: settings hold long ones.
+// An array that holds only numbers, or only strings, is stored as such, because settings have long ones.
 struct Json {
   enum class Kind { null, boolean, number, string, numbers, strings, array, object };
   Kind kind = Kind::null;
@@ -16,24 +16,24 @@ struct Json {
   std::string text;                   // UTF-8, without a NUL
   std::vector<double> numbers;
   std::vector<std::string> strings, names;
-  std::vector<Json> items;            // of an array, or of an object beside their names
+  std::vector<Json> items;            // of an array; of an object, with `names`
 };
 
-// Throws std::invalid_argument: no JSON, two members of one name, numbers that are too large, text that is no UTF-8,
-// more than `depth` levels.
+// Throws std::invalid_argument for text that is no JSON or no UTF-8, for two members of one name, for numbers that are
+// too large, and for more than `depth` levels. Messages do not quote the text.
 Json read_json(const std::string& text, int depth = 200);
 
-// The double that words tell to the last bit: decimal or hexadecimal, "Inf", "-Inf". False for others.
+// Reads a number exactly: decimal or hexadecimal, "Inf", "-Inf". False for other text.
 bool read_number(const std::string& words, double& number);
 
-// The number's shortest exact words: fifteen digits where they are exact, a hexadecimal fraction otherwise.
+// The shortest exact text of a number: fifteen decimal digits if these are exact, otherwise a hexadecimal fraction.
 bool has_fifteen_digits(double number);
 std::string words_of_number(double number);
 
 // Is this UTF-8 (RFC 3629)?
 bool is_utf8(const std::string& bytes);
 
-// Between quotes, in ASCII. (A semicolon too is escaped: it parts what stands in a journal's line.)
+// A quoted JSON string in ASCII. (Semicolons are escaped, too, because they separate the parts of a journal's line.)
 std::string json_string(const std::string& utf8);
 
 }  // namespace gpb

@@ -1,4 +1,4 @@
-// The type of a minimiser on the unit cube, which comes from outside. Uses base/ alone.
+// The type of a minimiser on the unit cube, which the caller provides. Uses base/ only.
 #ifndef GPB_MINIMIZER_H
 #define GPB_MINIMIZER_H
 
@@ -6,8 +6,8 @@
 
 namespace gpb {
 
-// Minimises f over [0, 1]^d from x (replaced by the minimiser); returns the minimum. It comes
-// from outside (R's L-BFGS-B in the package).
+// Minimises f over [0, 1]^d from x (replaced by the minimiser); returns the minimum. The caller provides it (the
+// package uses R's L-BFGS-B).
 using Objective = std::function<double(const VectorXd& x, VectorXd& gradient)>;
 using BoxMinimizer = std::function<double(VectorXd& x, const Objective& f)>;
 

@@ -1,4 +1,4 @@
-// Multipliers of limits in an augmented Lagrangian. Uses base/ alone.
+// Multipliers of constraints in an augmented Lagrangian. Uses base/ only.
 #ifndef GPB_MULTIPLIERS_H
 #define GPB_MULTIPLIERS_H
 
@@ -9,13 +9,13 @@
 
 namespace gpb {
 
-// Multipliers of an augmented Lagrangian: each limit g costs (max(0, lambda + rho g)^2 - lambda^2) / (2 rho), but for
-// what does not change.
+// Multipliers of an augmented Lagrangian. Up to a constant, each constraint g <= 0 costs
+//   (max(0, lambda + rho g)^2 - lambda^2) / (2 rho).
 class Multipliers {
  public:
   explicit Multipliers(Index limits = 0) : lambda_(VectorXd::Zero(limits)) {}
   Index size() const { return lambda_.size(); }
-  // The cost's slope by a limit's value.
+  // The derivative of the cost by a constraint's value.
   double pressure(Index j, double g) const { return std::max(lambda_[j] + rho_ * g, 0.0); }
   template <class Value>
   double cost(Value g) const {
@@ -23,7 +23,7 @@ class Multipliers {
     for (Index j = 0; j < size(); ++j) squares += pressure(j, g(j)) * pressure(j, g(j));
     return squares / (2.0 * rho_);
   }
-  // New multipliers, for these values of the limits; are they kept, but for so much?
+  // Updates the multipliers for these values of the constraints. True if the optimality conditions hold up to `slack`.
   bool settle(const VectorXd& g, double slack = 1e-10) {
     double worst = -kInf;
     for (Index j = 0; j < size(); ++j) {

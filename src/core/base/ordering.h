@@ -1,4 +1,4 @@
-// Stable sorts by the one sort of indices that is compiled: one of its own for each kind costs five kilobytes.
+// Stable sorts by a single compiled sort of indices, which saves five kilobytes for each further type. Uses base/ only.
 #ifndef GPB_ORDERING_H
 #define GPB_ORDERING_H
 
@@ -10,7 +10,7 @@
 
 namespace gpb {
 
-// 0, ..., n - 1, those first that are `earlier`; equal ones stay as they are.
+// 0, ..., n - 1, sorted by `earlier`; equal ones keep their order.
 std::vector<Index> stable_order(Index n, const std::function<bool(Index, Index)>& earlier);
 
 template <class T, class Earlier>

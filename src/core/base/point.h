@@ -1,4 +1,4 @@
-// Where a query is made, and in which context.
+// The point and the context of a query. Uses base/ only.
 #ifndef GPB_POINT_H
 #define GPB_POINT_H
 
@@ -8,15 +8,15 @@
 
 namespace gpb {
 
-// One of three: a row of the table of all arms in all known contexts; an arm (or a row of a
-// product) whose other inputs no table has; a point of a box. Spaces make them.
-// (Numbers are as narrow as R's: long lives have millions of places.)
+// One of three kinds, made by spaces. A tabled one is a row of the table of all arms in all known contexts. A numbered
+// one is an arm (or a row of a product) with further inputs that are not tabulated. The third is a point of a box.
+// (Numbers are as narrow as R's, because long runs have millions of points.)
 struct Point {
   enum class Kind : std::int8_t { tabled, numbered, point };
   Kind kind = Kind::point;
-  std::int32_t arm = -1;  // number of the arm or of the product's row; none for a point
+  std::int32_t arm = -1;  // number of the arm or of the product's row; -1 for a point
   std::int32_t row = -1;  // of the table, if tabled
-  VectorXd x;             // the kernel's inputs, the arm's number last if numbered; none if tabled
+  VectorXd x;             // the kernel's inputs, the arm's number last if numbered; empty if tabled
 
   static Point tabled(Index arm, Index row) {
     return {Kind::tabled, static_cast<std::int32_t>(arm), static_cast<std::int32_t>(row), VectorXd()};
@@ -27,11 +27,11 @@ struct Point {
   static Point point(VectorXd x) { return {Kind::point, -1, -1, std::move(x)}; }
 };
 
-// Inputs that are not to be chosen now.
+// Inputs with given values, which the policy does not choose.
 struct Fixed {
   std::vector<Index> at;  // which of the kernel's inputs, in order
-  VectorXd values;        // theirs
-  // Points to begin a search with, where a space is told them from outside. (No part of the log.)
+  VectorXd values;        // the values of these inputs
+  // Initial points of a search, for spaces that need them from the caller. (Not in the log.)
   Points candidates;
   bool same_as(const Fixed& other) const { return at == other.at && values == other.values; }
   bool holds(const VectorXd& inputs) const {
@@ -43,10 +43,10 @@ struct Fixed {
 };
 using FixedInputs = std::shared_ptr<const Fixed>;
 
-// The circumstances of a round.
+// The context of a round.
 struct Context {
   Index row = 0;    // which of the known contexts
-  VectorXd values;  // its values, where they are not tabulated
+  VectorXd values;  // its values, if they are not tabulated
   // The arms, or rows of a product, that can be played now; null: all.
   ArmSet eligible;
   FixedInputs fixed;  // null: none
@@ -58,10 +58,10 @@ inline bool same_fixed(const FixedInputs& a, const FixedInputs& b) {
   return a == b || (a && b && a->same_as(*b));
 }
 
-// What could be played at a query, as the log writes it: "1-3,7" are arms (from 1), "|2=0.5" an input (from 1)
-// that was fixed, "1-3|2=0.5,4=1" both. Nothing where all could.
+// What a query could choose from, in the log's text: "1-3,7" are arms (from 1), "|2=0.5" is an input (from 1) that was
+// fixed, "1-3|2=0.5,4=1" is both. Empty without a restriction.
 std::string offer_text(const Context& context);
-// Throws unless the text is of that form, with some of so many arms.
+// Throws unless the text has that form, with some of the numbers 1 to `arms`.
 void read_offer(const std::string& text, Index arms, Context& context);
 
 }  // namespace gpb

@@ -1,4 +1,4 @@
-// Descent along projected gradients on a convex set. Uses base/ alone.
+// Descent along projected gradients on a convex set. Uses base/ only.
 #ifndef GPB_PROJECTED_DESCENT_H
 #define GPB_PROJECTED_DESCENT_H
 
@@ -10,8 +10,8 @@
 namespace gpb {
 
 // Spectral projected gradients (Birgin, Martinez and Raydan 2000): Barzilai and Borwein's steps, projected on a convex
-// set, with a line search that looks at the last ten values. Moves `x`, which lies in the set, downhill; ends at the
-// best point that it came to.
+// set. The line search is nonmonotone, with the last ten values. `x` must be in the set; the result is the best point
+// that was evaluated.
 template <class Fall, class Project>
 void projected_descent(VectorXd& x, const Fall& fall, const Project& project) {
   constexpr int kSteps = 200, kMemory = 10, kHalvings = 30;

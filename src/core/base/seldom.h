@@ -1,4 +1,4 @@
-// A value that hardly ever differs from the usual one, `T()`: of a million queries only those that differ hold it.
+// A value that rarely differs from the default `T()`, which then needs no memory of its size. Uses base/ only.
 #ifndef GPB_SELDOM_H
 #define GPB_SELDOM_H
 
@@ -11,7 +11,7 @@ namespace gpb {
 
 inline bool is_usual(const VectorXd& values) { return values.size() == 0; }
 
-// is_usual(const T&) says which values need not be held.
+// is_usual(const T&) defines which values are not stored.
 template <class T>
 class Seldom {
  public:
@@ -37,7 +37,7 @@ class Seldom {
   }
   operator const T&() const { return get(); }  // NOLINT(google-explicit-constructor)
   const T* operator->() const { return &get(); }
-  // To change it in place; what is usual again stays held.
+  // For changes to the stored value. A value that becomes the default again stays stored.
   T& edit() {
     if (!held_) held_ = std::make_unique<T>();
     return *held_;

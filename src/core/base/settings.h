@@ -1,4 +1,4 @@
-// Named values from outside (an R list in the package), from which parts are made.
+// Named values from outside the core (an R list in the package), from which parts are made. Uses base/ only.
 #ifndef GPB_SETTINGS_H
 #define GPB_SETTINGS_H
 
@@ -8,26 +8,26 @@ namespace gpb {
 
 class Settings {
  public:
-  // A user's acquisition: a score per point from means, standard deviations and the round.
+  // A user's acquisition function: a value for each point from means, standard deviations and the round.
   using Acquisition = std::function<VectorXd(const VectorXd&, const VectorXd&, double)>;
-  // ... and from the points, a row each.
+  // The same, also from the points, a row each.
   using LocatedAcquisition =
       std::function<VectorXd(const VectorXd&, const VectorXd&, double, const Points&)>;
-  // A number per point, one point a row.
+  // A number for each point, one point a row.
   using PointFunction = std::function<VectorXd(const Points&)>;
-  // What a search space's rules make of points, a row each: see Settled in spaces/mixed_space.h.
+  // Applies the rules of a search space to points, a row each: see Settled in spaces/mixed_space.h.
   using Settle = std::function<std::pair<MatrixXd, MatrixXd>(const MatrixXd&)>;
 
   // A covariance between two tables of points.
   using GramFunction = std::function<MatrixXd(const MatrixXd&, const MatrixXd&)>;
-  // What kernels need from outside: K_order(x) e^x, and to be asked for interrupts now and then.
+  // Functions that kernels need from outside: K_order(x) e^x, and a check for interrupts.
   struct Outside {
     double (*bessel_k)(double order, double x);
     void (*pause)();
   };
 
   virtual ~Settings() = default;
-  virtual bool has(const char* name) const = 0;  // there, and not null
+  virtual bool has(const char* name) const = 0;  // present, and not null
   virtual double number(const char* name) const = 0;
   virtual std::string text(const char* name) const = 0;
   virtual VectorXd numbers(const char* name) const = 0;

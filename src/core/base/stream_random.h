@@ -1,5 +1,5 @@
-// Random numbers of a stream of its own, ten times as quick as R's: for what takes hundreds of normals again and again
-// (joint draws of f). Its seed comes from R's generator, so that set.seed() rules it.
+// A separate stream of random numbers, ten times faster than R's, for many normals (joint draws of f). Uses base/ only.
+// Its seed comes from R's generator, so that set.seed() determines it.
 #ifndef GPB_STREAM_RANDOM_H
 #define GPB_STREAM_RANDOM_H
 
@@ -11,8 +11,8 @@
 
 namespace gpb {
 
-// xoshiro256++ (Blackman and Vigna 2021); normals by the ziggurat of Marsaglia and Tsang (2000) in Doornik's form
-// (2005), whose layer and position are bits of their own.
+// xoshiro256++ (Blackman and Vigna 2021). Normals are by the ziggurat of Marsaglia and Tsang (2000) in Doornik's form
+// (2005), which uses separate bits for layer and position.
 class StreamRng final : public Rng {
  public:
   explicit StreamRng(Rng& seeds) {
@@ -46,7 +46,7 @@ class StreamRng final : public Rng {
   static constexpr std::size_t kLayers = 128;
   static constexpr double kTail = 3.442619855899, kArea = 9.91256303526217e-3;  // Doornik's for 128 layers
   struct Layers {
-    std::array<double, kLayers + 1> x;  // right ends of the layers; the first one's is that of its box of equal area
+    std::array<double, kLayers + 1> x;  // right ends of the layers; the first is that of the base layer's box
   };
   static double height(double x) { return std::exp(-0.5 * x * x); }
   static const Layers& ziggurat() {

@@ -1,4 +1,4 @@
-// Which scores are tied, and the first of the best. Uses base/ alone.
+// Ties between acquisition values, and the first of the best. Uses base/ only.
 #ifndef GPB_TIES_H
 #define GPB_TIES_H
 
@@ -6,10 +6,10 @@
 
 namespace gpb {
 
-// Scores this close to the best, in prior standard deviations, are tied.
+// Values this close to the best, in prior standard deviations, are tied.
 inline constexpr double kTie = 1e-9;
 
-// The first index whose score is within `tolerance` of the largest.
+// The first index whose value is within `tolerance` of the largest.
 inline Index first_best(const double* score, Index n, double tolerance) {
   double best = -kInf;
   for (Index j = 0; j < n; ++j) best = score[j] > best ? score[j] : best;

@@ -1,5 +1,5 @@
-// Types shared by the whole core. The core (everything outside export_*.cpp and
-// r_*.h) knows Eigen and the standard library only.
+// Types shared by the whole core. Uses Eigen and the standard library only.
+// The core is everything except export_*.cpp and r_*. No file of it uses R.
 #ifndef GPB_TYPES_H
 #define GPB_TYPES_H
 
@@ -16,15 +16,14 @@ namespace gpb {
 
 using Eigen::RowVectorXd;
 
-// One point per row (as R stores a matrix). Columns: actions, then contexts,
-// then, on finite domains, the arm's 0-based number, which covariances given
-// as a matrix use.
+// One point per row, as R stores a matrix. Columns: actions, then contexts. On finite domains the last column is the
+// arm's 0-based number, for covariances that are given as a matrix.
 using Points = Eigen::MatrixXd;
 
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
 
-// Random numbers come from outside (R's generator in the package).
+// Random numbers, which the caller provides (R's generator in the package).
 class Rng {
  public:
   virtual ~Rng() = default;

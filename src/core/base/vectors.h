@@ -1,7 +1,7 @@
-// Sums, differences and multiples of vectors, and rows of matrices, compiled once: as expressions of
-// Eigen's each is a type of its own with some hundred members, which cost every file that writes one a
-// tenth of a second. The operators are for vectors proper; whatever has another operand (segments,
-// arrays) is Eigen's still. All give the bits that Eigen's expressions give.
+// Sums, differences and multiples of vectors, and rows of matrices, compiled once. Uses Eigen only.
+// An expression of Eigen is a separate type with about a hundred members. Each file with such an expression would take
+// a tenth of a second longer to compile. The operators here are for vectors only; operations with segments and arrays
+// are still Eigen's. All results are bitwise equal to those of Eigen's expressions.
 #ifndef GPB_VECTORS_H
 #define GPB_VECTORS_H
 
@@ -16,7 +16,7 @@ using Eigen::Index;
 using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
-// Entry by entry: a b, a / b, ... (the logarithms are Eigen's).
+// Entry by entry: a b, a / b, ... (the logarithm is Eigen's function).
 VectorXd times(const VectorXd& a, const VectorXd& b);
 VectorXd over(const VectorXd& a, const VectorXd& b);
 VectorXd roots(VectorXd x);
@@ -35,18 +35,19 @@ VectorXd clamped(VectorXd x, const VectorXd& lower, const VectorXd& upper);
 // Entries `from` to from + count - 1.
 VectorXd segment_of(const VectorXd& x, Index from, Index count);
 
-// One after the other.
+// The second after the first.
 VectorXd joined(const VectorXd& a, const VectorXd& b);
 VectorXd joined(const VectorXd& a, double last);
 
-// A row as a vector, and a vector as a row: in X, alone, or so many times. X's row i is the other's row j.
+// A row as a vector; a vector as a row: in X, or `times` times as a new matrix. X's row i becomes row j of another
+// matrix.
 VectorXd row_of(const MatrixXd& X, Index i);
-VectorXd row_of(const MatrixXd& X, Index i, Index from, Index count);  // of it these columns
+VectorXd row_of(const MatrixXd& X, Index i, Index from, Index count);  // only these columns
 void set_row(MatrixXd& X, Index i, const VectorXd& x);
 MatrixXd as_rows(const VectorXd& x, Index times = 1);
 void copy_row(MatrixXd& X, Index i, const MatrixXd& other, Index j);
 bool is_row(const MatrixXd& X, Index i, const VectorXd& x);
-// (Of matrices alone: anything else would be copied whole.)
+// (Only for matrices: any other argument would be copied to one.)
 template <class M>
 VectorXd row_of(const M&, Index) = delete;
 template <class M>
@@ -55,7 +56,7 @@ VectorXd row_of(const M&, Index, Index, Index) = delete;
 template <class... A>
 using IfVectors = std::enable_if_t<(std::is_same<std::decay_t<A>, VectorXd>::value && ...)>;
 template <class A>
-constexpr bool kSpare = std::is_same<A, VectorXd>::value;  // a temporary: the result may take its place
+constexpr bool kSpare = std::is_same<A, VectorXd>::value;  // a temporary, whose memory the result may use
 
 template <class A, class B, class = IfVectors<A, B>>
 bool operator==(const A& a, const B& b) {
@@ -66,7 +67,7 @@ bool operator!=(const A& a, const B& b) {
   return !same(a, b);
 }
 
-// What `of` (add(), subtract()) makes of two vectors, in the place of one that nobody needs any more.
+// The result of `of` (add(), subtract()) for two vectors, in the memory of a temporary one if possible.
 template <void (*of)(const VectorXd&, const VectorXd&, VectorXd&), class A, class B>
 VectorXd made_of(A&& a, B&& b) {
   if constexpr (kSpare<A>) {
@@ -92,7 +93,7 @@ VectorXd operator-(A&& a, B&& b) {
   return made_of<subtract>(std::forward<A>(a), std::forward<B>(b));
 }
 
-// The same of a vector and a number: scale(), divide().
+// The same for a vector and a number: scale(), divide().
 template <void (*of)(const VectorXd&, double, VectorXd&), class A>
 VectorXd made_of(A&& x, double number) {
   if constexpr (kSpare<A>) {

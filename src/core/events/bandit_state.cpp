@@ -1,6 +1,4 @@
-// The fold (bandit_state.h), what of the change and constraint rules, the detector and the observations is compiled.
-// Uses
-// kernels/ and linalg/, no posterior and no policy.
+// The state of a bandit, its rules, its observations. Uses base/, kernels/, likelihoods/, linalg/ and posteriors/.
 #include "events/bandit_state.h"
 #include "events/constraints.h"
 #include "events/observations.h"
@@ -16,7 +14,7 @@
 
 namespace gpb {
 
-// (A long life has millions.)
+// (Long runs have millions of queries.)
 static_assert(sizeof(void*) != 8 || sizeof(Query) <= 144, "a query has grown: does every query need it?");
 
 BanditState::BanditState(StateRules rules, const PointFacts& points)
@@ -66,7 +64,7 @@ void check_reward(double reward) {
   }
 }
 
-// An amendment with noise variance 0 says that the reward has the usual one now.
+// An amendment with noise variance 0 restores the usual noise variance.
 bool is_back_to_usual(const Report& reported) { return reported.noise_var == 0.0; }
 
 void check_reported(const Report& reported) {
@@ -92,7 +90,7 @@ void BanditState::set_clock(double now) {
   if (std::isnan(latest_) || now > latest_) latest_ = now;
 }
 
-// ---- what is known ----------------------------------------------------------
+// ---- known values -----------------------------------------------------------
 
 bool BanditState::is_known(const Query& q, Index outcome) const {
   const Cell& cell = q.cell(outcome);
@@ -153,7 +151,7 @@ void BanditState::take_back_failure(Index id, Index outcome) {
     if (outcome == 0) --withdrawn_;
     return await(id, outcome);
   }
-  // Another value takes the place of the worst, where there is one.
+  // If the failure counted as the worst value, the next value replaces that one. Otherwise the query is added again.
   if (counts_later(q, outcome)) changes_.push_back({Delta::Kind::asked, id, outcome});
   cell.avoided = false;
   std::vector<Index>& avoided = column(outcome).avoided;
@@ -167,13 +165,13 @@ double BanditState::age(Index id) const {
   return static_cast<double>(rounds() + 1 - id);
 }
 
-// A reward observed before round t's query has taken t - s rounds, 0 if no query
-// came after its own; or the time since its query.
+// A reward that is observed before the query of round t has taken t - s rounds, where s is its own query's round; 0 if
+// no query was made in between. With a clock: the time since its query.
 double BanditState::time_taken(Index id) const {
   return id == rounds() && !rules_.pending->by_clock() ? 0.0 : age(id);
 }
 
-// (An event of a bandit with one outcome need not say which.)
+// (An event of a bandit with one outcome may omit it.)
 Cell& BanditState::reported_cell(Index id, Index outcome) {
   Query& q = queries_[checked(id)];
   if (outcome < 0 || outcome >= outcomes()) throw std::invalid_argument("there is no such outcome");
@@ -219,7 +217,7 @@ bool BanditState::reward(Index id, double reward, const VectorXd& g, const Repor
   return rules_.changes && raises_alarm(q, id);
 }
 
-// (The log's numbers are those of R, whose integers end at 2^31.)
+// (Ids of the log are R integers, below 2^31.)
 void BanditState::begin_after(const Forgotten& forgotten) {
   if (rounds() > 0 || forgotten_.rounds > 0) throw std::invalid_argument("a checkpoint among the events of a log");
   const bool counts = forgotten.sums >= 0 && forgotten.rounds >= std::max<Index>(1, forgotten.sums);
@@ -228,12 +226,12 @@ void BanditState::begin_after(const Forgotten& forgotten) {
                             !rules_.ranks && !rules_.pending->has_stand_in() && rules_.clip == kInf;
   if (!sums_say_all) throw std::invalid_argument("a checkpoint where rewards cannot be summed up");
   forgotten_ = forgotten;
-  withdrawn_ = forgotten.rounds;  // but for those that the sums tell of
+  withdrawn_ = forgotten.rounds;  // note_sum() subtracts those that the sums include
 }
 
 void BanditState::note_sum(const Report& reported) {
   const double size = reported.times();
-  const bool whole = reported.size >= 1.0 && size == std::floor(size);  // NaN is none
+  const bool whole = reported.size >= 1.0 && size == std::floor(size);  // false for NaN
   if (!std::isnan(reported.noise_var) || !(reported.spread >= 0.0) || !whole) {
     throw std::invalid_argument("a checkpoint with a sum that is none");
   }
@@ -242,7 +240,7 @@ void BanditState::note_sum(const Report& reported) {
   columns_[0].known += static_cast<Index>(size) - 1;
 }
 
-// Has the other query told of this comparison?
+// Does the other query already record this comparison?
 bool BanditState::echoes(Index id, Index other, Index outcome) const {
   if (other == 0) return false;
   if (other == id) throw std::invalid_argument("a query is compared with another one");
@@ -250,7 +248,7 @@ bool BanditState::echoes(Index id, Index other, Index outcome) const {
   return cell.status == Status::known && cell.reported->other == id && !cell.echo;
 }
 
-// Each query of a ranking names the next one, the last the first.
+// Each query of a ranking names the next one; the last query names the first.
 std::vector<Index> BanditState::ranked_with(Index id) const {
   std::vector<Index> out;
   for (Index at = id; static_cast<Index>(out.size()) < kMostRanked;) {
@@ -263,8 +261,8 @@ std::vector<Index> BanditState::ranked_with(Index id) const {
   return {};
 }
 
-// A reward is the share of the others that a query stands before; nought, of several, is an order
-// that is not known.
+// A reward is the proportion of the other queries that come after this one. If several queries have reward 0, their
+// order is unknown.
 Ranking BanditState::ranking(Index id) const {
   Ranking out{ranked_with(id), 0};
   std::sort(out.ids.begin(), out.ids.end());
@@ -282,8 +280,8 @@ Ranking BanditState::ranking(Index id) const {
   return out;
 }
 
-// A ranking is told query by query. When the last one is told the latest query teaches it; while it
-// is amended nobody does.
+// A ranking is reported query by query. When it is complete, it is recorded with the latest of its queries. While
+// amendments make it incomplete it is recorded with none.
 void BanditState::settle_ranking(Index id) {
   const std::vector<Index> members = ranked_with(id);
   if (members.empty()) return;
@@ -310,7 +308,7 @@ bool BanditState::raises_alarm(const Query& q, Index id) {
   return rules_.changes->alarmed(arrival);
 }
 
-// What a change rule has made of the old value, it keeps. An amendment without a noise variance leaves that alone.
+// Change rules do not reconsider the old value. An amendment without a noise variance keeps the present one.
 void BanditState::amend(Index id, double reward, const Report& reported) {
   const Index outcome = reported.about();
   Cell& cell = reported_cell(id, outcome);
@@ -341,7 +339,7 @@ void BanditState::amend(Index id, double reward, const Report& reported) {
 
 namespace {
 
-// Is the one worse than the other, where the least (sign 1) or the largest (-1) value is the worst?
+// Is `value` worse than `other`? The worst is the least value if `sign` is 1, the largest if it is -1.
 bool is_worse(int sign, double value, double other) {
   return std::isnan(other) || sign * value < sign * other;
 }
@@ -354,7 +352,7 @@ Report BanditState::failure_reported(Index outcome) const {
   return out;
 }
 
-// Was there none as bad, or as good, before?
+// Updates the worst and the best value; true if one of them changed.
 bool BanditState::note_extremes(Column& column, double value) const {
   if (column.failures == 0) return false;
   const bool worst = is_worse(column.failures, value, column.worst);
@@ -477,8 +475,8 @@ void BanditState::restart() {
   ++segment_;
 }
 
-// The multipliers move along the average of the constraint values that the epoch has shown: of
-// queries since the last restart, and not of rewards that came too late.
+// Updates the multipliers by the average of the constraint values of the epoch. Queries before the last restart and
+// rewards that came too late do not count.
 void BanditState::end_epoch() {
   if (!rules_.constraints) throw std::invalid_argument("an epoch ends where there are none");
   VectorXd sum = VectorXd::Zero(kappa_.size());
@@ -607,7 +605,7 @@ void Observations::put(Index id, const Point& point, const Measurement& measurem
   if (windowed()) shrink_window();
 }
 
-// The latest observations stay, whatever the order in which they came.
+// Keeps the latest observations, in whichever order they arrived.
 void Observations::shrink_window() {
   while (entered_ > forgetting_.window) {
     while (slot(oldest_) < 0) ++oldest_;
@@ -615,7 +613,7 @@ void Observations::shrink_window() {
   }
 }
 
-// One has left for good: the latest of those that were passed over comes in.
+// After an observation was removed: the latest of those outside the window enters it.
 void Observations::refill_window() {
   for (Index id = first_ + static_cast<Index>(items_.size()) - 1; id >= first_; --id) {
     if (entered_ >= forgetting_.window) return;
@@ -674,8 +672,8 @@ const Point* Observations::best() const {
   return number < items_.size() ? &items_[number].point : nullptr;
 }
 
-// Slots are given out as observations enter, which is nearly the order of the ids: outwards from there, and where it
-// was found last comes first.
+// Slots are numbered as observations enter, nearly in the order of the ids. The last result is tried first; then the
+// search goes outwards from the slot's number.
 std::size_t Observations::number_of_slot(Index slot) const {
   const auto has = [&](std::size_t k) { return k < items_.size() && items_[k].slot == slot; };
   if (has(found_)) return found_;
@@ -687,7 +685,7 @@ std::size_t Observations::number_of_slot(Index slot) const {
   return items_.size();
 }
 
-// ---- rewards that are no Gaussian readings ------------------------------------------------------
+// ---- rewards that are not Gaussian measurements -------------------------------------------------
 
 Observations::Observations(std::unique_ptr<Posterior> posterior, const Forgetting& forgetting,
                            LikelihoodPtr likelihood, bool compares, bool variational)
@@ -719,7 +717,7 @@ const Point* Observations::best_compared() const {
 
 namespace {
 
-// What tells points apart, and puts them in order: an arm's number, or the inputs.
+// A key that identifies points and orders them: an arm's number, or the inputs.
 std::vector<double> key_of(const Point& point) {
   if (point.kind == Point::Kind::tabled) return {static_cast<double>(point.row)};
   return std::vector<double>(point.x.data(), point.x.data() + point.x.size());
@@ -727,7 +725,7 @@ std::vector<double> key_of(const Point& point) {
 
 }  // namespace
 
-// The number of a functional in the pool.
+// The number of a functional in the pool; adds it if it is new.
 std::size_t Observations::number_of(Functional functional, std::vector<double> key, Pool& pool, Where& where) {
   const auto found = where.emplace(std::move(key), pool.functionals.size());
   if (found.second) {
@@ -738,8 +736,8 @@ std::size_t Observations::number_of(Functional functional, std::vector<double> k
   return found.first->second;
 }
 
-// Of f at a point less f at another one, which stands as the other way round in the pool if `sign` is -1;
-// 0 for a point and itself.
+// The functional f(point) - f(other). If `sign` is -1 the pool has the opposite difference. `sign` is 0 if the points
+// are equal.
 PairSite Observations::pair_of(const Point& point, const Point& other, Pool& pool, Where& where) {
   std::vector<double> key = key_of(point), key_of_other = key_of(other);
   if (key == key_of_other) return {};
@@ -754,7 +752,7 @@ void Observations::add_to(Pool& pool, Where& where, const Item& item, double wei
   if (item.beside->ranked) return add_ranking(pool, where, *item.beside->ranked, weight);
   if (compares_) {
     const PairSite pair = pair_of(item.point, item.beside->other, pool, where);
-    if (pair.sign == 0.0) return;  // nothing but its own equal
+    if (pair.sign == 0.0) return;  // a point compared with itself
     const double value = pair.sign > 0.0 ? item.value : 1.0 - item.value;
     likelihood_->pool(value, item.beside->size, weight, pool.data[static_cast<std::size_t>(pair.functional)]);
     return;
@@ -764,7 +762,7 @@ void Observations::add_to(Pool& pool, Where& where, const Item& item, double wei
   else likelihood_->pool(item.value, item.beside->size, weight, pool.data[k]);
 }
 
-// All pairs of its places, in one order.
+// Adds the differences of all pairs of points in the ranking.
 void Observations::add_ranking(Pool& pool, Where& where, const RankedPoints& ranked, double weight) {
   const std::size_t size = ranked.points.size();
   RankingSites sites{static_cast<Index>(size), ranked.stages, weight, {}};
@@ -776,7 +774,7 @@ void Observations::add_ranking(Pool& pool, Where& where, const RankedPoints& ran
   pool.rankings.push_back(std::move(sites));
 }
 
-// In the order of the arms; elsewhere of the first queries. What is awaited comes last.
+// In the order of the arms; on other domains in the order of the first queries. Pending observations come last.
 Observations::Pool Observations::pool() const {
   std::vector<const Item*> items;
   std::vector<double> weights;
@@ -818,8 +816,8 @@ void Observations::settle() const {
   settled_ = true;
 }
 
-// Until the engine's prior is near enough for what the fit with it has found. (A leader's fit is taken as it is,
-// also where its engine has chosen another basis: both are about one mean.)
+// Repeats the fit until the engine's prior is accurate enough at the fitted sites. (A leader's fit is used unchanged,
+// even if the leader's engine has chosen another basis: both approximate the same mean.)
 void Observations::fit_to(const std::vector<Functional>& known, const Pool& all) const {
   std::unique_ptr<SiteTerms> terms;
   if (likelihood_->ranks()) terms = std::make_unique<RankingTerms>(all.rankings);
@@ -850,7 +848,7 @@ SiteFit Observations::fit_with(const SitePrior& prior, const SiteTerms& terms) c
   return fit;
 }
 
-// A reward that is awaited weighs what is expected of it where the mean is, which stays.
+// Sites of pending rewards have the expected weight at the present mean, so that the mean does not change.
 void Observations::expect_awaited(const Pool& all) const {
   SiteFit sites = fit_;
   const std::size_t reported = static_cast<std::size_t>(sites.f.size()), size = all.functionals.size();
@@ -875,7 +873,7 @@ void Observations::expect_awaited(const Pool& all) const {
   posterior_->set_awaited(all.functionals, sites);
 }
 
-// The curvature that J has between its minimiser and every f of norm at most B, see GlmWidth.
+// The curvature of J between its minimiser and every f of norm at most B; see GlmWidth.
 void Observations::narrow(SiteFit& sites, const SitePrior& prior, const std::vector<Likelihood::Data>& data) const {
   const VectorXd variance = prior.variance();
   for (Index i = 0; i < sites.f.size(); ++i) {
@@ -900,14 +898,14 @@ namespace {
 
 constexpr double kPi = 3.14159265358979323846;
 
-// Of K + ridge I.
+// The factor of K + ridge I.
 FlooredCholesky ridged_factor(MatrixXd K, double ridge) {
   const double noise = effective_noise(ridge, K.diagonal().maxCoeff());
   for (Index i = 0; i < K.rows(); ++i) K(i, i) += noise;
   return FlooredCholesky(K, noise);
 }
 
-// L L' <- L L' + v v' on the lower triangle (plane rotations); v is spoilt.
+// L L' <- L L' + v v' on the lower triangle (plane rotations); overwrites v.
 void rank_one_update(MatrixXd& L, VectorXd& v) {
   const Index n = L.rows();
   for (Index k = 0; k < n; ++k) {
@@ -921,7 +919,7 @@ void rank_one_update(MatrixXd& L, VectorXd& v) {
   }
 }
 
-// The last row and column of a symmetric matrix, of as many numbers as there are.
+// Sets row and column number values.size() - 1 of a symmetric matrix.
 void border(MatrixXd& m, const VectorXd& values) {
   const Index last = values.size() - 1;
   for (Index i = 0; i <= last; ++i) m(last, i) = m(i, last) = values[i];
@@ -951,7 +949,7 @@ void PointAverage::append(const std::vector<VectorXd>& points, const MatrixXd&,
   border(products, averages);
 }
 
-// The new point enters every entry's sum, and all points make up the new row.
+// The new point adds a term to each entry; the new row is a sum over all points.
 void SampledAverage::append(const std::vector<VectorXd>& points, const MatrixXd& gram,
                             MatrixXd& products) {
   pairs_ = static_cast<Index>(points.size());
@@ -1012,7 +1010,7 @@ void ChangeSweep::grow_matrices(const VectorXd& x) {
   average_->append(x_, gram_, products_);
 }
 
-// The window of the last q pairs: without its oldest pair, with the newest.
+// Moves the window to the last q pairs: removes its oldest pair and adds the newest.
 void ChangeSweep::slide(Window& window, Index q) {
   const Index end = size(), first = end - q;
   MatrixXd& L = window.factor;
@@ -1056,7 +1054,7 @@ bool ChangeSweep::add(const VectorXd& x, double y) {
   y_.push_back(y);
   bool alarm = false;
   for (Index q = 1; q <= size(); ++q) {
-    // Windows that no tail can use yet as its older half are needed later all the same.
+    // Windows that no tail can use yet as its older half are needed later.
     if (static_cast<Index>(windows_.size()) < q) windows_.emplace_back();
     if (dyadic_ && (q & (q - 1)) != 0) continue;
     Window& window = windows_[static_cast<std::size_t>(q - 1)];

@@ -1,8 +1,7 @@
-// The fold: what a bandit's events come to. A state machine without posterior or policy:
-// events go in; out come, as a diff, what the mean and the variance are to know, and what is
-// due. It holds the pending rule, the change rule and the constraint rule, and all that they
-// remember. Pending, change and constraint rules are about the first outcome. Whatever enters from a
-// file or another process passes its checks.
+// The state of a bandit, built from its events without a posterior or a policy. Uses base/ and the rules of events/.
+// Events come in. The results are a list of changes (`Delta`) to the data of the mean and the variance, and the steps
+// that are due. The state holds the pending, change and constraint rules and their memory; these rules concern the
+// first outcome only. Every event from a file or another process is validated here.
 #ifndef GPB_BANDIT_STATE_H
 #define GPB_BANDIT_STATE_H
 
@@ -19,7 +18,7 @@
 namespace gpb {
 
 enum class Action : std::int8_t { policy = 1, explore = 2, given = 3 };
-// (partial: some outcomes of a query are known, others are not yet.)
+// (partial: some outcomes of a query are known, others are pending.)
 enum class Status : std::int8_t { pending = 1, known = 2, lost = 3, withdrawn = 4, failed = 5, partial = 6 };
 enum class EventKind : int {
   query = 1,
@@ -27,30 +26,30 @@ enum class EventKind : int {
   given = 3,
   restart = 4,
   refit = 5,
-  epoch = 6,     // the end of one
-  amend = 7,     // a known reward was wrong
-  withdraw = 8,  // a pending query will never be answered
-  fail = 9,      // ... and was tried
-  arms = 10,     // there are more of them, after the others
-  checkpoint = 11  // earlier rounds are forgotten, see Forgotten
+  epoch = 6,     // the end of an epoch
+  amend = 7,     // corrects a known reward
+  withdraw = 8,  // a pending query will have no reward
+  fail = 9,      // the same, because the evaluation failed
+  arms = 10,     // further arms, numbered after the existing ones
+  checkpoint = 11  // earlier rounds have been removed, see Forgotten
 };
 
-// Whole queries, where an event is about no single outcome.
+// The outcome of an event that concerns whole queries.
 inline constexpr Index kAllOutcomes = -1;
 
-// What may be told beside a reward.
+// Optional information about a reward.
 struct Report {
-  double noise_var = kNaN;  // of the reward, where that is its own
-  double size = kNaN;       // how many readings it is the mean of, or trials, or exposure; NaN for 1
-  double spread = kNaN;     // sum of squares of these readings about it
-  Index other = 0;          // the query that this one was compared with; the next one of its ranking
-  Index outcome = kAllOutcomes;  // which of several it is a value of
-  double doubted_to = kNaN;  // no value for certain: any between the one told and this one, all alike
+  double noise_var = kNaN;  // of this reward, if it was reported with one
+  double size = kNaN;       // number of measurements that it averages, or trials, or exposure; NaN for 1
+  double spread = kNaN;     // sum of squared deviations of these measurements from it
+  Index other = 0;          // the query that this one was compared with, or the next one of its ranking
+  Index outcome = kAllOutcomes;  // which of several outcomes it is a value of
+  double doubted_to = kNaN;  // if not NaN: uniform between the reported value and this
 
   double times() const { return std::isnan(size) ? 1.0 : size; }
-  // Does its posterior noise differ from the others'?
+  // Does the noise variance in the posterior differ from the usual one?
   bool own_noise() const { return !std::isnan(noise_var) || times() != 1.0; }
-  // Where there is one outcome an event need not say so.
+  // The outcome. Events of bandits with one outcome may omit it.
   Index about() const { return outcome == kAllOutcomes ? 0 : outcome; }
 };
 
@@ -63,22 +62,22 @@ inline bool is_usual(const Context& context) {
   return context.row == 0 && context.values.size() == 0 && !context.eligible && !context.fixed;
 }
 
-// One outcome of a query: what has become of it.
+// The state of one outcome of a query.
 struct Cell {
   double reward = kNaN;
   Seldom<Report> reported;
   Status status = Status::pending;
-  bool avoided = false;  // failed, and counts as the worst that is known
-  bool echo = false;     // a comparison, or a ranking, that another query tells of
+  bool avoided = false;  // failed, and counts as the worst known value
+  bool echo = false;     // a comparison or ranking that is recorded with another query
 
   bool is_void() const {
     return status == Status::withdrawn || (status == Status::failed && !avoided);
   }
 };
 
-// What few queries have.
+// Fields that few queries need.
 struct BesideQuery {
-  double time = kNaN;        // clock time of the choice, where there is a clock
+  double time = kNaN;        // clock time of the choice; NaN without a clock
   VectorXd kappa;            // multipliers at the choice; empty without constraints
   VectorXd g;                // observed constraint values
   std::vector<Cell> others;  // of further outcomes
@@ -87,8 +86,8 @@ inline bool is_usual(const BesideQuery& beside) {
   return std::isnan(beside.time) && beside.kappa.size() == 0 && beside.g.size() == 0 && beside.others.empty();
 }
 
-// A query is the cell of its first outcome, which most bandits have alone, and has the others'.
-// (Long lives have millions of them: what most do not need is not in each, and the small ones stand together.)
+// A query is the cell of its first outcome and has the cells of further outcomes, which most bandits do not have. Long
+// runs have millions of queries: rarely needed fields are stored separately, and small fields are adjacent.
 struct Query : Cell {
   Action action = Action::policy;
   bool in_play = true;  // belongs to the data since the restart or fresh epoch
@@ -110,33 +109,33 @@ struct Query : Cell {
   void take(const VectorXd& g) {
     if (g.size() > 0 || beside->g.size() > 0) beside.edit().g = g;
   }
-  // Of all outcomes together.
+  // The status over all outcomes.
   Status whole_status() const;
 };
 
-// What an event changes of what is known.
+// A change of the data that an event causes.
 struct Delta {
   enum class Kind {
-    asked,      // a query was made, and this outcome of it is awaited
-    learned,    // the outcome's value is known, or another one
-    dropped,    // the outcome is as if it had not been asked for
-    cleared,    // nothing is known any more
-    retargeted  // known values have another meaning
+    asked,      // a query was made, and this outcome of it is pending
+    learned,    // the outcome has a value, or a changed one
+    dropped,    // the outcome is removed, as if it had not been requested
+    cleared,    // all data are removed
+    retargeted  // the values of known outcomes are to be computed again
   };
   Kind kind;
   Index id = 0, outcome = 0;
   double value = kNaN;
-  Report reported = Report();  // beside the value
+  Report reported = Report();  // with the value
 };
 
-// Rounds that a log begins after. In their place stand its first queries, `sums`: one for each point with rewards, with
-// their mean, number and spread, which is all that a Gaussian reading's point in a posterior depends on.
+// The rounds before the log's first event. They are replaced by the first queries of the log, `sums`: one for
+// each point with rewards, with their mean, number and spread. A posterior with Gaussian noise depends on nothing else.
 struct Forgotten {
   Index rounds = 0, sums = 0;
-  Index before() const { return rounds - sums; }  // what a query's number in the log lacks to its round
+  Index before() const { return rounds - sums; }  // a query's round minus its number in the log
 };
 
-// What change rules want to know of places, which the fold does not.
+// Facts about points that change rules need and the state does not have.
 class PointFacts {
  public:
   virtual ~PointFacts() = default;
@@ -147,57 +146,56 @@ class PointFacts {
 
 struct StateRules {
   std::unique_ptr<PendingRule> pending;
-  std::unique_ptr<ChangeRule> changes;          // null where nothing changes
+  std::unique_ptr<ChangeRule> changes;          // null without one
   std::unique_ptr<ConstraintRule> constraints;  // null without
-  double clip = kInf;  // rewards beyond it count as this much
-  // For each outcome: what failed is as if it had not been asked (0), or counts as the least (1) or
-  // the largest (-1) value that is known.
+  double clip = kInf;  // rewards are clipped to [-clip, clip]
+  // For each outcome, how failures count: not at all (0), as the least known value (1), or as the largest (-1).
   std::vector<int> failures = {0};
-  bool doubted = false;  // a failure is no certain value: any between the worst and the best, all alike
-  bool ranks = false;  // rewards are points in rankings
+  bool doubted = false;  // a failure's value is uniform between the worst and the best known one
+  bool ranks = false;  // rewards are positions in rankings
 };
 
-// Queries of one ranking, the best first. Of the last ones the order may not be told.
+// The queries of one ranking, the best first. The order of the last ones may be unknown.
 struct Ranking {
   std::vector<Index> ids;
-  Index stages = 0;  // how many are known to stand before all that come after them
+  Index stages = 0;  // number of queries known to come before all later ones
 };
 
-// The most queries of a ranking.
+// The largest number of queries in a ranking.
 inline constexpr Index kMostRanked = 50;
 
 class BanditState {
  public:
-  // `points` outlive the fold.
+  // `points` must outlive the state.
   BanditState(StateRules rules, const PointFacts& points);
 
   // ---- events
-  // What they have changed since this was asked last, in their order.
+  // The changes since the last call, in order.
   std::vector<Delta> take_deltas() { return std::exchange(changes_, {}); }
   void set_clock(double now);
   Index ask(Query query);  // returns its id (1-based)
-  // An outcome of a query that awaits it, or that was given up as failed: it comes after all. True if
-  // the change rule raises the alarm.
+  // Takes the value of an outcome that is pending, or that was reported as failed. True if the change rule raises the
+  // alarm.
   bool reward(Index id, double reward, const VectorXd& g, const Report& reported);
-  // (Its own noise variance stays.)
+  // (A separate noise variance is kept.)
   void amend(Index id, double reward, const Report& reported);
-  // An outcome, or all that are awaited.
+  // One outcome, or all pending ones.
   void withdraw(Index id, Index outcome, Status status);
   void restart();
   void end_epoch();
-  // The log begins after some rounds.
+  // The log begins after some rounds; see Forgotten.
   void begin_after(const Forgotten& forgotten);
-  // Where queries were made, in a space whose points have other numbers.
+  // Updates the points of queries to a space in which points have other numbers.
   template <class PointOf>
   void relocate(PointOf point_of) {
     for (Query& q : queries_) q.point = point_of(q);
   }
 
-  // ---- what is due before the next query
+  // ---- steps that are due before the next query
   bool restart_due() const;
   bool epoch_due() const;
 
-  // ---- what there is
+  // ---- queries, outcomes and rules
   Index outcomes() const { return static_cast<Index>(columns_.size()); }
   const std::vector<Query>& queries() const { return queries_; }
   const Query& query(Index id) const { return queries_[checked(id)]; }
@@ -205,32 +203,32 @@ class BanditState {
   const Forgotten& forgotten() const { return forgotten_; }
   bool is_sum(Index id) const { return id <= forgotten_.sums; }
   bool lacks_sums() const { return rounds() < forgotten_.sums; }
-  // Forgotten ones too.
+  // Includes forgotten ones.
   Index all_rounds() const { return rounds() + forgotten_.before(); }
   int segment() const { return segment_; }
   int largest_phase() const { return largest_phase_; }  // of all queries, see Score::phase
   const VectorXd& multipliers() const { return kappa_; }
   double clock() const { return clock_; }
-  // The latest time so far; NaN if there was none.
+  // The latest clock time so far; NaN if there was none.
   double latest_time() const { return latest_; }
   // Queries since the restart or fresh epoch that were not withdrawn.
   Index history() const { return all_rounds() - first_known_ - withdrawn_; }
   Index first_known() const { return first_known_; }  // 0-based
-  // Rewards known since the restart or fresh epoch, and the ids of those with a noise of their own.
+  // Known rewards since the restart or fresh epoch, and the ids of those with a separate noise variance.
   Index known_rewards(Index outcome = 0) const { return column(outcome).known; }
   const std::vector<Index>& own_noise(Index outcome = 0) const { return column(outcome).own_noise; }
-  // Ids of queries in play whose rewards are awaited.
+  // Ids of pending queries in play.
   const std::set<Index>& awaited() const { return awaited_; }
-  // Has it failed, and there is no worst reward yet that it counts as?
+  // Has it failed, and there is no worst known value yet that it could count as?
   bool counts_later(const Query& q, Index outcome) const;
   bool explores() const { return rules_.changes && rules_.changes->explores(explored_, history()); }
   const PendingRule& pending() const { return *rules_.pending; }
   const ConstraintRule* constraints() const { return rules_.constraints.get(); }
   Forgetting forgetting() const;
-  // Does the mean know this query, and as what value?
+  // Is this query part of the mean's data, and with which value?
   bool is_known(const Query& query, Index outcome = 0) const;
   double known_value(const Query& query, Index outcome = 0) const;
-  // What was told beside that value.
+  // The optional information about that value.
   Report known_reported(const Query& query, Index outcome = 0) const {
     const Cell& cell = query.cell(outcome);
     if (cell.status == Status::known) return cell.reported.get();
@@ -238,18 +236,18 @@ class BanditState {
   }
   // Rounds, or units of the clock, since a query.
   double age(Index id) const;
-  // The ranking that a query belongs to; of no ids where it is not told whole.
+  // The ranking that a query belongs to; without ids if the ranking is not complete.
   Ranking ranking(Index id) const;
 
  private:
-  // What is known of an outcome, over the queries in play.
+  // The data of one outcome, over the queries in play.
   struct Column {
     int failures = 0;
     Index known = 0;
-    std::vector<Index> own_noise;  // ids of values that have one
-    std::vector<Index> avoided;    // ids that failed and count
-    double worst = kNaN;           // known value; kept where failures count
-    double best = kNaN;            // the same; kept where they are doubted
+    std::vector<Index> own_noise;  // ids of values with a separate noise variance
+    std::vector<Index> avoided;    // ids that failed and count as the worst value
+    double worst = kNaN;           // known value; updated only if failures count
+    double best = kNaN;            // known value; updated only if failures are uncertain
   };
 
   std::size_t checked(Index id) const;

@@ -1,4 +1,4 @@
-// Delta-point detection by kernel ridge regression on the halves of every tail (Avanesov).
+// Change-point detection by kernel ridge regression on the halves of every tail (Avanesov). Uses kernels/.
 #ifndef GPB_CHANGE_SWEEP_H
 #define GPB_CHANGE_SWEEP_H
 
@@ -6,18 +6,18 @@
 
 namespace gpb {
 
-// Q_ab, the average over the domain of k(x, x_a) k(x, x_b), grown pair by pair.
+// Q_ab, the average over the domain of k(x, x_a) k(x, x_b); a row and a column are added with each pair.
 class Averaging {
  public:
   virtual ~Averaging() = default;
-  // The pair of `points` that came last: Q's last row and column. Q is products / divisor().
+  // Adds the last row and column of Q, for the last of `points`. Q is products / divisor().
   virtual void append(const std::vector<VectorXd>& points, const MatrixXd& gram,
                       MatrixXd& products) = 0;
   virtual double divisor() const { return 1.0; }
   virtual void clear() {}
 };
 
-// Over given points.
+// The average over given points.
 class PointAverage : public Averaging {
  public:
   PointAverage(KernelPtr kernel, std::shared_ptr<const Points> domain)
@@ -31,7 +31,7 @@ class PointAverage : public Averaging {
   MatrixXd over_domain_;  // k(x, x_a) over the domain, a column per pair
 };
 
-// Over the pairs' own points, for domains that are not known beforehand: Q = K K / t.
+// The average over the points of the pairs, for domains that are not known in advance: Q = K K / t.
 class SampledAverage : public Averaging {
  public:
   void append(const std::vector<VectorXd>& points, const MatrixXd& gram,
@@ -43,13 +43,13 @@ class SampledAverage : public Averaging {
   Index pairs_ = 0;
 };
 
-// Over a box, for the squared-exponential kernel variance * exp(-sum (x - y)^2 / 2 l^2): in each
-// input k(x, a) k(x, b) = exp(-(a - b)^2 / 4 l^2 - (x - m)^2 / l^2), m = (a + b) / 2, whose
-// average over [low, high] is exp(-(a - b)^2 / 4 l^2) sqrt(pi) l (erf((high - m) / l) -
-// erf((low - m) / l)) / (2 (high - low)).
+// The average over a box, for the squared-exponential kernel variance * exp(-sum (x - y)^2 / 2 l^2). In each input
+//   k(x, a) k(x, b) = exp(-(a - b)^2 / 4 l^2 - (x - m)^2 / l^2),  m = (a + b) / 2.
+// The average of this over [low, high] is
+//   exp(-(a - b)^2 / 4 l^2) sqrt(pi) l (erf((high - m) / l) - erf((low - m) / l)) / (2 (high - low)).
 class SquaredExponentialAverage : public Averaging {
  public:
-  // An infinite lengthscale: an input that the kernel does not use.
+  // The lengthscale of an input that the kernel does not use is infinite.
   SquaredExponentialAverage(VectorXd lower, VectorXd upper, VectorXd lengthscale, double variance)
       : lower_(std::move(lower)),
         upper_(std::move(upper)),
@@ -66,12 +66,13 @@ class SquaredExponentialAverage : public Averaging {
 
 // Algorithm 1 of Avanesov for every tail of the uniformly sampled pairs.
 //
-// With k the detector's kernel, alpha = (K + ridge_q I)^-1 y on a window of q pairs, and
-// Q_ab the average over the domain of k(x, x_a) k(x, x_b), the statistic of the last 2q
-// pairs is w'Qw with w = (alpha of the older half, -alpha of the newer half). A window's
-// alpha depends on where it ends alone, so the older half's is the newer half's of q
-// pairs ago; and its Cholesky factor slides along by dropping a row and adding one. So a
-// new pair costs O(q^2) for each q and not O(q^3).
+// Let k be the detector's kernel, alpha = (K + ridge_q I)^-1 y on a window of q pairs, and Q_ab the average over the
+// domain of k(x, x_a) k(x, x_b). The statistic of the last 2q pairs is w'Qw with
+// w = (alpha of the older half, -alpha of the newer half).
+//
+// A window's alpha depends only on where the window ends. The older half's alpha is therefore the newer half's alpha of
+// q pairs ago. Its Cholesky factor is updated by removing one row and adding one. A new pair therefore costs O(q^2) for
+// each q instead of O(q^3).
 class ChangeSweep {
  public:
   using Rate = std::function<double(double q)>;
@@ -79,7 +80,7 @@ class ChangeSweep {
   ChangeSweep(KernelPtr kernel, std::shared_ptr<Averaging> average, Rate threshold, Rate ridge,
               bool dyadic = false);
 
-  // One pair more; true if some tail raises the alarm (the shortest is tried first).
+  // Adds a pair; true if some tail raises the alarm (the shortest is tried first).
   bool add(const VectorXd& x, double y);
   void clear();
   Index size() const { return static_cast<Index>(y_.size()); }
@@ -89,7 +90,7 @@ class ChangeSweep {
   struct Window {
     MatrixXd factor;                  // lower triangle, oldest pair first
     std::vector<VectorXd> weights;    // of the windows that ended 0 .. q pairs ago
-    double ridge = 0.0, threshold = 0.0;  // no window has been used where the ridge is 0
+    double ridge = 0.0, threshold = 0.0;  // ridge 0: the window has not been used yet
   };
   void grow_matrices(const VectorXd& x);
   void slide(Window& window, Index q);
@@ -105,7 +106,7 @@ class ChangeSweep {
   std::vector<Window> windows_;  // windows_[q - 1]
 };
 
-// The statistic of one even-sized sample: older against newer half, both with this ridge.
+// The statistic of one sample of even size: older against newer half, both with this ridge.
 double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y, double ridge,
                         const Points& domain);
 double change_statistic(const Kernel& kernel, const Points& x, const VectorXd& y, double ridge,

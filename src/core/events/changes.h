@@ -1,5 +1,5 @@
-// Delta rules: when to explore uniformly, when to begin anew, and how to forget gradually.
-// A rule sees the rounds and rewards of the current segment; it knows nothing of policies.
+// Change rules: when to explore uniformly, when to restart, and how to forget gradually. Uses base/ and events/.
+// A rule uses the rounds and rewards of the current segment, and nothing of policies.
 #ifndef GPB_CHANGES_H
 #define GPB_CHANGES_H
 
@@ -9,30 +9,29 @@
 
 namespace gpb {
 
-// A reward that has come in, with what was known when its query was made.
+// An observed reward, with the predictions at the time of its query.
 struct Arrival {
   bool explored;                     // its query was a uniform one
   double reward, mean, sd;
   double t;                          // queries since the restart up to this one
   double noise_var;
-  std::function<VectorXd()> inputs;  // of its place
-  double prior_mean;                 // there
+  std::function<VectorXd()> inputs;  // of its point
+  double prior_mean;                 // of its point
 };
 
 class ChangeRule {
  public:
   explicit ChangeRule(double explore) : explore_(explore) {}
   virtual ~ChangeRule() = default;
-  // Uniform play while |U| <= xi sqrt(|H|); xi = 0 never.
+  // Uniform play while |U| <= xi sqrt(|H|), for uniform queries U of the history H; xi = 0 means never.
   bool explores(Index uniform, Index history) const;
-  // Is a restart due before the query after round `last` (1-based), the segment having begun
-  // with round `first`?
+  // Is a restart due before the query after round `last` (1-based)? The segment began with round `first`.
   virtual bool due(Index last, Index first) const;
   // Does this reward raise the alarm?
   virtual bool alarmed(const Arrival&) { return false; }
-  // Does what the segment has shown so far ask for a restart? `history`: see BanditState::history_table.
+  // Does the history of the segment require a restart? `history`: see BanditState::history_table.
   virtual bool asks(const std::function<MatrixXd()>& /*history*/) const { return false; }
-  // The segment is over.
+  // Called when the segment ends.
   virtual void clear() {}
   virtual Forgetting forgetting() const { return Forgetting(); }
 
@@ -40,10 +39,10 @@ class ChangeRule {
   double explore_;
 };
 
-// Uniform play and no more.
+// Uniform play only.
 using NeverChange = ChangeRule;
 
-// Restarts after known rounds.
+// Restarts after given rounds.
 class OracleChange final : public ChangeRule {
  public:
   OracleChange(VectorXd times, double explore) : ChangeRule(explore), times_(std::move(times)) {}
@@ -53,7 +52,7 @@ class OracleChange final : public ChangeRule {
   VectorXd times_;
 };
 
-// Restarts every so many rounds.
+// Restarts after every `rounds` rounds.
 class EveryChange final : public ChangeRule {
  public:
   EveryChange(double rounds, double explore) : ChangeRule(explore), rounds_(rounds) {}
@@ -63,7 +62,7 @@ class EveryChange final : public ChangeRule {
   double rounds_;
 };
 
-// Restarts where a reward is too far from the mean (Brunzema et al.):
+// Restarts if a reward is too far from the mean (Brunzema et al.):
 // |y - mean| > sqrt(rho_t) sd + sqrt(2 noise_var log(2 pi_t / delta)).
 class EventChange final : public ChangeRule {
  public:
@@ -74,7 +73,7 @@ class EventChange final : public ChangeRule {
   double delta_;
 };
 
-// Restarts where a user's function of the segment's history says so.
+// Restarts if a user's function of the segment's history requires it.
 class FunctionChange final : public ChangeRule {
  public:
   FunctionChange(std::function<double(const MatrixXd&)> f, double explore)
@@ -97,7 +96,7 @@ class DetectChange final : public ChangeRule {
   ChangeSweep sweep_;
 };
 
-// No restarts: the posterior forgets.
+// No restarts: old observations lose weight in the posterior.
 class GradualChange final : public ChangeRule {
  public:
   GradualChange(const Forgetting& forgetting, double explore)
@@ -109,7 +108,7 @@ class GradualChange final : public ChangeRule {
 };
 
 std::unique_ptr<ChangeRule> make_changes(const Settings& changes);
-// Where a detector averages.
+// Makes the average that a detector uses.
 std::shared_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel);
 
 }  // namespace gpb

@@ -1,5 +1,5 @@
-// Long-term constraints (Shi & Eryilmaz): what the target is now. Multipliers weigh the
-// constraints in the target and move at the end of each epoch.
+// Long-term constraints (Shi & Eryilmaz): the target that replaces the reward. Uses base/ only.
+// Multipliers weight the constraints in the target. They change at the end of each epoch.
 #ifndef GPB_CONSTRAINTS_H
 #define GPB_CONSTRAINTS_H
 
@@ -13,7 +13,7 @@ class ConstraintRule {
     Index count = 1;
     Index epoch = 1;       // S rounds
     bool reuse = true;     // keep data across epochs
-    double epochs = kNaN;  // L, where the widths are to know it
+    double epochs = kNaN;  // L, if the widths are to account for it
   };
   explicit ConstraintRule(const Shape& shape) : shape_(shape) {}
   virtual ~ConstraintRule() = default;
@@ -22,18 +22,18 @@ class ConstraintRule {
   Index epoch() const { return shape_.epoch; }
   bool reuse() const { return shape_.reuse; }
   virtual VectorXd first_multipliers() const = 0;
-  // What the posterior is to know instead of the reward.
+  // The value that the posterior conditions on instead of the reward.
   double target(double reward, const VectorXd& g, const VectorXd& kappa) const;
-  // After an epoch whose observed constraint values average to g.
+  // The multipliers after an epoch with average observed constraint values g.
   VectorXd next_multipliers(const VectorXd& kappa, const VectorXd& g) const;
   // The noise of the target, relative to the reward's.
   virtual double noise_factor(const VectorXd&) const { return 1.0; }
-  // An epoch's share of the failure probability: 1 / L, or 1 / (2 L) where the constraints'
-  // noise takes the other half; 1 where L is not told.
+  // An epoch's part of the failure probability: 1 / L, or 1 / (2 L) if the other half is for the constraints' noise. 1
+  // if L is not given.
   double failure_factor() const;
 
  protected:
-  virtual double price(double g) const = 0;  // what the target loses per multiplier
+  virtual double price(double g) const = 0;  // subtracted from the target for each unit of the multiplier
   virtual double moved(double kappa, double g) const = 0;
   virtual double failure_parts() const { return 1.0; }
 

@@ -1,5 +1,5 @@
-// The observations that a posterior is to know, by the ids of their queries, which are their
-// rounds: what is told comes in, what a forgetting rule leaves of it goes to the posterior.
+// The observations that a posterior conditions on, by the ids of their queries. Uses likelihoods/ and posteriors/.
+// An id is also the query's round. A forgetting rule decides which observations the posterior uses, and their weight.
 #ifndef GPB_OBSERVATIONS_H
 #define GPB_OBSERVATIONS_H
 
@@ -19,18 +19,18 @@ struct RankedPoints {
   Index stages = 0;
 };
 
-// What is told of a point.
+// An observed value at a point, or a pending one.
 struct Measurement {
   double value = 0.0;
-  double weight = 1.0;           // its noise variance is the posterior's over this
+  double weight = 1.0;           // the posterior's noise variance divided by its own
   double size = 1.0;             // trials, exposure
-  const Point* other = nullptr;  // where the value is a comparison
-  bool awaited = false;          // it is not known, and only the variance is to know of it
-  bool owns_noise = false;       // the weight tells of a noise variance of its own
-  std::shared_ptr<const RankedPoints> ranked = nullptr;  // where it is told of several places at once
+  const Point* other = nullptr;  // the other point, if the value is a comparison
+  bool awaited = false;          // pending: only the variance uses it
+  bool owns_noise = false;       // the weight comes from a separate noise variance
+  std::shared_ptr<const RankedPoints> ranked = nullptr;  // for a ranking of several points
 };
 
-// What few readings have besides.
+// Fields that few measurements need.
 struct BesideMeasurement {
   double size = 1.0;
   Point other;
@@ -42,28 +42,28 @@ inline bool is_usual(const BesideMeasurement& beside) {
 
 class Observations {
  public:
-  // Rewards that are no Gaussian readings, by what they are about.
+  // Rewards that are not Gaussian measurements, pooled by the functional of f that they depend on.
   struct Pool {
     std::vector<Functional> functionals;
     std::vector<Likelihood::Data> data;
-    std::vector<double> awaited;  // weights of those that are not known
+    std::vector<double> awaited;  // weights of pending ones
     std::vector<RankingSites> rankings;
   };
 
-  // Without a likelihood noise is Gaussian.
+  // Without a likelihood the noise is Gaussian.
   Observations(std::unique_ptr<Posterior> posterior, const Forgetting& forgetting,
                LikelihoodPtr likelihood = nullptr, bool compares = false, bool variational = false);
 
-  // A value at a point; or another value, or weight, of one that is known.
+  // Adds a value at a point, or changes the value or the weight of an existing one.
   void put(Index id, const Point& point, const Measurement& measurement);
   void drop(Index id);
-  // Nothing is known any more; the next ids are `first` and above.
+  // Removes all observations; the next ids are `first` and above.
   void clear(Index first);
-  // The next query is of this round.
+  // Sets the round of the next query.
   void advance(Index round);
-  // A query is asked by what is known now.
+  // A query was chosen with the present observations.
   void asked() { posterior_->asked(); }
-  // Another value for everything that is known.
+  // Replaces the values of all known observations.
   template <class ValueOf>
   void revalue(ValueOf value_of) {
     std::vector<double> values(static_cast<std::size_t>(slots_));
@@ -80,30 +80,30 @@ class Observations {
     settle();
     return *posterior_;
   }
-  // Of the posterior; -1 for what it does not know, or knows as a comparison only.
+  // Slot in the posterior; -1 if the observation is not in it, or is there only as part of a comparison.
   Index slot(Index id) const;
-  // What the likelihood makes of the rewards; and the functionals that it is about.
+  // The fit of the sites to the rewards with a likelihood.
   const SiteFit& fit() const {
     settle();
     return fit_;
   }
   const LikelihoodPtr& likelihood() const { return likelihood_; }
   Pool pool() const;
-  // The mean is J's smallest point where |f - m| <= B; and sites have the weights that this allows, see GlmWidth.
+  // The mean minimises J subject to |f - m| <= B; sites have the weights that this norm bound allows. See GlmWidth.
   void bound_norm(double B) {
     norm_bound_ = B;
     informs_ = true;
   }
-  // (`leader` knows the same and outlives it: the curvature is that about its mean.)
+  // (`leader` has the same observations and must outlive this object: the curvature is the one about its mean.)
   void bound_curvature(const Observations& leader) { leader_ = &leader; }
-  // -2 (ELBO + J) of the fit: what GlmWidth knows of the rewards. (It costs some three of the fit's steps, and
-  // comes with every fit once somebody has asked.)
+  // -2 (ELBO + J) of the fit, for GlmWidth. (It costs about three steps of the fit. After the first call it is computed
+  // with every fit.)
   double information() const;
   // The point with the largest posterior mean among those observed; null if there is none.
   const Point* best() const;
 
  private:
-  // One for each query, see Query.
+  // One for each query; see Query.
   struct Item {
     mutable std::int32_t slot = -1;
     bool known = false, awaited = false, owns_noise = false;
@@ -127,8 +127,8 @@ class Observations {
   void shrink_window();
   void refill_window();
   void drop_weightless();
-  // Their sites, once a round that looks.
-  using Where = std::map<std::vector<double>, std::size_t>;  // functionals by their places
+  // Fits the sites, at most once for each state of the observations.
+  using Where = std::map<std::vector<double>, std::size_t>;  // functionals by their points
   void settle() const;
   const Point* best_compared() const;
   void fit_to(const std::vector<Functional>& known, const Pool& all) const;
@@ -144,11 +144,11 @@ class Observations {
   Forgetting forgetting_;
   Index first_ = 1;          // the id of items_[0]
   std::vector<Item> items_;  // by id
-  Index slots_ = 0;          // that the posterior has given out
-  Index entered_ = 0;        // observations that the posterior knows
-  Index oldest_ = 0;         // no id before it is entered, windows and weights only
+  Index slots_ = 0;          // number of slots that the posterior has assigned
+  Index entered_ = 0;        // number of observations in the posterior
+  Index oldest_ = 0;         // no smaller id is in the posterior; only for windows and weights
   Index round_ = 1;
-  LikelihoodPtr likelihood_;  // null where noise is Gaussian
+  LikelihoodPtr likelihood_;  // null for Gaussian noise
   bool compares_ = false, variational_ = false;
   double norm_bound_ = kNaN;
   const Observations* leader_ = nullptr;  // see bound_curvature()

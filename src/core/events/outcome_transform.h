@@ -1,5 +1,6 @@
-// What a reward is to the posterior: a smooth increasing (or, where rewards are minimised,
-// decreasing) function of it, chosen with the hyperparameters. The log has rewards as they are.
+// The outcome transform: a smooth monotone function from rewards to the posterior's values. Uses base/ only.
+// It increases, or decreases if rewards are minimised. Its parameters are chosen with the hyperparameters. The log
+// keeps the original rewards.
 #ifndef GPB_OUTCOME_TRANSFORM_H
 #define GPB_OUTCOME_TRANSFORM_H
 
@@ -10,9 +11,12 @@
 
 namespace gpb {
 
-// z = (reward - centre) / scale; Yeo and Johnson's power lambda in [0, 2] of it (2000, equation 2.1),
-// divided by `bulk`; what lies below -tail comes closer and closer to -tail - kTailRoom; then
-// (. - shift) / spread. The way back does not lead beyond `worst`, a reward.
+// The steps of the transform:
+//   (1) z = (reward - centre) / scale;
+//   (2) the power transform of Yeo and Johnson (2000, equation 2.1) with lambda in [0, 2], divided by `bulk`;
+//   (3) values below -tail are clipped smoothly, with limit -tail - kTailRoom;
+//   (4) subtraction of `shift`, division by `spread`.
+// The inverse is bounded by the reward `worst`.
 struct OutcomeTransform {
   static constexpr double kTailRoom = 2.0;
   double centre = 0.0, scale = 1.0, lambda = 1.0, bulk = 1.0, tail = kInf, shift = 0.0,
@@ -22,9 +26,9 @@ struct OutcomeTransform {
     return (saturated(power((reward - centre) / scale) / bulk) - shift) / spread;
   }
   double reward(double value) const { return no_worse(centre + off_centre(value), worst); }
-  // The reward less the centre: to the last digits, however far that is from zero.
+  // The reward minus the centre. It is precise even if the centre is far from zero.
   double deviation(double value) const { return no_worse(off_centre(value), worst - centre); }
-  // d value / d reward, as if nothing were drawn in: that would make noise vanish.
+  // d value / d reward without the clipping, which would make the noise vanish.
   double slope(double reward) const {
     const double z = (reward - centre) / scale;
     const double rise = std::pow(1.0 + std::abs(z), z < 0.0 ? 1.0 - lambda : lambda - 1.0);

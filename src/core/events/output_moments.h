@@ -1,6 +1,7 @@
-// Rewards that are expected where a value under a map of outputs is normal: integrals over a way back that is bent,
-// steep in its tail and constant beyond its worst reward. Gauss and Legendre's rule on panels that end where the way
-// back has a kink, in the tail with the reward for coordinate; panels that no more than 2.5 sd are wide.
+// Moments of rewards whose transformed value is normal, by numerical integration. Uses events/outcome_transform.h.
+// The inverse transform is nonlinear: steep in its tail and constant beyond its worst reward. The quadrature is
+// Gauss-Legendre on panels of width at most 2.5 sd. Panels end at the kinks of the inverse transform. In the tail the
+// variable of integration is the reward.
 #ifndef GPB_OUTPUT_MOMENTS_H
 #define GPB_OUTPUT_MOMENTS_H
 
@@ -16,13 +17,13 @@ namespace gpb {
 
 class OutputMoments {
  public:
-  // `noise_var`: of readings, in the map's units.
+  // `noise_var`: of measurements, on the transformed scale.
   OutputMoments(const OutcomeTransform& map, double noise_var) : transform_(map), noise_(std::sqrt(noise_var)) {
     constant_below_ = std::isnan(map.worst) ? -kInf : map.value(map.worst);
     bent_below_ = std::isfinite(map.tail) ? (-map.tail - map.shift) / map.spread : -kInf;
     breaks_ = {constant_below_, bent_below_};
     if (map.lambda != 1.0) breaks_.push_back(-map.shift / map.spread);
-    // (What noise smooths is smooth no nearer than that.)
+    // (u(), smoothed by the noise, still changes quickly within four sd of the noise about a kink.)
     wide_breaks_ = breaks_;
     for (const double at : breaks_) {
       wide_breaks_.push_back(at - 4.0 * noise_);
@@ -32,32 +33,32 @@ class OutputMoments {
     std::sort(wide_breaks_.begin(), wide_breaks_.end());
   }
 
-  // E reward(N(mean, sd^2)), less the centre.
+  // E reward(N(mean, sd^2)), minus the centre.
   double expected(double mean, double sd) const {
     if (is_sure(mean, sd) || is_linear(mean, sd) || is_constant(mean, sd)) return transform_.deviation(mean);
     double sum = 0.0;
     for (const Node& node : nodes(mean, sd, breaks_)) sum += node.weight * transform_.deviation(node.at);
     return sum;
   }
-  // The expected reward of a reading where the mean of readings is f: u(f), less the centre.
+  // u(f), the expected reward of a measurement with mean f, minus the centre.
   double of_measurement(double f) const { return expected(f, noise_); }
   double expected_measurement(double mean, double sd) const { return expected(mean, std::hypot(sd, noise_)); }
   bool is_linear(double mean, double sd) const {
     return transform_.lambda == 1.0 && mean - kReach * sd >= std::max(constant_below_, bent_below_);
   }
-  // (Nodes so near each other are one number.)
+  // (The nodes would coincide in floating point.)
   static bool is_sure(double mean, double sd) { return !(sd > 1e-12 * (1.0 + std::abs(mean))); }
   bool is_constant(double mean, double sd) const { return mean + kReach * sd <= constant_below_; }
 
-  // Does u() differ from the way back, to an sd of N(., sd^2) and six digits?
+  // Does u() differ from the inverse transform, relative to an sd of N(., sd^2), in the first six digits?
   bool is_noisy(double sd) const { return noise_ > 1e-3 * sd; }
-  // Does spread() ask for u()?
+  // Does spread() evaluate u()?
   bool asks_measurements(double mean, double sd) const {
     return is_noisy(sd) && !is_linear(mean, std::hypot(sd, noise_));
   }
 
-  // u() of `lower` to `upper`, by cubics between values and slopes an eighth of the noise's sd apart: errors of 1e-6 of
-  // their changes.
+  // Tabulates u() from `lower` to `upper`: cubic Hermite interpolation with a step of one eighth of the noise's sd.
+  // Errors are 1e-6 of the changes of u().
   void tabulate(double lower, double upper) {
     from_ = lower;
     step_ = noise_ / kCells;
@@ -85,7 +86,7 @@ class OutputMoments {
     return noise_ > 0.0 ? std::ceil((upper - lower) / noise_ * kCells) : kInf;
   }
 
-  // The sd of u(N(mean, sd^2)), whose mean is `centre` (less the map's).
+  // The sd of u(N(mean, sd^2)), whose mean is `centre` (relative to the transform's centre).
   double spread(double mean, double sd, double centre) const {
     if (is_linear(mean, std::hypot(sd, noise_))) {
       return std::abs(transform_.scale) * transform_.bulk * transform_.spread * sd;
@@ -105,7 +106,7 @@ class OutputMoments {
   static constexpr double kReach = 9.0;
 
  private:
-  static constexpr double kCells = 8.0;  // of the table, in an sd of the noise
+  static constexpr double kCells = 8.0;  // cells of the table per sd of the noise
 
   double tabulated(double f) const {
     const double at = std::clamp((f - from_) / step_, 0.0, static_cast<double>(value_.size()) - 1.001);
@@ -119,7 +120,7 @@ class OutputMoments {
     double at, weight;
   };
 
-  // Those that integrate against N(mean, sd^2).
+  // Nodes and weights of the integral against N(mean, sd^2).
   std::vector<Node> nodes(double mean, double sd, const std::vector<double>& breaks) const {
     Rule rule{mean, sd, {}};
     rule.nodes.reserve(128);
@@ -154,7 +155,7 @@ class OutputMoments {
     }
   }
 
-  // From reward ra to rb, both in the map's own units below -tail.
+  // From reward ra to rb, both on the scale of step (2) of the transform and below -tail.
   void in_tail(Rule& rule, double ra, double rb) const {
     const double middle = ra + (rb - ra) / 2.0;
     const bool is_wide = rb - ra > 2.0 * OutcomeTransform::kTailRoom || drawn(rb) - drawn(ra) > rule.widest();
@@ -171,15 +172,15 @@ class OutputMoments {
     }
   }
 
-  // A value in the tail, and the reward in the map's own units that is drawn in to it.
-  // (At the tail's end, which no reward reaches: 35 times its room away.)
+  // The transformed value of a reward on the scale of step (2), and its inverse. (The limit of the clipping, which no
+  // reward reaches, is treated as 35 kTailRoom below -tail.)
   double drawn(double r) const { return (transform_.saturated(r) - transform_.shift) / transform_.spread; }
   double undrawn(double v) const {
     return std::max(transform_.desaturated(transform_.shift + transform_.spread * v), -transform_.tail - 35.0 *
                     OutcomeTransform::kTailRoom);
   }
 
-  // Gauss and Legendre's eight nodes.
+  // The eight nodes of the Gauss-Legendre rule.
   static constexpr std::array<double, 8> kGauss = {-0.9602898564975363, -0.7966664774136267, -0.5255324099163290,
                                                    -0.1834346424956498, 0.1834346424956498,  0.5255324099163290,
                                                    0.7966664774136267,  0.9602898564975363};

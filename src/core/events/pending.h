@@ -1,4 +1,4 @@
-// Pending rules: what is known of a query whose reward is not.
+// Pending rules: how queries without a reward enter the model. Uses base/ only.
 #ifndef GPB_PENDING_H
 #define GPB_PENDING_H
 
@@ -9,24 +9,24 @@ namespace gpb {
 class PendingRule {
  public:
   virtual ~PendingRule() = default;
-  // Does the variance know of a query as soon as it is made?
+  // Does the variance include a query as soon as it is made?
   virtual bool variance_knows() const { return false; }
-  // So much information (nats) queries may carry whose rewards are awaited when another is asked.
+  // The largest information (nats) that pending queries may carry when the next query is made.
   virtual double guard() const { return kInf; }
-  // Are points near pending ones penalised in the score?
+  // Is the acquisition value penalised near pending points?
   virtual bool penalises() const { return false; }
-  // Does the mean know of it, as this value?
+  // Does the mean include a pending query, with this value?
   virtual bool has_stand_in() const { return false; }
   virtual double stand_in() const { return kNaN; }
-  // Does anything know of it before its reward?
+  // Does a pending query have any effect before its reward?
   bool noticed() const { return variance_knows() || penalises() || has_stand_in(); }
   // A reward that takes longer than this is lost: the stand-in stays.
   virtual double patience() const { return kInf; }
-  // ... in units of the clock, not in rounds.
+  // Is patience() in units of the clock, instead of rounds?
   virtual bool by_clock() const { return false; }
 };
 
-// Neither knows.
+// Mean and variance ignore pending queries.
 class IgnorePending final : public PendingRule {};
 
 class HallucinatePending final : public PendingRule {
@@ -39,12 +39,12 @@ class HallucinatePending final : public PendingRule {
   double guard_;
 };
 
-// Neither knows; the score is made smaller around them (local penalisation).
+// Mean and variance ignore pending queries; the acquisition value is reduced around them (local penalisation).
 class PenalisePending final : public PendingRule {
  public:
   PenalisePending(Index actions, double lipschitz) : actions_(actions), lipschitz_(lipschitz) {}
   bool penalises() const override { return true; }
-  Index actions() const { return actions_; }  // inputs that distances are measured in
+  Index actions() const { return actions_; }  // number of inputs that distances use
   double lipschitz() const { return lipschitz_; }  // NaN: estimated
 
  private:

@@ -1,5 +1,5 @@
-// How often a point that the policy chose is still to be played: max(1, floor((C^2 - 1) lambda /
-// sd^2)) times in all, sd at the first of them (Calandriello et al. 2022).
+// The number of times that a point chosen by the policy is still to be played. Uses events/bandit_state.h.
+// The total is max(1, floor((C^2 - 1) lambda / sd^2)), with sd at the first play (Calandriello et al. 2022).
 #ifndef GPB_REPETITION_H
 #define GPB_REPETITION_H
 
@@ -9,7 +9,7 @@ namespace gpb {
 
 class Repetition {
  public:
-  // `spare`: (C^2 - 1) lambda; choices come in the order of their ids.
+  // `spare`: (C^2 - 1) lambda. Queries must come in the order of their ids.
   void note(Index id, const Query& q, double spare) {
     if (q.action != Action::policy) return;
     if (left_ < 1.0 || !same_point(q.point, point_)) {

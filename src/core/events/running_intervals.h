@@ -1,6 +1,6 @@
-// Confidence intervals that only shrink: the intersection of those of all rounds so far, which
-// holds f wherever the widths hold in all rounds together. An empty one refutes the model: that
-// is counted, and the intersection begins again with the round's own intervals.
+// Confidence intervals that only shrink: the intersection over all rounds so far. Uses posteriors/posterior.h.
+// The intersection contains f if the intervals of all rounds do. An empty intersection contradicts the model: it is
+// counted, and the intersection begins again with the intervals of the present round.
 #ifndef GPB_RUNNING_INTERVALS_H
 #define GPB_RUNNING_INTERVALS_H
 
@@ -17,8 +17,8 @@ class RunningIntervals {
     upper_.resize(0);
   }
 
-  // With mean +- width * sd at these candidates, which begin at point `first` of all there are.
-  // Bounds that cross by no more than `slack` have been rounded.
+  // Intersects with mean +- width * sd at these candidates, which begin at point `first` of all points. Bounds that
+  // cross by no more than `slack` are treated as rounding errors.
   void intersect(Index first, Index n, const Moments& now, double width, double slack) {
     make_room(first + n);
     bool empty = false;

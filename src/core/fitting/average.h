@@ -1,4 +1,4 @@
-// Hyperparameters to average over: points that stand for their posterior distribution.
+// Averages over hyperparameters: weighted points that represent their posterior distribution. Uses fitting/fit.h.
 #ifndef GPB_AVERAGE_H
 #define GPB_AVERAGE_H
 
@@ -8,38 +8,40 @@
 
 namespace gpb {
 
-// A kernel that the models may have, and where its climbs begin besides what the fit finds by itself (a row
-// each). All that are averaged over have the same parameters: they differ in what is not fitted.
+// A kernel that the models may have, and starting points of local searches (a row each), in addition to those of the
+// fit. All kernels of an average have the same parameters; they differ in other respects.
 struct AveragedKernel {
   KernelPtr kernel;
   MatrixXd starts;
-  double log_prior = 0.0;  // of this kernel against the others
+  double log_prior = 0.0;  // of this kernel, relative to the other kernels
 };
 
 struct AverageProblem {
   FitProblem fit;
   VectorXd unit;  // not 0: this parameter is the logarithm of a number between 0 and 1
-  Index models;   // how many are wanted at most
+  Index models;   // the largest number of models
 };
 
 struct WeighedModel {
-  Index kernel;  // which of them
+  Index kernel;  // its number among the kernels
   VectorXd parameters;
   double mean, weight;
 };
 
 struct ModelAverage {
   std::vector<WeighedModel> models;
-  FitResult best;          // the mode, of the kernel of this number
+  FitResult best;          // the best mode, under kernel number best_kernel
   Index best_kernel = 0;
-  Index modes = 0;         // that were found
-  double effective = 0.0;  // how many independent draws the weighed points are worth
+  Index modes = 0;         // number of modes found
+  double effective = 0.0;  // effective sample size of the weighted points
 };
 
-// Climbs to the modes under each kernel; about each a normal distribution by the slopes' differences;
-// low-discrepancy points of the mixture of these, weighed by posterior density over the mixture's (so modes
-// and kernels count by their evidence: density times volume); of them so many as are wanted, evenly by
-// weight. No random numbers are drawn.
+// The average is made by importance sampling, without random numbers:
+//   (1) Local searches find the modes under each kernel.
+//   (2) Each mode gets a normal distribution, with the curvature from differences of gradients.
+//   (3) Low-discrepancy points of the mixture of these are weighted by posterior density over mixture density. Modes
+//       and kernels therefore count by their evidence: density times volume.
+//   (4) At most `problem.models` of the points are chosen, evenly by weight.
 ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
                             bool fit_mean, const AverageProblem& problem, const Fit::Minimizers& minimizers,
                             Index max_iterations);

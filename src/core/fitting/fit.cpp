@@ -1,5 +1,5 @@
-// Marginal likelihoods and their maxima: of Gaussian readings, of other rewards, of noise that varies; averages over
-// fits. Uses base/, kernels/, likelihoods/ and linalg/.
+// Marginal likelihoods, their maxima, averages over fits. Uses base/, kernels/, likelihoods/ and linalg/.
+// The likelihoods are for Gaussian noise, for rewards with a likelihood, and for heteroscedastic noise.
 #include "fitting/likelihood.h"
 #include "fitting/fit.h"
 #include "fitting/average.h"
@@ -27,7 +27,7 @@ namespace {
 constexpr double kLog2Pi = 1.8378770664093454836;
 constexpr Index kStrip = 32;  // columns of the Gram matrix that share one copy of the points
 
-// For every row the number of its point, counted in the order of first appearance.
+// For each row the number of its point, in the order of first appearance.
 std::vector<Index> point_numbers(const Points& X) {
   const auto before = [&](Index a, Index b) {
     for (Index c = 0; c < X.cols(); ++c) {
@@ -76,8 +76,8 @@ void MarginalLikelihood::pool(const Measurements& measurements) {
   }
 }
 
-// With c observations of noise lambda and average a, and others of precision w and average b:
-// t = c + lambda w, average a + (b - a) lambda w / t, noise lambda / t.
+// Let c observations have noise lambda and average a, and others precision w and average b. With t = c + lambda w, all
+// of them have average a + (b - a) lambda w / t and noise lambda / t.
 void MarginalLikelihood::weigh(double least) {
   const Index n = size();
   VectorXd spread(n);
@@ -92,7 +92,7 @@ void MarginalLikelihood::weigh(double least) {
   spread_over_noise_ = spread_ / noise_ + own_spread_ + spread.sum();
 }
 
-// Below the matrix stand y and, to find the mean, a row of ones.
+// The rows below the matrix are y and, to find the mean, a row of ones.
 void MarginalLikelihood::fill_covariance() {
   const Index n = size();
   VectorXd column(n);
@@ -123,7 +123,7 @@ void MarginalLikelihood::factorise(const VectorXd& parameters, bool want_gradien
   solve_mean();
 }
 
-// The corner is now -[y'A^-1 y; 1'A^-1 y  1'A^-1 1].
+// The corner of the swept matrix is -[y'A^-1 y; 1'A^-1 y  1'A^-1 1].
 void MarginalLikelihood::solve_mean() {
   const Index n = size();
   const double yy = -sweep_(n, n);
@@ -153,9 +153,9 @@ double MarginalLikelihood::scale_slope(double log_scale) const {
   return 0.5 * (quadratic_ * std::exp(-log_scale) - observations_);
 }
 
-// With alpha = A^-1 r and W = alpha alpha' - A^-1: sum_ij W_ij dA_ij / 2. The noise also moves the
-// averages (towards those with noise of their own, the larger it is) and the spread about them. The
-// mean's own derivative is 0 where it is the best one.
+// With alpha = A^-1 r and W = alpha alpha' - A^-1 the gradient is sum_ij W_ij dA_ij / 2. The noise also changes the
+// averages, because a larger noise gives observations with separate noise more weight, and the spread about them. The
+// derivative by the mean is 0 if the mean is optimal.
 VectorXd MarginalLikelihood::gradient(double log_scale) const {
   const Index n = size();
   VectorXd alpha(n);
@@ -170,7 +170,7 @@ VectorXd MarginalLikelihood::gradient(double log_scale) const {
   mirror_lower(W);
   VectorXd shared_noise(n), pull(n), apart(n), rest(n);
   for (Index i = 0; i < n; ++i) {
-    const double share = counts_[i] / effective_[i];  // of the likelihood's noise in an average
+    const double share = counts_[i] / effective_[i];  // proportion of the observations with the likelihood's noise
     const double gap = (own_[i] - shared_[i]) * precision_[i] / effective_[i];
     shared_noise[i] = share * pooled_[i];
     pull[i] = share * (y_[i] - shared_[i]);
@@ -182,17 +182,17 @@ VectorXd MarginalLikelihood::gradient(double log_scale) const {
   return 0.5 * joined(kernel_->parameter_gradient(X_, W), by_noise);
 }
 
-// ---- its maximum --------------------------------------------------------------------------------
+// ---- maximisation of the marginal likelihood ----------------------------------------------------
 
 namespace {
 constexpr double kFirstStep = 0.5;    // of the search, in logarithms
-constexpr double kLargestWeight = 0.01;  // of the likelihood in what is minimised
-constexpr double kTolerance = 1e-5;   // a gain in log-likelihood that is not worth going on for
-constexpr Index kFewest = 100;        // points that the exploration sees at least,
-constexpr Index kMost = 300;          // and at most; half of them in between
+constexpr double kLargestWeight = 0.01;  // largest factor of the likelihood in the minimised function
+constexpr double kTolerance = 1e-5;   // a smaller gain in log-likelihood ends the search
+constexpr Index kFewest = 100;        // the least number of points of the exploration,
+constexpr Index kMost = 300;          // and the largest number; between them it is half of the points
 
-// Rows for the exploration: those whose number times the golden ratio has a small
-// fractional part, which are spread evenly and in step with no grid.
+// Rows for the exploration: those whose number times the golden ratio has a small fractional part. They are spread
+// evenly and do not align with a grid.
 std::vector<Index> some_rows(Index n) {
   const Index wanted = std::min(std::max(n / 2, kFewest), kMost);
   const double part = static_cast<double>(wanted) / static_cast<double>(n);
@@ -207,7 +207,7 @@ std::vector<Index> some_rows(Index n) {
 }  // namespace
 
 double ParameterPrior::log_density(double u, double* slope) const {
-  if (shape1 > 0.0) {  // of u, not of exp(u)
+  if (shape1 > 0.0) {  // the density of u, not of exp(u)
     const double rest = -std::expm1(u);
     if (slope) *slope = shape1 - (shape2 - 1.0) * std::exp(u) / rest;
     if (!(rest > 0.0)) return shape2 > 1.0 ? -kInf : shape1 * u;
@@ -237,7 +237,7 @@ Fit::Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers,
       likely_lower_(problem_.likely_lower),
       likely_upper_(problem_.likely_upper) {
   problem_.start = clamped(problem_.start, lower_, upper_);
-  // (A noise that is an observation's own does not scale.)
+  // (The separate noise of an observation does not scale.)
   if (!likelihood_.scales()) problem_.scale.clear();
   if (likelihood_.scales() && problem_.single_variance) profile_variance();
   for (Index p = 0; p <= noise_; ++p) {
@@ -245,8 +245,8 @@ Fit::Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers,
   }
 }
 
-// Possible when variance and noise both move and no prior holds them: then the
-// best variance for given noise / variance is r'(K + noise I)^-1 r / n.
+// This is possible if variance and noise both are free and have no prior. Then the best variance for given
+// noise / variance is r'(K + noise I)^-1 r / n.
 void Fit::profile_variance() {
   const Index v = problem_.scale[0];
   for (Index p : {v, noise_}) {
@@ -271,7 +271,7 @@ VectorXd Fit::scaled_by(VectorXd at, double log_scale) const {
   return at;
 }
 
-// The best scale that keeps variance and noise within their bounds.
+// The best scale for which variance and noise stay within their bounds.
 double Fit::log_scale_at(const VectorXd& at, bool* at_noise_bound) const {
   const Index v = problem_.scale[0];
   const double wanted = likelihood_.log_scale();
@@ -312,7 +312,7 @@ double Fit::evaluate(const VectorXd& at, VectorXd* gradient) {
   const double objective = likelihood + log_prior(parameters, gradient ? &prior_gradient : nullptr);
   if (gradient) {
     *gradient = likelihood_.gradient(log_scale) + prior_gradient;
-    // There the scale moves against noise / variance.
+    // At the bound of the noise, the scale depends on noise / variance.
     if (at_noise_bound) (*gradient)[noise_] -= likelihood_.scale_slope(log_scale);
   }
   if (objective > best_.objective) {
@@ -321,7 +321,7 @@ double Fit::evaluate(const VectorXd& at, VectorXd* gradient) {
   return objective;
 }
 
-// A point's worth at its best scale, and the point moved to that scale.
+// The objective at the point's best scale, and the point at that scale.
 Fit::Candidate Fit::screen(const VectorXd& at) {
   if (profiled_) return {at, evaluate(at, nullptr)};
   likelihood_.factorise(at, false);
@@ -331,7 +331,7 @@ Fit::Candidate Fit::screen(const VectorXd& at) {
   return {moved, likelihood_.value(log_scale) + log_prior(moved, nullptr)};
 }
 
-// The start: as it is given it counts for the best, at its best scale for the search.
+// The start. It counts for the best as given, and for the search at its best scale.
 Fit::Candidate Fit::screen_start() {
   VectorXd start = problem_.start;
   if (!profiled_) {
@@ -344,7 +344,7 @@ Fit::Candidate Fit::screen_start() {
   return screen(start);
 }
 
-// The start and low-discrepancy points where good parameters are likely, best first.
+// The start and low-discrepancy points of the likely range, best first.
 std::vector<Fit::Candidate> Fit::candidates() {
   std::vector<Candidate> out = {screen_start()};
   const Index dimension = static_cast<Index>(free_.size());
@@ -362,8 +362,8 @@ std::vector<Fit::Candidate> Fit::candidates() {
   return out;
 }
 
-// The search runs over [0, 1]^d; what it minimises is scaled for a first step of
-// moderate length and shifted for a tolerance that does not depend on the data's units.
+// The search runs over [0, 1]^d. The minimised function is scaled for a first step of moderate length. It is shifted so
+// that the tolerance does not depend on the data's units.
 VectorXd Fit::local_search(const VectorXd& start) {
   const Index d = static_cast<Index>(free_.size());
   VectorXd u(d), width(d), slope;
@@ -397,7 +397,7 @@ VectorXd Fit::local_search(const VectorXd& start) {
     return weight * (base - value);
   };
   minimizers_(kTolerance * weight)(u, objective);
-  // As many iterations as allowed need more calls than that.
+  // The allowed number of iterations needs more calls than that.
   if (best_.objective > before) best_.converged = calls <= max_iterations_;
   move_to(u);
   return at;
@@ -413,8 +413,8 @@ std::vector<VectorXd> Fit::explore() {
   return ends;
 }
 
-// What some points know too little about ends at its bounds, where the likelihood of
-// all points is flat: the climb begins nearer.
+// Parameters about which the subset of points has little information may end at their bounds, where the likelihood of
+// all points is flat. The local search therefore starts within the likely range.
 void Fit::finish(const std::vector<VectorXd>& points) {
   Candidate best = screen_start();
   for (const VectorXd& point : points) {
@@ -466,15 +466,15 @@ FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements,
 
 namespace {
 
-constexpr double kStep = 0.05;       // of differences of slopes, in logarithms
-constexpr double kWidest = 2.5;      // sd of a proposal in any direction,
-constexpr double kInflation = 1.25;  // and how much wider than the density it is
-constexpr double kSame = 0.1;        // modes that differ by less everywhere are one
-constexpr double kHopeless = 12.0;   // a mode's log density so far below the best's is none
+constexpr double kStep = 0.05;       // for differences of gradients, in logarithms
+constexpr double kWidest = 2.5;      // largest sd about a mode, before the inflation
+constexpr double kInflation = 1.25;  // ratio of a proposal's sd to that of the density
+constexpr double kSame = 0.1;        // modes that differ by less in all coordinates are the same
+constexpr double kHopeless = 12.0;   // modes whose log density is lower than the best by more than this are ignored
 constexpr Index kMostModes = 4;
-constexpr Index kMostExplored = 150;  // points that modes are looked for with
-constexpr double kFar = 0.5;          // ends among some points that differ by less are one
-constexpr double kFlops = 6e8;       // about what may be spent on weighing,
+constexpr Index kMostExplored = 150;  // with at most this number of points the search for modes uses all
+constexpr double kFar = 0.5;          // ends of searches with a subset that differ by less are the same
+constexpr double kFlops = 6e8;       // approximate limit of operations for weights
 constexpr Index kFewestDraws = 48, kMostDraws = 240;
 
 // The inverse of the standard normal distribution function (Acklam's rational approximation, to 1e-9).
@@ -499,7 +499,7 @@ double normal_quantile(double p) {
          (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1.0);
 }
 
-// The coordinates that are averaged over: logarithms, of numbers between 0 and 1 the logit.
+// The coordinates of the average: logarithms, or logits of numbers between 0 and 1.
 class Coordinates {
  public:
   Coordinates(const FitProblem& problem, const VectorXd& unit)
@@ -531,7 +531,7 @@ class Coordinates {
   VectorXd within(const VectorXd& parameters) const {
     return clamped(parameters, lower_, upper_);
   }
-  // log |d parameters / d z|, and slopes by z from those by parameters (with that of the former).
+  // log |d parameters / d z|, and the gradient by z from that by parameters (including the gradient of the former).
   double log_jacobian(const VectorXd& parameters) const {
     double sum = 0.0;
     for (Index i = 0; i < size(); ++i) {
@@ -555,14 +555,14 @@ class Coordinates {
   std::vector<Index> free_;
 };
 
-// A normal distribution about a mode: `root` R with R R' = its inflated covariance.
+// A normal distribution about a mode, with a covariance larger than that of the density.
 struct Mode {
   VectorXd top;
-  MatrixXd precision_factor;  // lower; of the inflated covariance's inverse
+  MatrixXd precision_factor;  // lower Cholesky factor of the inverse covariance
   double log_det = 0.0;       // of that factor
-  double density = -kInf;     // the posterior's at the top
+  double density = -kInf;     // log posterior density at `top`
 
-  // But for a constant.
+  // Up to a constant.
   double log_evidence() const { return density - log_det; }
   VectorXd point(VectorXd normal) const {
     solve_lower_transposed(precision_factor, normal);
@@ -580,7 +580,7 @@ struct Mode {
   }
 };
 
-// One kernel's part in an average.
+// The part of one kernel in an average.
 class Averager {
  public:
   struct Draw {
@@ -601,12 +601,13 @@ class Averager {
     for (const VectorXd& point : points) ends_.push_back(coordinates_.of(fit_.local_search(point)));
   }
   Fit& fit() { return fit_; }
-  // At the mode that was found.
+  // At the best mode.
   double objective() { return fit_.best().objective + log_prior_; }
   Index evaluations() const { return likelihood_.evaluations(); }
-  // The distinct modes that were climbed to, by evidence: density times volume.
+  // The distinct modes at the ends of local searches, by evidence: density times volume.
   std::vector<Mode> modes();
-  // Equally many of each hill, each weighed by the density over that of all this kernel's hills together.
+  // The same number of draws about each mode. A draw's weight is its posterior density over that of the mixture of all
+  // modes of this kernel.
   std::vector<Draw> draws(Index kernel, const std::vector<Mode>& modes, Index each);
 
  private:
@@ -631,7 +632,7 @@ double Averager::density(const VectorXd& z, VectorXd* slopes) {
   return std::isfinite(value) ? value : -kInf;
 }
 
-// The curvature by forward differences of the slopes (backward at an upper bound).
+// The curvature, from forward differences of the gradient (backward at an upper bound).
 bool Averager::make_mode(const VectorXd& top, Mode& mode) {
   const Index d = top.size();
   VectorXd here, there;
@@ -707,7 +708,7 @@ std::vector<Averager::Draw> Averager::draws(Index kernel, const std::vector<Mode
 
 using ModesOfKernels = std::vector<std::vector<Mode>>;
 
-// Of all kernels' hills those of the most evidence; how many are left.
+// Keeps the modes with the most evidence over all kernels; returns their number.
 Index keep_likely(ModesOfKernels& modes) {
   std::vector<double> evidence;
   for (const auto& some : modes) {
@@ -726,7 +727,8 @@ Index keep_likely(ModesOfKernels& modes) {
   return kept;
 }
 
-// By kernel and in the order of their noise, one at the middle of each part of the weight (`sum` in all).
+// Orders the draws by kernel and noise, and chooses one at the middle of each of `wanted` equal parts of the weight
+// `sum`.
 std::vector<WeighedModel> evenly(std::vector<Averager::Draw>& drawn, double sum, Index wanted) {
   std::vector<WeighedModel> out;
   put_in_order(drawn, [](const Averager::Draw& a, const Averager::Draw& b) {
@@ -746,7 +748,7 @@ std::vector<WeighedModel> evenly(std::vector<Averager::Draw>& drawn, double sum,
     }
     if (times == 0) continue;
     out.push_back({draw.kernel, draw.parameters, draw.mean, static_cast<double>(times)});
-    // Where the mean is not known either, it is as far off as one of evenly many quantiles.
+    // The mean is uncertain, too: each model gets another of evenly spaced quantiles.
     const double u = 0.6180339887498949 * static_cast<double>(out.size());
     if (draw.mean_sd > 0.0) {
       out.back().mean += draw.mean_sd * normal_quantile(0.02 + 0.96 * (u - std::floor(u)));
@@ -814,10 +816,10 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
                             bool fit_mean, const AverageProblem& problem, const Fit::Minimizers& minimizers,
                             Index max_iterations) {
   AverageProblem own = problem;
-  // (The scale is averaged over like everything else.)
+  // (The average includes the scale, which is therefore not profiled.)
   own.fit.single_variance = false;
   const bool all = measurements.X.rows() <= kMostExplored;
-  // Of many, some of the points are enough to find the right hills.
+  // If there are many points, a subset is enough to find the modes.
   const Measurements some = all ? Measurements{} : part_of(measurements);
   Averagers averagers;
   VectorXd first_end;
@@ -829,7 +831,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     Averager& averager = *averagers.back();
     const bool is_first = averagers.size() == 1;
     std::vector<VectorXd> starts;
-    // (The others' modes are about where the first kernel's are.)
+    // (The modes of other kernels are near those of the first kernel.)
     if (!is_first) starts.push_back(first_end);
     for (Index i = 0; i < one.starts.rows(); ++i) starts.push_back(row_of(one.starts, i));
     if (all) {
@@ -842,7 +844,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
       if (is_first) ends = fit.explore();
       for (const VectorXd& start : starts) {
         ends.push_back(fit.local_search(start));
-        // (What is unlikely by some of the points is so by all of them, and more.)
+        // (Parameters that are unlikely given a subset of the points are even more unlikely given all of them.)
         if (fit.best().objective < best_of_some - kHopeless) break;
       }
       if (is_first) ends.push_back(fit.problem().start);
@@ -858,7 +860,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
   return out;
 }
 
-// ---- the evidence of latent readings ------------------------------------------------------------
+// ---- the evidence of rewards with a likelihood --------------------------------------------------
 
 LatentEvidence::LatentEvidence(const Kernel& kernel, LatentMeasurements measurements, LikelihoodPtr likelihood,
                                bool fit_mean)
@@ -870,7 +872,7 @@ LatentEvidence::LatentEvidence(const Kernel& kernel, LatentMeasurements measurem
   }
 }
 
-// H A, where the functionals are H f.
+// H A, for functionals H f.
 MatrixXd LatentEvidence::differences(MatrixXd by_point) const {
   MatrixXd out(size(), by_point.cols());
   for (Index i = 0; i < size(); ++i) {
@@ -899,13 +901,15 @@ MatrixXd LatentEvidence::by_points(const MatrixXd& M) const {
   return out;
 }
 
-// With R = (K + W^-1)^-1, v the functionals' posterior variances, s = -sum_j v_j dW_j/df / 2 and w = (I + W K)^-1 s,
-// by which the mode moves log det: dlog Z = sum_ij M_ij dK_ij, M = (alpha alpha' - R + w alpha' + alpha w') / 2;
-// by a mean (alpha + w)'dm; by the likelihood's own sum dl - v'dW / 2 + (K w)'dl'.
+// Let R = (K + W^-1)^-1, v the functionals' posterior variances, and s = -sum_j v_j dW_j/df / 2. The mode changes log
+// det, which enters by w = (I + W K)^-1 s. The gradient is
+//   by the kernel: sum_ij M_ij dK_ij, M = (alpha alpha' - R + w alpha' + alpha w') / 2;
+//   by a mean: (alpha + w)'dm;
+//   by the likelihood's parameters: sum dl - v'dW / 2 + (K w)'dl'.
 void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   ++evaluations_;
   gradient_ = VectorXd::Zero(parameters.size());
-  if (size() == 0) return;  // what was compared with itself says nothing
+  if (size() == 0) return;  // only comparisons of points with themselves
   const Index kernels = kernel_->parameter_count(), means = fit_mean_ ? 1 : 0;
   const Index own = likelihood_->parameters().size();
   kernel_->set_log_parameters(segment_of(parameters, 0, kernels));
@@ -942,11 +946,11 @@ void LatentEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   }
 }
 
-// ---- noise that varies --------------------------------------------------------------------------
+// ---- heteroscedastic noise ----------------------------------------------------------------------
 
 namespace {
 
-// A^-1, and log det A.
+// Computes A^-1 and log det A.
 MatrixXd inverse_of(const MatrixXd& A, double floor, double& log_det) {
   const FlooredCholesky factor(A, floor);
   log_det = factor.log_det();
@@ -961,10 +965,12 @@ VaryingEvidence::VaryingEvidence(const Kernel& kernel, const Kernel& noise_kerne
     : kernel_(kernel.clone()), noise_kernel_(noise_kernel.clone()), variance_(variance),
       measurements_(std::move(measurements)), fit_mean_(fit_mean) {}
 
-// With S = (C_g + g/a)^-1, q = S (Delta - n), n its least-squares level: log noise n + C_g q. The readings' likelihood
-// is -(y'K^-1 y + sum s_i/lambda_i + log det K + sum ((a_i - 1) log lambda_i + log a_i) + N log 2pi) / 2 with
-// K = C + lambda/a, the penalty -(n_p (log(2pi nu) + 1) + log det S^-1) / 2 with nu = (Delta - n)'q / n_p, and 0 where
-// that is positive.
+// Let S = (C_g + g/a)^-1 and q = S (Delta - n), with n the least-squares level of Delta. Log noise is n + C_g q. The
+// log likelihood of the measurements is, with K = C + lambda/a,
+//   -(y'K^-1 y + sum s_i/lambda_i + log det K + sum ((a_i - 1) log lambda_i + log a_i) + N log 2pi) / 2.
+// The penalty is, with nu = (Delta - n)'q / n_p,
+//   -(n_p (log(2pi nu) + 1) + log det S^-1) / 2,
+// or 0 if that is positive.
 void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   ++evaluations_;
   const Index n = measurements_.X.rows(), kernels = kernel_->parameter_count();
@@ -1014,7 +1020,7 @@ void VaryingEvidence::factorise(const VectorXd& parameters, bool want_gradient) 
   value_ = found_.likelihood + (penalised ? penalty : 0.0);
   if (!want_gradient) return;
 
-  // By log noise; then by what makes it, dlog noise = dn + C_g dq + dC_g q.
+  // The derivative by log noise; then by its parameters, dlog noise = dn + C_g dq + dC_g q.
   VectorXd h(n);
   for (Index i = 0; i < n; ++i) {
     h[i] = 0.5 * ((alpha[i] * alpha[i] - inverse(i, i)) * pooled[i] + measurements_.spread[i] / noise[i] -

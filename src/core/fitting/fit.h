@@ -1,4 +1,4 @@
-// Maximum marginal likelihood, or maximum a posteriori, within bounds.
+// Maximum marginal likelihood, or maximum a posteriori, within bounds. Uses base/minimizer.h and fitting/likelihood.h.
 #ifndef GPB_FIT_H
 #define GPB_FIT_H
 
@@ -9,23 +9,23 @@
 
 namespace gpb {
 
-// Of a parameter's logarithm u: normal; an equal mixture of two normals where `other_sd` > 0; or, of a
-// correlation (`shape1` > 0), a Beta distribution of exp(u).
+// The prior of a parameter's logarithm u. It is normal, or an equal mixture of two normals if `other_sd` > 0. For a
+// correlation (`shape1` > 0), exp(u) has a Beta distribution.
 struct ParameterPrior {
   double mean = 0.0, sd = kInf;  // infinite: no prior
   double other_mean = 0.0, other_sd = 0.0;
   double shape1 = 0.0, shape2 = 0.0;
 
   bool holds() const { return std::isfinite(sd) || shape1 > 0.0; }
-  // The density's logarithm but for a constant, and its slope.
+  // The log density up to a constant, and its derivative.
   double log_density(double u, double* slope) const;
 };
 
 // Vectors hold one entry per parameter: the kernel's logarithms, then log(noise).
 struct FitProblem {
   VectorXd start;
-  VectorXd lower, upper;              // equal: the parameter stays
-  VectorXd likely_lower, likely_upper;  // where other starts are looked for
+  VectorXd lower, upper;              // equal: the parameter is fixed
+  VectorXd likely_lower, likely_upper;  // range of further starting points
   std::vector<ParameterPrior> priors;
   std::vector<Index> scale;  // the parameters that multiply the kernel by a number
   bool single_variance;      // `scale` is one parameter, and no other is a variance
@@ -36,13 +36,13 @@ struct FitResult {
   VectorXd parameters;
   double mean = 0.0;
   double log_likelihood = -kInf;
-  double objective = -kInf;  // with the priors' logarithms
-  bool converged = true;     // the search for it ended of itself
+  double objective = -kInf;  // including the log priors
+  bool converged = true;     // the local search stopped before the limit of iterations
   Index evaluations = 0;     // of the likelihood of all points
 };
 
-// Coordinates of the search are the parameters themselves or, when the variance is
-// found in closed form, the parameters at variance 1: then the last is log(noise / variance).
+// The coordinates of the search are the parameters. If the variance is found in closed form, they are the parameters at
+// variance 1, and the last one is log(noise / variance).
 class Fit {
  public:
   // A minimiser that stops when an iteration gains less than the tolerance.
@@ -51,18 +51,18 @@ class Fit {
   Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers,
       Index max_iterations);
 
-  // Climbs from the best of the start and of low-discrepancy points; the ends' coordinates.
+  // Local searches from the best of the start and of low-discrepancy points; returns the coordinates of their ends.
   std::vector<VectorXd> explore();
-  // Climbs from the best of the start and these points.
+  // A local search from the best of the start and these points.
   void finish(const std::vector<VectorXd>& points);
-  // Climbs from one point more; its end.
+  // A local search from one further point; returns its end.
   VectorXd local_search(const VectorXd& start);
-  // The posterior density's logarithm but for a constant, and its slopes where they are wanted; a
-  // fitted mean is integrated out of the value (under a flat prior), not of the slopes.
+  // The log posterior density up to a constant, and its gradient unless null. A fitted mean is integrated out of the
+  // value (under a flat prior), but not out of the gradient.
   double density(const VectorXd& parameters, VectorXd* gradient);
   const FitProblem& problem() const { return problem_; }
   const Evidence& likelihood() const { return likelihood_; }
-  // The best of everything evaluated; never worse than the start if that is within bounds.
+  // The best of all evaluated parameters; never worse than the start if that is within bounds.
   const FitResult& best() const { return best_; }
 
  private:
@@ -76,7 +76,7 @@ class Fit {
   VectorXd scaled_by(VectorXd at, double log_scale) const;
   double log_scale_at(const VectorXd& at, bool* at_noise_bound) const;
   double log_prior(const VectorXd& parameters, VectorXd* gradient) const;
-  // Value and gradient at coordinates; remembers the best.
+  // Value and gradient at coordinates; updates the best.
   double evaluate(const VectorXd& at, VectorXd* gradient);
   Candidate screen(const VectorXd& at);
   Candidate screen_start();
@@ -86,18 +86,18 @@ class Fit {
   Minimizers minimizers_;
   Index max_iterations_;
   FitProblem problem_;         // in parameters
-  Index noise_;                // the last one's number
+  Index noise_;                // number of the noise parameter, the last one
   bool profiled_;              // the variance is found in closed form
   VectorXd lower_, upper_;     // of the coordinates
   VectorXd likely_lower_, likely_upper_;
-  std::vector<Index> free_;    // the coordinates that move
+  std::vector<Index> free_;    // the coordinates that are not fixed
   FitResult best_;
 };
 
-// Some of the readings, spread evenly: half of them, 100 to 300.
+// A subset of the measurements, spread evenly: half of them, but at least 100 and at most 300.
 Measurements part_of(const Measurements& measurements);
 
-// The whole fit. Of many points, some are enough to find the right hill.
+// The whole fit. If there are many points, the search for the best mode uses a subset.
 FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements, bool fit_mean,
                          const FitProblem& problem, const Fit::Minimizers& minimizers,
                          Index max_iterations);

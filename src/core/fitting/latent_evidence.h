@@ -1,6 +1,7 @@
-// Laplace's log marginal likelihood of rewards that are no Gaussian readings, and its gradient (Rasmussen and
-// Williams 2006, section 5.5.1): log Z = sum l(f) - |f - m|^2 / 2 - log det(I + K W) / 2 at the mode f, by the
-// kernel's parameters, a constant prior mean and what of the likelihood itself is fitted.
+// Laplace's log marginal likelihood for rewards with a likelihood, and its gradient. Uses fitting/ and likelihoods/.
+// By Rasmussen and Williams (2006, section 5.5.1), with the mode f,
+//   log Z = sum l(f) - |f - m|^2 / 2 - log det(I + K W) / 2.
+// The parameters are the kernel's, a constant prior mean, and those of the likelihood that are fitted.
 #ifndef GPB_LATENT_EVIDENCE_H
 #define GPB_LATENT_EVIDENCE_H
 
@@ -9,10 +10,10 @@
 
 namespace gpb {
 
-// What rewards are about: f at points, a row each, or at one of them less at another.
+// The rewards and their functionals: f at a point (a row of X), or the difference of f at two points.
 struct LatentMeasurements {
   Points X;
-  std::vector<Index> point, other;  // of each functional, the latter -1 where it is no difference
+  std::vector<Index> point, other;  // of each functional; `other` is -1 if it is no difference
   VectorXd mean;                    // the functionals' prior mean
   std::vector<Likelihood::Data> data;
   std::vector<RankingSites> rankings;
@@ -20,8 +21,8 @@ struct LatentMeasurements {
 
 class LatentEvidence final : public Evidence {
  public:
-  // Parameters: the kernel's, the prior mean if it is fitted, the likelihood's, and one that means nothing (where
-  // readings have log(noise)).
+  // Parameters: the kernel's, the prior mean if it is fitted, the likelihood's, and an unused one (instead of
+  // log(noise) for Gaussian measurements).
   LatentEvidence(const Kernel& kernel, LatentMeasurements measurements, LikelihoodPtr likelihood, bool fit_mean);
   void factorise(const VectorXd& parameters, bool want_gradient) override;
   double value(double = 0.0) const override { return value_; }
@@ -36,7 +37,7 @@ class LatentEvidence final : public Evidence {
   std::unique_ptr<Kernel> kernel_;
   LatentMeasurements measurements_;
   LikelihoodPtr likelihood_;
-  VectorXd constant_;  // a constant's functionals: 1, or 0 of differences
+  VectorXd constant_;  // the functionals of the constant 1: 1, or 0 for differences
   bool fit_mean_;
   double value_ = 0.0;
   VectorXd gradient_;

@@ -1,5 +1,6 @@
-// The likelihood of readings whose noise differs from point to point, penalised as hetGP does (Binois, Gramacy and
-// Ludkovski 2018): log noise at the points is the mean of a Gaussian process over latent values, smoothed by a nugget.
+// The penalised likelihood of measurements with heteroscedastic noise. Uses fitting/likelihood.h.
+// As in hetGP (Binois, Gramacy and Ludkovski 2018), log noise at the points is the mean of a Gaussian process over
+// latent values, smoothed by a nugget.
 #ifndef GPB_VARYING_NOISE_H
 #define GPB_VARYING_NOISE_H
 
@@ -7,26 +8,27 @@
 
 namespace gpb {
 
-// Measurements by points, a row of X each: how many, their averages, and sums of squares about these.
+// Measurements by point, a row of X each: their number, their average, and the sum of squares about it.
 struct PointMeasurements {
   Points X;
   VectorXd count, average, spread;
 };
 
-// What such a fit knows at its parameters.
+// The noise model at some parameters.
 struct VaryingNoise {
   VectorXd weights;  // log noise at x is level + k(x)'weights
   double level = 0.0;
   VectorXd log_noise;  // at the points
   double mean = 0.0;
-  double likelihood = -kInf;  // not penalised
+  double likelihood = -kInf;  // without the penalty
 };
 
-// Parameters: the kernel's, log of how much longer the noise's lengthscales are than the kernel's, log of the nugget,
-// the latent values, and one that means nothing.
+// Parameters: the kernel's, the log ratio of the noise's lengthscales to the kernel's, log of the nugget, the latent
+// values, and an unused one.
 class VaryingEvidence final : public Evidence {
  public:
-  // `noise_kernel` has variance 1 and parameters in the kernel's order; `variance`: the number of that one.
+  // `noise_kernel` has variance 1 and parameters in the kernel's order; `variance` is the number of the variance
+  // parameter.
   VaryingEvidence(const Kernel& kernel, const Kernel& noise_kernel, Index variance, PointMeasurements measurements,
                   bool fit_mean);
   void factorise(const VectorXd& parameters, bool want_gradient) override;

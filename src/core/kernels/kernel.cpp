@@ -1,4 +1,4 @@
-// All kernels' functions, and kernels from settings. Uses base/ and linalg/.
+// All kernels, their random features, and kernels from settings. Uses base/ and linalg/.
 #include "kernels/kernel.h"
 #include "kernels/bessel_correlation.h"
 #include "kernels/kernel_categorical.h"
@@ -48,7 +48,7 @@ double Kernel::value(const VectorXd& x, const VectorXd& y) const {
 }
 
 MatrixXd Kernel::gram(const Points& X, const Points& Y) const {
-  // The longer side is the vectorised one.
+  // The longer argument should be the vectorised one.
   if (X.rows() < Y.rows()) return gram(Y, X).transpose();
   MatrixXd K(X.rows(), Y.rows());
   for (Index j = 0; j < Y.rows(); ++j) cross(row_of(Y, j), X, K.col(j));
@@ -136,7 +136,7 @@ VectorXd SumKernel::parameter_gradient(const Points& X, const MatrixXd& W) const
   return gradient;
 }
 
-// Inside a product: one of the n parts, each n times too large to make up for the others.
+// In a product: one of the n parts at random, multiplied by sqrt(n) so that the covariance is that of the sum.
 void SumKernel::draw_feature(Rng& rng, Feature& feature) const {
   const Index n = static_cast<Index>(parts_.size());
   feature.amplitude *= std::sqrt(static_cast<double>(n));
@@ -185,7 +185,7 @@ void ProductKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd&
   }
 }
 
-// A factor's own gradient, with the other factors' Gram matrices in the weights.
+// The gradient of one factor, with weights multiplied by the Gram matrices of the others.
 VectorXd ProductKernel::parameter_gradient(const Points& X, const MatrixXd& W) const {
   std::vector<MatrixXd> grams;
   for (const auto& part : parts_) grams.push_back(part->gram(X));
@@ -316,7 +316,7 @@ void Categorical::set_log_parameters(const VectorXd& theta) {
   variance_ = exp_parameter(theta[theta.size() - 1]);
 }
 
-// d k / d log correlation_c = k [x_c != y_c]; both triangles at once.
+// d k / d log correlation_c = k [x_c != y_c]; weights of both triangles are added together.
 VectorXd Categorical::parameter_gradient(const Points& X, const MatrixXd& W) const {
   VectorXd gradient = VectorXd::Zero(parameter_count());
   double& by_variance = gradient[gradient.size() - 1];
@@ -335,7 +335,7 @@ VectorXd Categorical::parameter_gradient(const Points& X, const MatrixXd& W) con
   return gradient;
 }
 
-// With probability `correlation` the constant 1, else an independent sign for each value:
+// With probability `correlation` the constant 1, otherwise an independent sign for each value:
 // E phi(x) phi(y) = correlation + (1 - correlation) [x = y].
 void Categorical::draw_feature(Rng& rng, Feature& feature) const {
   feature.amplitude *= std::sqrt(variance_);
@@ -399,7 +399,7 @@ void LevelKernel::set_log_parameters(const VectorXd& theta) {
   tabulate();
 }
 
-// W added up by pairs of levels.
+// Sums W by pairs of levels first.
 VectorXd LevelKernel::parameter_gradient(const Points& X, const MatrixXd& W) const {
   const Index lengths = parameter_count() - 2;
   MatrixXd pairs = MatrixXd::Zero(table_.rows(), table_.rows());
@@ -418,7 +418,7 @@ VectorXd LevelKernel::parameter_gradient(const Points& X, const MatrixXd& W) con
   return out;
 }
 
-// A function of the levels with the table as its covariance.
+// A random function of the levels, whose covariance is the table.
 void LevelKernel::draw_feature(Rng& rng, Feature& feature) const {
   feature.amplitude *= std::sqrt(variance_);
   const Index n = table_.rows();
@@ -498,7 +498,7 @@ std::unique_ptr<Kernel> MatrixKernel::clone() const { return std::make_unique<Ma
 // ---- a user's function --------------------------------------------------------------------------
 
 namespace {
-// Rows of a Gram matrix of which only the diagonal is wanted.
+// Rows of a block of the Gram matrix, of which only the diagonal is used.
 constexpr Index kDiagonalRows = 32;
 }  // namespace
 
@@ -522,7 +522,7 @@ void FunctionKernel::diagonal(const Points& X, Eigen::Ref<VectorXd> out) const {
   }
 }
 
-// All shifted points in one call; the step is best for second-order differences.
+// All shifted points in one call; the step is optimal for second-order differences.
 void FunctionKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const {
   out.setZero(Y.rows(), x.size());
   const Index d = static_cast<Index>(dims_.size());
@@ -534,7 +534,7 @@ void FunctionKernel::input_gradient(const VectorXd& x, const Points& Y, MatrixXd
     const double wanted = 6e-6 * std::max(1.0, std::abs(here(0, c)));
     shifted(2 * c, c) += wanted;
     shifted(2 * c + 1, c) -= wanted;
-    step[c] = shifted(2 * c, c) - shifted(2 * c + 1, c);  // what rounding has left of it
+    step[c] = shifted(2 * c, c) - shifted(2 * c + 1, c);  // the step after rounding
   }
   const MatrixXd K = f_(shifted, inputs_of(Y));
   for (Index c = 0; c < d; ++c) {
@@ -618,8 +618,8 @@ void check_positive(double value, const char* what) {
 namespace {
 
 constexpr double kLog2 = 0.69314718055994530942;
-constexpr double kDebyeFrom = 200.0;    // relative error of the expansion below 1e-11 from here
-constexpr double kTiny = 1e-150;        // nearer than this is the same point
+constexpr double kDebyeFrom = 200.0;    // the expansion's relative error is below 1e-11 from here
+constexpr double kTiny = 1e-150;        // smaller distances are treated as zero
 constexpr double kBesselZero = 3000.0;  // r^nu K_nu(r) underflows from here for nu < 200
 
 // sum_k (-1)^k u_k(t) / nu^k, k <= 4 (Abramowitz & Stegun 9.3.9).
@@ -634,9 +634,8 @@ double debye_sum(double nu, double t) {
   return 1.0 + v * (u1 + v * (u2 + v * (u3 + v * u4)));
 }
 
-// Large order: the uniform expansion of K_nu(nu z) (A&S 9.3.8) over Stirling's
-// series for Gamma(nu), which is the same sum at t = 1. Tends to exp(-s/2),
-// r^2 = 2 nu s, without a difference of large terms.
+// Large order: the uniform expansion of K_nu(nu z) (A&S 9.3.8) over Stirling's series for Gamma(nu), which is the same
+// sum at t = 1. It tends to exp(-s/2), r^2 = 2 nu s, and avoids differences of large terms.
 double large_order(double nu, double r) {
   const double z = r / nu;
   const double root = std::hypot(1.0, z);
@@ -645,8 +644,8 @@ double large_order(double nu, double r) {
   return std::exp(exponent) * debye_sum(nu, 1.0 / root) / debye_sum(nu, 1.0);
 }
 
-// Small r: sum_k (r^2/4)^k / (k! (1-nu)(2-nu)...(k-nu)), the part of I_{-nu}; the
-// part of I_nu, of size r^(2 nu), is below rounding where this is called.
+// Small r: sum_k (r^2/4)^k / (k! (1-nu)(2-nu)...(k-nu)), the contribution of I_{-nu}. The contribution of I_nu, of size
+// r^(2 nu), is below rounding at the r of this function's caller.
 double small_distance(double nu, double r) {
   const double q = r * r / 4.0;
   double sum = 1.0;
@@ -670,8 +669,8 @@ double bessel_correlation(double nu, double r, BesselK bessel_k) {
   return std::exp(log_scale + std::log(bessel_k(nu, r)) - r);
 }
 
-// With c_nu = 2^(1-nu) / Gamma(nu): rho'/r = -c_nu r^(nu-1) K_{nu-1}(r), which is
-// -rho_{nu-1}(r) / (2 (nu-1)) for nu > 1; for the others K_{nu-1} = K_{1-nu}.
+// With c_nu = 2^(1-nu) / Gamma(nu): rho'/r = -c_nu r^(nu-1) K_{nu-1}(r). For nu > 1 this is
+// -rho_{nu-1}(r) / (2 (nu-1)). For other nu, K_{nu-1} = K_{1-nu}.
 double bessel_slope(double nu, double r, BesselK bessel_k) {
   if (nu > 1.0) return -bessel_correlation(nu - 1.0, r, bessel_k) / (2.0 * (nu - 1.0));
   if (r < kTiny || r > kBesselZero) return 0.0;
@@ -682,7 +681,7 @@ double bessel_slope(double nu, double r, BesselK bessel_k) {
 // ---- stationary kernels -------------------------------------------------------------------------
 
 namespace {
-// Beyond this every correlation is 0, and its square is still a number.
+// Every correlation is 0 beyond this distance, whose square is still finite.
 constexpr double kFarthest = 1e300;
 }  // namespace
 
@@ -691,7 +690,7 @@ StationaryKernel::StationaryKernel(Scaling scaling, double variance)
   check_positive(variance, "variance");
 }
 
-// Differences first, squares after: ||x||^2 + ||y||^2 - 2x'y would cancel.
+// Squares of differences: ||x||^2 + ||y||^2 - 2x'y would cancel.
 void StationaryKernel::squared_distance(const VectorXd& x, const Points& Y, Index start,
                                         ArrayRef s) const {
   s.setZero();
@@ -878,7 +877,7 @@ void Matern::slope(ArrayRef s) const {
   }
 }
 
-// The two orders that are fitted most share their exponential.
+// The two orders that are fitted most need only one exponential.
 void Matern::correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const {
   if (nu_ != 1.5 && nu_ != 2.5) return StationaryKernel::correlation_and_slope(rho, slope_out);
   rho = std::sqrt(2.0 * nu_) * rho.sqrt();
@@ -1014,7 +1013,7 @@ std::unique_ptr<Kernel> Periodic::clone() const { return std::make_unique<Period
 
 namespace {
 constexpr double kTwoPi = 6.28318530717958647693;
-constexpr Index kRows = 64;  // points evaluated together: bounds the work space
+constexpr Index kRows = 64;  // points evaluated together, which limits the work space
 
 std::uint64_t bits_of(double value) {
   std::uint64_t bits;
@@ -1202,7 +1201,7 @@ double draw_gamma(Rng& rng, double shape) {
   }
 }
 
-// The ratios I_j / I_{j-1} = 1 / (2j/a + I_{j+1} / I_j), downwards; then inversion.
+// Ratios by I_j / I_{j-1} = 1 / (2j/a + I_{j+1} / I_j), from the highest j down; then inversion of the distribution.
 double draw_harmonic(Rng& rng, double a) {
   const Index highest = 20 + static_cast<Index>(10.0 * std::sqrt(a));  // ten standard deviations
   VectorXd weight(highest + 1);
@@ -1224,8 +1223,7 @@ double draw_harmonic(Rng& rng, double a) {
 
 namespace {
 
-// A kernel that lets interrupts in between its rows: the core asks kernels for rows wherever it works
-// for long.
+// A kernel that checks for interrupts between its rows. All long computations of the core evaluate kernel rows.
 class Interruptible : public Kernel {
  public:
   using Pause = void (*)();
@@ -1263,7 +1261,7 @@ class Interruptible : public Kernel {
  private:
   using Clock = std::chrono::steady_clock;
 
-  // Looks at the clock after some thousand values, for interrupts after a twentieth of a second.
+  // Reads the clock every few thousand values, and checks for interrupts every 50 ms.
   void pause(Index values) const {
     values_ += values;
     if (values_ < 4096) return;

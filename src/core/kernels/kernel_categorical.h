@@ -1,4 +1,4 @@
-// variance * prod_c correlation_c^[x_c != y_c]: inputs whose values have no order.
+// Kernel of inputs without an order: variance * prod_c correlation_c^[x_c != y_c]. Uses kernels/kernel.h.
 #ifndef GPB_KERNEL_CATEGORICAL_H
 #define GPB_KERNEL_CATEGORICAL_H
 
@@ -9,7 +9,7 @@ namespace gpb {
 // Parameters, as logarithms: correlation(s), variance.
 class Categorical final : public Kernel {
  public:
-  // correlation: one per dim; `shared`: all of them are one parameter.
+  // correlation: one for each of `dims`; `shared`: all of them are one parameter.
   Categorical(std::vector<Index> dims, VectorXd correlation, bool shared, double variance);
   void cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const override;
   void diagonal(const Points& X, Eigen::Ref<VectorXd> out) const override;

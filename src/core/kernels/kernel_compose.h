@@ -1,4 +1,4 @@
-// Sums and products of kernels. Their parameters are those of the parts, in order.
+// Sums and products of kernels. Their parameters are those of the parts, in order. Uses kernels/kernel.h.
 #ifndef GPB_KERNEL_COMPOSE_H
 #define GPB_KERNEL_COMPOSE_H
 

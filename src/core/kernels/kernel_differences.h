@@ -1,5 +1,5 @@
-// The covariance between differences of f, and of these with f itself: a row of twice as many inputs as
-// f has is f at the first half less f at the second.
+// The covariance of differences of f, and of these with f itself. Uses kernels/kernel.h.
+// A row with twice the number of inputs of f is a difference: f at the first half minus f at the second half.
 #ifndef GPB_KERNEL_DIFFERENCES_H
 #define GPB_KERNEL_DIFFERENCES_H
 
@@ -10,7 +10,7 @@ namespace gpb {
 class DifferenceKernel final : public Kernel {
  public:
   explicit DifferenceKernel(KernelPtr base) : base_(std::move(base)) {}
-  // Of f; before, there are no differences.
+  // Sets the number of inputs of f. Until then no row is a difference.
   void set_inputs(Index inputs) { inputs_ = inputs; }
 
   void cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const override {
@@ -28,7 +28,7 @@ class DifferenceKernel final : public Kernel {
       out[i] = one[0];
     }
   }
-  // Of f itself alone.
+  // For values of f only, not for differences.
   void input_gradient(const VectorXd& x, const Points& Y, MatrixXd& out) const override {
     if (!is_difference(Y.cols())) return base_->input_gradient(x, Y, out);
     MatrixXd less;

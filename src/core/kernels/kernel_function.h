@@ -1,4 +1,4 @@
-// A covariance given from outside, as a function of two sets of points.
+// A user's covariance function of two sets of points. Uses kernels/kernel.h.
 #ifndef GPB_KERNEL_FUNCTION_H
 #define GPB_KERNEL_FUNCTION_H
 
@@ -6,8 +6,8 @@
 
 namespace gpb {
 
-// variance * f(x, y) on the columns `dims`; its parameter is the variance. Gradients in the inputs
-// are central differences. There are no draws of paths: nothing is known of its spectrum.
+// variance * f(x, y) on the columns `dims`; its parameter is the variance. Gradients in the inputs are central
+// differences. Paths cannot be drawn, because the spectrum of f is unknown.
 class FunctionKernel final : public Kernel {
  public:
   using Gram = std::function<MatrixXd(const MatrixXd&, const MatrixXd&)>;

@@ -1,5 +1,6 @@
-// Levels that are described by numbers: v ((1 - own) k(phi_x, phi_y) + own [x = y]), k a Matern correlation (nu = 5/2)
-// of the levels' features. All there is to know are the levels' covariances, a table.
+// Kernel of levels that have numeric features. Uses kernels/kernel.h.
+// It is v ((1 - own) k(phi_x, phi_y) + own [x = y]), with k a Matern correlation (nu = 5/2) of the levels' features
+// phi. The kernel depends only on a table of the covariances of the levels.
 #ifndef GPB_KERNEL_LEVELS_H
 #define GPB_KERNEL_LEVELS_H
 
@@ -7,10 +8,10 @@
 
 namespace gpb {
 
-// Parameters, as logarithms: those of the features' lengthscale(s), own, variance.
+// Parameters, as logarithms: the lengthscale(s) of the features, own, variance.
 class LevelKernel final : public Kernel {
  public:
-  // input: where the level's number stands, from 1; of_features: a correlation whose last parameter is its variance.
+  // input: the column of the level's number (from 1); of_features: a correlation whose last parameter is its variance.
   LevelKernel(Index input, MatrixXd features, std::unique_ptr<Kernel> of_features, double own, double variance);
   void cross(const VectorXd& x, const Points& Y, Eigen::Ref<VectorXd> out) const override;
   void diagonal(const Points& X, Eigen::Ref<VectorXd> out) const override;

@@ -1,4 +1,4 @@
-// variance * sum_c x_c y_c, without a constant.
+// Linear kernel: variance * sum_c x_c y_c, without a constant. Uses kernels/kernel.h.
 #ifndef GPB_KERNEL_LINEAR_H
 #define GPB_KERNEL_LINEAR_H
 

@@ -1,4 +1,4 @@
-// A covariance given as a matrix over the arms of a finite domain.
+// A covariance matrix over the arms of a finite domain. Uses kernels/kernel.h.
 #ifndef GPB_KERNEL_MATRIX_H
 #define GPB_KERNEL_MATRIX_H
 
@@ -6,7 +6,7 @@
 
 namespace gpb {
 
-// k(x, y) = K(arm of x, arm of y); a point's arm number stands in `arm_column`.
+// k(x, y) = K(arm of x, arm of y); column `arm_column` of a point is its arm's number.
 // Has no parameters and no gradient. Clones share K, which never changes.
 class MatrixKernel final : public Kernel {
  public:
@@ -25,7 +25,7 @@ class MatrixKernel final : public Kernel {
   Index arm(double number) const;
 
   std::shared_ptr<const MatrixXd> K_;
-  mutable std::shared_ptr<const MatrixXd> root_;  // made when a draw is first asked for
+  mutable std::shared_ptr<const MatrixXd> root_;  // computed at the first draw
   Index arm_column_;
 };
 

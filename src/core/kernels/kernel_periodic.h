@@ -1,4 +1,4 @@
-// variance * exp(-2 sum_c sin^2(pi (x_c - y_c) / p_c) / l_c^2).
+// Periodic kernel: variance * exp(-2 sum_c sin^2(pi (x_c - y_c) / p_c) / l_c^2). Uses kernels/.
 #ifndef GPB_KERNEL_PERIODIC_H
 #define GPB_KERNEL_PERIODIC_H
 
@@ -29,7 +29,7 @@ class Periodic final : public Kernel {
                     VectorXd& gradient) const;
 
   Scaling scaling_;
-  VectorXd period_;  // one per dim
+  VectorXd period_;  // one for each of the dims
   bool one_period_;
   double variance_;
 };

@@ -1,4 +1,4 @@
-// What kernels on selected columns with lengthscales have in common.
+// Common parts of kernels with lengthscales on selected columns. Uses base/ only.
 #ifndef GPB_KERNEL_SCALING_H
 #define GPB_KERNEL_SCALING_H
 
@@ -8,16 +8,15 @@
 
 namespace gpb {
 
-// Kernels work through the points in blocks that stay in the processor's first
-// cache and need no memory from the heap.
+// Kernels process points in blocks that fit into the processor's first cache and need no heap memory.
 inline constexpr Index kBlock = 512;
 using Block = Eigen::Array<double, Eigen::Dynamic, 1, 0, kBlock, 1>;
 using ArrayRef = Eigen::Ref<Eigen::ArrayXd>;
 
-// The columns of a point that a kernel looks at, each with its lengthscale.
+// The columns of a point that a kernel uses, each with its lengthscale.
 struct Scaling {
   std::vector<Index> dims;
-  VectorXd lengthscale;  // one per dim
+  VectorXd lengthscale;  // one for each of dims
   bool isotropic;        // all lengthscales are one parameter
 
   Scaling(std::vector<Index> columns, VectorXd lengthscales, bool one_parameter);
@@ -27,16 +26,16 @@ struct Scaling {
   void set_log_parameters(const VectorXd& theta);
 };
 
-// A vector of values that is one parameter or one per entry: to and from logarithms.
+// Conversion between a vector of values and its logarithms, if the values are one parameter or one each.
 VectorXd log_shared(const VectorXd& values, bool shared);
 VectorXd exp_shared(const VectorXd& theta, Index size);
 
-// exp(theta), refused when it is not a positive finite number.
+// exp(theta); an error if it is not a positive finite number.
 double exp_parameter(double theta);
 
-// sum_ij W_ij d k(x_i, x_j) / d log theta for a symmetric W, of a kernel that is its variance (the
-// last parameter) times a correlation: add(x, start, weights, sums) adds those of a block of X's
-// rows. On the diagonal only the variance has a derivative.
+// sum_ij W_ij d k(x_i, x_j) / d log theta for a symmetric W. The kernel is its variance (the last parameter) times a
+// correlation. add(x, start, weights, sums) adds the terms of x with a block of X's rows. On the diagonal only the
+// variance has a derivative.
 template <class Add>
 VectorXd sum_over_pairs(const Points& X, const MatrixXd& W, Index parameters, double variance,
                         const Add& add) {

@@ -1,4 +1,4 @@
-// Kernels of the scaled distance: variance * rho(s), s = sum_c ((x_c - y_c) / l_c)^2.
+// Kernels of the scaled distance: variance * rho(s), s = sum_c ((x_c - y_c) / l_c)^2. Uses kernels/.
 #ifndef GPB_KERNEL_STATIONARY_H
 #define GPB_KERNEL_STATIONARY_H
 
@@ -23,13 +23,13 @@ class StationaryKernel : public Kernel {
   const Scaling& scaling() const { return scaling_; }
 
  protected:
-  // Each replaces the squared scaled distances s by a function of them.
+  // Each function overwrites the squared scaled distances s with a function of them.
   virtual void correlation(ArrayRef s) const = 0;           // rho(s)
-  virtual void slope(ArrayRef s) const = 0;                 // rho'(s); 0 where it does not exist
-  // Both at once from s: `rho` holds s and then rho(s), `slope_out` becomes rho'(s).
+  virtual void slope(ArrayRef s) const = 0;                 // rho'(s); 0 if it does not exist
+  // Both at once: `rho` holds s at first and rho(s) at the end; `slope_out` becomes rho'(s).
   virtual void correlation_and_slope(ArrayRef rho, ArrayRef slope_out) const;
   virtual void shape_slope(ArrayRef s) const { s.setZero(); }  // d rho / d log(shape)
-  // The spectral density is that of draw_scale() * normal / lengthscale.
+  // Frequencies of the spectral density are draw_scale() * normal / lengthscale.
   virtual double draw_scale(Rng&) const { return 1.0; }
 
   Scaling scaling_;
@@ -67,7 +67,7 @@ class RationalQuadratic final : public StationaryKernel {
   double draw_scale(Rng& rng) const override;
 };
 
-// rho = 2^(1-nu) / Gamma(nu) r^nu K_nu(r), r = sqrt(2 nu s); nu stays fixed.
+// rho = 2^(1-nu) / Gamma(nu) r^nu K_nu(r), r = sqrt(2 nu s); nu is fixed.
 class Matern final : public StationaryKernel {
  public:
   Matern(Scaling scaling, double variance, double nu, BesselK bessel_k);

@@ -1,4 +1,4 @@
-// From settings (those that R's resolve_kernel() makes) to a kernel.
+// Makes kernels from settings (those of resolve_kernel() in R). Uses base/ and kernels/kernel.h.
 #ifndef GPB_MAKE_KERNEL_H
 #define GPB_MAKE_KERNEL_H
 

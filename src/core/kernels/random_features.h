@@ -1,8 +1,7 @@
-// Random functions with a kernel's covariance, for Thompson sampling on a box.
-//
-// A feature of a kernel k is a random function phi with E phi(x) phi(y) = k(x, y).
-// Features of factors multiply, which for cosines means that frequencies add;
-// a path is a sum of independent features over the root of their number.
+// Random functions with a kernel's covariance, for Thompson sampling on a box. Uses base/ only.
+// A feature of a kernel k is a random function phi with E phi(x) phi(y) = k(x, y). The feature of a product of kernels
+// is the product of their features. For cosines this adds the frequencies. A path is a sum of independent features,
+// divided by the root of their number.
 #ifndef GPB_RANDOM_FEATURES_H
 #define GPB_RANDOM_FEATURES_H
 
@@ -10,8 +9,8 @@
 
 namespace gpb {
 
-// +1 or -1 for each value that an input takes, independent and with equal chances; or what a table of its levels
-// (numbers from 1) says.
+// A random function of one input: independent +1 or -1 with equal probability for each of its values. If `of_level` is
+// given, it is that table by level (numbers from 1).
 struct RandomSign {
   Index input;
   double seed;
@@ -19,23 +18,23 @@ struct RandomSign {
   double of(double value) const;
 };
 
-// amplitude * prod_j (directions_j'x) * by_arm[x's arm] * prod (signs of x's inputs) * (a cosine of
-// this frequency, whose random amplitude and phase are drawn last, once for all factors).
+// amplitude * prod_j (directions_j'x) * by_arm[x's arm] * prod (signs of x's inputs) * (a cosine of this frequency).
+// The cosine's random amplitude and phase are drawn last, once for all factors.
 struct Feature {
   explicit Feature(Index inputs) : frequency(VectorXd::Zero(inputs)) {}
   double amplitude = 1.0;
   VectorXd frequency;
   std::vector<VectorXd> directions;
   VectorXd by_arm;        // empty: 1 for every arm
-  Index arm_column = -1;  // of a point, where its arm's number stands
+  Index arm_column = -1;  // the column of a point that holds its arm's number
   std::vector<RandomSign> signs;
 };
 
-// One function drawn (approximately) from GP(0, k). Plain data: copy it freely.
+// An approximate draw of one function from GP(0, k). Plain data, which can be copied.
 class PriorPath {
  public:
-  // The mean of the features over the root of their number: given frequencies
-  // and directions a Gaussian process with as many cosines and sines.
+  // The sum of the features over the root of their number. Given frequencies and directions it is a Gaussian process,
+  // with one cosine and one sine for each feature.
   static PriorPath waves(std::vector<Feature> features, Rng& rng);
   // x -> slope'x.
   static PriorPath line(VectorXd slope);
@@ -53,9 +52,9 @@ class PriorPath {
     std::vector<MatrixXd> directions;  // the same shape each
     VectorXd phase;
     VectorXd weight;
-    MatrixXd by_arm;  // arms x features; empty where no feature has a table
+    MatrixXd by_arm;  // arms x features; empty if no feature has a table
     Index arm_column;
-    std::vector<std::vector<RandomSign>> signs;  // empty where no feature has any
+    std::vector<std::vector<RandomSign>> signs;  // empty if no feature has any
     Index arm_of(double number) const;
     double sign(std::size_t feature, const Eigen::Ref<const VectorXd>& x) const;
   };
@@ -65,7 +64,7 @@ class PriorPath {
   static double add_gradient(const Group& group, const VectorXd& x, VectorXd& gradient);
 
   std::vector<Group> groups_;
-  VectorXd slope_;  // empty where there is no line
+  VectorXd slope_;  // empty if there is none
 };
 
 // Gamma with this shape and scale 1.

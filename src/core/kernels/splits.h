@@ -1,4 +1,4 @@
-// Kernels that are products over their inputs.
+// Detects kernels that are products over their inputs. Uses kernels/kernel.h.
 #ifndef GPB_SPLITS_H
 #define GPB_SPLITS_H
 
@@ -6,7 +6,7 @@
 
 namespace gpb {
 
-// Is k(x, y) a product of a function of the inputs [first, first + count) of x and y, and one of the others?
+// Is k(x, y) the product of a function of the inputs [first, first + count) of x and y, and of one of the other inputs?
 bool splits(const Kernel& kernel, Index first, Index count);
 
 }  // namespace gpb

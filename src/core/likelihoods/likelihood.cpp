@@ -1,5 +1,4 @@
-// What the types of reward say of f, rankings, and Laplace's approximation. Uses base/, linalg/ and the normal
-// distribution of scores/normal.h.
+// All likelihoods of rewards, rankings, and Laplace's approximation. Uses base/, linalg/ and scores/normal.h.
 #include "likelihoods/likelihood.h"
 #include "likelihoods/ranking.h"
 #include "likelihoods/laplace.h"
@@ -13,11 +12,11 @@
 
 namespace gpb {
 
-// ---- any ----------------------------------------------------------------------------------------
+// ---- all likelihoods ----------------------------------------------------------------------------
 
 namespace {
 
-// 2 D(u) / (u - f)^2 where -l'' is one function of f whatever came of it.
+// 2 D(u) / (u - f)^2, if -l'' is the same function of f for every reward.
 double divergence_ratio(const Slope& at_f, double f, const Slope& at_u, double u) {
   const double step = u - f;
   if (std::abs(step) < 1e-6) return -at_f.second;
@@ -83,7 +82,7 @@ class Logit : public Binary {
   }
 };
 
-// Rankings: of two they are this.
+// Rankings: for two points they are logistic comparisons.
 class Ranked final : public Logit {
  public:
   bool ranks() const override { return true; }
@@ -102,7 +101,7 @@ class Probit final : public Binary {
     return normal_hazard(f) * normal_hazard(-f);
   }
   double weight_growth(double f) const override { return 2.0 + std::abs(f); }
-  // -l'' of a success and of a failure are two functions: each on its own.
+  // -l'' differs between a success and a failure: the minimum is computed for each.
   double least_curvature(double f, double lower, double upper, const Data& data) const override {
     return least_ratio(*this, f, lower, upper, {data[0], 0.0}) +
            least_ratio(*this, f, lower, upper, {0.0, data[1]});
@@ -118,7 +117,7 @@ class Probit final : public Binary {
 
 // ---- counts -------------------------------------------------------------------------------------
 
-// Data: k, exposure, and what does not depend on f.
+// Data: k, exposure, and a constant that does not depend on f.
 class Poisson final : public Likelihood {
  public:
   void pool(double value, double size, double weight, Data& data) const override {
@@ -140,7 +139,7 @@ class Poisson final : public Likelihood {
 
 // ---- levels -------------------------------------------------------------------------------------
 
-// P(y <= j) = s(c_j - f), levels from 1. Data: how many of each.
+// P(y <= j) = s(c_j - f), levels from 1, s the logistic function. Data: the number of rewards of each level.
 class Ordinal : public Likelihood {
  public:
   explicit Ordinal(VectorXd cuts) : cuts_(std::move(cuts)) {
@@ -148,7 +147,7 @@ class Ordinal : public Likelihood {
       if (!(cuts_[j] > cuts_[j - 1])) throw std::invalid_argument("cuts must rise");
     }
   }
-  // The first cut, and the logarithms of what the others are above the one before.
+  // The first cut, and the logarithms of the differences between successive cuts.
   VectorXd parameters() const override {
     VectorXd out = cuts_;
     for (Index j = 1; j < out.size(); ++j) out[j] = std::log(cuts_[j] - cuts_[j - 1]);
@@ -200,7 +199,7 @@ class Ordinal : public Likelihood {
     }
     return out;
   }
-  // The same as parameter_slopes(), by cuts.
+  // Derivatives as in parameter_slopes(), by the cuts.
   MatrixXd cut_slopes(double f, const Data& data) const {
     MatrixXd out = MatrixXd::Zero(3, cuts_.size());
     for (Index j = 0; j < cuts_.size(); ++j) {
@@ -215,7 +214,7 @@ class Ordinal : public Likelihood {
     }
     return out;
   }
-  // log(s(a) - s(b)) = log s(a) + log s(-b) + log(1 - e^(b-a)), a and b the cuts less f.
+  // log(s(a) - s(b)) = log s(a) + log s(-b) + log(1 - e^(b-a)), for cuts a and b minus f.
   Slope of_level(double f, Index j) const {
     const double a = j < cuts_.size() ? cuts_[j] - f : kInf, b = j > 0 ? cuts_[j - 1] - f : -kInf;
     Slope out;
@@ -234,7 +233,7 @@ class Ordinal : public Likelihood {
   VectorXd cuts_;
 };
 
-// Comparisons that may end in a tie: lost, tied, won (0, 1/2, 1) are levels of a difference of f.
+// Comparisons with ties: lost, tied, won (0, 1/2, 1) are levels of a difference of f.
 class Tied final : public Ordinal {
  public:
   explicit Tied(double tau) : Ordinal((VectorXd(2) << -tau, tau).finished()), tau_(tau) {}
@@ -254,7 +253,7 @@ class Tied final : public Ordinal {
 
 // ---- outliers -----------------------------------------------------------------------------------
 
-// Student's t with `df` degrees of freedom and scale sqrt(lambda). Data: value and weight of each.
+// Student's t with `df` degrees of freedom and scale sqrt(lambda). Data: value and weight of each reward.
 class Student final : public Likelihood {
  public:
   Student(double df, double noise_var) : df_(df), noise_var_(noise_var) {}
@@ -276,7 +275,7 @@ class Student final : public Likelihood {
   }
   double expected_weight(double) const override { return (df_ + 1.0) / (df_ + 3.0) / noise_var_; }
   bool concave() const override { return false; }
-  // EM's sites; Huber's, of a likelihood that is log-concave, to begin with.
+  // The sites of the EM algorithm; at first those of Huber's likelihood, which is log-concave.
   void majorise(double f, const Data& data, bool begins, double& weight,
                 double& weighted) const override {
     constexpr double kHuber = 1.345;
@@ -294,9 +293,9 @@ class Student final : public Likelihood {
   double df_, noise_var_;
 };
 
-// ---- what is to be made small -------------------------------------------------------------------
+// ---- minimised rewards --------------------------------------------------------------------------
 
-// Of rewards that depend on -f.
+// The likelihood of rewards that depend on -f.
 class Reflected final : public Likelihood {
  public:
   explicit Reflected(LikelihoodPtr base) : base_(std::move(base)) {}
@@ -361,7 +360,7 @@ double RankingTerms::each_stage(const VectorXd& f, Use use) const {
   VectorXd p;
   for (const RankingSites& ranking : rankings_) {
     for (Index s = 0; s < std::min(ranking.stages, ranking.size - 1); ++s) {
-      // f less that of the one that is chosen.
+      // f minus f of the chosen point.
       p.setZero(ranking.size - s);
       for (Index k = s + 1; k < ranking.size; ++k) {
         const PairSite& pair = ranking.pair(s, k);
@@ -400,8 +399,8 @@ double RankingTerms::sites(const VectorXd& f, VectorXd& weight, VectorXd& weight
   return sum;
 }
 
-// dp_i/df_k = p_i ([i = k] - p_k). The slopes of a stage sum to nought, so that they are slopes by
-// differences from the one that is chosen.
+// dp_i/df_k = p_i ([i = k] - p_k). The slopes of a stage sum to zero, so that they can be assigned to the differences
+// from the chosen point.
 VectorXd RankingTerms::weight_slope(const VectorXd& f, const VectorXd& v) const {
   VectorXd out = VectorXd::Zero(f.size()), slope;
   each_stage(f, [&](const RankingSites& ranking, Index s, const VectorXd& p) {
@@ -429,11 +428,11 @@ VectorXd RankingTerms::weight_slope(const VectorXd& f, const VectorXd& v) const 
 // ---- Laplace's approximation --------------------------------------------------------------------
 
 namespace {
-constexpr double kSettled = 1e-10;       // in prior standard deviations
+constexpr double kSettled = 1e-10;       // of the fit, in prior standard deviations
 constexpr int kNewtonSteps = 100;
 constexpr double kLeastNewtonStep = 1e-30;
 constexpr int kMajorisingSteps = 20000;
-constexpr double kBallEdge = 1e-9;       // of the radius, within which a norm is at the edge
+constexpr double kBallEdge = 1e-9;       // relative distance from the radius at which a norm counts as at the edge
 constexpr int kBallSteps = 60;
 constexpr int kVariationalSteps = 500;
 constexpr double kLeastStep = 1e-6;
@@ -461,7 +460,7 @@ double SiteSystem::scale() const {
   return size() > 0 ? std::sqrt(std::max(0.0, prior_.variance().maxCoeff())) : 0.0;
 }
 
-// I + Phi'W Phi, or I + W^1/2 G W^1/2.
+// The factor of I + Phi'W Phi, or of I + W^1/2 G W^1/2.
 void SiteSystem::factorise(const VectorXd& weight) {
   root_weight_ = roots(weight);
   MatrixXd A;
@@ -517,7 +516,7 @@ MatrixXd SiteSystem::precision() const {
   return crossprod(half, half);
 }
 
-// ---- what rewards say ---------------------------------------------------------------------------
+// ---- likelihood terms ---------------------------------------------------------------------------
 
 namespace {
 
@@ -525,7 +524,7 @@ namespace {
 struct NormalRule {
   static constexpr int kNodes = 32;
   std::array<double, kNodes> node, weight;
-  // Newton's iteration on the orthonormal Hermite polynomial, between the nodes found before.
+  // Newton's iteration on the orthonormal Hermite polynomial, with starting values from the nodes found before.
   NormalRule() {
     const double scale = std::sqrt(2.0);
     double z = 0.0;
@@ -642,14 +641,14 @@ void newton(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   double before = kInf;
   for (fit.steps = 1; fit.steps <= kNewtonSteps; ++fit.steps) {
     terms.sites(fit.f, fit.weight, fit.weighted);
-    // The step from the gradient: new values less old ones would be rounding where weights are large.
+    // The step is computed from the gradient: differences of values would be rounding errors if weights are large.
     const VectorXd gradient = fit.weighted - times(fit.weight, fit.f) - fit.alpha;
     VectorXd by, alpha_by;
     system.solve(fit.weight, gradient + times(fit.weight, prior), by, alpha_by);
     by -= prior;
     VectorXd f = fit.f + by, alpha = fit.alpha + alpha_by;
     double step = 1.0, then = objective(f, alpha);
-    // (What is no number has fallen, too.)
+    // (NaN counts as a decrease.)
     const double unchanged = 1e-12 * std::abs(now);
     while (!(then >= now - unchanged) && step > kLeastNewtonStep) {
       step /= 2.0;
@@ -658,7 +657,7 @@ void newton(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
       then = objective(f, alpha);
     }
     const double moved = largest_size(f - fit.f);
-    // (Rewards of a millionfold weight: what still moves, without any gain, is rounding.)
+    // (With very large weights, steps without any gain are rounding errors.)
     const bool rounding = moved > 0.5 * before && std::abs(then - now) <= unchanged;
     fit.f = f;
     fit.alpha = alpha;
@@ -669,7 +668,7 @@ void newton(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   throw std::runtime_error("Laplace's approximation has not converged within 100 steps");
 }
 
-// Steps of the majorants, each a Gaussian posterior: the objective never falls.
+// Steps of the majorants, each a Gaussian posterior; the objective never decreases.
 void majorise(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   const double enough = kSettled * system.scale();
   VectorXd f;
@@ -698,7 +697,7 @@ double evidence_bound(const SiteSystem& system, const SiteFit& fit, const SiteTe
 
 namespace {
 
-// What a fit is said to be by its f, weights and weighted values.
+// Computes the other numbers of a fit from its f, weights and weighted values.
 void finish(SiteSystem& system, const SiteTerms& terms, SiteFit& fit) {
   system.solve(fit.weight, fit.weighted, fit.f, fit.alpha);
   fit.weight_growth = terms.weight_growth(fit.f);
@@ -732,7 +731,7 @@ SiteFit fit_sites(SiteSystem& system, const SiteTerms& terms) {
   return fit;
 }
 
-// With sites (W, b) the bound's natural gradient is the sites that the expectations make, less these.
+// For sites (W, b) the bound's natural gradient is the sites of the expectations minus (W, b).
 SiteFit fit_variational(SiteSystem& system, const SiteTerms& terms) {
   SiteFit fit = fit_sites(system, terms);
   if (fit.f.size() == 0) return fit;
@@ -766,7 +765,8 @@ SiteFit fit_variational(SiteSystem& system, const SiteTerms& terms) {
   return fit;
 }
 
-// The norm falls as 1 + mu rises. By false positions of the logarithms, an end that stays counting half the next time.
+// The norm decreases in 1 + mu. Solved by regula falsi on logarithms with the Illinois rule: the function value of an
+// end that is kept twice is halved.
 SiteFit fit_within(const SitePrior& prior, SiteSystem& system, const SiteTerms& terms, double radius) {
   SiteFit found = fit_sites(system, terms);
   const auto excess = [&](const SiteFit& one) {

@@ -1,8 +1,10 @@
-// Rankings (Plackett and Luce): the first of a ranking is chosen from all of them with chances
-// p_i = exp(f_i) / sum exp(f), the next one from those that are left, and so on. A stage's Hessian is
-// -sum_{i<j} p_i p_j (e_i - e_j)(e_i - e_j)': sites of the differences of all pairs,
-// W_ij = p_i p_j and b_ij = W_ij (f_i - f_j) + [i chosen] p_j - [j chosen] p_i. (Rankings taken for as many
-// comparisons that are independent would tell too much.)
+// The likelihood of rankings (Plackett and Luce). Uses likelihoods/laplace.h.
+// The first of a ranking is chosen from all of its points with probabilities p_i = exp(f_i) / sum exp(f), the next one
+// from the remaining points, and so on. The Hessian of such a stage is
+//   -sum_{i<j} p_i p_j (e_i - e_j)(e_i - e_j)'.
+// It is therefore equivalent to sites of the differences of all pairs, with W_ij = p_i p_j and
+//   b_ij = W_ij (f_i - f_j) + [i chosen] p_j - [j chosen] p_i.
+// (Independent comparisons of all pairs would overstate the information.)
 #ifndef GPB_RANKING_H
 #define GPB_RANKING_H
 
@@ -10,7 +12,7 @@
 
 namespace gpb {
 
-// A difference among the functionals: `sign` times the one of that number; 0 where it is none.
+// A difference of f as a functional: `sign` times functional number `functional`; `sign` is 0 if the points are equal.
 struct PairSite {
   Index functional = 0;
   double sign = 0.0;
@@ -18,9 +20,9 @@ struct PairSite {
 
 struct RankingSites {
   Index size = 0;    // points, the best first
-  Index stages = 0;  // of which so many are known to be chosen before all that come later
-  double weight = 1.0;  // the power of its likelihood
-  std::vector<PairSite> pairs;  // point i less point j, i < j, by i and then by j
+  Index stages = 0;  // number of them known to come before all later ones
+  double weight = 1.0;  // the power to which its likelihood is raised
+  std::vector<PairSite> pairs;  // point i minus point j, i < j, by i and then by j
 
   const PairSite& pair(Index i, Index j) const {
     return pairs[static_cast<std::size_t>(i * size - i * (i + 1) / 2 + j - i - 1)];
@@ -29,16 +31,17 @@ struct RankingSites {
 
 class RankingTerms final : public SiteTerms {
  public:
-  // `rankings` outlive it.
+  // `rankings` must outlive this object.
   explicit RankingTerms(const std::vector<RankingSites>& rankings) : rankings_(rankings) {}
   double log_likelihood(const VectorXd& f) const override;
   double sites(const VectorXd& f, VectorXd& weight, VectorXd& weighted) const override;
   VectorXd weight_slope(const VectorXd& f, const VectorXd& v) const override;
-  // (Of a stage's whole Hessian: its third derivative along v is no more than it, times the range of v.)
+  // (A bound for the whole Hessian of a stage: its third derivative along v is at most the Hessian times the range of
+  // v.)
   double weight_growth(const VectorXd&) const override { return 1.0; }
 
  private:
-  // use(ranking, stage, p), p[k] the chance of place stage + k; the sum of the log likelihoods.
+  // Calls use(ranking, stage, p), with p[k] the probability of point stage + k. Returns the sum of the log likelihoods.
   template <class Use>
   double each_stage(const VectorXd& f, Use use) const;
 

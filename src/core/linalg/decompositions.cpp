@@ -1,4 +1,4 @@
-// Products, triangular systems, decompositions and growing factors, compiled once. Uses base/ alone.
+// Products, triangular systems, decompositions and growing factors, compiled once. Uses base/ only.
 #include "linalg/decompositions.h"
 #include "linalg/growing_cholesky.h"
 
@@ -12,7 +12,7 @@
 namespace gpb {
 
 // ---- products -----------------------------------------------------------------------------------
-// One way of Eigen's to each: whatever is made anew is 0 first.
+// Each operation uses a single function of Eigen, to compile less: new results are set to 0 and added to.
 
 VectorXd multiply(const MatrixView& A, const VectorView& x) {
   VectorXd out = VectorXd::Zero(A.rows());
@@ -97,7 +97,7 @@ void add_to_diagonal(MatrixXd& A, double x) {
   for (Index i = 0; i < A.rows(); ++i) A(i, i) += x;
 }
 
-// (Eigen's blocking divides by the inner dimension.)
+// (Eigen's blocking divides by the inner dimension, which must not be 0.)
 void add_tcrossprod_below(MatrixXd& C, double scale, const MatrixView& A) {
   if (A.cols() > 0) C.selfadjointView<Eigen::Lower>().rankUpdate(A, scale);
 }
@@ -127,7 +127,7 @@ void solve_lower_transposed_rows(const MatrixView& L, Eigen::Ref<MatrixXd> X) {
 
 // ---- decompositions -----------------------------------------------------------------------------
 
-// (As SelfAdjointEigenSolver(A) does it, whose code for the vectors costs seconds to compile.)
+// (As SelfAdjointEigenSolver(A), whose code for eigenvectors takes seconds to compile.)
 VectorXd symmetric_eigenvalues(const MatrixXd& A) {
   const Index n = A.rows();
   if (n == 1) return VectorXd::Constant(1, A(0, 0));
@@ -157,7 +157,7 @@ bool cholesky(MatrixXd& A) {
 
 namespace {
 
-// sqrt(D) of K = P'L D L'P, where rounding may have made D negative.
+// sqrt(D) of K = P'L D L'P; entries of D that are negative by rounding count as 0.
 VectorXd root_of_diagonal(const Eigen::LDLT<MatrixXd>& factor) {
   VectorXd root(factor.rows());
   for (Index i = 0; i < root.size(); ++i) root[i] = std::sqrt(std::max(factor.matrixLDLT()(i, i), 0.0));
@@ -197,7 +197,7 @@ MatrixXd semidefinite_root(const MatrixXd& K) {
 
 namespace {
 
-// Column by column, each squared pivot at least its floor.
+// Factorises column by column, with each squared pivot at least its floor.
 MatrixXd factor_above(const MatrixXd& A, const VectorXd& floor) {
   const Index n = A.rows();
   MatrixXd L = MatrixXd::Zero(n, n);
@@ -214,7 +214,7 @@ MatrixXd factor_above(const MatrixXd& A, const VectorXd& floor) {
 
 }  // namespace
 
-// Eigen's blocked factorisation serves wherever rounding has not reached the floors.
+// Eigen's blocked factorisation is used unless rounding leads to pivots below the floors.
 FlooredCholesky::FlooredCholesky(MatrixXd A, const VectorXd& floor) : lower_(A) {
   bool sound = cholesky(lower_);
   for (Index i = 0; sound && i < floor.size(); ++i) sound = lower_(i, i) * lower_(i, i) >= 0.5 * floor[i];
@@ -256,7 +256,7 @@ using ConstMap = Eigen::Map<const VectorXd>;
 
 constexpr int kTile = 4;  // rows at a time: x is read once for all of them
 
-// kRows unknowns of L x = b, where those before are solved.
+// Solves for kRows unknowns of L x = b; those before are solved already.
 template <class Isa, int kRows>
 GPB_INLINE void forward_rows(const double* packed, Index row, double* x) {
   using Register = typename Isa::Register;
@@ -285,7 +285,7 @@ GPB_INLINE void forward_for(const double* packed, Index from, Index size, double
   for (; row < size; ++row) forward_rows<Isa, 1>(packed, row, x);
 }
 
-// The last kRows unknowns of L'x = b, and their part taken from the ones before.
+// Solves for the last kRows unknowns of L'x = b, and subtracts their terms from the ones before.
 template <class Isa, int kRows>
 GPB_INLINE void backward_rows(const double* packed, Index row, double* x) {
   using Register = typename Isa::Register;
@@ -314,8 +314,8 @@ GPB_INLINE void backward_for(const double* packed, Index size, double* x) {
   for (; end > 0; --end) backward_rows<Isa, 1>(packed, end - 1, x);
 }
 
-// Row i of L M for kRows rows together (each sum waits for the entry before):
-// L_ij a_j + b_j (L_i,j+1 v_j+1 + ... + L_ii v_i), from the right to the left.
+// Row i of L M, L_ij a_j + b_j (L_i,j+1 v_j+1 + ... + L_ii v_i), computed from the right to the left. Several rows are
+// interleaved, because each sum depends on the entry before.
 template <int kRows>
 void multiply_row_tile(double* packed, Index row, const double* v, const double* a,
                        const double* b) {
@@ -350,7 +350,7 @@ GPB_FOR_EACH_PROCESSOR(backward, (const double* packed, Index size, double* x), 
 
 void GrowingCholesky::reserve(Index size) {
   if (static_cast<std::size_t>(packed_start(size)) <= packed_.capacity()) return;
-  // Some room to spare: whoever asks for many rows at once often appends a few more.
+  // Some extra room: after a reservation a few more rows are often appended.
   const std::size_t wanted = static_cast<std::size_t>(packed_start(size + size / 8 + 16));
   packed_.reserve(std::max(wanted, 2 * packed_.capacity()));
 }
@@ -385,8 +385,8 @@ void GrowingCholesky::append_row(const double* entries, double pivot) {
   ++size_;
 }
 
-// With d_j = 1 + sign (v_0^2 + ... + v_{j-1}^2), I + sign v v' = M M' for M_jj = a_j,
-// M_kj = v_k b_j (k > j), a_j = sqrt(d_{j+1} / d_j), b_j = sign v_j / sqrt(d_j d_{j+1}).
+// Let d_j = 1 + sign (v_0^2 + ... + v_{j-1}^2). Then I + sign v v' = M M' for M_jj = a_j and M_kj = v_k b_j (k > j).
+// Here a_j = sqrt(d_{j+1} / d_j) and b_j = sign v_j / sqrt(d_j d_{j+1}).
 void GrowingCholesky::update(const VectorXd& v, double sign) {
   VectorXd a(size_), b(size_);
   double d = 1.0;

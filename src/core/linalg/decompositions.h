@@ -1,4 +1,4 @@
-// Decompositions, and solutions of triangular systems, compiled once (see products.h).
+// Decompositions and solutions of triangular systems, compiled once (see products.h). Uses linalg/products.h.
 #ifndef GPB_DECOMPOSITIONS_H
 #define GPB_DECOMPOSITIONS_H
 
@@ -6,16 +6,16 @@
 
 namespace gpb {
 
-// Of a symmetric matrix, ascending.
+// Eigenvalues of a symmetric matrix, ascending.
 VectorXd symmetric_eigenvalues(const MatrixXd& A);
 
-// A becomes L with L L' = A by its lower triangle (what is above means nothing). False: A was not
-// positive definite, and is spoilt.
+// Replaces A by L with L L' = A, from its lower triangle; the upper triangle is undefined. False if A was not positive
+// definite; its content is then undefined.
 bool cholesky(MatrixXd& A);
 
-// R z with R R' = K, which may be singular: LDL' with pivoting needs no jitter.
+// R z with R R' = K. K may be singular, because the pivoted LDL' decomposition needs no jitter.
 MatrixXd rooted(const MatrixXd& K, const MatrixXd& z);
-// R itself.
+// The matrix R.
 MatrixXd semidefinite_root(const MatrixXd& K);
 
 // With the lower triangle L: x <- L^-1 x, x <- L^-T x, X <- L^-1 X, X <- L^-T X, X <- X L^-T.
@@ -25,17 +25,17 @@ void solve_lower_columns(const MatrixView& L, MatrixXd& X);
 void solve_lower_transposed_columns(const MatrixView& L, MatrixXd& X);
 void solve_lower_transposed_rows(const MatrixView& L, Eigen::Ref<MatrixXd> X);
 
-// A = B + diag(floor) with B positive semidefinite and floor > 0, lower triangle given: L L' = A.
-// A factor with a squared pivot of less than half its floor, which only rounding can bring about,
-// is made anew with every pivot at least its floor; so it never fails.
+// The factor L L' = A of A = B + diag(floor), with B positive semidefinite and floor > 0, from the lower triangle. A
+// squared pivot below half its floor is possible only by rounding. If there is one, the factor is computed again with
+// every pivot at least its floor. The factorisation therefore never fails.
 class FlooredCholesky {
  public:
   FlooredCholesky(MatrixXd A, const VectorXd& floor);
   FlooredCholesky(const MatrixXd& A, double floor)
       : FlooredCholesky(A, VectorXd::Constant(A.rows(), floor)) {}
 
-  const MatrixXd& lower() const { return lower_; }  // its upper triangle means nothing
-  MatrixXd matrix() const;                          // L with noughts there
+  const MatrixXd& lower() const { return lower_; }  // its upper triangle is undefined
+  MatrixXd matrix() const;                          // L with zeros in the upper triangle
   VectorXd multiply(const VectorXd& z) const;       // L z
   VectorXd solve(VectorXd b) const;                 // A^-1 b
   MatrixXd inverse_transposed() const;              // L^-T

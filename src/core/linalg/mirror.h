@@ -1,4 +1,4 @@
-// Copies of a triangle of a square matrix into the other. Uses base/ alone.
+// Copies one triangle of a square matrix to the other. Uses base/ only.
 #ifndef GPB_MIRROR_H
 #define GPB_MIRROR_H
 
@@ -6,7 +6,7 @@
 
 namespace gpb {
 
-// The upper triangle of a square matrix becomes the lower one's mirror image, column by column.
+// Copies the lower triangle of a square matrix to its upper triangle, column by column.
 inline void mirror_lower(MatrixXd& matrix) {
   const Index n = matrix.rows();
   for (Index j = 0; j < n; ++j) {

@@ -1,6 +1,6 @@
-// Right-hand sides of triangular solves, stored for speed: a matrix cut into
-// panels of eight columns, each panel row by row, so that the innermost loop
-// reads one contiguous stream and a new row never moves the old ones.
+// Right-hand sides of triangular solves, stored in panels for speed. Uses base/ only.
+// A matrix is split into panels of eight columns, each stored row by row. The innermost loop then reads one contiguous
+// stream, and a new row never moves the old ones.
 #ifndef GPB_PANELS_H
 #define GPB_PANELS_H
 
@@ -24,7 +24,7 @@ class Panels {
     return data_[(column / kWidth) * stride() + row * kWidth + column % kWidth];
   }
 
-  // Room for `rows` rows, at least twice what there was; keeps the first `used` rows.
+  // Reserves `rows` rows, at least twice the present capacity if it must grow; keeps the first `used` rows.
   void reserve(Index rows, Index used);
   void set_row(Index row, const double* values);
 
@@ -38,9 +38,8 @@ class Panels {
 // A lower triangle packed by rows: row i holds i + 1 numbers from i(i+1)/2 on.
 inline Index packed_start(Index row) { return row * (row + 1) / 2; }
 
-// Rows `from` to `to` - 1 of V hold right-hand sides, the rows before them hold
-// the solution already: completes the solution of L V = B. O((to^2 - from^2) / 2)
-// per column.
+// Completes the solution of L V = B. Rows `from` to `to` - 1 of V hold right-hand sides; the rows before them hold the
+// solution already. O((to^2 - from^2) / 2) per column.
 void forward_solve(const double* packed, Index from, Index to, Panels& V);
 
 // Over rows `from` to `to` - 1: mean_j += sum_i weight_i V_ij, squares_j += sum_i V_ij^2.

@@ -1,11 +1,11 @@
-// The one way in which a loop is built for more than one processor.
+// The only mechanism that compiles a loop for several processor types. Uses the compiler's extensions only.
 #ifndef GPB_PROCESSORS_H
 #define GPB_PROCESSORS_H
 
-// R compiles for a generic processor, which has a quarter of the arithmetic of what most machines
-// have. The loops that bench/linalg.R shows to be worth it are written over registers of several
-// numbers, built for AVX2 as well, and chosen when they are called. (AVX-512 was no faster where
-// it was tried. Not on Windows: its gcc does not align the stack for the wider registers.)
+// R compiles for a generic processor, which has a quarter of the arithmetic of most machines. Loops for which
+// bench/linalg.R shows a gain use vector registers. They are compiled for AVX2 as well, and the version is chosen at
+// the call. (AVX-512 was not faster in tests. Windows is excluded, because its gcc does not align the stack for AVX
+// registers.)
 #if defined(__x86_64__) && !defined(_WIN32) && defined(__GNUC__)
 #define GPB_DISPATCH 1
 #else
@@ -15,9 +15,9 @@
 
 namespace gpb {
 
-// `lanes` doubles per register, `tile` rows at a time: as many as the processor's registers hold
-// sums for. Anywhere: a register's numbers in memory, at whatever address. (A structure, because
-// clang forgets the alignment of a type that a template hands on by another name.)
+// `lanes`: doubles per register. `tile`: the number of rows whose sums fit into the processor's registers. Anywhere: a
+// register's numbers in memory at any address. (It is a structure, because clang loses the alignment of a type that a
+// template passes on under another name.)
 struct Generic {
   typedef double Register __attribute__((vector_size(16)));
   struct Anywhere {
@@ -42,7 +42,7 @@ inline bool has_avx2() {
 }
 #endif
 
-// The numbers from this one on.
+// The register of numbers that begins at x.
 template <class Isa>
 GPB_INLINE typename Isa::Anywhere& at(double* x) {
   return *reinterpret_cast<typename Isa::Anywhere*>(x);
@@ -52,7 +52,7 @@ GPB_INLINE const typename Isa::Anywhere& at(const double* x) {
   return *reinterpret_cast<const typename Isa::Anywhere*>(x);
 }
 
-// Defines `void name parameters`, which calls name_for<Isa> arguments for this processor.
+// Defines `void name parameters`, which calls name_for<Isa> arguments with the Isa of this processor.
 #if GPB_DISPATCH
 #define GPB_FOR_EACH_PROCESSOR(name, parameters, arguments)             \
   __attribute__((target("avx2,fma"))) static void name##_avx2 parameters { \

@@ -1,4 +1,4 @@
-// Room in matrices that grow. Uses base/ alone.
+// Allocation of matrices that grow. Uses base/ only.
 #ifndef GPB_ROOM_H
 #define GPB_ROOM_H
 
@@ -8,8 +8,8 @@
 
 namespace gpb {
 
-// Room for so many rows and columns at least, twice as many as before if it must grow; what is
-// there stays.
+// Makes room for at least `rows` rows and `columns` columns and keeps the content. A dimension that must grow at least
+// doubles.
 inline void make_room(MatrixXd& matrix, Index rows, Index columns) {
   const auto room = [](Index wanted, Index had) {
     return wanted > had ? std::max(wanted, 2 * had) : had;

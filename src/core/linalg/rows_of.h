@@ -1,4 +1,4 @@
-// Some rows of a matrix.
+// Selects rows of a matrix. Uses base/ only.
 #ifndef GPB_ROWS_OF_H
 #define GPB_ROWS_OF_H
 

@@ -1,4 +1,4 @@
-// The loops that are written by hand (`bench/linalg.R` says why), built for more than one processor. Uses base/ alone.
+// Hand-written loops, compiled for several processor types; `bench/linalg.R` has the reasons. Uses base/ only.
 #include "linalg/panels.h"
 #include "linalg/sweeps.h"
 #include "linalg/symmetric_sweep.h"
@@ -18,8 +18,8 @@ namespace {
 
 constexpr Index kWidth = Panels::kWidth;
 constexpr Index kCacheLine = 64;
-constexpr Index kBlockRows = 128;   // rows of L and V per pass: a panel's part stays in L1
-constexpr Index kBlockPanels = 32;  // panels per pass: their part stays in L2
+constexpr Index kBlockRows = 128;   // rows of L and V per pass: their part of a panel stays in the L1 cache
+constexpr Index kBlockPanels = 32;  // panels per pass: their part stays in the L2 cache
 
 // c(r, :) -= sum_q a[r][q] b(q, :) for `kRows` rows of one panel.
 template <class Isa, int kRows>
@@ -48,9 +48,8 @@ GPB_INLINE void subtract_product(const double* const* a, const double* b, Index 
   }
 }
 
-// Rows row .. row + kRows - 1 lose their part in columns first .. last - 1 of L,
-// in every panel of the range. With `finish`, these are all the columns before
-// the rows, and the rows' own triangle is solved as well.
+// Subtracts the terms of columns first .. last - 1 of L from rows row .. row + kRows - 1, in every panel of the range.
+// With `finish`, the columns are all those before the rows, and the rows' triangle is solved as well.
 template <class Isa, int kRows>
 GPB_INLINE void sweep_tile(const double* packed, Index row, Index first, Index last, double* data,
                            Index stride, Index panels, bool finish) {
@@ -92,7 +91,7 @@ GPB_INLINE void solve_panels_for(const double* packed, Index from, Index to, dou
     const Index count = std::min(kBlockPanels, panels - p);
     for (Index row = from; row < to;) {
       const Index end = std::min(row + kBlockRows, to);
-      // A tile or less reads V once whatever the order: one pass then.
+      // At most one tile of rows reads V once in any order: a single pass is enough.
       const Index done = end - row > Isa::tile ? row : 0;
       for (Index k = 0; k < done; k += kBlockRows) {
         sweep_rows<Isa>(packed, row, end, k, std::min(k + kBlockRows, done), part, stride, count,
@@ -179,10 +178,10 @@ void accumulate_rows(const Panels& V, Index from, Index to, const double* weight
 
 namespace {
 
-constexpr Index kBlock = 4096;  // arms per block: the block's sums stay in the first cache
+constexpr Index kBlock = 4096;  // arms per block: the block's sums stay in the L1 cache
 constexpr int kTerms = 8;       // columns at a time: the sums are read and written once for all
 
-// sum_j += sum over `terms` columns of column(j) weight.
+// sum_j += sum over `terms` columns of column(j) * weight.
 template <class Isa, int terms>
 GPB_INLINE void add_columns(const double* columns, Index stride, const double* weight, Index count,
                             double* sum) {
@@ -317,7 +316,7 @@ constexpr Index kRows = 2 * Isa::lanes;
 
 Index padded_to_blocks(Index size) { return (size + kPivots - 1) / kPivots * kPivots; }
 
-// The factor of one block of pivots and its inverse, both lower, row by row.
+// The factor of one block of pivots and its inverse, both lower triangular, stored row by row.
 struct PivotBlock {
   Index size;
   double factor[kPivots * kPivots] = {};
@@ -354,19 +353,18 @@ void invert_block(PivotBlock& block) {
   }
 }
 
-// One sweep's surroundings: the padded matrix and the packed copies of the
-// block's columns.
+// The data of one sweep: the padded matrix and packed copies of the block's columns.
 struct Sweep {
   double* a;
   Index stride, total;
   Index first, size;     // of the block of pivots
   Index begin;           // rows and columns from here on are updated
-  double* rows;          // kRows rows side by side, pivot after pivot
-  double* columns;       // kColumns rows side by side
+  double* rows;          // kRows rows in parallel, pivot after pivot
+  double* columns;       // kColumns rows in parallel
   bool outside(Index i) const { return i < first || i >= first + size; }
 };
 
-// The block's columns, by symmetry continued above the block; 0 in the block itself.
+// Copies the block's columns, which continue above the block by symmetry. Rows of the block itself are 0.
 template <class Isa>
 GPB_INLINE void gather(const Sweep& s) {
   for (Index p = s.begin / kRows<Isa>; p * kRows<Isa> < s.total; ++p) {
@@ -381,7 +379,7 @@ GPB_INLINE void gather(const Sweep& s) {
   }
 }
 
-// V L' = U in place, for every panel of rows.
+// Solves V L' = U for every panel of rows, overwriting U.
 template <class Isa>
 GPB_INLINE void solve_panels(const Sweep& s, const PivotBlock& block) {
   using Register = typename Isa::Register;
@@ -438,8 +436,7 @@ GPB_INLINE void tile_product(const double* left, const double* right, Index term
   }
 }
 
-// The lower triangle loses V V'. Tiles on the diagonal reach above it, where
-// nothing is ever read.
+// Subtracts V V' from the lower triangle. Tiles on the diagonal also change entries above it, which are never read.
 template <class Isa>
 GPB_INLINE void subtract_products(const Sweep& s) {
   using Register = typename Isa::Register;
@@ -460,7 +457,7 @@ GPB_INLINE void subtract_products(const Sweep& s) {
   }
 }
 
-// The block's own columns become V L^-1, the block itself minus its inverse.
+// Replaces the block's columns by V L^-1, and the block by minus its inverse.
 template <class Isa>
 GPB_INLINE void write_block(const Sweep& s, const PivotBlock& block) {
   for (Index p = 0; p * kRows<Isa> < s.total; ++p) {
@@ -528,13 +525,13 @@ void SymmetricSweep::run(double least_pivot, bool inverse) {
 
 namespace {
 
-constexpr Index kGroup = 32;  // arms that are ruled out together
+constexpr Index kGroup = 32;  // arms that are excluded together
 
 // The largest of x_first .. x_last-1.
 template <class Isa>
 GPB_INLINE double largest(const double* x, Index first, Index last) {
   using Register = typename Isa::Register;
-  constexpr int kSums = 2;  // side by side: one alone would wait for itself
+  constexpr int kSums = 2;  // in parallel: a single one would wait for its own result
   double best = x[first];
   Register top[kSums] = {best - Register{}, best - Register{}};
   Index j = first;
@@ -551,8 +548,8 @@ GPB_INLINE double largest(const double* x, Index first, Index last) {
   return best;
 }
 
-// bound_b >= mean_j + width sqrt(variance_j) for every j of group b: sums, products and
-// roots round monotonically, so this holds in floating point too.
+// bound_b >= mean_j + width sqrt(variance_j) for every j of group b. This holds in floating point too, because sums,
+// products and roots round monotonically.
 template <class Isa>
 GPB_INLINE void group_bounds_for(const double* mean, const double* variance, Index n, double width,
                                  double* bound) {
@@ -568,7 +565,7 @@ GPB_FOR_EACH_PROCESSOR(group_bounds,
                         double* bound),
                        (mean, variance, n, width, bound))
 
-// The scores of one group, and their largest or `best`.
+// Computes the bounds of one group; returns the largest of them and of `best`.
 double group_best(const double* mean, const double* variance, Index first, Index last,
                   double width, double* score, double best) {
   for (Index j = first; j < last; ++j) {
@@ -593,7 +590,7 @@ Index first_upper_bound(const double* mean, const double* variance, Index n, dou
     if (b == top || bound[b] < best - tie) continue;
     best = group_best(mean, variance, b * kGroup, end_of(b), width, scratch, best);
   }
-  // A group left out above had a bound below an earlier, smaller best: it is left out here.
+  // A group that was skipped above had a bound below an earlier, smaller `best`. It is skipped here, too.
   for (Index b = 0; b < groups; ++b) {
     if (bound[b] < best - tie) continue;
     for (Index j = b * kGroup; j < end_of(b); ++j) {

@@ -1,4 +1,4 @@
-// Inverse, determinant and solutions of a positive definite system in one pass.
+// Inverse, determinant and solutions of a positive definite system in one pass. Uses base/ only.
 #ifndef GPB_SYMMETRIC_SWEEP_H
 #define GPB_SYMMETRIC_SWEEP_H
 
@@ -6,11 +6,11 @@
 
 namespace gpb {
 
-// A symmetric matrix [A B'; B C] of which A (order x order) is swept: block by
-// block of pivots, each by its Cholesky factor, so that what is not yet swept is
-// exactly a right-looking Cholesky factorisation and as stable. In the end
+// Sweeps A (order x order) in a symmetric matrix [A B'; B C]. The result is
 //   [-A^-1  A^-1 B'; B A^-1  C - B A^-1 B'].
-// Only the lower triangle (row >= column) is kept. n^3 / 2 multiplications.
+// Blocks of pivots are swept one after the other, each by its Cholesky factor. The part that is not yet swept is
+// therefore exactly that of a blocked Cholesky factorisation, and as stable. Only the lower triangle (row >= column) is
+// stored. The cost is n^3 / 2 multiplications.
 class SymmetricSweep {
  public:
   SymmetricSweep(Index order, Index border);
@@ -23,9 +23,8 @@ class SymmetricSweep {
     return a_.col(column).segment(column, order_ + border_ - column);
   }
 
-  // No squared pivot is taken to be less than `least_pivot` > 0. Without `inverse`
-  // only the border's corner C - B A^-1 B' and the determinant are right
-  // afterwards, at a third of the work.
+  // A squared pivot below `least_pivot` > 0 is raised to it. Without `inverse` only the border's corner C - B A^-1 B'
+  // and the determinant are valid afterwards, at a third of the cost.
   void run(double least_pivot, bool inverse);
   double log_det() const { return log_det_; }
 
@@ -33,7 +32,7 @@ class SymmetricSweep {
   Index order_, border_;
   double log_det_ = 0.0;
   MatrixXd a_;                  // rows and columns padded to whole blocks
-  std::vector<double> rows_, columns_;  // the pivots' columns, packed for the products
+  std::vector<double> rows_, columns_;  // the pivots' columns, packed for products
 };
 
 }  // namespace gpb

@@ -1,5 +1,5 @@
-// Engines over arms: what they share, weights, root, played points, the table of arms in contexts; joint draws and
-// maxima. Uses events/, kernels/ and linalg/.
+// Engines over arms (weights, root, played points), the table of arms in contexts, joint draws and joint maxima. Uses
+// events/, kernels/ and linalg/.
 #include "posteriors/arm_posterior.h"
 #include "posteriors/weight_posterior.h"
 #include "posteriors/root_posterior.h"
@@ -20,11 +20,11 @@
 
 namespace gpb {
 
-// ---- what all engines over arms share -----------------------------------------------------------
+// ---- common parts of all engines over arms ------------------------------------------------------
 
 namespace {
-// An arm's variance over its noise must stay this far below 1 for an observation to be taken
-// back by a rank-one step, or too few digits of the difference are left.
+// An arm's variance over its noise must stay this far below 1 for an observation to be removed by a rank-one step.
+// Otherwise too few digits of the difference remain.
 constexpr double kSafeDrop = 1e-4;
 }  // namespace
 
@@ -80,8 +80,8 @@ void ArmPosterior::add(Index arm, double y, double weight) {
 }
 
 bool ArmPosterior::can_drop(Index arm, double noise) const {
-  // Each step leaves a rounding error of the precision, which the posterior sees relative to
-  // the prior's precision once the observations are gone.
+  // Each step leaves a rounding error in the precision. Once the observations are gone, it is relative to the prior's
+  // precision.
   const double precision = 1.0 + weight_.sum() * prior_scale_squared() / noise_var_;
   return variance_[arm] < (1.0 - kSafeDrop) * noise &&
          !loses_digits(static_cast<double>(drops_ + 1) * precision);
@@ -98,7 +98,7 @@ void ArmPosterior::drop(Index arm, double y, double weight) {
   }
   const double centred = y - prior_mean_[arm];
   weight_[arm] -= weight;
-  // What rounding leaves of an arm without observations is none.
+  // For an arm without observations only rounding errors remain, so the weight is set to 0.
   if (weight_[arm] < 1e-9 * weight) weight_[arm] = 0.0;
   weighted_[arm] = weight_[arm] > 0.0 ? weighted_[arm] - weight * centred : 0.0;
   squares_ -= weight * centred * centred;
@@ -109,7 +109,7 @@ void ArmPosterior::replace(Index arm, double old_y, double new_y, double weight)
   const double old_centred = old_y - prior_mean_[arm], new_centred = new_y - prior_mean_[arm];
   weighted_[arm] += weight * (new_y - old_y);
   squares_ += weight * (new_centred * new_centred - old_centred * old_centred);
-  // What moves the mean is a covariance, rounded, over the noise.
+  // The mean changes by a rounded covariance divided by the noise.
   if (loses_digits(prior_scale_squared() / noise_var_)) refit_now();
   else respond(arm, (new_y - old_y) * weight / noise_var_);
 }
@@ -139,7 +139,7 @@ void ArmPosterior::set_functionals(const MatrixXd&, const VectorXd&, const Vecto
 
 namespace {
 
-// Of functionals that stand for arms in their rows' order.
+// The functionals take the role of arms, in the order of their rows.
 WeightFit fit_functionals(const MatrixXd& features, const VectorXd& weight,
                           const VectorXd& weighted, double noise_var) {
   std::vector<Index> every(static_cast<std::size_t>(weight.size()));
@@ -183,8 +183,8 @@ WeightFit fit_by_precision(const MatrixXd& phi, const std::vector<Index>& seen,
   return {factor.inverse_transposed(), factor.solve(target), factor.log_det()};
 }
 
-// The same one arm after the other, by Potter's step: no number in it is large where the noise
-// is small, and the digits stay.
+// The same, one arm after the other, by Potter's step. No number in it is large if the noise is small, so digits are
+// kept.
 WeightFit fit_by_steps(const MatrixXd& phi, const std::vector<Index>& seen,
                        const VectorXd& weight, const VectorXd& weighted, double noise_var) {
   const Index r = phi.cols();
@@ -444,7 +444,7 @@ MatrixXd RootPosterior::covariance(const std::vector<Index>& arms) const {
   return tcrossprod(rooted, rooted);
 }
 
-// ---- the points played --------------------------------------------------------------------------
+// ---- the played points --------------------------------------------------------------------------
 
 namespace {
 constexpr Index kSlack = 32;               // rows beyond twice the distinct arms before compressing
@@ -464,7 +464,7 @@ void PlayedPosterior::forget() {
   is_distinct_.assign(static_cast<std::size_t>(table_->size()), 0);
 }
 
-// A drifted posterior is no function of the statistics.
+// A drifted posterior is not a function of the statistics.
 bool PlayedPosterior::refit_due() const {
   if (drifted_) return false;
   return rows_ >= 2 * distinct_ + kSlack || 2 * drops_ >= distinct_ + kSlack;
@@ -501,7 +501,7 @@ double PlayedPosterior::condition(Index arm, double innovation, double noise) {
   const double variance = prior[arm] - at_arm.dot(V_.row(arm).head(rows_).transpose());
   const double s = noisy_pivot(variance, noise);
   const double sign = s > 0.0 ? 1.0 : -1.0, scale = std::sqrt(std::abs(s));
-  // The sweep takes row^2 from the variance; an observation that is taken back gives it.
+  // The sweep subtracts row^2 from the variance; for a removed observation it has to be added.
   VectorXd before;
   if (sign < 0.0) before = variance_;
   append_sweep(V_.data(), V_.rows(), V_.rows(), rows_, at_arm.data(), prior, 1.0 / scale,
@@ -662,7 +662,7 @@ void Posterior::local(const VectorXd&, double&, double&, VectorXd&, VectorXd&) c
 
 // ---- joint draws --------------------------------------------------------------------------------
 
-// The covariance is singular where points repeat or the posterior is certain.
+// The covariance is singular if points repeat or the posterior is certain.
 MatrixXd joint_draws(const MatrixXd& covariance, Rng& rng, Index count, double scale) {
   const Index n = covariance.rows();
   if (n == 0) return MatrixXd(0, count);
@@ -677,7 +677,7 @@ TablePosterior::TablePosterior(std::unique_ptr<ArmPosterior> engine, std::string
                                const Forgetting& forgetting)
     : engine_(std::move(engine)), name_(std::move(name)), forgetting_(forgetting) {}
 
-// ---- following the observations ---------------------------------------------
+// ---- updates by observations ----------------------------------------------
 
 void TablePosterior::put(Pool& pool, const Entry& entry, double sign) const {
   const double weight = sign * weight_now(entry), y = centred(entry);
@@ -847,9 +847,10 @@ bool TablePosterior::set_sites(const std::vector<Functional>& functionals, const
   return true;
 }
 
-// ---- what had been put off --------------------------------------------------
+// ---- postponed updates ------------------------------------------------------
 
-// (Round by round, so that it does not matter to the last bit when somebody has looked.)
+// The drift is applied round by round, so that the result is the same, bit for bit, whenever predictions were
+// requested.
 void TablePosterior::drift_to(Index round) const {
   if (taken_in_ > 0) {
     for (Index now = reached_; now < round; ++now) engine_->drift(forgetting_.rate);
@@ -857,7 +858,7 @@ void TablePosterior::drift_to(Index round) const {
   reached_ = round;
 }
 
-// The observations that the engine has not taken in yet, in the order of their rounds.
+// Adds the pending observations to the engine, in the order of their rounds.
 void TablePosterior::take_in_by_round() const {
   const auto earlier = [](const Entry* a, const Entry* b) { return a->round < b->round; };
   const auto waiting = [&] {
@@ -899,7 +900,7 @@ const ArmPosterior& TablePosterior::settled() const {
   return *engine_;
 }
 
-// ---- what it says -----------------------------------------------------------
+// ---- predictions ------------------------------------------------------------
 
 void TablePosterior::at(const Point& point, double& mean, double& sd) const {
   const ArmPosterior& all = settled();
@@ -912,8 +913,8 @@ Moments TablePosterior::moments(const Candidates& candidates) const {
   return {all.mean().data() + candidates.first, all.variance().data() + candidates.first};
 }
 
-// Points that need not be arms: the dense formula over the distinct arms played, each with its
-// mean value and noise lambda / weight; over all observations where the prior drifts.
+// Predictions at points that need not be arms. Uses the dense formula over the distinct played arms, each with its mean
+// value and noise lambda / weight. If the prior drifts, all observations are used.
 void TablePosterior::predict(const Points& X, VectorXd& mean, VectorXd& variance) const {
   if (compares_) throw std::invalid_argument("comparisons of arms say nothing of points that are no arms");
   const ArmTable& table = engine_->table();
@@ -1009,11 +1010,11 @@ void TablePosterior::sample_all(const Posterior& centre, const Candidates& candi
 
 namespace {
 
-constexpr Index kMostPoints = 1000;  // more: a factor of their covariance takes longer than the draws
+constexpr Index kMostPoints = 1000;  // with more points, a factor of their covariance takes longer than the draws
 constexpr double kLeftOut = 1e-9;
-constexpr Index kBlock = 64;  // so many draws are one product
+constexpr Index kBlock = 64;  // draws per matrix product
 
-// A factor of a covariance by pivoting, as many columns as it has a rank: see pivot_tolerance().
+// A pivoted factor of a covariance; its number of columns is the numerical rank, see pivot_tolerance().
 MatrixXd pivoted_root(const MatrixXd& covariance) {
   const Index n = covariance.rows();
   VectorXd left = covariance.diagonal();
@@ -1035,8 +1036,8 @@ MatrixXd pivoted_root(const MatrixXd& covariance) {
 
 }  // namespace
 
-// P(f(x) > f(point)) is at most exp(-z^2 / 2) / 2, z the difference of the means by the sum of the sds, which is no
-// less than the difference's own sd.
+// P(f(x) > f(point)) is at most exp(-z^2 / 2) / 2. Here z is the difference of the means over the sum of the sds, which
+// is at least the difference's sd.
 JointMaxima::Model JointMaxima::model_of(const Posterior& known, double weight, const Candidates& all, Index point) {
   const Moments moments = known.moments(all);
   const Index n = all.size();

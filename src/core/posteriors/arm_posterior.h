@@ -1,12 +1,13 @@
-// The exact posterior of every one of finitely many arms: what its engines share.
+// The exact posterior of finitely many arms: the base class of its engines.
 //
-// Each arm has a running mean and variance. An observation of arm i moves all of
-// them along c = cov(f_i, f): mean += c (y - mean_i) / s, variance -= c^2 / s with
-// s = noise + c_i. An engine is a way to get c cheaply:
-//   WeightPosterior: c = Phi S phi_i, Phi the pivoted Cholesky factor of all arms;
-//   RootPosterior:   c = B B_i, B = Phi S^(1/2), where the factor is nearly square;
-//   PlayedPosterior: c = k(i, .) - V V_i, V a row per observation, compressed to one
-//                    row per distinct arm played as soon as repeats prevail.
+// Each arm has a current mean and variance. An observation of arm i changes all of them along c = cov(f_i, f), with s =
+// noise + c_i:
+//   mean += c (y - mean_i) / s,   variance -= c^2 / s.
+// The engines differ in how they compute c:
+//   WeightPosterior: c = Phi S phi_i, with Phi the pivoted Cholesky factor of all arms.
+//   RootPosterior:   c = B B_i, with B = Phi S^(1/2). It is used if the factor is nearly square.
+//   PlayedPosterior: c = k(i, .) - V V_i, with a row of V per observation. It is compressed to one row per distinct
+//   played arm as soon as repetitions prevail.
 #ifndef GPB_ARM_POSTERIOR_H
 #define GPB_ARM_POSTERIOR_H
 
@@ -14,7 +15,7 @@
 
 namespace gpb {
 
-// The arms and their prior. Shared by all posteriors of a bandit.
+// The arms and their prior. It is shared by all posteriors of a bandit.
 struct ArmTable {
   ArmTable(KernelPtr kernel, std::shared_ptr<const Points> points);
   Index size() const { return points->rows(); }
@@ -32,24 +33,24 @@ class ArmPosterior {
   ArmPosterior(ArmTablePtr table, double noise_var, VectorXd prior_mean);
   virtual ~ArmPosterior() = default;
 
-  // One observation y of an arm; its noise variance is noise_var / weight.
+  // Adds one observation y of an arm; its noise variance is noise_var / weight.
   void add(Index arm, double y, double weight = 1.0);
-  // A past observation of this arm, of this weight, changes its value.
+  // Changes the value of a past observation of this arm and weight.
   void replace(Index arm, double old_y, double new_y, double weight = 1.0);
-  // Takes an observation y of this weight back: conditioning with noise -noise_var / weight.
+  // Removes an observation y of this weight, by conditioning with noise -noise_var / weight.
   void drop(Index arm, double y, double weight = 1.0);
-  // The posterior of any weighted data: per arm, the sum of weights and of
-  // weight * (y - prior mean), and over all the sum of weight * (y - prior mean)^2.
+  // Conditions on weighted data: per arm the sum of weights and of weight * (y - prior mean), and over all arms the sum
+  // of weight * (y - prior mean)^2.
   void set_statistics(const VectorXd& weight, const VectorXd& weighted, double squares);
-  // The same observations with other values: the weights stay, and with them the variance.
+  // Replaces the values of the same observations. The weights stay, and with them the variance.
   void set_values(const VectorXd& weighted, double squares);
   void clear();
-  // With one arm, of all.
+  // The covariance of all arms with one arm.
   virtual VectorXd covariance_with(Index arm) const;
-  // Features of the arms, a row each, where the engine works by these.
+  // Features of the arms, a row each, if the engine uses them.
   virtual const MatrixXd* features() const { return nullptr; }
-  // The posterior of observations of functionals of f by their features, a row each: weights, and
-  // weight * (y - prior mean).
+  // Conditions on observations of functionals of f, given by their features, a row each: weights, and weight * (y -
+  // prior mean).
   virtual void set_functionals(const MatrixXd& features, const VectorXd& weight,
                                const VectorXd& weighted);
 
@@ -62,26 +63,26 @@ class ArmPosterior {
   double quadratic() const;                    // y' (K + lambda I)^-1 y, y centred
 
   virtual Index rank() const = 0;
-  // Every column of `out`: base + scale * (joint zero-mean draw from the posterior) over
-  // the arms first .. first + out.rows() - 1. So many columns take the same random
-  // numbers, in the same order, as so many calls for one column.
+  // Fills every column of `out` with base + scale * (joint zero-mean draw from the posterior) for the arms first ..
+  // first + out.rows() - 1. Several columns use the same random numbers, in the same order, as separate calls for one
+  // column each.
   virtual void draw(Rng& rng, double scale, const VectorXd& base, Index first,
                     Eigen::Ref<MatrixXd> out) const = 0;
   // Joint posterior covariance of some arms.
   virtual MatrixXd covariance(const std::vector<Index>& arms) const = 0;
-  // Kalman step of a prior that drifts, f <- sqrt(1 - rate) f + sqrt(rate) g with a
-  // fresh g of the prior: makes the kernel k(x, x') (1 - rate)^(|t - t'| / 2). From then on,
-  // until clear(), observations can only be added, in the order of time.
+  // Kalman step of a prior that drifts, f <- sqrt(1 - rate) f + sqrt(rate) g, with a new g from the prior. The kernel
+  // becomes k(x, x') (1 - rate)^(|t - t'| / 2). Afterwards, until clear(), observations can only be added, in temporal
+  // order.
   virtual void drift(double rate) = 0;
 
  protected:
-  // Moves mean_ and variance_ along c; returns s = noise + c_arm.
+  // Updates mean_ and variance_ along c; returns s = noise + c_arm.
   virtual double condition(Index arm, double innovation, double noise) = 0;
   // mean_ += step * c.
   virtual void respond(Index arm, double step) = 0;
-  // mean_, variance_ and log_det_ afresh from the statistics.
+  // Recomputes mean_, variance_ and log_det_ from the statistics.
   virtual void refit() = 0;
-  // mean_ afresh from the statistics, where the variance is right.
+  // Recomputes mean_ from the statistics; the variance is up to date.
   virtual void refit_mean() { refit(); }
   virtual void forget() = 0;
   virtual bool refit_due() const = 0;
@@ -96,8 +97,7 @@ class ArmPosterior {
   double log_det_ = 0.0;
   Index updates_ = 0;  // since the last refit
   Index drops_ = 0;    // since the last refit
-  // A drifted posterior is no function of the statistics; its quadratic form is
-  // the sum of squared innovations.
+  // A drifted posterior is not a function of the statistics; its quadratic form is the sum of squared innovations.
   bool drifted_ = false;
   double innovations_ = 0.0;
 

@@ -1,6 +1,6 @@
-// Exact Gaussian-process posterior over arbitrary inputs: a Cholesky factor of
-// K + noise that grows by a row per observation. The prior mean is zero; whoever
-// has another one passes residuals as targets and adds it back.
+// Exact Gaussian-process posterior over arbitrary inputs: a Cholesky factor of K + noise that grows by a row per
+// observation. The prior mean is zero. For another prior mean, pass residuals as targets and add the mean to the
+// predictions.
 #ifndef GPB_DENSE_POSTERIOR_H
 #define GPB_DENSE_POSTERIOR_H
 
@@ -13,19 +13,19 @@ namespace gpb {
 
 class DensePosterior {
  public:
-  // The kernel's parameters must not change afterwards: other ones, another posterior.
+  // The kernel's parameters must not change afterwards; make a new posterior instead.
   DensePosterior(KernelPtr kernel, double noise_var);
 
-  // One observation with noise variance noise_var * noise_scale; O(t^2). Points
-  // may repeat. `round` matters to a posterior that fades; any order will do.
+  // Adds one observation with noise variance noise_var * noise_scale; O(t^2). Points may repeat. `round` matters only
+  // if the posterior fades; rounds may be in any order.
   void add(const VectorXd& x, double y, double noise_scale = 1.0, Index round = 0);
-  // Many at once: the same factor up to rounding, by matrix products. (If the
-  // kernel throws, some of them may be in.)
+  // Adds many observations at once: the same factor except for rounding, by matrix products. If the kernel throws, some
+  // of them may have been added.
   void add(const Points& X, const VectorXd& y);
   void add(const Points& X, const VectorXd& y, const VectorXd& noise_scale);
 
-  // The covariance of observations of rounds s and s' is k(x, x') (1 - rate)^(|s - s'| / 2), and
-  // everything asked for is f at the round `now`. To be set before the first observation.
+  // Sets the covariance of observations of rounds s and s' to k(x, x') (1 - rate)^(|s - s'| / 2). All predictions are
+  // for f in the round `now`. Must be called before the first observation.
   void set_fading(double rate);
   void set_now(Index now);
   bool fades() const { return fading_.rate > 0.0; }
@@ -33,21 +33,21 @@ class DensePosterior {
   // Correlation of f between observation i's round and now.
   double present(Index i) const { return present_[static_cast<std::size_t>(i)]; }
   double correlation(double rounds) const { return fading_.correlation(rounds); }
-  // A draw of what the observations hold beside present(i) f(x_i), f as it is now: noise, and
-  // what f was and no longer is.
+  // Draws the observations minus present(i) f(x_i), with f the current function: noise, and the parts of past functions
+  // that have decayed.
   VectorXd draw_residuals(Rng& rng) const;
 
-  // Targets change without refactoring: O(1) now, O(t^2) when next asked for.
+  // Changes targets without a new factorisation: O(1) now, O(t^2) at the next prediction.
   void set_target(Index i, double y);
   void set_targets(const VectorXd& y);
 
   void reserve(Index size);
   void clear();
-  // Forgets all but the first `size` observations.
+  // Removes all but the first `size` observations.
   void truncate(Index size);
 
   Index size() const { return factor_.size(); }
-  // Points may be differences of two (DifferenceKernel), which have more inputs.
+  // Points may be differences of two points (DifferenceKernel), which have more inputs.
   void take_differences() { compares_ = true; }
   Index inputs() const { return inputs_; }  // -1 before the first point
   double noise_var() const { return noise_var_; }
@@ -59,7 +59,7 @@ class DensePosterior {
   VectorXd targets() const;
   double target(Index i) const { return targets_[static_cast<std::size_t>(i)]; }
 
-  // Mean and variance of f at every row of X, the noise not included.
+  // Mean and variance of f at every row of X, without noise.
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const;
   // The mean alone, without a triangular solve: O(n t).
   VectorXd predict_mean(const Points& X) const;
@@ -74,13 +74,13 @@ class DensePosterior {
   void predict_gradient(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                         VectorXd& dsd) const;
 
-  // (K + noise)^-1 v and, for v the targets, the weights of the posterior mean.
+  // (K + noise)^-1 v. If v are the targets, these are the weights of the posterior mean.
   VectorXd solve(const VectorXd& v) const;
   const VectorXd& weights() const;
-  // L^-1 y, which every mean is an inner product with.
+  // L^-1 y; every mean is an inner product with it.
   const VectorXd& whitened() const;
 
-  // Covariance of f(x) now with the observations; the first size() entries count.
+  // Covariance of f(x) now with the observations; only the first size() entries are used.
   void cross(const VectorXd& x, VectorXd& out) const;
   // log det(I + K/lambda): twice the information gain.
   double log_det() const;
@@ -88,13 +88,13 @@ class DensePosterior {
   double quadratic() const;
   double log_likelihood() const;
 
-  // What a cache needs to know: observations appended since leave `posterior_id`
-  // alone, a changed target raises `revision`, anything else makes a new lineage.
+  // Identity for caches: appended observations keep `posterior_id`, a changed target increases `revision`, and every
+  // other change makes a new id.
   const std::shared_ptr<const char>& posterior_id() const { return posterior_id_.token; }
   std::size_t revision() const { return revision_; }
 
  private:
-  // covariance() and the mean from one solve.
+  // covariance() and the mean, from one triangular solve.
   MatrixXd joint(const Points& X, VectorXd& mean) const;
   void kernel_cross(const VectorXd& x, VectorXd& out) const;
   void store_point(const VectorXd& x);
@@ -109,8 +109,8 @@ class DensePosterior {
   KernelPtr kernel_;
   double noise_var_;
   Index inputs_ = -1;
-  // Points stand in blocks of fixed size (unused rows repeat a played point), so
-  // that none moves and the kernel sees whole matrices.
+  // Points are stored in blocks of fixed size; unused rows repeat a played point. So no point is ever moved, and the
+  // kernel is called with whole matrices.
   std::vector<Points> blocks_;
   std::vector<double> targets_;
   std::vector<double> noise_scale_;
@@ -127,15 +127,14 @@ class DensePosterior {
   mutable bool weights_valid_ = false;
 };
 
-// Mean and variance at fixed points that are asked for again and again while
-// observations come in: keeps V = L^-1 K(played, X), which grows by a row per
-// observation, O(n t) each.
+// Mean and variance at fixed points that are evaluated repeatedly while observations arrive. Keeps V = L^-1 K(played,
+// X), which grows by a row per observation, at O(n t) each.
 class PredictionCache {
  public:
   explicit PredictionCache(Points X);
 
   const Points& points() const { return X_; }
-  // Brings the cache up to `posterior`, another one than before if need be.
+  // Updates the cache to `posterior`, which may be another one than before.
   void follow(const DensePosterior& posterior);
   const VectorXd& mean() const { return mean_; }
   const VectorXd& variance() const { return variance_; }

@@ -1,5 +1,5 @@
-// How a posterior forgets under drift: which observations it keeps, at what noise, and
-// how their covariance with the present fades. s is an observation's round, t the next one.
+// Rules for old observations under drift: which of them a posterior keeps, with which noise, and how their covariance
+// with the present decays. Here s is the round of an observation and t the next round.
 #ifndef GPB_FORGETTING_H
 #define GPB_FORGETTING_H
 
@@ -21,7 +21,7 @@ struct Forgetting {
   double rate = 0.0;
 
   bool fades() const { return kind == Kind::fade; }
-  // Correlation of f with itself so many rounds apart.
+  // Correlation of f with itself this number of rounds apart.
   double correlation(double rounds) const {
     return fades() ? std::pow(1.0 - rate, std::abs(rounds) / 2.0) : 1.0;
   }
@@ -29,7 +29,7 @@ struct Forgetting {
   double weight(double age) const { return kind == Kind::weights ? std::pow(rate, age) : 1.0; }
 };
 
-// Less weight than this is none: the posterior cannot tell.
+// A weight below this is treated as 0: it does not change the posterior.
 constexpr double kNoWeight = 1e-15;
 
 }  // namespace gpb

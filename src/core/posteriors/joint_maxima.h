@@ -1,5 +1,5 @@
-// The maximum of f over finitely many points and its value at one of them, drawn jointly as often as one likes: the
-// covariance is factorised once.
+// Repeated joint draws of the maximum of f over finitely many points and its value at one of them. The covariance is
+// factorised once.
 #ifndef GPB_JOINT_MAXIMA_H
 #define GPB_JOINT_MAXIMA_H
 
@@ -11,15 +11,15 @@ namespace gpb {
 
 class JointMaxima {
  public:
-  // `point`: a number of a candidate. Points that are above it with a probability of less than 1e-9, all of them
-  // together, are left out: no draw in a thousand million would differ. Null where candidates are too many, or not
-  // complete.
+  // `point`: the number of a candidate. Points are left out if all of them together exceed it with a probability below
+  // 1e-9, so that about one in a thousand million results may differ. Returns null if there are too many candidates, or
+  // if they are not complete.
   static std::unique_ptr<JointMaxima> of(const Posterior& known, const Candidates& all, Index point);
-  // A row each: the maximum, and the value at the point.
+  // A row per draw: the maximum, and the value at the point.
   MatrixXd draw(Index draws, Rng& rng) const;
 
  private:
-  // What the points left are under one model of an average: mean + root z, the point first.
+  // The remaining points under one model of an average: mean + root z, `point` first.
   struct Model {
     double weight;
     VectorXd mean;

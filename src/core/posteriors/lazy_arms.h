@@ -1,15 +1,15 @@
-// The best of very many arms without looking at all of them, exactly.
+// The best of very many arms, exactly, without evaluating all of them.
 //
-// Neighbouring arms are the leaves' of a tree, and of each node one arm is the centre c. Of a node
-// that was opened when its arms' means were m_j, their sds s_j and the sds of f_j - f_c were d_j it
-// is known that now, for `moved` the most that all observations since can have done (DriftBound),
+// The arms are the leaves of a tree in which neighbouring arms share a node; one arm of each node is the centre c. When
+// a node was opened, its arms had means m_j, sds s_j and sds d_j of f_j - f_c. Let `moved` be the most that all
+// observations since can have changed a mean (DriftBound). At present:
 //   mean_j <= max (m_j) + max (s_j) moved,        sd_j <= max (s_j),
-//   mean_j <= mean_c + max (m_j - m_c) + max (d_j) moved,  sd_j <= sd_c + max (d_j),
-// for sds only fall; the means and sds of centres are exact whenever the node above is open. For
-// mean + w sd there are joint bounds, from max (m_j + w s_j). Nodes are opened in the order of their
-// bounds until none can hold a better arm; afterwards each node opened knows what those below can
-// reach. What is kept of a node are a few numbers, and the coordinates of its arms, or of the
-// centres below it, where it is opened again and again.
+//   mean_j <= mean_c + max (m_j - m_c) + max (d_j) moved,  sd_j <= sd_c + max (d_j).
+// The bounds on sds hold because sds only decrease. Means and sds of centres are exact whenever the node above is open.
+// For the score mean + w sd there are joint bounds, from max (m_j + w s_j).
+// Nodes are opened in the order of their bounds until none can contain a better arm. Afterwards each opened node stores
+// bounds for the nodes below it. A node keeps only a few numbers. If it is opened repeatedly, it also keeps the
+// coordinates of its arms, or of the centres below it.
 #ifndef GPB_LAZY_ARMS_H
 #define GPB_LAZY_ARMS_H
 
@@ -20,15 +20,15 @@ namespace gpb {
 
 class LazyArms {
  public:
-  // One arm per row, of which the first `inputs` columns say which arms are neighbours; the prior
-  // mean has one value per arm, or one for all.
+  // One arm per row; the first `inputs` columns determine which arms are neighbours. The prior mean has one value per
+  // arm, or one for all.
   LazyArms(const Kernel& kernel, const Points& arms, Index inputs, VectorXd prior_mean);
 
   Index size() const { return points_.rows(); }
-  // The first of the arms tied with the best, among those with a flag if there are flags.
+  // The first of the arms tied with the best; if there are flags, only among the arms with a flag.
   Index choose(const RisingScore& score, const LowRankPosterior& posterior,
                const std::vector<char>* eligible = nullptr);
-  // How many arms the last choice looked at, centres not counted.
+  // The number of arms that the last choice evaluated, without centres.
   Index looked_at() const { return looked_at_; }
 
  private:
@@ -37,21 +37,21 @@ class LazyArms {
     std::vector<Index> children;  // numbers of nodes; a leaf has none
     Index centre = 0;             // a row,
     Index middle = 0;             // and its number among the node's members
-    Index first_arm = 0;          // the smallest number
-    // At the last opening, the largest of the arms' (mean + weight sd), means, sds and sds of the
-    // differences to the centre.
+    Index first_arm = 0;          // the smallest arm number
+    // At the last opening: the largest of the arms' (mean + weight sd), means, sds, and sds of the differences to the
+    // centre.
     double joint = 0.0, mean = 0.0, sd = 0.0, apart = 0.0;
     double weight = 0.0, centre_mean = 0.0;
     DriftBound seen;
     Index opened = -1;
     std::unique_ptr<LowRankCandidates> kept;
   };
-  // A node's members, the arms of a leaf or the centres below: means (prior included), sds, and
-  // sds of the differences to the centre.
+  // A node's members are the arms of a leaf, or the centres of the nodes below. Means (prior included), sds, and sds of
+  // the differences to the centre.
   struct View {
     VectorXd mean, sd, apart;
   };
-  // What no arm of a node exceeds.
+  // Upper bounds for all arms of a node.
   struct Reach {
     double joint, mean, sd;
   };
@@ -75,28 +75,28 @@ class LazyArms {
     const LowRankPosterior& posterior;
     const std::vector<char>* eligible;
     DriftBound now;
-    double weight;  // 0 where there is none
+    double weight;  // 0 if the score has none
     std::vector<Bound> heap;
     std::vector<Opened> opened;
     std::vector<Evaluated> looked;
     double best = -kInf;
     Index first;    // of the arms tied with the best
-    // (Twice the tolerance: bounds are rounded too.)
+    // Twice the tolerance, because bounds are rounded, too.
     double least() const { return best - 2.0 * score.tie; }
   };
 
-  // A row of points_ and what it is put in order by.
+  // A row of points_ and its sort key.
   struct Keyed {
     double key;
     Index row;
   };
 
-  // (`rows`: room for as many as there are arms.)
+  // `rows` has room for one entry per arm.
   Index build(Index inputs, Index first, Index count, std::vector<Keyed>& rows);
   void halve(Index inputs, Keyed* rows, Index count) const;
   void put_in_order(Index first, Index count, const std::vector<Keyed>& rows);
   void choose_centre(Node& node, Index inputs) const;
-  // The arms of a leaf, or the centres of the nodes below: how many, and rows of points_.
+  // The number of arms of a leaf, or of the centres of the nodes below; their rows of points_.
   Index members(const Node& of) const {
     return of.children.empty() ? of.count : static_cast<Index>(of.children.size());
   }
@@ -121,15 +121,15 @@ class LazyArms {
   Index arm_of(Index row) const { return order_[static_cast<std::size_t>(row)]; }
   double prior_mean(Index row) const { return prior_mean_[prior_mean_.size() == 1 ? 0 : row]; }
 
-  std::vector<Index> order_;  // row of points_ to the arm's number
+  std::vector<Index> order_;  // arm number of each row of points_
   Points points_;
   VectorXd prior_mean_;       // in the order of points_, or one number
-  std::vector<Node> nodes_;   // those below a node stand before it, the last is above all
-  Index leaf_arms_ = 0;       // at most so many in each
+  std::vector<Node> nodes_;   // nodes below a node are stored before it; the root is last
+  Index leaf_arms_ = 0;       // the largest number of arms in a leaf
   Index call_ = 0, looked_at_ = 0;
   double kept_numbers_ = 0.0;
   double slack_ = 0.0;        // of the posterior's certificate
-  // LowRankPosterior::moves(): from any time to `moves_until_`, and from there to now.
+  // LowRankPosterior::moves(): from any earlier time to `moves_until_`, and from there to now.
   DriftBound moves_until_;
   VectorXd moves_before_ = VectorXd::Zero(1), moves_since_ = VectorXd::Zero(1);
 };

@@ -1,6 +1,6 @@
-// A basis of some points Z for functions of a kernel: phi(x) = L^-1 k(Z, x), L L' = k(Z, Z),
-// are the coordinates of k(x, .) in the span of the k(z, .), and the residual
-// k(x, x) - |phi(x)|^2 >= 0 is the squared length of what the span leaves out.
+// A basis of some points Z for functions of a kernel. The coordinates of k(x, .) in the span of the k(z, .) are phi(x)
+// = L^-1 k(Z, x), with L L' = k(Z, Z). The residual k(x, x) - |phi(x)|^2 >= 0 is the squared length of the part outside
+// the span.
 #ifndef GPB_LOW_RANK_BASIS_H
 #define GPB_LOW_RANK_BASIS_H
 
@@ -9,11 +9,11 @@
 
 namespace gpb {
 
-// Where the basis is asked about one point.
+// Evaluation of the basis at one point.
 struct Coordinates {
   VectorXd phi;
   double variance;  // k(x, x)
-  double residual;  // variance - |phi|^2, >= 0 but for rounding
+  double residual;  // variance - |phi|^2, >= 0 except for rounding
 };
 
 class LowRankBasis {
@@ -28,23 +28,22 @@ class LowRankBasis {
   VectorXd point(Index i) const { return points_.row(i).transpose(); }
 
   Coordinates at(const VectorXd& x) const;
-  // Rows of `out`: the coordinates of all points of X; the first `few` of them.
+  // Rows of `out`: the coordinates of all points of X, or only the first `few` of them.
   void at(const Points& X, Panels& out) const { at(X, out, rank()); }
   void at(const Points& X, Panels& out, Index few) const;
-  // A point joins; its coordinates are known, its residual is positive.
+  // Adds a point whose coordinates are known and whose residual is positive.
   void append(const VectorXd& z, const Coordinates& at_z);
   void clear();
   void truncate(Index rank) { factor_.truncate(rank); }
 
-  // c with phi(x)'w = k(Z, x)'c for every x.
+  // c such that phi(x)'w = k(Z, x)'c for every x.
   VectorXd on_points(VectorXd w) const;
   // d k(x, z_i) / d x_c.
   MatrixXd slopes(const VectorXd& x) const;
   VectorXd cross(const VectorXd& x) const;  // k(Z, x)
 
-  // What cannot be told from 0 in the residual of a point: rounding errors of k and of the
-  // factor reach it through the weights k(Z, Z)^-1 k(Z, x), which are large where the basis
-  // extrapolates.
+  // Residuals below this value cannot be distinguished from 0. Rounding errors of k and of the factor are multiplied by
+  // the weights k(Z, Z)^-1 k(Z, x), which are large where the basis extrapolates.
   double rounding(const Coordinates& at_x) const;
 
  private:

@@ -1,6 +1,6 @@
-// Mean and variance at fixed points that are asked for again and again: what PredictionCache
-// is for the dense posterior. The points' coordinates are kept, a column per basis point. If one of
-// the points is their centre c, there are the variances of f(x) - f(c) as well.
+// Mean and variance at fixed points that are evaluated repeatedly; the counterpart of PredictionCache for the low-rank
+// posterior. The points' coordinates are kept, a column per basis point. If one of the points is chosen as the centre
+// c, the variances of f(x) - f(c) are kept, too.
 #ifndef GPB_LOW_RANK_CANDIDATES_H
 #define GPB_LOW_RANK_CANDIDATES_H
 
@@ -13,12 +13,13 @@ class LowRankCandidates {
   explicit LowRankCandidates(Points X, Index centre = -1);
 
   const Points& points() const { return X_; }
-  // Brings the cache up to `posterior`, another one than before if need be: a product of n x r
-  // for the mean, one more for each observation since and two for each new basis point.
+  // Updates the cache to `posterior`, which may be another one than before. The cost is one product of n x r for the
+  // mean, one more for each new observation, and two for each new basis point.
   void follow(const LowRankPosterior& posterior);
   const VectorXd& mean() const { return mean_; }
   const VectorXd& variance() const { return variance_; }
-  // With what rounding hides added: they are differences of numbers of the size of the prior's.
+  // Variances of the differences to the centre, plus a bound on their rounding errors, which are of the size of the
+  // prior's.
   const VectorXd& apart() const { return apart_; }
   // phi of the points, one per row.
   auto features() const { return features_.leftCols(rank_); }

@@ -1,4 +1,5 @@
-// The basis of a low-rank posterior, and its precision.
+// The basis of a low-rank posterior, its precision and its certificate; best points and trees of arms. Uses events/,
+// kernels/ and linalg/.
 #include "kernels/pivoted_cholesky.h"
 #include "kernels/splits.h"
 #include "linalg/decompositions.h"
@@ -23,7 +24,7 @@ namespace {
 constexpr Index kFewRows = 64;
 constexpr Index kRefitBlock = 256;
 constexpr Index kStepsKept = 64;  // at least
-// The basis is put in order again when one in so many of its points, and of the rows, is new.
+// The basis is put in order again when 1 / kNewPoints of its points and 1 / kNewRows of the rows are new.
 constexpr Index kNewPoints = 32;
 constexpr Index kNewRows = 4;
 constexpr double kManyRows = 65536.0;  // rounds times rows, see beats_dense()
@@ -40,7 +41,7 @@ void LowRankPosterior::clear_basis() {
   renew_posterior_id();
 }
 
-// The row's point joins: a new last column of the features, for all rows.
+// Adds the row's point to the basis: a new last column of the features, for all rows.
 VectorXd LowRankPosterior::extend_features(Index row) {
   const Coordinates at_z{feature_row(row), variance_[row], residual_[row]};
   const VectorXd z = points_.row(row).transpose();
@@ -52,7 +53,7 @@ VectorXd LowRankPosterior::extend_features(Index row) {
                 column.data(), column.data());
   column /= pivot;
   for (Index i = 0; i < rows_; ++i) {
-    if (in_basis_[static_cast<std::size_t>(i)]) column[i] = 0.0;  // but for rounding
+    if (in_basis_[static_cast<std::size_t>(i)]) column[i] = 0.0;  // exact value 0; this removes the rounding error
   }
   column[row] = pivot;
   gpb::make_room(features_, rows_, rank() + 1);
@@ -66,8 +67,7 @@ VectorXd LowRankPosterior::extend_features(Index row) {
   return column;
 }
 
-// P gains a row and a column, [P p; p' 1 + c'N^-1 c] with p = Phi' N^-1 c; the new squared
-// pivot is at least 1.
+// P gains a row and a column: [P p; p' 1 + c'N^-1 c] with p = Phi' N^-1 c. The new squared pivot is at least 1.
 void LowRankPosterior::extend(Index row) {
   const Index before = rank();
   const VectorXd column = extend_features(row);
@@ -97,8 +97,8 @@ Index LowRankPosterior::worst_row() const {
   return worst;
 }
 
-// Points join, and the mean's error is measured, until the certificate is within the accuracy and
-// corrections are rare, or until it would take more points than pay.
+// Adds points to the basis, and measures the mean's error, until the certificate is within the accuracy and corrections
+// are rare. Stops earlier if more points would cost more than they save.
 void LowRankPosterior::tighten() {
   if (corrects()) leave_out_less();
   if (strayed() && measuring_helps()) measure();
@@ -124,7 +124,7 @@ void LowRankPosterior::tighten() {
   }
 }
 
-// Down to what keeps corrections rare.
+// Adds points until corrections are rare.
 void LowRankPosterior::leave_out_less() {
   if (left_out_ <= 2.0 * left_out_limit(0.0)) return;
   for (Index row = worst_row(); row >= 0 && !gives_up(); row = worst_row()) {
@@ -138,31 +138,31 @@ bool LowRankPosterior::gives_up() const {
          static_cast<double>(rank()) > largest_share_ * static_cast<double>(rows_);
 }
 
-// Points that come in a bad order (along a line) make a bad basis, whose residuals are hidden
-// by rounding. Chosen by pivots from all of them it is as good as it gets.
+// Points that arrive in a bad order (for example along a line) make a bad basis, whose residuals are lost in rounding.
+// A basis chosen by pivots from all points is the best that is available.
 bool LowRankPosterior::rebuild_may_help() const {
   const Index since = rows_ - rows_at_rebuild_;
   return since > rows_at_rebuild_ / 8 || beats_dense(since);
 }
 
-// The dense engine would take rows^3 / 3 at once and rows^2 a round: with many rows, what takes
-// rows^2 pays after the fewer rounds.
+// The dense engine costs rows^3 / 3 once and rows^2 in each round. The more rows there are, the fewer rounds it takes
+// until an operation of rows^2 is worthwhile.
 bool LowRankPosterior::beats_dense(Index since) const {
   return static_cast<double>(since) * static_cast<double>(rows_) >= kManyRows;
 }
 
-// Everything anew from the observations.
+// Recomputes everything from the observations.
 void LowRankPosterior::rebuild() {
   rebuild_statistics();
   choose_basis();
   tighten();
 }
 
-// By pivots on the largest residuals.
+// Chooses the points by pivots on the largest residuals.
 void LowRankPosterior::choose_basis() {
   clear_basis();
   rows_at_rebuild_ = rows_;
-  measured_at_ = 0;  // (the mean's error may be measured at once)
+  measured_at_ = 0;  // so the mean's error may be measured at once
   measure_residuals();
   const double squares = static_cast<double>(rows_);
   for (Index row = worst_row(); row >= 0; row = worst_row()) {
@@ -186,7 +186,7 @@ void LowRankPosterior::put_in_order() {
   for (const Index i : order.pivots) {
     const VectorXd z = Z.row(i).transpose();
     const Index row = find_row(z);
-    if (row < 0) continue;  // all that was observed there is gone
+    if (row < 0) continue;  // all observations of this point were dropped
     const Coordinates at_z = basis_.at(z);
     if (at_z.residual <= std::max(basis_.rounding(at_z), floor)) continue;
     in_basis_[static_cast<std::size_t>(row)] = 1;
@@ -201,7 +201,7 @@ void LowRankPosterior::put_in_order() {
   tighten();
 }
 
-// The rows' coordinates and residuals from the basis.
+// Recomputes the rows' coordinates and residuals from the basis.
 void LowRankPosterior::recompute_features() {
   const Index r = rank();
   gpb::make_room(features_, rows_, r);
@@ -225,7 +225,7 @@ void LowRankPosterior::recompute_features() {
   }
 }
 
-// Last points of the basis that are not needed leave it.
+// Removes the last points of the basis that are not needed.
 void LowRankPosterior::shorten() {
   measure_residuals();
   const double limit = left_out_limit(static_cast<double>(rows_));
@@ -242,7 +242,7 @@ void LowRankPosterior::shorten() {
   basis_.truncate(r);
 }
 
-// P and Phi' N^-1 y from the rows.
+// Recomputes P and Phi' N^-1 y from the rows.
 void LowRankPosterior::refit() {
   const Index r = rank();
   MatrixXd P = MatrixXd::Identity(r, r);
@@ -270,7 +270,7 @@ void LowRankPosterior::refit() {
 void LowRankPosterior::record(LowRankStep step) {
   steps_.push_back(std::move(step));
   ++steps_end_;
-  // (Beyond, a cache is quicker begun anew.)
+  // A cache that is further behind is rebuilt, which is cheaper than to replay the steps.
   const Index most = std::max(kStepsKept, rank());
   while (steps_end_ - steps_begin() > most) steps_.pop_front();
 }
@@ -280,41 +280,41 @@ void LowRankPosterior::renew_posterior_id() {
   posterior_id_ = PosteriorId();
 }
 
-// Variances may have grown.
+// Starts a new version, because variances may have grown.
 void LowRankPosterior::begin_version() {
   version_ = PosteriorId();
   from_prior_ = false;
 }
 
 // ---- the certificate ----------------------------------------------------------------------------
-// How far a low-rank posterior can be from the dense one.
+// Bounds on the difference between a low-rank posterior and the dense one.
 
 namespace {
 
-// A corrected answer takes rows times rank: where rank^2 is less than so many rows, more points than
-// the certificate wants are cheaper than corrections.
+// A corrected prediction costs rows times rank. If rank^2 is less than this number of rows, additional basis points
+// (more than the certificate needs) are cheaper than corrections.
 constexpr double kCorrectionCost = 8.0;
 constexpr double kComfortable = 0.5;  // of the accuracy
-constexpr double kWellKnown = 5.0;  // times the accuracy: what the basis says is often good enough
+constexpr double kWellKnown = 5.0;  // times the accuracy: up to this error the basis alone is often accurate enough
 constexpr Index kMeasureBlock = 256;
-constexpr Index kRowsMeasured = 4096;  // at a time, where answers are corrected
-constexpr double kLastMeasures = 16.0;  // so often, at most, while the rows double
-constexpr double kRoundSquares = 1.0;  // values of the kernel that a round may cost, over rank^2
-constexpr double kOfDenseRank = 0.5;  // beyond this part of the rows the basis does not pay
+constexpr Index kRowsMeasured = 4096;  // at a time, when predictions are corrected
+constexpr double kLastMeasures = 16.0;  // at most this often while the number of rows doubles
+constexpr double kRoundSquares = 1.0;  // kernel evaluations that a round may cost, over rank^2
+constexpr double kOfDenseRank = 0.5;  // above this ratio of rank to rows the dense posterior is cheaper
 
-// The largest stretch of (a, b) -> (a, b - C'a) where |C| = c, see below.
+// The largest factor by which (a, b) -> (a, b - C'a) stretches a vector if |C| = c, see below.
 double stretch(double c) { return 0.5 * (c + std::sqrt(c * c + 4.0)); }
 
 }  // namespace
 
-// ---- what the basis leaves out --------------------------------------------------------------
+// ---- residuals outside the span of the basis ------------------------------------------------
 
 bool LowRankPosterior::may_join(Index row) const {
   return !in_basis_[static_cast<std::size_t>(row)] &&
          residual_[row] > std::max(resolution_[row], kBasisPivot * variance_[row]);
 }
 
-// What the basis leaves out of a row that weighs so much more.
+// Adds the row's residual to the sums after its weight has grown by `weight`.
 void LowRankPosterior::count_left_out(Index row, double weight) {
   of_basis_valid_ = false;
   if (in_basis_[static_cast<std::size_t>(row)]) return;
@@ -330,7 +330,7 @@ void LowRankPosterior::measure_residuals() {
   for (Index row = 0; row < rows_; ++row) count_left_out(row, weight_[row]);
 }
 
-// The sum of residuals over their noise that meets the accuracy, see certificate().
+// The largest sum of residuals over their noise that still meets the accuracy, see certificate().
 double LowRankPosterior::left_out_limit(double residual_squares) const {
   if (corrects()) {
     const double r = static_cast<double>(rank()), rows = static_cast<double>(rows_);
@@ -341,25 +341,26 @@ double LowRankPosterior::left_out_limit(double residual_squares) const {
   return std::max(without_measuring, kMeasuredShare * accuracy_ * accuracy_);
 }
 
-// A row's residual times its weight, from which on it had better be in the basis.
+// Above this product of residual and weight a row should join the basis.
 double LowRankPosterior::allowance() const {
   const double rows = static_cast<double>(std::max(rows_, kFewRows));
   return 0.5 * noise_var_ * left_out_limit(residual_squares()) / rows;
 }
 
 // ---- the mean's error, measured -------------------------------------------------------------
-// g = sum of d_i R_i, d = N^-1 (y - Phi w), needs E = K - Phi Phi' itself. It is measured now
-// and then, O(t^2) values of the kernel, at weights w0 and with them d0; in between
-//   g = sum of d0_i R_i - R' N^-1 Phi (w - w0), the latter at most |C| |P^1/2 (w - w0)|,
-// and outside = d0'E d0 is brought up to date where a row's d0 changes (O(t)) or the basis grows.
-// Where answers are corrected the error matters less, and blocks of rows are measured by themselves,
-// O(t s) values of the kernel for blocks of s: |g| is no more than the sum of their parts' lengths.
+// g = sum of d_i R_i, with d = N^-1 (y - Phi w), depends on E = K - Phi Phi' itself. It is measured only now and then,
+// with O(t^2) kernel evaluations, at weights w0 with their d0. Between two measurements:
+//   g = sum of d0_i R_i - R' N^-1 Phi (w - w0).
+// The last term is at most |C| |P^1/2 (w - w0)|. The scalar `outside` = d0'E d0 is updated when a row's d0 changes
+// (O(t)) or the basis grows.
+// When predictions are corrected, this error matters less. Then blocks of s rows are measured separately, with O(t s)
+// kernel evaluations: |g| is at most the sum of the lengths of the blocks' parts.
 
 Index LowRankPosterior::block_rows() const {
   return corrects() ? kRowsMeasured : std::numeric_limits<Index>::max();
 }
 
-// The first of them, and how many.
+// The first row of the block, and the number of its rows.
 std::pair<Index, Index> LowRankPosterior::rows_of_block(std::size_t block) const {
   const Index each = std::min(block_rows(), rows_);
   const Index begin = static_cast<Index>(block) * each;
@@ -390,7 +391,7 @@ void LowRankPosterior::measure() {
   }
 }
 
-// K v over the rows from `begin` on, each value of the kernel once.
+// K v over the rows from `begin` on; each kernel value is computed once.
 VectorXd LowRankPosterior::gram_times(const VectorXd& v, Index begin) const {
   const Index n = v.size();
   VectorXd out = VectorXd::Zero(n), values(kMeasureBlock);
@@ -411,7 +412,7 @@ void LowRankPosterior::forget_reference() {
   of_basis_valid_ = false;
 }
 
-// A row's statistics change by so much.
+// Updates the reference after a row's statistics changed by `weighted` and `weight`.
 void LowRankPosterior::follow_reference(Index row, double weighted, double weight) {
   Reference& old = reference_;
   if (!old.kept) return;
@@ -435,7 +436,7 @@ void LowRankPosterior::follow_reference(Index row, double weighted, double weigh
   old.inside[block] += step * feature_row(row);
 }
 
-// The basis has one more coordinate.
+// Updates the reference after the basis gained a coordinate.
 void LowRankPosterior::extend_reference(const VectorXd& column) {
   if (!reference_.kept) return;
   for (std::size_t block = 0; block < reference_.outside.size(); ++block) {
@@ -466,36 +467,37 @@ bool LowRankPosterior::measured_now() const {
   return reference_.kept && moved_since_reference() == 0.0;
 }
 
-// Split the kernel's space into the span and the rest, and let every observation be divided by
-// the root of its noise. A = N^-1/2 Phi, R the rest of the points played, E = R R' (after the
-// division), so that the dense posterior's precision is
-//   V = [I + A'A, A'R; R'A, I + R'R]   where this posterior has   [I + A'A, 0; 0, I].
-// For x with coordinates phi in the span and b in the rest, a = (I + A'A)^-1/2 phi and
-// C = (I + A'A)^-1/2 A'R, the Schur complement S = I + R'(I + AA')^-1 R gives
-//   dense variance = |a|^2 + |S^-1/2 (b - C'a)|^2,   this variance = |a|^2 + |b|^2,
-//   dense mean - this mean = (b - C'a)' S^-1 g,      g = R' N^-1/2 (y - Phi w).
-// |C|^2 <= |E| <= trace E =: d, I <= S <= (1 + d) I, |g|^2 <= |E| * (sum of squared residuals
-// over their noise). Hence
-//   * |difference of means| <= |S^-1/2 (b - C'a)| |g| <= (dense sd) |g|;
-//   * (a, b) -> (a, b - C'a) and its inverse stretch by (c + sqrt(c^2 + 4)) / 2 at most,
-//     c = |C|: about 1 + c / 2, so the sds' ratio is within that times sqrt(1 + d);
+// Notation. Split the kernel's space into the span of the basis and its orthogonal complement (the rest). Divide every
+// observation by the root of its noise variance. After this division, A = N^-1/2 Phi, R is the part of the played
+// points in the rest, and E = R R'. The precisions are:
+//   dense posterior: V = [I + A'A, A'R; R'A, I + R'R],   this posterior: [I + A'A, 0; 0, I].
+// Let x have coordinates phi in the span and b in the rest. Let a = (I + A'A)^-1/2 phi and C = (I + A'A)^-1/2 A'R. Let
+// S = I + R'(I + AA')^-1 R be the Schur complement.
+// The moments are:
+//   Dense variance = |a|^2 + |S^-1/2 (b - C'a)|^2, and this variance = |a|^2 + |b|^2.
+//   Dense mean - this mean = (b - C'a)' S^-1 g, with g = R' N^-1/2 (y - Phi w).
+// Bounds: |C|^2 <= |E| <= trace E =: d and I <= S <= (1 + d) I. Also |g|^2 <= |E| * (sum of squared residuals over
+// their noise). It follows that:
+//   * |difference of means| <= |S^-1/2 (b - C'a)| |g| <= (dense sd) |g|.
+//   * (a, b) -> (a, b - C'a) and its inverse stretch by at most (c + sqrt(c^2 + 4)) / 2, with c = |C|. To first order
+//     this is 1 + c / 2. The ratio of the sds is within this factor times sqrt(1 + d).
 //   * log det V - log det of this precision = log det S <= trace(S - I) <= d.
-// And for f of norm B with parts p in the span and q in the rest, noise e (divided as above):
-//   f(x) - this mean = a'(I + A'A)^-1/2 p + b'q - a'C q - a'(I + A'A)^-1/2 A'e,
-// the first two terms together at most (this sd) B, the third c B (this sd), the last (this sd)
-// times the root of e'Q(I + Q)^-1 e <= e'K(I + K)^-1 e, Q = AA' <= K: see width_factor().
-// Where |b| is small beside |a| both bounds become products of two small numbers, see error_at():
-// the error is of second order there. Elsewhere it is once b'g is added to the mean, and 2 a'C b
-// taken from the variance: with u = b - C'a,
-//   dense mean - (this mean + b'g) = u'(S^-1 - I) g - a'C g, at most (d + c) |g| (dense sd);
-//   dense variance = |a|^2 + u'S^-1 u, |u|^2 = |b|^2 - 2 a'C b + |C'a|^2, the last at most c^2 |a|^2,
-// so that the sds' ratio is within sqrt(1 + d). (Where |b|^2 < 2 a'C b, 0 stands for the difference.)
+// Let f have norm B, with parts p in the span and q in the rest, and let e be the noise (divided as above). Then:
+//   f(x) - this mean = a'(I + A'A)^-1/2 p + b'q - a'C q - a'(I + A'A)^-1/2 A'e.
+// The first two terms together are at most (this sd) B, and the third is at most c B (this sd). The last is at most
+// (this sd) times the root of e'Q(I + Q)^-1 e <= e'K(I + K)^-1 e, with Q = AA' <= K. See width_factor().
+// If |b| is small compared with |a|, both bounds become products of two small numbers, and the error is of second
+// order, see error_at(). Otherwise the error becomes of second order once b'g is added to the mean and 2 a'C b is
+// subtracted from the variance. With u = b - C'a:
+//   dense mean - (this mean + b'g) = u'(S^-1 - I) g - a'C g, which is at most (d + c) |g| (dense sd).
+//   Dense variance = |a|^2 + u'S^-1 u, with |u|^2 = |b|^2 - 2 a'C b + |C'a|^2. The last term is at most c^2 |a|^2.
+// So the ratio of the sds is within sqrt(1 + d). (If |b|^2 < 2 a'C b, the difference is replaced by 0.)
 
-// |C|, with residuals lost in rounding as independent errors: their E is diagonal.
+// An upper bound of |C|. Residuals lost in rounding count as independent errors, whose E is diagonal.
 double LowRankPosterior::coupling() const { return std::sqrt(left_out_) + std::sqrt(rounding_); }
 
-// Not where it has just been done; nor more often than what it costs, rows times those of a block, stays
-// a part of what all rounds since have cost, some rank^2 each.
+// False if the error has just been measured, or if measuring would cost too much. A measurement costs rows times the
+// rows of a block. This must stay a fraction of the cost of all rounds since the last one, about rank^2 each.
 bool LowRankPosterior::measuring_helps() const {
   const double rows = static_cast<double>(rows_), r = static_cast<double>(rank());
   const double since = static_cast<double>(size() - measured_at_);
@@ -505,7 +507,7 @@ bool LowRankPosterior::measuring_helps() const {
   return since * kRoundSquares * round >= rows * block && !measured_now();
 }
 
-// Where no point is left that could join, measuring is all that keeps the dense engine away.
+// If no point is left that could join the basis, a measurement is the last step before the dense engine takes over.
 bool LowRankPosterior::last_measure_pays() const {
   const Index since = size() - measured_at_;
   const bool rare = kLastMeasures * static_cast<double>(since) >= static_cast<double>(rows_);
@@ -518,14 +520,14 @@ double LowRankPosterior::measured_then() const {
   return sum;
 }
 
-// Have the weights moved so far since the mean's error was measured that it is not known well any more?
+// Have the weights moved so far since the last measurement that the bound on the mean's error has become loose?
 bool LowRankPosterior::strayed() const {
   if (!corrects() || certificate_of_basis().mean <= kWellKnown * accuracy_) return false;
   return !reference_.kept || coupling() * moved_since_reference() > measured_then();
 }
 
-// |g|, the smaller of two bounds. (What rounding makes of `outside` are independent errors, too: of
-// the coordinates' they are a diagonal E, whose d0'E d0 is a sum over the rows.)
+// |g|, the smaller of two bounds. Rounding errors in `outside` are treated as independent, too. Those of the
+// coordinates are a diagonal E, for which d0'E d0 is a sum over the rows.
 double LowRankPosterior::mean_error() const {
   const double squares = residual_squares();
   const double cheap = coupling() * std::sqrt(squares);
@@ -546,13 +548,13 @@ const LowRankError& LowRankPosterior::certificate_of_basis() const {
   return of_basis_;
 }
 
-// Once the first order is taken away.
+// The error after the first-order terms have been corrected.
 LowRankError LowRankPosterior::corrected_error(const LowRankError& of_basis) const {
   const double c = coupling(), d = c * c;
   return {of_basis.mean * (c + d), std::sqrt(1.0 + d) - 1.0, of_basis.information};
 }
 
-// (What the basis says with an error within the accuracy is not corrected.)
+// Predictions by the basis whose error is within the accuracy are not corrected.
 LowRankError LowRankPosterior::certificate() const {
   const LowRankError of_basis = certificate_of_basis();
   if (!corrects()) return of_basis;
@@ -561,8 +563,8 @@ LowRankError LowRankPosterior::certificate() const {
           std::min(of_basis.sd, std::max(accuracy_, corrected.sd)), of_basis.information};
 }
 
-// Where much has been played the error of what the basis says is hardly more than that of corrected
-// answers: is it well below the accuracy, so that there need be none?
+// After many observations the error of the basis alone is hardly larger than that of corrected predictions. Is it well
+// below the accuracy, so that corrections are rarely necessary?
 bool LowRankPosterior::answers_are_cheap() const {
   return !corrects() ||
          corrected_error(certificate_of_basis()).largest() <= kComfortable * accuracy_;
@@ -577,7 +579,7 @@ LowRankError LowRankPosterior::certificate_at(const VectorXd& x) const {
   return corrects() && here.largest() > accuracy_ ? corrected_error(of_basis) : here;
 }
 
-// Of what the basis says where the variance's parts are |a|^2 and |b|^2.
+// Error of the prediction by the basis at a point where the parts of the variance are |a|^2 and |b|^2.
 LowRankError LowRankPosterior::error_at(double inside, double outside,
                                         const LowRankError& anywhere) const {
   LowRankError out = anywhere;
@@ -600,14 +602,14 @@ bool LowRankPosterior::should_be_dense() const {
 
 namespace {
 
-// Rows are looked at by so few points of the basis that the others have no more than this part of
-// the information (1 is as much as one observation with the prior's variance as its noise has).
+// Rows are first bounded by the first few points of the basis. The other points then hold at most this part of the
+// information. (1 is the information of one observation whose noise variance equals the prior variance.)
 constexpr double kStages[] = {3.0, 0.3};
-constexpr double kWorthwhile = 0.7;  // of the rank: more points cost as much as all
+constexpr double kWorthwhile = 0.7;  // of the rank: above this, a part of the basis is no cheaper than the whole
 constexpr Index kOnePanel = Panels::kWidth;
-constexpr Index kMostCrossed = 1000;  // arms, every pair of which is kept
+constexpr Index kMostCrossed = 1000;  // arms for which all pairwise kernel values are stored
 
-// How far coordinates from the q-th on are known, for every q: the sum of P_pp - 1, p >= q.
+// For every q, the information about coordinates from the q-th on: the sum of P_pp - 1 over p >= q.
 VectorXd known_beyond(const GrowingCholesky& precision) {
   const Index r = precision.size();
   VectorXd out = VectorXd::Zero(r + 1);
@@ -626,7 +628,7 @@ VectorXd entries_of(const VectorXd& values, const std::vector<Index>& rows) {
   return out;
 }
 
-// Answers that differ from what the basis says at row i by so much.
+// Widens the bounds at row i, because predictions may differ this much from the basis.
 void widen(MomentBounds& at, Index i, const LowRankError& of_basis, const LowRankError& of_answer) {
   const double factor = (1.0 + of_basis.sd) * (1.0 + of_answer.sd);
   at.least_sd[i] /= factor;
@@ -636,7 +638,7 @@ void widen(MomentBounds& at, Index i, const LowRankError& of_basis, const LowRan
   at.largest_mean[i] += moved;
 }
 
-// Between what the posterior's answers lie, by what its basis says and how well.
+// Bounds on the posterior's predictions, from those of its basis and their errors.
 MomentBounds bounds_by_basis(const LowRankPosterior& posterior, const Points& X) {
   MomentBounds out;
   VectorXd variance;
@@ -652,14 +654,14 @@ MomentBounds bounds_by_basis(const LowRankPosterior& posterior, const Points& X)
   return out;
 }
 
-// Rows whose score can be the best, or tied with it.
+// Rows whose score may be the best, or tied with the best.
 std::vector<Index> kept(const RisingScore& score, const MomentBounds& at, const VectorXd& prior,
                         const std::vector<Index>& rows) {
   double least = -kInf;
   for (Index i = 0; i < prior.size(); ++i) {
     least = std::max(least, score.of(prior[i] + at.least_mean[i], at.least_sd[i]));
   }
-  least -= 2.0 * score.tie;  // (bounds are rounded, too)
+  least -= 2.0 * score.tie;  // because bounds are rounded, too
   std::vector<Index> out;
   for (Index i = 0; i < prior.size(); ++i) {
     const double largest = score.of(prior[i] + at.largest_mean[i], at.largest_sd[i]);
@@ -670,12 +672,12 @@ std::vector<Index> kept(const RisingScore& score, const MomentBounds& at, const 
 
 }  // namespace
 
-// Of n points with the first few coordinates p: p'w1, |p|^2 and |a|^2 (below).
+// For n points with the first few coordinates p: p'w1, |p|^2 and |a|^2 (below).
 struct BasisSums {
   VectorXd mean, spanned, left;
 };
 
-// `phi`: these coordinates, which are spoilt.
+// `phi`: these coordinates; they are overwritten.
 static BasisSums sums_at(const LowRankPosterior& posterior, Index few, Panels& phi, Index n) {
   const double* const w = posterior.weights().data();
   const VectorXd zero = VectorXd::Zero(phi.count() * Panels::kWidth);
@@ -686,12 +688,11 @@ static BasisSums sums_at(const LowRankPosterior& posterior, Index few, Panels& p
   return {segment_of(mean, 0, n), segment_of(spanned, 0, n), segment_of(left, 0, n)};
 }
 
-// With the coordinates (p, q) of x, p the first few, l = k(x, x) - |p|^2 >= |q|^2, and
-// M = [M1, 0; M2, M3]:
+// Let x have coordinates (p, q), p the first few. Let l = k(x, x) - |p|^2 >= |q|^2 and M = [M1, 0; M2, M3]. Then:
 //   mean = p'w1 + q'w2,   variance = l - |q|^2 + |a|^2 + |M3^-1 (q - M2 a)|^2,   a = M1^-1 p.
-// P >= I makes M3 M3' >= I and |M2|^2 <= sum of P_jj - 1 beyond the first few =: c^2, so that
+// P >= I implies M3 M3' >= I and |M2|^2 <= c^2, the sum of P_jj - 1 beyond the first few. Therefore:
 //   |mean - p'w1| <= sqrt(l) |w2|,   |a|^2 <= variance <= |a|^2 + (sqrt(l) + c |a|)^2.
-// (`beyond`: c^2; `crosses`: where the rows of X are these arms in one context)
+// `beyond` is c^2. `crosses` is used if the rows of X are these arms in one context.
 static MomentBounds bounds_by(const LowRankPosterior& posterior, const Points& X, Index few, double beyond,
                               const ArmCrosses* crosses = nullptr, const std::vector<Index>& arms = {}) {
   const Index n = X.rows();
@@ -720,8 +721,8 @@ static MomentBounds bounds_by(const LowRankPosterior& posterior, const Points& X
   return out;
 }
 
-// By the whole basis, with coordinates by `crosses`: what the posterior answers but for rounding, and for what may be
-// corrected.
+// Bounds by the whole basis, with coordinates from `crosses`. They equal the posterior's predictions except for
+// rounding and possible corrections.
 static MomentBounds bounds_by_crosses(const LowRankPosterior& posterior, const Points& X, const ArmCrosses& crosses,
                                       const std::vector<Index>& arms) {
   const Index n = X.rows(), r = posterior.rank();
@@ -803,7 +804,7 @@ Index best_point(const RisingScore& score, const LowRankPosterior& posterior, co
     const MomentBounds at = bounds_by_crosses(posterior, rows_of(X, rows), *crosses, rows);
     rows = kept(score, at, entries_of(prior_mean, rows), rows);
   }
-  // What the basis says may need to be corrected; only where that can matter.
+  // Predictions by the basis may need a correction. It is computed only for the rows that can still win.
   if (posterior.corrects() && rows.size() > 1) {
     rows = kept(score, bounds_by_basis(posterior, rows_of(X, rows)), entries_of(prior_mean, rows),
                 rows);
@@ -822,13 +823,13 @@ Index best_point(const RisingScore& score, const LowRankPosterior& posterior, co
 namespace {
 
 constexpr Index kLeafArms = 32;
-constexpr Index kMostLeaves = 65536;  // beyond, leaves become larger
+constexpr Index kMostLeaves = 65536;  // above this number, leaves become larger
 constexpr Index kChildren = 32;
-constexpr Index kWidthArms = 128;      // arms that say in which input a part is widest
+constexpr Index kWidthArms = 128;      // arms from which the widest input of a part is determined
 constexpr Index kRecent = 200;         // choices after which a node's coordinates are dropped
 constexpr Index kDropEvery = 16;
-constexpr Index kMovesEvery = 32;     // observations after which all moves are computed anew
-constexpr double kKeptNumbers = 1e8;  // coordinates kept (.8 GB, where nothing can be skipped)
+constexpr Index kMovesEvery = 32;     // observations after which all moves are recomputed
+constexpr double kKeptNumbers = 1e8;  // coordinates kept (0.8 GB, if nothing can be skipped)
 
 }  // namespace
 
@@ -859,8 +860,9 @@ LazyArms::LazyArms(const Kernel& kernel, const Points& arms, Index inputs, Vecto
   }
 }
 
-// Halves of halves, until there are enough for a node or they are small enough for leaves: what is
-// left of a k-d tree. Arms of a node lie side by side before those below it are made.
+// Halves parts repeatedly, until there are enough of them for a node or they are small enough for leaves. This is a k-d
+// tree from which intermediate levels are removed. The arms of a node are made adjacent before the nodes below it are
+// made.
 Index LazyArms::build(Index inputs, Index first, Index count, std::vector<Keyed>& rows) {
   Node made;
   made.first = first;
@@ -890,8 +892,8 @@ Index LazyArms::build(Index inputs, Index first, Index count, std::vector<Keyed>
   return static_cast<Index>(nodes_.size()) - 1;
 }
 
-// At the median of the widest input, the first half the larger one. Which input is the widest some
-// of the arms say: for what is true of the nodes it does not matter.
+// Splits at the median of the widest input; the first half is the larger one. The widest input is determined from some
+// of the arms only. This is safe, because the bounds of the nodes do not depend on it.
 void LazyArms::halve(Index inputs, Keyed* rows, Index count) const {
   const Index step = std::max<Index>(1, count / kWidthArms);
   Index widest = 0;
@@ -924,7 +926,7 @@ void LazyArms::put_in_order(Index first, Index count, const std::vector<Keyed>& 
   std::copy(arms.begin(), arms.end(), order_.begin() + first);
 }
 
-// The member that is nearest to the middle.
+// The member nearest to the centroid.
 void LazyArms::choose_centre(Node& of, Index inputs) const {
   VectorXd gap = VectorXd::Zero(members(of));
   for (Index c = 0; c < inputs; ++c) {
@@ -940,7 +942,7 @@ void LazyArms::choose_centre(Node& of, Index inputs) const {
   of.centre = member(of, of.middle);
 }
 
-// ---- what is known of a node ----------------------------------------------------------------
+// ---- bounds for a node ----------------------------------------------------------------------
 
 LazyArms::View LazyArms::view(Node& of, const LowRankPosterior& posterior) {
   of.opened = call_;
@@ -972,7 +974,7 @@ void LazyArms::drop_stale() {
   }
 }
 
-// To go through all observations takes time: now and then.
+// Loops over all observations, which takes time, and is therefore done only now and then.
 void LazyArms::follow_moves(const LowRankPosterior& posterior) {
   const DriftBound now = posterior.drift_bound();
   if (moves_until_.version != now.version ||
@@ -983,7 +985,7 @@ void LazyArms::follow_moves(const LowRankPosterior& posterior) {
   moves_since_ = posterior.moves(moves_until_.observations);
 }
 
-// By how many of its sds of then a mean has moved since; infinite where nothing is known.
+// By how many of its earlier sds a mean may have moved since `then`; infinite if no bound is available.
 double LazyArms::moved(const DriftBound& then, const DriftBound& now) const {
   const bool since_prior = !then.version && now.from_prior;
   if (!since_prior && then.version != now.version) return kInf;
@@ -996,8 +998,7 @@ double LazyArms::moved(const DriftBound& then, const DriftBound& now) const {
   return std::sqrt(innovations) + now.changes - then.changes;
 }
 
-// (What has been seen differs from the exact posterior, of which the bounds are true, by the
-// certificate.)
+// The stored values differ from the exact posterior by the certificate; the bounds hold for the exact posterior.
 LazyArms::Reach LazyArms::reach(const Node& of, double centre_mean, double centre_sd,
                                 double weight, const DriftBound& now) const {
   const double since = moved(of.seen, now) + slack_;
@@ -1011,7 +1012,7 @@ LazyArms::Reach LazyArms::reach(const Node& of, double centre_mean, double centr
   return {joint + slack, of.mean + risen + slack, (1.0 + slack_) * sd};
 }
 
-// A leaf.
+// Stores the bounds of a leaf.
 void LazyArms::remember(Node& leaf, const View& view, const Round& round) const {
   leaf.joint = (view.mean + round.weight * view.sd).maxCoeff();
   leaf.mean = view.mean.maxCoeff();
@@ -1022,7 +1023,7 @@ void LazyArms::remember(Node& leaf, const View& view, const Round& round) const 
   leaf.seen = round.now;
 }
 
-// A node above others, when those are done that had to be opened.
+// Stores the bounds of an inner node, after the nodes below it that had to be opened.
 void LazyArms::gather(Node& above, const View& view, const Round& round) const {
   above.joint = above.mean = -kInf;
   above.sd = above.apart = 0.0;
@@ -1057,7 +1058,7 @@ void LazyArms::open(Index number, Round& round) {
   round.opened.push_back({number, std::move(at)});
 }
 
-// At all arms of a leaf.
+// Scores all arms of a leaf.
 void LazyArms::look(Index number, const View& view, Round& round) {
   Node& leaf = node(number);
   remember(leaf, view, round);
@@ -1104,11 +1105,11 @@ Index LazyArms::choose(const RisingScore& score, const LowRankPosterior& posteri
     std::pop_heap(round.heap.begin(), round.heap.end());
     const Bound next = round.heap.back();
     round.heap.pop_back();
-    // (It can at most be tied, behind an arm that is tied.)
+    // It can at most be tied, and then loses to the earlier arm.
     if (next.value <= round.best && node(next.number).first_arm > round.first) continue;
     open(next.number, round);
   }
-  // (Those above were opened before those below.)
+  // A node is opened before the nodes below it.
   for (auto at = round.opened.rbegin(); at != round.opened.rend(); ++at) {
     gather(node(at->number), at->view, round);
   }

@@ -25,7 +25,7 @@ constexpr Index kFirstRoom = 16;
 }
 
 VectorXd LowRankBasis::cross(const VectorXd& x) const {
-  if (rank() == 0) return VectorXd();  // there are no columns to look at
+  if (rank() == 0) return VectorXd();  // an empty matrix has no columns to evaluate
   VectorXd out(points_.rows());
   kernel_->cross(x, points_, out);
   out.conservativeResize(rank());
@@ -87,7 +87,7 @@ MatrixXd LowRankBasis::slopes(const VectorXd& x) const {
 
 namespace {
 constexpr Index kFewColumns = 4;
-// So many steps beyond the rank cost more than to begin anew.
+// More than this number of steps beyond the rank cost more than a restart.
 constexpr Index kRestartSteps = 16;
 }
 
@@ -103,7 +103,7 @@ void LowRankCandidates::product(const double* weights, Index count, VectorXd& ou
   product_sweep(features_.data(), X_.rows(), X_.rows(), count, weights, 1.0, zero_.data(), out.data());
 }
 
-// The variances gain scale * along^2, and those of differences accordingly.
+// Adds scale * along^2 to the variances, and the corresponding terms to those of differences.
 void LowRankCandidates::add_square(const VectorXd& along, double scale) {
   unclipped_.array() += scale * along.array().square();
   if (centre_ < 0) return;
@@ -196,23 +196,23 @@ constexpr Index kFewRows = 64;
 constexpr Index kOutlinedRank = 128, kOutlinedRows = 1024;
 constexpr Index kDirections = 48;
 constexpr int kOutlineSteps = 3;
-constexpr Index kFewLeft = 32;  // while no more than this part of the rows is left
-constexpr double kRoundedSums = 1e-11;  // of sums of some hundred terms, and of directions that are nearly orthonormal
+constexpr Index kFewLeft = 32;  // while at most this part of the rows is left
+constexpr double kRoundedSums = 1e-11;  // of sums of some hundred terms, and of nearly orthonormal directions
 constexpr Index kRefreshEvery = 4096;  // rank-one steps, each a rounding error
-// An observation is taken back by a rank-one step if this much of the pivot stays.
+// An observation is dropped by a rank-one step if at least this part of the pivot remains.
 constexpr double kSafeDrop = 1e-4;
-constexpr double kHiddenPart = 1e-12;  // of a residual over the noise, by rounding
+constexpr double kHiddenPart = 1e-12;  // rounding error of a residual over the noise
 
 std::size_t hash_of(const VectorXd& x) {
   std::size_t out = 0;
   for (Index c = 0; c < x.size(); ++c) {
-    // (0 + x: both zeros are one.)
+    // 0 + x makes both zeros equal.
     out = out * 1099511628211u + std::hash<double>()(0.0 + x[c]);
   }
   return out;
 }
 
-// Twice, for what rounding leaves; columns that are nothing but that are 0.
+// Orthogonalises twice because of rounding errors; columns that consist of rounding errors become 0.
 void make_orthonormal(MatrixXd& U) {
   for (Index c = 0; c < U.cols(); ++c) {
     VectorXd column = U.col(c);
@@ -279,7 +279,7 @@ void LowRankPosterior::make_room(const VectorXd& x) {
   }
 }
 
-// The row of a point, a new one without observations if need be.
+// The row of a point. A new row without observations is added if necessary.
 Index LowRankPosterior::row_of(const VectorXd& x) {
   const Index found = find_row(x);
   if (found >= 0) return found;
@@ -312,7 +312,7 @@ void LowRankPosterior::add(const VectorXd& x, double y, double noise_scale) {
   tighten();
 }
 
-// What is known of the values at a row; its weight in the precision is another matter.
+// Updates the values at a row; its weight in the precision is updated separately.
 void LowRankPosterior::observe(Index row, double y, double noise_scale) {
   observations_.push_back({row, y, noise_scale, true, 0.0});
   ++known_;
@@ -321,7 +321,7 @@ void LowRankPosterior::observe(Index row, double y, double noise_scale) {
   change_values(row, y / noise_scale, 1.0 / noise_scale);
 }
 
-// weighted_, weight_ and what is summed over them, at a row.
+// Changes weighted_, weight_ and the sums over them, at a row.
 void LowRankPosterior::change_values(Index row, double weighted, double weight) {
   follow_reference(row, weighted, weight);
   const auto share = [this, row] {
@@ -336,8 +336,8 @@ void LowRankPosterior::change_values(Index row, double weighted, double weight) 
   weights_valid_ = of_basis_valid_ = false;
 }
 
-// P gains weight / noise_var phi phi'; a negative weight takes an observation back. Returns the
-// observation's variance, its noise included (negative where it is taken back).
+// Adds weight / noise_var phi phi' to P; a negative weight removes an observation. Returns the observation's variance
+// including its noise (negative for a removal).
 double LowRankPosterior::weigh(Index row, double weight) {
   weights_valid_ = of_basis_valid_ = false;
   count_left_out(row, weight);
@@ -360,7 +360,7 @@ double LowRankPosterior::weigh(Index row, double weight) {
 
 bool LowRankPosterior::can_drop(double variance, double noise) {
   const double scale = rows_ > 0 ? variance_.head(rows_).maxCoeff() : 0.0;
-  // (Each step leaves a rounding error of the precision, relative to the prior's.)
+  // Each step leaves a rounding error in the precision, relative to the prior's precision.
   const double ratio = 1.0 + weight_.head(rows_).sum() * scale / noise_var_;
   return variance < (1.0 - kSafeDrop) * noise &&
          !loses_digits(static_cast<double>(++drops_) * ratio);
@@ -459,7 +459,7 @@ void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& n
   }
   if (X.rows() == 0) return;
   check_point(X.cols());
-  // Without a basis a new row costs nothing; the basis is chosen when all are there.
+  // Without a basis a new row costs nothing. The basis is chosen once all rows are there.
   clear_basis();
   begin_version();
   for (Index i = 0; i < X.rows(); ++i) {
@@ -469,7 +469,7 @@ void LowRankPosterior::add(const Points& X, const VectorXd& y, const VectorXd& n
   rebuild();
 }
 
-// Rows without observations go; sums are taken anew.
+// Removes rows without observations and recomputes the sums.
 void LowRankPosterior::rebuild_statistics() {
   forget_reference();
   std::vector<Index> renumbered(static_cast<std::size_t>(rows_), -1);
@@ -517,7 +517,7 @@ void LowRankPosterior::clear() {
   compares_ = compares;
 }
 
-// ---- what is asked for ----------------------------------------------------------------------
+// ---- predictions ----------------------------------------------------------------------------
 
 const VectorXd& LowRankPosterior::weights() const {
   if (!weights_valid_) {
@@ -578,7 +578,7 @@ void LowRankPosterior::predict_by_basis(const Points& X, VectorXd& mean, VectorX
     const Index count = std::min(kPredictBlock, X.rows() - first);
     const BasisMoments by_basis = basis_moments(X.middleRows(first, count));
     mean.segment(first, count) = by_basis.mean;
-    // Coordinates that rounding has spoilt cancel in the sum: only that may be clipped.
+    // Rounding errors in the coordinates cancel in this sum, so only the sum may be clipped.
     variance.segment(first, count) = (by_basis.inside + by_basis.outside).cwiseMax(0.0);
     for (Index i = 0; errors && i < count; ++i) {
       errors->push_back(error_at(by_basis.inside[i], by_basis.outside[i], anywhere));
@@ -603,9 +603,9 @@ LowRankPosterior::BasisMoments LowRankPosterior::basis_moments(const Points& X) 
   return {inside.head(n), left.head(n), own - spanned.head(n)};
 }
 
-// In the notation of low_rank_fit.cpp, what C leaves of first order:
-//   mean += b'g,   variance -= 2 a'C b,   R b = k(X, x) - Phi phi at the points played,
-// neither by more than it can be.
+// The first-order terms in C, in the notation of low_rank_fit.cpp:
+//   mean += b'g,   variance -= 2 a'C b,   R b = k(X, x) - Phi phi at the played points.
+// Both are limited to their largest possible size.
 void LowRankPosterior::correct(const Points& X, VectorXd& mean, VectorXd& variance) const {
   mean.resize(X.rows());
   variance.resize(X.rows());
@@ -624,7 +624,7 @@ void LowRankPosterior::correct(const Points& X, VectorXd& mean, VectorXd& varian
   }
 }
 
-// b'g and a'C b. One look at the features serves both products.
+// b'g and a'C b. One pass over the features serves both products.
 LowRankPosterior::Coupling LowRankPosterior::coupled_to(const VectorXd& x, const VectorXd& phi,
                                                         const VectorXd& solved) const {
   Coupling out;
@@ -685,16 +685,16 @@ VectorXd LowRankPosterior::means_at_observations() const {
   return out;
 }
 
-// With U'U = I and weights w, once w0, s = w - w0, a row's mean is
+// Let U'U = I, let w be the weights, w0 the earlier weights and s = w - w0. A row's mean is then
 //   phi'w0 + (U'phi)'(U's) + (phi - U U'phi)'(s - U U's).
-// Where U is what the rows are long along, the last part is small: no more than |phi - U U'phi| |s - U U's|. What is
-// kept serves while the basis only grows, rows come and the weights move.
+// If the rows are long mainly along U, the last term is small: at most |phi - U U'phi| |s - U U's|. The stored values
+// remain valid while the basis only grows, rows are added and the weights change.
 bool LowRankPosterior::outlined() const {
   return outline_.posterior_id == posterior_id_.token && 2 * outline_.rows_at_start > rows_ &&
          4 * outline_.directions.rows() > 3 * rank();
 }
 
-// The directions by subspace iterations on the precision.
+// Computes the directions by subspace iteration on the precision.
 void LowRankPosterior::outline() const {
   const Index r = rank();
   MatrixXd M = MatrixXd::Zero(r, r);
@@ -709,7 +709,7 @@ void LowRankPosterior::outline() const {
   follow_outline();
 }
 
-// The rows that have come since.
+// Adds the rows that are new since the last update.
 void LowRankPosterior::follow_outline() const {
   Outline& old = outline_;
   const Index first = old.rows, count = rows_ - first;
@@ -726,7 +726,7 @@ void LowRankPosterior::follow_outline() const {
   old.rows = rows_;
 }
 
-// By the outline, rows that can have the largest mean.
+// Rows that may have the largest mean, by the bounds of the outline.
 std::vector<Index> LowRankPosterior::rows_of_largest_means(double offset) const {
   follow_outline();
   const Outline& old = outline_;
@@ -754,7 +754,7 @@ std::vector<Index> LowRankPosterior::rows_of_largest_means(double offset) const 
   return out;
 }
 
-// -Inf for those that cannot have the largest; the others to the last bit as means_at_rows() has them.
+// -Inf for rows that cannot have the largest mean; for the others, bit for bit the values of means_at_rows().
 VectorXd LowRankPosterior::largest_means_at_rows(double offset) const {
   if (rank() < kOutlinedRank || rows_ < kOutlinedRows) return means_at_rows();
   if (!outlined()) outline();
@@ -786,12 +786,13 @@ Index LowRankPosterior::best_observation(double offset) const {
   return best;
 }
 
-// In the notation of DriftBound, the largest move in sds of then is the root of
-//   v'(C + N)^-1 C (C + N)^-1 v = v'(C + N)^-1 v - |N^1/2 (C + N)^-1 v|^2,
-// the sum of the innovations less that of what is left of the residuals now, over the noise:
-// N (C + N)^-1 v = v - C (C + N)^-1 v. It grows with what has been learnt, and not, as the
-// innovations do, with time. Both sums are known to the certificate's a only: an innovation and a
-// residual, over their sds, differ by a (1 + their size) at most, their squares by a (1 + 4 square).
+// In the notation of DriftBound, the largest move in earlier sds is the root of
+//   v'(C + N)^-1 C (C + N)^-1 v = v'(C + N)^-1 v - |N^1/2 (C + N)^-1 v|^2.
+// This equals the sum of the squared innovations, over their variances, minus the sum of the squared current residuals,
+// over the noise. The reason is N (C + N)^-1 v = v - C (C + N)^-1 v. The move grows with the information gained; the
+// innovations alone grow with time.
+// Both sums are exact only up to the certificate a. An innovation and a residual, over their sds, differ by at most a
+// (1 + their size), and their squares by at most a (1 + 4 square).
 VectorXd LowRankPosterior::moves(Index since) const {
   const double error = certificate_of_basis().largest();
   const VectorXd mean = since == 0 ? means_at_observations() : VectorXd();
@@ -857,7 +858,7 @@ MatrixXd LowRankPosterior::draw(const Points& X, Rng& rng, Index count, double s
   return out;
 }
 
-// The sum of slopes with these weights; Eigen's product wants a first row.
+// The sum of slopes with these weights; Eigen's product needs at least one row.
 static VectorXd along(const MatrixXd& slopes, const VectorXd& weights) {
   if (slopes.rows() == 0) return VectorXd::Zero(slopes.cols());
   return multiply_transposed(slopes, weights);

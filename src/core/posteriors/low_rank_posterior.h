@@ -1,19 +1,19 @@
-// The posterior over arbitrary inputs from a basis of some of the points played: nothing
-// that a round costs grows with the observations, but the slowly growing rank r.
+// The low-rank posterior over arbitrary inputs, from a basis of some of the played points.
 //
-// With phi(x) the coordinates of LowRankBasis, Phi those of the points played, N the noise
-// variances and P = I + Phi' N^-1 Phi = M M':
+// The cost of a round does not grow with the number of observations, but only with the slowly growing rank r.
+// Let phi(x) be the coordinates of LowRankBasis, Phi those of the played points, N the noise variances and P = I + Phi'
+// N^-1 Phi = M M'. Then:
 //   mean(x) = phi(x)'w, w = P^-1 Phi' N^-1 y,
 //   variance(x) = k(x, x) - |phi(x)|^2 + |M^-1 phi(x)|^2.
-// This is the exact posterior of the kernel's part in the span, beside which the rest stays
-// as it was a priori. The dense posterior (DensePosterior) differs from it by what the span
-// leaves out of the points played, E = K - Phi Phi'; certificate() bounds the difference,
-// and points join the basis so that the bounds stay below `accuracy`. The difference is of second
-// order in E where x lies nearly in the span, of first order elsewhere. A posterior that `corrects`
-// keeps the second order below the accuracy, with fewer points, and takes the first order away
-// where it is too large, O(t r) for such an x: from predict(), predict_at() and covariance().
+// This is the exact posterior for the part of the kernel in the span. The part outside the span keeps its prior.
+// The dense posterior (DensePosterior) differs by E = K - Phi Phi', the part of the played points outside the span.
+// `certificate()` bounds the difference, and points join the basis so that the bounds stay below `accuracy`. The
+// difference is of second order in E if x lies nearly in the span, and of first order otherwise.
+// A posterior that `corrects` needs fewer points: only the second-order part is kept below the accuracy. The
+// first-order part is subtracted if it is too large, at a cost of O(t r) for such an x. The functions predict(),
+// predict_at() and covariance() do this.
 //
-// The prior mean is zero: whoever has another one passes residuals as targets.
+// The prior mean is zero. For another prior mean, pass residuals as targets and add the mean to the predictions.
 #ifndef GPB_LOW_RANK_POSTERIOR_H
 #define GPB_LOW_RANK_POSTERIOR_H
 
@@ -25,130 +25,133 @@
 
 namespace gpb {
 
-// Bounds of the difference to the dense posterior.
+// Bounds on the difference from the dense posterior.
 struct LowRankError {
   double mean = 0.0;         // |difference of means| / (dense sd)
-  double sd = 0.0;           // the sds differ by no more than a factor 1 + sd
+  double sd = 0.0;           // the ratio of the sds is within a factor 1 + sd
   double information = 0.0;  // the dense log determinant is larger by no more than this
   double largest() const { return mean > sd ? mean : sd; }
 };
 
-// Does it correct what its basis says? See above.
+// Are predictions by the basis corrected? See above.
 enum class LowRankAnswers { from_basis, corrected };
 
-// How far means have moved since some time: between two looks at the same `version`, in which
-// observations are only added and values changed, the mean at x has moved by no more than
-//   (sd at x at the first look) * (root of the growth of `innovations` + growth of `changes`),
-// and where no value has changed by no more than that sd * moves(0)[observations then].
-// (Conditioning moves it by c'(C + N)^-1 v, v the innovations of the new observations, C their
-// covariance at the first look and c that with x: c'(C + N)^-1 c is what the variance at x has
-// lost, v'(C + N)^-1 v the sum of v_i^2 over their variances. A change of values by D moves it by
-// |N^-1/2 D| sds at most, and the later innovations, whitened, by as much again.)
+// Bounds on how far means have moved. Take two evaluations at the same `version`, between which observations were only
+// added and values changed. The mean at x has moved by at most
+//   (sd at x at the first) * (root of the growth of `innovations` + growth of `changes`).
+// If no value has changed, it has moved by at most that sd * moves(0)[observations at the first].
+// Reason: conditioning moves the mean by c'(C + N)^-1 v. Here v are the innovations of the new observations, C is their
+// covariance at the first evaluation, and c is the covariance with x. The variance at x falls by c'(C + N)^-1 c. The
+// sum of v_i^2 over their variances is v'(C + N)^-1 v.
+// A change of values by D moves the mean by at most |N^-1/2 D| sds. It changes the later innovations, whitened, by at
+// most the same amount.
 struct DriftBound {
   std::shared_ptr<const char> version;
-  bool from_prior = true;  // the era began with nothing known
+  bool from_prior = true;  // the version began without observations
   double innovations = 0.0;
   double changes = 0.0;
   Index observations = 0;
 };
 
-// A change of the posterior as a set of fixed points sees it.
+// A change of the posterior, as needed by a cache for fixed points.
 struct LowRankStep {
-  bool grows;        // the basis has a new last point; else an observation, new or gone
+  bool grows;        // true: the basis has a new last point; false: an observation was added or dropped
   VectorXd along;    // w(x) = phi(x)'along, phi without the new coordinate; empty: w = 0
   double scale;      // observation: variance -= w^2 / scale; growth: += (c - w)^2 / scale - c^2
 };
 
 class LowRankPosterior {
  public:
-  // The kernel's parameters must not change afterwards: other ones, another posterior.
-  // largest_share: of the rows that may be in the basis before it gives up the accuracy.
+  // The kernel's parameters must not change afterwards; make a new posterior instead. `largest_share`: the largest
+  // proportion of rows in the basis; above it the accuracy is no longer guaranteed.
   LowRankPosterior(KernelPtr kernel, double noise_var, double accuracy = 1e-3,
                    double largest_share = 1.0,
                    LowRankAnswers answers = LowRankAnswers::from_basis);
 
-  // One observation with noise variance noise_var * noise_scale; O(r^2), and O(t r) when the
-  // basis grows. Observations of the same point share a row.
+  // Adds one observation with noise variance noise_var * noise_scale. Costs O(r^2), and O(t r) if the basis grows.
+  // Observations of the same point share a row.
   void add(const VectorXd& x, double y, double noise_scale = 1.0);
-  // Many at once; the basis is chosen anew, by pivots, from all points.
+  // Adds many observations at once; the basis is chosen again, by pivots, from all points.
   void add(const Points& X, const VectorXd& y, const VectorXd& noise_scale);
-  void set_target(Index i, double y);  // O(r), O(t) where the mean's error is measured
+  void set_target(Index i, double y);  // O(r), or O(t) if the mean's error is measured
   void set_targets(const VectorXd& y);
-  // The noise of all observations anew; O(t r^2).
+  // Replaces the noise of all observations; O(t r^2).
   void set_noise_scales(const VectorXd& noise_scale);
-  // Values and noise of all observations anew, by the basis as it is; O(t r^2).
+  // Replaces values and noise of all observations, with the current basis; O(t r^2).
   void set_observations(const VectorXd& y, const VectorXd& noise_scale);
-  // The accuracy, then, as far as it can be had.
+  // Afterwards extends the basis until the accuracy is met, as far as possible.
   void improve() { tighten(); }
-  // Takes observation i back. It keeps its number, and changes of its target are no concern.
+  // Removes observation i. It keeps its number; later changes of its target have no effect.
   void drop(Index i);
   void clear();
-  // Points join the basis as they come. In the order of pivots, the first of them say the most (see
-  // best_point.h), and fewer may do: whether enough have come for that, and that; O(t r^2).
+  // Points join the basis in order of arrival. In the order of pivots the first points carry the most information (see
+  // best_point.h), and fewer may be enough. order_is_old(): have enough points joined for a new ordering?
+  // put_in_order(): computes it, O(t r^2).
   bool order_is_old() const;
   void put_in_order();
 
-  // Points may be differences of f and f itself, see kernel_differences.h.
+  // Points may then be differences of f as well as f itself, see kernel_differences.h.
   void take_differences() { compares_ = true; }
 
   Index size() const { return static_cast<Index>(observations_.size()); }
-  Index known() const { return known_; }  // those not taken back
+  Index known() const { return known_; }  // observations that were not dropped
   bool knows(Index i) const { return at(i).known; }
   Index rank() const { return basis_.rank(); }
-  Index rows() const { return rows_; }  // distinct points
+  Index rows() const { return rows_; }  // observations that were not dropped
   double noise_var() const { return noise_var_; }
   double noise_scale(Index i) const { return at(i).noise_scale; }
   double target(Index i) const { return at(i).y; }
   const LowRankBasis& basis() const { return basis_; }
-  // Of the observations, a row each, and the variance that they do not have.
+  // For the observations: coordinates (a row each), and the variance outside the span.
   MatrixXd features() const;
   VectorXd left_out() const;
   Points observed_points() const;
 
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const;
   void predict_at(const VectorXd& x, double& mean, double& variance) const;
-  // What the basis says, uncorrected, and how far that can be from the dense mean and sd.
+  // Uncorrected predictions by the basis, and bounds on their distance from the dense mean and sd.
   void predict_by_basis(const Points& X, VectorXd& mean, VectorXd& variance,
                         std::vector<LowRankError>* errors = nullptr) const;
-  VectorXd predict_mean(const Points& X) const;  // by the basis, as are gradients and paths
-  // Means at the observations, O(t r): no kernel needed. (0 where one was taken back.)
+  VectorXd predict_mean(const Points& X) const;  // by the basis; gradients and paths are, too
+  // Means at the observations, O(t r), without kernel evaluations. (0 for a dropped observation.)
   VectorXd means_at_observations() const;
-  // The first observation with the largest mean + offset (-1: there is none): a part of the coordinates
-  // rules most of them out.
+  // The first observation with the largest mean + offset (-1: there is none). A part of the coordinates rules most of
+  // them out.
   Index best_observation(double offset) const;
   MatrixXd covariance(const Points& X) const;
   MatrixXd draw(const Points& X, Rng& rng, Index count = 1, double scale = 1.0) const;
   double mean_and_gradient(const VectorXd& x, VectorXd& dmean) const;
   void predict_gradient(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
                         VectorXd& dsd) const;
-  // c such that path(x) + k(Z, x)'c is a draw from the posterior of mean zero, for `path`
-  // drawn from the prior: what the path is in the span gives way to a draw of the weights.
+  // c such that path(x) + k(Z, x)'c is a draw from the zero-mean posterior, for `path` drawn from the prior. In the
+  // span, the path is replaced by a draw of the weights.
   VectorXd path_update(const PriorPath& path, Rng& rng) const;
 
   double log_det() const { return precision_.log_det(); }
   double quadratic() const;
   double log_likelihood() const;
 
-  // Bounds against the dense posterior, at every point (in exact arithmetic; residuals that cannot
-  // be told from 0 count as so much rounding, independent from row to row).
+  // Bounds against the dense posterior, at every point, in exact arithmetic. Residuals that cannot be distinguished
+  // from 0 count as rounding errors, independent from row to row.
   LowRankError certificate() const;
-  // The same for one point: what it has in the span, and what not, is known.
+  // The same for one point, where the parts in the span and outside it are computed.
   LowRankError certificate_at(const VectorXd& x) const;
-  // The same at every point for what the basis says.
+  // The same at every point for uncorrected predictions by the basis.
   const LowRankError& certificate_of_basis() const;
-  // If |f - mean| <= (B + R sqrt(2 log(1/delta) + log det(I + K/lambda)) / sqrt(lambda)) sd for the
-  // dense posterior, f of norm B and R-sub-Gaussian noise, then it holds here for the width times
-  // this, log_det() + certificate().information in the place of the dense log determinant.
-  // (Of one that corrects, |f - mean| <= (w + accuracy) (1 + accuracy) sd follows from the dense w.)
+  // Suppose that the dense posterior has the confidence bound
+  //   |f - mean| <= (B + R sqrt(2 log(1/delta) + log det(I + K/lambda)) / sqrt(lambda)) sd
+  // for f of norm B and R-sub-Gaussian noise. Then the bound holds here with two changes. The width is multiplied by
+  // this factor, and the dense log determinant is replaced by log_det() + certificate().information. (If predictions
+  // are corrected, |f - mean| <= (w + accuracy) (1 + accuracy) sd follows from the dense width w.)
   double width_factor() const { return 1.0 + coupling(); }
   bool corrects() const { return answers_ == LowRankAnswers::corrected; }
   double accuracy() const { return accuracy_; }
   bool accurate() const { return certificate().largest() <= accuracy_; }
-  // Whether the dense posterior costs less to ask.
+  // Is prediction with the dense posterior cheaper?
   bool should_be_dense() const;
 
-  // For caches, which may have missed a few steps: those from number `first` on, as far as
-  // they are kept (steps_begin() <= first).
+  // For caches, which may have missed a few steps: the steps from number `first` on, if they are kept (steps_begin() <=
+  // first).
   const std::shared_ptr<const char>& posterior_id() const { return posterior_id_.token; }
   Index steps_begin() const { return steps_end_ - static_cast<Index>(steps_.size()); }
   Index steps_end() const { return steps_end_; }
@@ -159,25 +162,26 @@ class LowRankPosterior {
   DriftBound drift_bound() const {
     return {version_.token, from_prior_, innovations_, changes_, size()};
   }
-  // By how many of its sds of then a mean can have moved since there were `since`, since + 1, ..
-  // size() observations: the largest that is possible. Only for looks of this era; O(r) for each.
+  // The largest number of its earlier sds by which a mean can have moved since there were `since`, since + 1, .. size()
+  // observations. Valid only within the current version; O(r) for each.
   VectorXd moves(Index since) const;
   const GrowingCholesky& precision() const { return precision_; }
 
  private:
-  // Below this rank the cheap bound of the mean is kept below the accuracy by rank alone: smooth
-  // kernels need no more. From there on the mean's error is measured, and what is left out may be
-  // this part of the squared accuracy.
+  // Below this rank the cheap bound on the mean's error is kept below the accuracy by the rank alone; this is enough
+  // for smooth kernels. From this rank on the mean's error is measured, and the residuals may sum to kMeasuredShare of
+  // the squared accuracy.
   static constexpr Index kCheapRank = 128;
   static constexpr double kMeasuredShare = 0.5;
-  // Of the accuracy itself where answers are corrected: what is left out counts once, not its root.
+  // The limit as a proportion of the accuracy itself if predictions are corrected: the residuals then enter directly,
+  // not by their root.
   static constexpr double kCorrectedShare = 0.2;
 
   struct Observation {
     Index row;
     double y, noise_scale;
     bool known;
-    double innovation = 0.0;  // squared, over its variance
+    double innovation = 0.0;  // squared, divided by its variance
   };
 
   const Observation& at(Index i) const { return observations_[static_cast<std::size_t>(i)]; }
@@ -230,8 +234,7 @@ class LowRankPosterior {
   void renew_posterior_id();
   void begin_version();
   const VectorXd& weights_on_points() const;
-  // What the basis says of some points: the mean, and the variance's parts within the span and
-  // beyond it.
+  // Prediction by the basis at some points: the mean, and the parts of the variance within the span and outside it.
   struct BasisMoments {
     VectorXd mean, inside, outside;
   };
@@ -270,7 +273,7 @@ class LowRankPosterior {
   Index rows_ = 0;
   Points points_;
   MatrixXd features_;  // Phi
-  VectorXd variance_, residual_, resolution_;  // resolution: what a residual's rounding hides
+  VectorXd variance_, residual_, resolution_;  // resolution: size of a residual's rounding error
   VectorXd weight_, weighted_;                 // weight: sum of 1 / noise_scale
   std::vector<Index> count_;  // observations
   std::vector<char> in_basis_;
@@ -285,7 +288,7 @@ class LowRankPosterior {
   double rounding_ = 0.0;     // largest rounding of a residual over its noise
   double rounding_sum_ = 0.0;
 
-  // Where the mean's error was measured last, see low_rank_fit.cpp.
+  // State at the last measurement of the mean's error, see low_rank_fit.cpp.
   struct Reference {
     bool kept = false;
     VectorXd weights;  // w0
@@ -297,15 +300,15 @@ class LowRankPosterior {
   Reference reference_;
   Index measured_at_ = 0;  // observations at that time
 
-  // Means at the rows by the weights of some time ago, and what has changed since in a few directions, along which
-  // the rows are long; see rows_of_largest_means().
+  // Means at the rows by earlier weights w0, and the changes since in a few directions in which the rows are long. See
+  // rows_of_largest_means().
   struct Outline {
-    std::shared_ptr<const char> posterior_id;  // the rows and their coordinates are those since then
+    std::shared_ptr<const char> posterior_id;  // the rows and their coordinates are unchanged under this id
     Index rows = 0, rows_at_start = 0;
     MatrixXd directions;       // U
     MatrixXd along;            // U'phi, a row each, with room to spare
     VectorXd weights, mean;    // w0, phi'w0
-    VectorXd across;           // as long as phi - U U'phi can be
+    VectorXd across;           // upper bound of |phi - U U'phi|
   };
   mutable Outline outline_;
 

@@ -1,4 +1,4 @@
-// Posteriors of several models, and with earlier campaigns. Uses other engines by posterior.h alone.
+// Posteriors of several models, and posteriors with earlier campaigns. Uses other engines by posterior.h alone.
 #include "posteriors/mixture_posterior.h"
 #include "posteriors/transfer_posterior.h"
 
@@ -17,7 +17,7 @@ MixturePosterior::MixturePosterior(std::vector<Model> models, double noise_var)
   }
 }
 
-// ---- following the observations -----------------------------------------------------------------
+// ---- updates by observations ------------------------------------------------------------------
 
 void MixturePosterior::add(const Observation& observation) {
   points_.push_back(observation.point);
@@ -60,7 +60,7 @@ void MixturePosterior::asked() {
   for (Model& one : models_) one.posterior->asked();
 }
 
-// ---- what it says -------------------------------------------------------------------------------
+// ---- predictions --------------------------------------------------------------------------------
 
 double MixturePosterior::log_det() const {
   return average([this](Index k) { return model(k).log_det(); });
@@ -161,7 +161,7 @@ double MixturePosterior::mean_of(const VectorXd& x, VectorXd& gradient) const {
   });
 }
 
-// d variance = sum w (2 sd dsd + 2 (m_k - mean) dm_k): the average's own move adds up to nothing.
+// d variance = sum w (2 sd dsd + 2 (m_k - mean) dm_k): the terms with the gradient of the average cancel.
 void MixturePosterior::local_by(Local by, const VectorXd& x, double& mean, double& sd,
                                 VectorXd& dmean, VectorXd& dsd) const {
   const Index d = x.size(), count = models();
@@ -278,7 +278,7 @@ void MixturePosterior::sample_all(const Posterior& centre, const Candidates& can
   }
 }
 
-// ---- one that knows earlier campaigns -----------------------------------------------------------
+// ---- posterior with earlier campaigns -----------------------------------------------------------
 
 namespace {
 
@@ -293,7 +293,7 @@ Points in_this_campaign(const Points& X) {
   return out;
 }
 
-// A draw of the engine's, asked for without the campaign's number.
+// A draw from the engine, evaluated without the campaign's number.
 class TransferDraw final : public SampledFunction {
  public:
   TransferDraw(std::unique_ptr<SampledFunction> drawn, const TransferPosterior& of)
@@ -329,7 +329,7 @@ TransferPosterior::TransferPosterior(std::unique_ptr<OpenPosterior> engine, doub
   learn_rows();
 }
 
-// ---- following the observations -----------------------------------------------------------------
+// ---- updates by observations ------------------------------------------------------------------
 
 void TransferPosterior::learn_rows() {
   for (Index i = 0; i < first_; ++i) {
@@ -371,7 +371,7 @@ void TransferPosterior::clear() {
   learn_rows();
 }
 
-// ---- as the engine has it -----------------------------------------------------------------------
+// ---- conversion to the engine's points ----------------------------------------------------------
 
 Point TransferPosterior::of_engine(const Point& point) const {
   if (point.kind != Point::Kind::tabled) return Point::point(in_this_campaign(point.x));
@@ -390,7 +390,7 @@ const Candidates& TransferPosterior::of_engine(const Candidates& candidates) con
   return candidates_;
 }
 
-// ---- what it says -------------------------------------------------------------------------------
+// ---- predictions --------------------------------------------------------------------------------
 
 void TransferPosterior::at(const Point& point, double& mean, double& sd) const {
   engine_->at(of_engine(point), mean, sd);

@@ -1,6 +1,6 @@
-// Several models of one function, each with an engine of its own (kernel, noise variance, prior
-// mean), weighed: what hyperparameters may be as well as the best ones. It answers with the two
-// moments of the mixture; who wants more asks for the models.
+// A weighted mixture of several models of one function, each with a separate engine (kernel, noise variance, prior
+// mean). It represents the uncertainty about the hyperparameters. Predictions are the two moments of the mixture; the
+// models themselves are available by model().
 #ifndef GPB_MIXTURE_POSTERIOR_H
 #define GPB_MIXTURE_POSTERIOR_H
 
@@ -14,7 +14,7 @@ class MixturePosterior final : public Posterior {
     std::unique_ptr<Posterior> posterior;
     double weight;  // they sum to 1
   };
-  // A reward whose weight tells of a noise of its own has noise_var over that weight in every model.
+  // A reward whose weight expresses a separate noise variance has noise_var over that weight in every model.
   MixturePosterior(std::vector<Model> models, double noise_var);
 
   void add(const Observation& observation) override;
@@ -32,13 +32,13 @@ class MixturePosterior final : public Posterior {
   void take_means_of(const Posterior& other) override { centre_ = &other; }
 
   double noise_var() const override { return noise_var_; }
-  // Averages over the models; where one number of the kind is asked for, there is no other.
+  // Averages over the models, because only one number can be returned.
   double log_det() const override;
   double quadratic() const override;
   Index rank() const override;
   std::string engine() const override { return model(0).engine(); }
-  // Twice the largest of a model's, a: seen as one vector of sds and of means about their average,
-  // weighed, whose length is the mixture's sd, either half is off by no more than a times that.
+  // Twice the largest error bound a of a model. Consider the vector of the weighted sds and of the weighted means minus
+  // their average. Its length is the mixture's sd, and each half has an error of at most a times this length.
   double error_bound() const override;
   void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
@@ -55,8 +55,8 @@ class MixturePosterior final : public Posterior {
   VectorXd means_at(const std::vector<const Point*>& points,
                     const std::vector<Index>& slots) const override;
   Index best_slot() const override;
-  // One model's, chosen by its weight. (`scale` widens what each model does not know, not what
-  // they differ by.)
+  // A draw of one model, chosen by its weight. `scale` multiplies the uncertainty within the models, not the
+  // differences between them.
   std::unique_ptr<SampledFunction> sample(const Posterior& centre, const Candidates& candidates,
                                           double scale, Rng& rng) const override;
   void sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
@@ -64,17 +64,17 @@ class MixturePosterior final : public Posterior {
 
  private:
   static std::size_t index(Index k) { return static_cast<std::size_t>(k); }
-  // Whose means these are: the models' own, or those of the one that was named.
+  // The posterior that provides the means: each model, or the corresponding model of take_means_of().
   const Posterior& centre(Index k) const { return centre_ ? centre_->model(k) : model(k); }
   Index chosen(Rng& rng) const;
-  // Sums f(model's number), weighed.
+  // The weighted sum of f(number of the model).
   template <class F>
   double average(F f) const {
     double sum = 0.0;
     for (Index k = 0; k < models(); ++k) sum += model_weight(k) * f(k);
     return sum;
   }
-  // From a row of means and of variances per model.
+  // From the models' means and variances, a row per model.
   void mix(const MatrixXd& means, const MatrixXd& variances, VectorXd& mean,
            VectorXd& variance) const;
   using Predict = void (Posterior::*)(const Points&, VectorXd&, VectorXd&) const;
@@ -88,7 +88,7 @@ class MixturePosterior final : public Posterior {
   const Posterior* centre_ = nullptr;
   std::vector<Point> points_;  // by slot
   std::vector<char> kept_;
-  mutable VectorXd mean_, variance_;  // of the candidates asked for last
+  mutable VectorXd mean_, variance_;  // of the candidates used last
 };
 
 }  // namespace gpb

@@ -1,4 +1,5 @@
-// Which engine serves inputs that are not known beforehand, and the dense one. Uses events/, kernels/ and linalg/.
+// The posterior for inputs that are not known in advance: choice of the engine, and the dense engine. Uses events/,
+// kernels/ and linalg/.
 #include "posteriors/open_posterior.h"
 #include "posteriors/dense_posterior.h"
 
@@ -14,17 +15,17 @@
 namespace gpb {
 
 namespace {
-constexpr Index kFeatures = 1024;  // of a path's prior part
-constexpr Index kFirstTrial = 128;  // dense is quick up to here
-// The low-rank engine is entered below this share of the observations, and left above that.
+constexpr Index kFeatures = 1024;  // for the prior part of a path
+constexpr Index kFirstTrial = 128;  // below this size the dense engine is fast
+// The low-rank engine starts below kEnterShare, the ratio of rank to observations, and is given up above kLeaveShare.
 constexpr double kEnterShare = 0.5;
 constexpr double kLeaveShare = 0.7;
-constexpr Index kMostDrawn = 5000;  // no matrix beyond that many rows
+constexpr Index kMostDrawn = 5000;  // no joint draw of more rows
 constexpr Index kSketchFrom = 200;
 constexpr double kSketchAccuracy = 0.2;
-constexpr Index kFewSites = 256;   // dense is quick up to here
-constexpr int kSiteTries = 5;      // of a basis for sites
-constexpr int kSiteAims = 2;       // and with less of an aim
+constexpr Index kFewSites = 256;   // below this number the dense engine is fast
+constexpr int kSiteTries = 5;      // attempts to find a basis for sites
+constexpr int kSiteAims = 2;       // attempts with a smaller aim
 }
 
 OpenEngine OpenEngine::of(const std::string& name, double accuracy) {
@@ -42,7 +43,7 @@ OpenPosterior::OpenPosterior(KernelPtr kernel, double noise_var, PriorMean prior
   begin();
 }
 
-// ---- following the observations ---------------------------------------------
+// ---- updates by observations ----------------------------------------------
 
 void OpenPosterior::begin() {
   entries_.clear();
@@ -53,7 +54,7 @@ void OpenPosterior::begin() {
   low_.reset();
   sketch_.reset();
   site_means_.resize(0);
-  // (Of comparisons there is none before the first.)
+  // It is not yet known here whether there will be comparisons.
   if (!compares_ && may_be_low_rank() && engine_.choice == OpenEngine::Choice::lowrank) low_ = new_low_rank();
   next_trial_ = kFirstTrial;
 }
@@ -82,7 +83,7 @@ void OpenPosterior::enter(Entry& entry) {
 
 void OpenPosterior::become_stale() {
   stale_ = true;
-  // (With a prior that drifts all go in one by one.)
+  // With a prior that drifts, all observations are added one by one.
   whole_ = dense_.fades() ? 0 : -1;
 }
 
@@ -150,7 +151,7 @@ void OpenPosterior::rescale(double factor) {
   }
 }
 
-// Has nothing that came after it been kept?
+// Are all later observations dropped?
 bool OpenPosterior::is_last(Index slot) const {
   const auto after = entries_.begin() + slot + 1;
   return std::none_of(after, entries_.end(), [](const Entry& entry) { return entry.kept; });
@@ -205,14 +206,14 @@ VectorXd OpenPosterior::prior_mean_of(const std::vector<Functional>& functionals
   return out;
 }
 
-// (A function of the sites alone, whichever came before.)
+// Depends on the current sites only, not on earlier ones.
 bool OpenPosterior::wants_low_rank_sites(Index count) const {
   if (!may_be_low_rank() || site_low_rank_fails_ || count == 0) return false;
   return engine_.choice == OpenEngine::Choice::lowrank || count >= kFewSites;
 }
 
-// The prior of low rank is chosen by what rewards weigh at the prior mean; where that is not near enough for
-// what they have been found to weigh (set_sites()), it is kept with more points.
+// The low-rank prior is chosen by the weights of the rewards at the prior mean. If it is not accurate enough for their
+// final weights (set_sites()), it keeps its basis and gets more points.
 SitePrior OpenPosterior::site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again) {
   SitePrior out;
   const Points X = inputs_of(functionals);
@@ -239,7 +240,7 @@ SitePrior OpenPosterior::site_prior(const std::vector<Functional>& functionals, 
   return out;
 }
 
-// The certificate is for sites that move with the mean, see site_error(): the engine's own has to be better.
+// The certificate is for sites that move with the mean, see site_error(). So the aim of the engine is stricter.
 void OpenPosterior::choose_site_basis(const Points& X, const VectorXd& weight) {
   VectorXd variance(X.rows());
   dense_.kernel().diagonal(X, variance);
@@ -254,15 +255,15 @@ void OpenPosterior::choose_site_basis(const Points& X, const VectorXd& weight) {
   if (low_->rank() == 0 || !serves(*low_, kEnterShare, X.rows())) low_.reset();
 }
 
-// With V the kernel's space, J(f) = -sum l_i(f_i) + |f - m|^2 / 2 and f~ its smallest point in the span of the
-// basis, the gradient g of J at f~ is what the span leaves out of sum l_i'(f~) k(x_i, .), whose length the engine
-// knows: it is the g of its certificate, by which the mean of the sites would change. Say f^ minimises J over all of
-// V (or both do so over a ball; there g times the `shrinkage` 1 + mu: the sites are those of the prior
-// 1 / (1 + mu) times as large). J is strongly convex, so |f^ - f~| <= |g|, which moves no functional by more than
-// s = |g| * (largest prior sd), and no weight by more than a factor e^(growth s): the Hessians between f~ and f^ are
-// at least e^(-growth s) times that at f^. Hence
-//   |f^(x) - f~(x)| <= e^(growth s / 2) |g| (sd at x of Laplace's posterior),
-// and the sds, by f~'s weights instead of f^'s, differ by another factor e^(growth s / 2).
+// Let V be the kernel's space and J(f) = -sum l_i(f_i) + |f - m|^2 / 2. Let f~ minimise J in the span of the basis, and
+// let g be the gradient of J at f~. It is the part of sum l_i'(f~) k(x_i, .) outside the span. Its length is the g of
+// the engine's certificate, which bounds the change of the sites' mean.
+// Let f^ minimise J over all of V. (Alternatively both minimise over a ball, with the sites of the prior 1 / (1 + mu)
+// times as large; then multiply g by the `shrinkage` 1 + mu.) J is strongly convex, so |f^ - f~| <= |g|. No functional
+// moves by more than s = |g| * (largest prior sd), and no weight by more than a factor e^(growth s). The Hessians
+// between f~ and f^ are therefore at least e^(-growth s) times that at f^. It follows that
+//   |f^(x) - f~(x)| <= e^(growth s / 2) |g| (sd at x of Laplace's posterior).
+// The sds by the weights of f~ and of f^ differ by at most another factor e^(growth s / 2).
 LowRankError OpenPosterior::site_error() const {
   LowRankError out = low_->certificate_of_basis();
   out.mean *= site_shrinkage_;
@@ -284,7 +285,8 @@ double OpenPosterior::error_bound() const {
   return sites_ ? site_error().largest() : low_->certificate().largest();
 }
 
-// Is the basis that they were fitted with near enough? If not, the fit is to be made anew with what it has become.
+// Is the basis with which the sites were fitted accurate enough? If not, the sites have to be fitted again with the
+// extended basis.
 bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const SiteMeasurements& measurements) {
   low_->set_observations(measurements.y, measurements.scale);
   site_growth_ = fit.weight_growth;
@@ -296,7 +298,7 @@ bool OpenPosterior::take_low_rank_sites(const SiteFit& fit, const SiteMeasuremen
   if (same && site_error().largest() <= engine_.accuracy) return true;
   ++site_tries_;
   if (!same && site_tries_ < kSiteTries && serves(*low_, kEnterShare, measurements.y.size())) return false;
-  // (Nothing more can be had where the basis is whole.)
+  // If the basis contains all rows, it cannot be improved.
   if (same && low_->rank() >= low_->rows()) return true;
   if (site_tries_ < kSiteTries + kSiteAims) {
     site_tries_ = std::max(site_tries_, kSiteTries);
@@ -349,9 +351,9 @@ void OpenPosterior::enter_sites(const SiteMeasurements& measurements) {
   if (kept_ > 0 && !low_) dense_.add(measurements.X, measurements.y, measurements.scale);
 }
 
-// ---- which engine -----------------------------------------------------------
+// ---- choice of the engine -----------------------------------------------------------
 
-// (A prior that drifts is rough in time.)
+// A prior that drifts is rough in time, so a low rank is not enough.
 bool OpenPosterior::may_be_low_rank() const {
   return engine_.choice != OpenEngine::Choice::dense && !dense_.fades();
 }
@@ -369,8 +371,8 @@ bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share, In
          static_cast<double>(low.rank()) <= largest_share * static_cast<double>(observations);
 }
 
-// Leaves the low-rank engine at once where it cannot keep its accuracy or costs more; tries it
-// again when there are half as many observations more.
+// Leaves the low-rank engine as soon as it cannot keep its accuracy or is more expensive. Tries it again when the
+// number of observations has grown by half.
 void OpenPosterior::review() {
   if (!may_be_low_rank()) return;
   if (low_) {
@@ -402,18 +404,18 @@ void OpenPosterior::try_low_rank() {
     stale_ = false;
     review();
   } else {
-    become_stale();  // the numbers were the trial's
+    become_stale();  // the entries' numbers belonged to the trial
   }
 }
 
-// The sd to within a few percent takes a small part of the points.
+// An sd within a few percent needs only a small part of the points.
 void OpenPosterior::begin_sketch() {
   sketch_ = std::make_unique<LowRankPosterior>(low_->basis().kernel_pointer(), noise_var(),
                                                kSketchAccuracy);
   fill(*sketch_, &Entry::sketched, 0.0);
 }
 
-// All that is kept, the values times `value_scale`.
+// Adds all kept observations, with values multiplied by `value_scale`.
 void OpenPosterior::fill(LowRankPosterior& low, Index Entry::*number, double value_scale) {
   const std::vector<Entry*> kept = kept_entries();
   Points X(kept_, kept[0]->x.size());
@@ -450,7 +452,7 @@ const DensePosterior& OpenPosterior::settled() const {
   return dense_;
 }
 
-// By matrix products.
+// Adds the entries together, by matrix products.
 void OpenPosterior::enter_together(std::vector<Entry>::iterator first, std::vector<Entry>::iterator last) const {
   const Index m = std::count_if(first, last, [](const Entry& entry) { return entry.kept; });
   if (m == 0) return;
@@ -467,7 +469,7 @@ void OpenPosterior::enter_together(std::vector<Entry>::iterator first, std::vect
   dense_.add(X, y, scale);
 }
 
-// ---- what it says -----------------------------------------------------------
+// ---- predictions ------------------------------------------------------------
 
 void OpenPosterior::at(const Point& point, double& mean, double& sd) const {
   double variance = 0.0;
@@ -564,7 +566,7 @@ void OpenPosterior::sketches(const Points& X, VectorXd& mean, VectorXd& variance
   }
 }
 
-// Of the dense engine without fading y_i - lambda_i alpha_i.
+// For the dense engine without fading the means are y_i - lambda_i alpha_i.
 VectorXd OpenPosterior::means_at_observations() const {
   if (site_means_.size() > 0) return site_means_;
   VectorXd out;
@@ -601,14 +603,14 @@ VectorXd OpenPosterior::means_at(const std::vector<const Point*>& points,
   for (std::size_t k = 0; k < left.size(); ++k) {
     set_row(X, static_cast<Index>(k), points[static_cast<std::size_t>(left[k])]->x);
   }
-  // (Sums over the weights would be quicker, but lose digits where the noise is small.)
+  // Sums over the weights would be faster, but lose digits if the noise is small.
   VectorXd mean, ignored;
   predict(X, mean, ignored);
   for (std::size_t k = 0; k < left.size(); ++k) out[left[k]] = mean[static_cast<Index>(k)];
   return out;
 }
 
-// The best by the basis, and its mean corrected.
+// The best point by uncorrected means, and its corrected mean.
 double OpenPosterior::largest_mean_at(const std::vector<const Point*>& points,
                                       const std::vector<Index>& slots) const {
   Index best;
@@ -619,7 +621,7 @@ double OpenPosterior::largest_mean_at(const std::vector<const Point*>& points,
   return mean;
 }
 
-// The entry that the low-rank engine knows by this number; none has one before its own place.
+// The slot of the low-rank engine's observation with this number. Slots are never smaller than these numbers.
 Index OpenPosterior::slot_of(Index number) const {
   Index slot = number;
   while (entries_[static_cast<std::size_t>(slot)].at != number) ++slot;
@@ -648,12 +650,12 @@ Index OpenPosterior::best_slot() const {
 
 namespace {
 
-// Matheron's rule: mean(x) + scale (g(x) - k(x, X)(K + lambda I)^-1 (g(X) + noise)),
-// g drawn from the prior by random features, the update exact. (Where the prior drifts, g is
-// f as it is now, and what the observations hold of the past counts as their noise.)
+// Matheron's rule: mean(x) + scale (g(x) - k(x, X)(K + lambda I)^-1 (g(X) + noise)). Here g is drawn from the prior by
+// random features, and the update is exact. If the prior drifts, g is the current f, and the parts of the observations
+// that are due to past values of f count as noise.
 class PathDraw final : public SampledFunction {
  public:
-  // What the observations make of the prior path: k(played, x)'weights less.
+  // The correction of the prior path by the observations; k(played, x)'weights is subtracted.
   struct Update {
     Points played;
     VectorXd weights;
@@ -763,11 +765,11 @@ void OpenPosterior::sample_all(const Posterior& centre, const Candidates& candid
 
 namespace {
 
-constexpr Index kPointBlock = 64;     // played points per stored block
+constexpr Index kPointBlock = 64;     // played points per storage block
 constexpr Index kPredictBlock = 256;  // points per blocked solve
-constexpr Index kSpareRows = 32;      // so that the first rows to follow move nothing
+constexpr Index kSpareRows = 32;      // so that the first new rows need no reallocation
 
-// Rows `from` to `to` - 1 of `rhs`: the kernel between played points and X.
+// Fills rows `from` to `to` - 1 of `rhs` with the kernel between played points and X.
 void fill_cross(const DensePosterior& posterior, const Points& X, Index from, Index to,
                 Panels& rhs) {
   VectorXd values(X.rows());
@@ -1048,7 +1050,8 @@ MatrixXd DensePosterior::draw(const Points& X, Rng& rng, Index count, double sca
   return out;
 }
 
-// use(first, slope): slopes at x of the kernel with the observations from `first` on, a row each, block by block.
+// Calls use(first, slope) block by block. `slope` has the gradients at x of the kernel with the observations from
+// `first` on, a row each.
 template <class Use>
 void DensePosterior::each_slope(const VectorXd& x, Use use) const {
   MatrixXd slope;
@@ -1097,8 +1100,8 @@ void DensePosterior::predict_gradient(const VectorXd& x, double& mean, double& s
   if (sd > 0.0) dsd = dvariance / (2.0 * sd);
 }
 
-// The past given the present: covariance k(x_i, x_j) (r(s_i - s_j) - r(now - s_i) r(now - s_j)),
-// r the correlation in time.
+// Draws the past given the present. The covariance is k(x_i, x_j) (r(s_i - s_j) - r(now - s_i) r(now - s_j)), with r
+// the correlation in time.
 VectorXd DensePosterior::draw_residuals(Rng& rng) const {
   const VectorXd z = rng.normals(size());
   VectorXd noise_var(size());
@@ -1141,7 +1144,7 @@ void PredictionCache::restart(const DensePosterior& posterior) {
   squares_ = sum_;
 }
 
-// All covariances with the present have become smaller by this factor.
+// Multiplies all covariances with the present by this factor.
 void PredictionCache::fade(double factor) {
   for (Index panel = 0; panel < solved_.count(); ++panel) {
     Eigen::Map<VectorXd>(solved_.data() + panel * solved_.stride(), rows_ * Panels::kWidth) *=

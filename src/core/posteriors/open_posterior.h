@@ -1,7 +1,6 @@
-// The posterior over inputs that are not known beforehand (a box, a product, arms in
-// contexts that come as they like): the dense or the low-rank engine behind the interface of a
-// posterior. Which of them serves is decided when observations change, never when somebody looks:
-// so whoever plays the same events has the same engine.
+// The posterior over inputs that are not known in advance: the dense or the low-rank engine behind the interface of a
+// posterior. Such inputs belong to a box, a product, or arms in arbitrary contexts. The choice of engine depends on the
+// observations only and never on when predictions are requested. So the same events always lead to the same engine.
 #ifndef GPB_OPEN_POSTERIOR_H
 #define GPB_OPEN_POSTERIOR_H
 
@@ -13,15 +12,17 @@
 namespace gpb {
 
 struct OpenEngine {
-  // lowrank: wherever its certificate is within the accuracy; automatic: where it is cheaper, too.
+  // lowrank: whenever its certificate is within the accuracy; automatic: only if it is cheaper, too.
   enum class Choice { automatic, lowrank, dense };
   Choice choice = Choice::automatic;
   double accuracy = 1e-3;
-  double aim = kInf;  // of the low-rank engine, if that is less
-  // Fewer points, whose answers are corrected where that matters: if few are asked for.
+  double aim = kInf;  // of the low-rank engine, if stricter than the accuracy
+  // `corrected`: fewer basis points, with corrected predictions if necessary; useful for few predictions.
   LowRankAnswers answers = LowRankAnswers::from_basis;
-  // What a search does with it: climb (a sketch is of use), or ask about new points in each round
-  // (the first points of a basis in order rule most of them out), or about the same ones.
+  // How a search uses the posterior:
+  // * local_searches: gradient steps, for which a sketch is useful.
+  // * new_points: new points in each round. The first points of an ordered basis rule out most of them.
+  // * same_points: the same points in each round.
   enum class Search { local_searches, new_points, same_points };
   Search search = Search::local_searches;
   static OpenEngine of(const std::string& name, double accuracy);
@@ -29,7 +30,7 @@ struct OpenEngine {
 
 class OpenPosterior final : public Posterior {
  public:
-  // Of `forgetting` only a prior that drifts matters here; it is the dense engine's.
+  // Only a drifting prior in `forgetting` matters here; it needs the dense engine.
   OpenPosterior(KernelPtr kernel, double noise_var, PriorMean prior_mean,
                 const Forgetting& forgetting, const OpenEngine& engine);
 
@@ -73,7 +74,7 @@ class OpenPosterior final : public Posterior {
                     const std::vector<Index>& slots) const override;
   double largest_mean_at(const std::vector<const Point*>& points,
                          const std::vector<Index>& slots) const override;
-  // (By the basis, where a low-rank posterior corrects what that says.)
+  // Uncorrected, if a low-rank posterior corrects its predictions.
   Index best_slot() const override;
   std::unique_ptr<SampledFunction> sample(const Posterior& centre, const Candidates& candidates,
                                           double scale, Rng& rng) const override;
@@ -86,7 +87,7 @@ class OpenPosterior final : public Posterior {
     double centred, prior;
     double weight;  // at the time it was added
     Index round;
-    Index at;            // in the engine, -1 while it is not there
+    Index at;            // number in the engine; -1 if it is not there
     bool kept;
     double scale_then;  // of all weights, as a logarithm, when it was added
     Index sketched = -1;  // as `at`, in the sketch
@@ -102,7 +103,7 @@ class OpenPosterior final : public Posterior {
   Index slot_of(Index number) const;
   void enter_dense(Entry& entry) const;
   const DensePosterior& settled() const;
-  // `answer` of the engine that serves.
+  // `answer` evaluated for the engine in use.
   template <class Answer>
   auto ask(Answer answer) const {
     return low_ ? answer(*low_) : answer(settled());
@@ -118,14 +119,14 @@ class OpenPosterior final : public Posterior {
   void change_noise(LowRankPosterior& low, Index Entry::*number) const;
   void try_low_rank();
   void leave_low_rank();
-  // Posterior means at the observations, in the engine's order; no kernel is needed.
+  // Posterior means at the observations, in the engine's order; no kernel evaluation is needed.
   VectorXd means_at_observations() const;
 
   Points inputs_of(const std::vector<Functional>& functionals) const;
   VectorXd prior_mean_of(const std::vector<Functional>& functionals) const;
   bool wants_low_rank_sites(Index count) const;
   void choose_site_basis(const Points& X, const VectorXd& weight);
-  // Sites as readings of an engine: values less the prior mean, and noise by scale.
+  // Sites as measurements for an engine: values minus the prior mean, and noise scales.
   struct SiteMeasurements {
     Points X;
     VectorXd prior, y, scale;
@@ -138,32 +139,32 @@ class OpenPosterior final : public Posterior {
 
   PriorMean prior_mean_;
   OpenEngine engine_;
-  std::unique_ptr<LowRankPosterior> low_;  // null where the dense engine serves
-  // The same points with a rougher sd and no values, to climb by where low_ has many points.
+  std::unique_ptr<LowRankPosterior> low_;  // null if the dense engine is in use
+  // The same points with a less accurate sd and without values, for local searches when low_ has many points.
   std::unique_ptr<LowRankPosterior> sketch_;
   Index kept_ = 0;
-  Index next_trial_ = 0;  // of the low-rank engine, when so many observations are kept
+  Index next_trial_ = 0;  // number of kept observations at which the low-rank engine is tried next
   mutable DensePosterior dense_;
   mutable std::vector<Entry> entries_;
   double log_scale_ = 0.0;
-  std::shared_ptr<DifferenceKernel> differences_;  // where it knows comparisons
-  // Where it knows sites, see set_sites(): their means, and of a low rank the features that they were fitted with.
+  std::shared_ptr<DifferenceKernel> differences_;  // if there are comparisons
+  // If there are sites, see set_sites(): their means and, for a low rank, the features with which they were fitted.
   bool sites_ = false, compares_ = false;
   VectorXd site_means_;
   MatrixXd site_features_;
   double site_scale_ = 0.0;   // largest prior sd among them
   double site_growth_ = 0.0, site_shrinkage_ = 1.0;  // see SiteFit
   double site_aim_ = kInf;    // of the low-rank engine
-  int site_tries_ = 0;        // for the same ones
+  int site_tries_ = 0;        // for the same sites
   bool site_low_rank_fails_ = false;
-  // Where an observation has left, or weights have changed, the dense posterior is computed
-  // anew, O(m^3 / 6) over the m that are kept, once a round that looks at it.
+  // After an observation was dropped or weights have changed, the dense posterior is recomputed. This costs O(m^3 / 6)
+  // for m kept observations, and happens at most once in a round in which it is used.
   mutable bool stale_ = false;
-  // Of the entries (kept or not) so many go into it together, the later ones one by one; -1: all that there are when
-  // the next query is asked, and until then whatever comes makes it stale. So whoever plays the same events has the
-  // same posterior, to the bit, whoever has looked at it in between.
+  // The number of entries (kept or not) that are added together; later ones are added one by one. It is -1 until the
+  // next query is asked: then all entries are added together, and any change makes the posterior stale. The same events
+  // therefore give the same posterior, bit for bit, whenever predictions were requested.
   Index whole_ = 0;
-  // The candidates asked for last.
+  // The candidates used last.
   mutable std::unique_ptr<PredictionCache> cache_;
   mutable std::unique_ptr<LowRankCandidates> low_cache_;
   mutable std::shared_ptr<const char> cached_;

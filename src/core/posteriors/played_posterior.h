@@ -1,10 +1,8 @@
-// Engine 2, played points: the posterior covariance is k(i, j) - V_i' D V_j with a row of V
-// per observation, appended in one product; D is 1, and -1 where the row takes an
-// observation back. When twice as many rows as distinct arms
-// have come together, V is computed afresh with one row per distinct arm, its
-// observations pooled into their mean with noise lambda / count: the same posterior.
-// So a round costs n * (distinct arms played), and every pivot is at least lambda / count:
-// a basis without the noise would lose its digits on smooth kernels.
+// Engine 2, played points: the posterior covariance is k(i, j) - V_i' D V_j with a row of V per observation. Rows are
+// appended in one product; D is 1, or -1 if the row removes an observation. When the rows outnumber the distinct arms
+// two to one, V is recomputed with one row per distinct arm. The observations of an arm are then pooled into their mean
+// with noise lambda / count, which gives the same posterior. A round costs n * (distinct played arms). Every pivot is
+// at least lambda / count. (A basis without the noise would lose its digits on smooth kernels.)
 #ifndef GPB_PLAYED_POSTERIOR_H
 #define GPB_PLAYED_POSTERIOR_H
 
@@ -31,7 +29,7 @@ class PlayedPosterior : public ArmPosterior {
   bool refit_due() const override;
 
  private:
-  const double* prior_row(Index arm);  // k(arm, .), kept if it was asked for before
+  const double* prior_row(Index arm);  // k(arm, .), kept after the first evaluation
   void make_room();
   VectorXd signed_row(Index arm) const;  // D V_i
 

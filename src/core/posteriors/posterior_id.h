@@ -1,5 +1,5 @@
-// The identity of a posterior for whoever keeps something beside it: changes that a cache can
-// follow leave it alone, everything else makes a new one, and a copy goes its own way.
+// The identity of a posterior, for caches of its results. Changes that a cache can follow keep it. Every other change
+// makes a new one, and a copy gets a separate one.
 #ifndef GPB_POSTERIOR_ID_H
 #define GPB_POSTERIOR_ID_H
 

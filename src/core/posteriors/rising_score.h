@@ -1,5 +1,5 @@
-// A score that never falls when the mean or the sd rises (an upper bound, expected improvement);
-// scores within `tie` of the best are tied. Where it is mean + w sd, `weight` is w; else NaN.
+// A score that never decreases when the mean or the sd increases, such as an upper bound or expected improvement.
+// Scores within `tie` of the best are tied. If the score is mean + w sd, `weight` is w; otherwise it is NaN.
 #ifndef GPB_RISING_SCORE_H
 #define GPB_RISING_SCORE_H
 

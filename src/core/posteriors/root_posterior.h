@@ -1,6 +1,6 @@
-// Weight space once more, for a factor Phi that is nearly square: the root B = Phi A of
-// the arms' covariance is carried itself, not A. Two passes over n x r numbers a
-// round, a joint draw one, where WeightPosterior needs as many over Phi and A each.
+// Engine 1 in another form, for a factor Phi that is nearly square: it keeps the root B = Phi A of the arms'
+// covariance, not A. A round takes two passes over n x r numbers and a joint draw takes one. WeightPosterior needs the
+// same number of passes over both Phi and A.
 #ifndef GPB_ROOT_POSTERIOR_H
 #define GPB_ROOT_POSTERIOR_H
 

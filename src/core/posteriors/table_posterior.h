@@ -1,5 +1,5 @@
-// The posterior over a table of arms, all of which are known beforehand: one of the engines
-// of arm_posterior.h behind the interface of a posterior.
+// The posterior over a table of arms that are all known in advance: one of the engines of arm_posterior.h behind the
+// interface of a posterior.
 #ifndef GPB_TABLE_POSTERIOR_H
 #define GPB_TABLE_POSTERIOR_H
 
@@ -11,7 +11,7 @@ namespace gpb {
 
 class TablePosterior final : public Posterior {
  public:
-  // `name`: the engine's, for people. Of `forgetting` only a prior that drifts matters here.
+  // `name`: the engine's name in output. Only a drifting prior in `forgetting` matters here.
   TablePosterior(std::unique_ptr<ArmPosterior> engine, std::string name,
                  const Forgetting& forgetting);
 
@@ -57,11 +57,11 @@ class TablePosterior final : public Posterior {
     bool kept;
     double scale_then;  // of all weights, as a logarithm, when it was added
   };
-  // Per arm the sums of weights and of weight * (y - prior mean), over all that of squares.
+  // Per arm the sums of weights and of weight * (y - prior mean); over all arms the sum of weighted squares.
   struct Pool {
     VectorXd weight, weighted;
     double squares = 0.0;
-    std::vector<Index> entries;  // kept ones, per arm
+    std::vector<Index> entries;  // number of kept ones, per arm
   };
 
   double weight_now(const Entry& entry) const {
@@ -81,15 +81,15 @@ class TablePosterior final : public Posterior {
   std::string name_;
   Forgetting forgetting_;
   Index now_ = 1;
-  bool compares_ = false;  // what it knows are differences
+  bool compares_ = false;  // the observations are differences
   std::vector<Entry> entries_;
   double log_scale_ = 0.0;
-  // Once weights have been rescaled the pool is kept up to date, and the engine is fitted to it
-  // once a round that looks.
+  // After weights have been rescaled, the pool is kept up to date. The engine is fitted to it at most once in a round,
+  // when a prediction is requested.
   std::unique_ptr<Pool> pool_;
   mutable bool stale_ = false;
-  // A prior that drifts takes observations in the order of their rounds; what comes out of
-  // order makes it begin again, once a round that looks.
+  // A prior that drifts needs observations in the order of their rounds. Observations out of order cause a restart, at
+  // most once in a round, when a prediction is requested.
   mutable std::size_t taken_in_ = 0;
   mutable Index reached_ = 1;
   mutable bool in_order_ = true;

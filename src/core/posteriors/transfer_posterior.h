@@ -1,6 +1,6 @@
-// What earlier campaigns say is known from the start: an engine over the inputs and, last among them, the campaign's
-// number (0: the one that is being played), which has learnt their rows before anything is played. To whoever asks,
-// there is this campaign only.
+// A posterior with data of earlier campaigns: an engine over the inputs and, as the last input, the campaign's number.
+// The current campaign has number 0. The engine conditions on the earlier rows first. Callers pass and receive points
+// of the current campaign only.
 #ifndef GPB_RELATED_POSTERIOR_H
 #define GPB_RELATED_POSTERIOR_H
 
@@ -10,15 +10,15 @@ namespace gpb {
 
 // Rows of earlier campaigns.
 struct TransferRows {
-  Points inputs;       // as the kernel sees them, the campaign's number (from 1) last
-  VectorXd values;     // less their campaign's mean
+  Points inputs;       // as passed to the kernel, the campaign's number (from 1) last
+  VectorXd values;     // minus their campaign's mean
   VectorXd noise_var;  // of each
 };
 using TransferRowsPtr = std::shared_ptr<const TransferRows>;
 
 class TransferPosterior final : public Posterior {
  public:
-  // `table`: the inputs of tabled points, null where there are none.
+  // `table`: the inputs of tabled points, or null.
   TransferPosterior(std::unique_ptr<OpenPosterior> engine, double prior_mean, TransferRowsPtr rows,
                    std::shared_ptr<const Points> table);
 
@@ -32,7 +32,7 @@ class TransferPosterior final : public Posterior {
   void asked() override { engine_->asked(); }
 
   double noise_var() const override { return engine_->noise_var(); }
-  // Of what this campaign's observations add.
+  // Contribution of this campaign's observations.
   double log_det() const override { return engine_->log_det() - log_det_before_; }
   double quadratic() const override { return engine_->quadratic() - quadratic_before_; }
   Index rank() const override { return engine_->rank(); }
@@ -60,7 +60,7 @@ class TransferPosterior final : public Posterior {
   void sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
                   Eigen::Ref<MatrixXd> out) const override;
 
-  // Points, points and candidates as the engine has them: those of campaign 0.
+  // Points and candidates with the campaign number 0, as the engine needs them.
   Point of_engine(const Point& point) const;
   const Candidates& of_engine(const Candidates& candidates) const;
 
@@ -75,7 +75,7 @@ class TransferPosterior final : public Posterior {
   double log_det_before_ = 0.0, quadratic_before_ = 0.0;
   std::vector<Point> points_;  // of the engine, by slot
   std::vector<char> kept_;
-  mutable Candidates candidates_;  // of the engine, asked for last
+  mutable Candidates candidates_;  // of the engine, used last
   mutable std::shared_ptr<const char> asked_;
 };
 

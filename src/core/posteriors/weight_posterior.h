@@ -1,6 +1,6 @@
-// Engine 1, weight space: K ~ Phi Phi' by pivoted Cholesky over all arms, and the
-// posterior of Phi's weights as a square root S = A A' (Potter). A round costs one
-// product with Phi, whatever the number of rounds; joint draws are exact.
+// Engine 1, weight space: K ~ Phi Phi' by pivoted Cholesky over all arms, and the posterior covariance of Phi's weights
+// as a square root S = A A' (Potter). A round costs one product with Phi, independently of the number of rounds. Joint
+// draws are exact.
 #ifndef GPB_WEIGHT_POSTERIOR_H
 #define GPB_WEIGHT_POSTERIOR_H
 
@@ -8,8 +8,8 @@
 
 namespace gpb {
 
-// Rank-one updates lose about a rounding error each; after this many the
-// posterior is computed afresh from its statistics (cost n r^2, spread over them).
+// Each rank-one update loses about a rounding error. After this number of updates the posterior is recomputed from its
+// statistics (cost n r^2, spread over them).
 constexpr Index kRefreshEvery = 4096;
 
 using LowRankPtr = std::shared_ptr<const LowRank>;
@@ -24,12 +24,12 @@ struct WeightFit {
 WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
                       const VectorXd& weighted, double noise_var);
 
-// What Potter's update divides by, s = noise + the observation's variance. Where an
-// observation is taken back both are negative.
+// The divisor of Potter's update, with s = noise + the observation's variance. If an observation is removed, both are
+// negative.
 double potter_divisor(double s, double noise);
 
-// Whether carrying the root over the arms (RootPosterior, 2 n r a round) is cheaper than
-// over the weights (WeightPosterior, n r + 3 r^2).
+// Is it cheaper to update the root over the arms (RootPosterior, 2 n r a round) than over the weights (WeightPosterior,
+// n r + 3 r^2)?
 bool prefers_arm_root(const LowRank& basis);
 
 class WeightPosterior : public ArmPosterior {

@@ -1,5 +1,5 @@
-// A score averaged over the models of a mixture: what the two moments of the mixture do not tell,
-// where it is far from normal.
+// A score averaged over the models of a mixture. Unlike the two moments of the mixture, it is correct if the mixture is
+// far from normal.
 #ifndef GPB_AVERAGED_H
 #define GPB_AVERAGED_H
 
@@ -10,7 +10,7 @@
 
 namespace gpb {
 
-// Of scores that are logarithms: the logarithm of the average.
+// For logarithmic scores: the logarithm of the average.
 class AveragedScore final : public Score {
  public:
   struct Part {
@@ -46,7 +46,7 @@ class AveragedScore final : public Score {
   bool logarithmic() const override { return true; }
 
  private:
-  // log sum exp, by the largest.
+  // Log-sum-exp, scaled by the largest term.
   template <class Values>
   VectorXd average(Values values_of) const {
     std::vector<VectorXd> own;
@@ -93,7 +93,7 @@ class AveragedScore final : public Score {
   std::vector<Part> parts_;
 };
 
-// `make`: the score of a round in which one model is all that there is.
+// `make`: returns the score of a round that has one model only.
 template <class Make>
 std::unique_ptr<Score> averaged_over_models(const Round& round, Make make) {
   const Index models = round.mean->models();

@@ -1,4 +1,4 @@
-// A score that was computed for every candidate, and is known nowhere else.
+// A score that was computed for every candidate and is not defined at other points.
 #ifndef GPB_CANDIDATE_SCORE_H
 #define GPB_CANDIDATE_SCORE_H
 
@@ -24,7 +24,7 @@ class CandidateScore : public Score {
   double unit_;
 };
 
-// Candidates come arm by arm; those of an arm that cannot be played are below everything.
+// Candidates are ordered by arm; those of an arm that cannot be played get the lowest value.
 inline void rule_out_ineligible(const Round& round, VectorXd& values) {
   if (!round.eligible) return;
   const Index arms = static_cast<Index>(round.eligible->size()), each = values.size() / arms;
@@ -37,7 +37,7 @@ inline VectorXd candidate_sds(const Posterior& posterior, const Candidates& all)
   return roots(Eigen::Map<const VectorXd>(posterior.moments(all).variance, all.size()));
 }
 
-// Posterior means and standard deviations at candidates, a round's or others.
+// Posterior means and standard deviations at candidates, of a round or others.
 struct CandidateMoments {
   CandidateMoments(const MeanAndVariance& model_state, const Candidates& all) {
     const Moments now = model_state.moments(all);

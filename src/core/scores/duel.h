@@ -1,5 +1,5 @@
-// Comparisons: policies that ask for pairs. A pair is opened by a query without a width, which the next
-// one answers; which it is so stands in the log.
+// Comparisons: policies that ask for pairs (dueling bandits). A pair is an opening query, which has no width, and the
+// next query, which is compared with it. So the log shows which of the two a query is.
 #ifndef GPB_DUEL_H
 #define GPB_DUEL_H
 
@@ -10,7 +10,7 @@
 
 namespace gpb {
 
-// What is known of f(x) - f(opponent): mean + width * sd.
+// The bound mean + width * sd of f(x) - f(opponent).
 class AdvantageScore final : public Score {
  public:
   AdvantageScore(const Posterior& mean, const Posterior& variance, const Candidates& candidates,
@@ -36,7 +36,7 @@ class AdvantageScore final : public Score {
     values(some, out);
     return out;
   }
-  // By central differences, all of them asked for at once.
+  // By central differences, all evaluated in one call.
   double at(const VectorXd& x, VectorXd* gradient) const override {
     if (!gradient) return at(as_rows(x))[0];
     const Index d = x.size();
@@ -76,22 +76,22 @@ class DuelPolicy : public Policy {
   WidthPtr width_;
 };
 
-// x_t = argmax mean + width * sd of f(x) - f(x_{t-1}), against x_{t-1} (POP-BO's choice, Xu et al. 2024,
-// from a Gaussian posterior).
+// x_t = argmax mean + width * sd of f(x) - f(x_{t-1}), compared with x_{t-1}. This is the choice of POP-BO (Xu et al.
+// 2024), with a Gaussian posterior.
 class LastDuelPolicy final : public DuelPolicy {
  public:
   using DuelPolicy::DuelPolicy;
   bool opens_with_the_last() const override { return true; }
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
-    // The first pair of all is opened by the largest mean.
+    // The very first pair is opened by the largest mean.
     if (!round.opponent) return std::make_unique<MeanScore>(round);
     return std::make_unique<AdvantageScore>(*round.mean, *round.variance, *round.candidates,
                                             *round.opponent, round.width, round.prior_scale);
   }
 };
 
-// MaxMinLCB (Pasztor et al. 2024): of the arms that may be the best the leader's least lower bound
-// against another is largest, and the follower attains it.
+// MaxMinLCB (Pasztor et al. 2024). Among the arms that may be the best, the leader has the largest worst-case lower
+// bound against another arm. The follower attains that worst case.
 class GameDuelPolicy final : public DuelPolicy {
  public:
   using DuelPolicy::DuelPolicy;
@@ -134,7 +134,8 @@ class GameDuelPolicy final : public DuelPolicy {
  private:
   static constexpr Index kMostArms = 2000;
 
-  // Those that no other is above for sure; where there are fewer than two, the largest mean alone.
+  // The arms to which no other arm is certainly superior. If there are fewer than two, only the arm with the largest
+  // mean.
   template <class Sd>
   static std::vector<char> plausible_arms(const Round& round, const VectorXd& mean, Sd sd) {
     const Index n = mean.size();

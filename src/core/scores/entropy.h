@@ -1,5 +1,5 @@
-// Max-value entropy search (Wang & Jegelka 2017): how much an observation is expected to tell
-// about the largest value of f, given samples of that value.
+// Max-value entropy search (Wang & Jegelka 2017): the expected information of an observation about the largest value of
+// f, given samples of that value.
 #ifndef GPB_ENTROPY_H
 #define GPB_ENTROPY_H
 
@@ -49,9 +49,9 @@ class MaxValueEntropyPolicy final : public Policy {
   }
 
  private:
-  // A Gumbel distribution with the quartiles of prod_i Phi((y - mean_i) / sd_i) over the
-  // candidates: y* = a - b log(-log U). No sample is less than the best mean among the points
-  // played, which the maximum cannot be expected to be.
+  // Samples y* = a - b log(-log U) from a Gumbel distribution with the quartiles of prod_i Phi((y - mean_i) / sd_i)
+  // over the candidates. Samples are raised to the best mean among the played points, because the maximum is not
+  // expected to be smaller.
   VectorXd maxima(const Round& round, Rng& rng) const {
     CandidateMoments now(round);
     rule_out_ineligible(round, now.mean);
@@ -75,9 +75,9 @@ class MaxValueEntropyPolicy final : public Policy {
     return sum;
   }
 
-  // The y at which the independent maximum's distribution reaches p, by bisection. (To seven
-  // digits: the last ones differ between moments that were followed from round to round and those
-  // of a bandit that was just made again, and choices would show it.)
+  // The y at which the distribution function of the maximum, with independent values, reaches p; by bisection, to seven
+  // digits. More digits would make choices depend on rounding: moments updated from round to round and those of a
+  // rebuilt bandit differ in the last digits.
   static double quantile(const VectorXd& mean, const VectorXd& sd, double p) {
     double low = (mean - 6.0 * sd).maxCoeff(), high = (mean + 6.0 * sd).maxCoeff();
     const double reach = std::max(high - low, 1e-300);

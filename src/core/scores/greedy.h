@@ -1,4 +1,4 @@
-// Greedy in the mean, greedy in the variance, and no preference at all.
+// Greedy policies in the mean and in the variance, and a policy without preference.
 #ifndef GPB_GREEDY_H
 #define GPB_GREEDY_H
 

@@ -20,7 +20,7 @@ inline double expected_improvement(double mean, double sd, double target) {
   return std::max(0.0, sd * (z * normal_cdf(z) + normal_density(z)));
 }
 
-// Its logarithm, finite where the value itself underflows.
+// Its logarithm, finite even if the value itself underflows.
 inline double log_expected_improvement(double mean, double sd, double target) {
   const double gap = mean - target;
   if (!(sd > 0.0)) return gap > 0.0 ? std::log(gap) : -kInf;
@@ -29,7 +29,7 @@ inline double log_expected_improvement(double mean, double sd, double target) {
   return std::log(sd) + log_improvement(z);
 }
 
-// Scored by its logarithm, which orders points where the value underflows; ties are relative.
+// Uses the logarithm as the score, which orders points even if the value underflows; ties are relative.
 class ExpectedImprovementScore final : public MomentScore {
  public:
   static constexpr bool kAverages = true;
@@ -77,8 +77,8 @@ inline double improvement_bound(double mean, double sd, double target) {
   return sd * kInvSqrt2Pi / ((1.0 + zz) * power);
 }
 
-// Expected improvement of the arms that may be best or tied, -Inf for the rest; returns the
-// largest. Most arms are told to be hopeless by their bounds.
+// Expected improvement of the arms that may be best or tied, -Inf for the others; returns the largest. Bounds rule out
+// most arms.
 inline double ExpectedImprovementScore::improvements(const Moments& m, Index n,
                                                      VectorXd& score) const {
   score.resize(n);
@@ -106,7 +106,7 @@ inline Index ExpectedImprovementScore::best(const Candidates& candidates) const 
   return MomentScore::best(candidates);  // every value underflows
 }
 
-// Scored by its z: Phi grows with it. -Inf or +Inf where sd = 0.
+// Uses z as the score, because Phi increases with z. It is -Inf or +Inf if sd = 0.
 class ImprovementProbabilityScore final : public MomentScore {
  public:
   static constexpr bool kAverages = false;
@@ -128,13 +128,13 @@ class ImprovementProbabilityScore final : public MomentScore {
   double target_;
 };
 
-// What must be exceeded: the incumbent + xi, or a function of the incumbent.
+// The target of improvement: the incumbent + xi, or a function of the incumbent.
 class ImprovementTarget {
  public:
   explicit ImprovementTarget(const Settings& policy) : xi_(policy.number("xi")) {
     if (policy.has("target")) of_ = policy.function("target");
   }
-  // (NaN where there is no incumbent.)
+  // NaN if there is no incumbent.
   double over(double incumbent) const { return of_ && !std::isnan(incumbent) ? of_(incumbent) : incumbent + xi_; }
 
  private:
@@ -142,7 +142,7 @@ class ImprovementTarget {
   std::function<double(double)> of_;
 };
 
-// Either, over that.
+// The policy of either improvement score, with this target.
 template <class ImprovementScore>
 class ImprovementPolicy final : public Policy {
  public:
@@ -152,7 +152,7 @@ class ImprovementPolicy final : public Policy {
     const auto over = [target](const Round& models) -> std::unique_ptr<Score> {
       return std::make_unique<ImprovementScore>(models, target);
     };
-    // (A probability is scored by its z, which has no average.)
+    // A probability is scored by its z, which cannot be averaged.
     if constexpr (ImprovementScore::kAverages) return averaged_over_models(round, over);
     return over(round);
   }

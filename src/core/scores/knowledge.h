@@ -1,5 +1,5 @@
-// The knowledge gradient (Frazier, Powell and Dayanik 2009): by how much the largest posterior mean
-// over the candidates is expected to grow by one observation.
+// The knowledge gradient (Frazier, Powell and Dayanik 2009): the expected increase of the largest posterior mean over
+// the candidates by one observation.
 #ifndef GPB_KNOWLEDGE_H
 #define GPB_KNOWLEDGE_H
 
@@ -11,21 +11,21 @@
 
 namespace gpb {
 
-// E max_j (a_j + b_j Z) - max_j a_j, Z standard normal: over the upper envelope of the lines, from
-// one to the next at z, the sum of the slopes' steps times phi(z) - |z| Phi(-|z|).
+// E max_j (a_j + b_j Z) - max_j a_j, with Z standard normal. It is a sum over the breakpoints z of the upper envelope
+// of the lines: the step of the slope times (phi(z) - |z| Phi(-|z|)).
 inline double expected_envelope_gain(const VectorXd& a, const VectorXd& b) {
   std::vector<Index> order(static_cast<std::size_t>(a.size()));
   std::iota(order.begin(), order.end(), Index(0));
   std::sort(order.begin(), order.end(), [&](Index i, Index j) {
     return b[i] != b[j] ? b[i] < b[j] : a[i] != a[j] ? a[i] < a[j] : i < j;
   });
-  std::vector<Index> line;    // of the envelope, by slope
-  std::vector<double> from;   // where each begins
+  std::vector<Index> line;    // lines of the envelope, by slope
+  std::vector<double> from;   // start of each line
   for (const Index j : order) {
     double z = -kInf;
     while (!line.empty()) {
       const Index k = line.back();
-      z = b[j] > b[k] ? (a[k] - a[j]) / (b[j] - b[k]) : -kInf;  // parallel: the higher one stays
+      z = b[j] > b[k] ? (a[k] - a[j]) / (b[j] - b[k]) : -kInf;  // for parallel lines the higher one stays
       if (b[j] > b[k] && z > from.back()) break;
       line.pop_back();
       from.pop_back();
@@ -62,7 +62,7 @@ class KnowledgeGradientPolicy final : public Policy {
  private:
   static constexpr Index kMost = 500;
 
-  // All candidates, or those with the largest mean + 2 sd: the cost is n^2 log n.
+  // All candidates, or those with the largest mean + 2 sd, because the cost is n^2 log n.
   static std::vector<Index> promising(const CandidateMoments& now) {
     std::vector<Index> order(static_cast<std::size_t>(now.mean.size()));
     std::iota(order.begin(), order.end(), Index(0));

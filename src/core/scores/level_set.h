@@ -1,4 +1,4 @@
-// The straddle: where it is least clear on which side of a level f is.
+// The straddle and level-set estimation: points at which it is least certain on which side of a level f is.
 #ifndef GPB_LEVEL_SET_H
 #define GPB_LEVEL_SET_H
 
@@ -9,7 +9,7 @@
 
 namespace gpb {
 
-// width * sd - |mean - level|, and no less than `least`.
+// width * sd - |mean - level|, but at least `least`.
 class StraddleScore final : public MomentScore {
  public:
   StraddleScore(const Round& round, double level, double least)
@@ -30,8 +30,8 @@ class StraddleScore final : public MomentScore {
   double width_, level_, least_;
 };
 
-// The width is 1.96 or, drawn anew each round, sqrt(-2 log U), U uniform
-// (Inatsu et al. 2024), where ambiguities below 0 count as 0.
+// The width is 1.96. If `random`, each round samples it as sqrt(-2 log U), U uniform (Inatsu et al. 2024), and
+// ambiguities below 0 count as 0.
 class StraddlePolicy final : public Policy {
  public:
   StraddlePolicy(double level, bool random) : level_(level), random_(random) {}
@@ -48,13 +48,13 @@ class StraddlePolicy final : public Policy {
   bool random_;
 };
 
-// Level-set estimation (Gotovos et al. 2013): the most ambiguous point among those whose running
-// interval C does not say yet on which side of the level f is, within `accuracy`. An implicit
-// level is a share of the maximum, of which the intervals say how large and how small it can be;
-// then the widest interval among those points and the possible maximisers is chosen.
+// Level-set estimation (Gotovos et al. 2013). Candidates are the points for which the running interval C does not yet
+// decide on which side of the level f is, within the accuracy. The most ambiguous of them is chosen. An implicit level
+// is a proportion of the maximum, which the intervals bound from both sides. In this case the widest interval among
+// these points and the possible maximisers is chosen.
 class LevelSetPolicy final : public Policy {
  public:
-  // `above`, `below`: the accuracies with which f is above or below the level.
+  // `above`, `below`: the accuracies for classifying f as above or below the level.
   LevelSetPolicy(WidthPtr width, double level, double above, double below, bool implicit)
       : width_(std::move(width)), level_(level), above_(above), below_(below), implicit_(implicit) {}
   double width(const Round& round) override { return finite_width(*width_, round); }
@@ -82,7 +82,7 @@ class LevelSetPolicy final : public Policy {
   double ambiguity(double low, double high) const {
     return implicit_ ? high - low : std::min(high - level_, level_ - low);
   }
-  // The variance knows of pending queries.
+  // Narrows the intervals with the variance that includes pending queries.
   static void narrow(const Round& round, VectorXd& low, VectorXd& high) {
     const CandidateMoments now(round);
     for (Index i = 0; i < low.size(); ++i) {

@@ -1,5 +1,4 @@
-// Logarithms of normal probabilities and improvements that stay finite, and exact, far out in the
-// tails.
+// Logarithms of normal probabilities and improvements that stay finite and accurate far in the tails.
 #ifndef GPB_LOG_NORMAL_H
 #define GPB_LOG_NORMAL_H
 
@@ -20,7 +19,7 @@ inline double log1m_exp(double w) {
   return w > -0.69314718055994530942 ? std::log(-std::expm1(w)) : std::log1p(-std::exp(w));
 }
 
-// log(phi(u) + u Phi(u)). Below -25 the two cancel: phi / u^2 (1 - 3/u^2 + 15/u^4 - ...).
+// log(phi(u) + u Phi(u)). Below -25 the two terms cancel; the series is phi / u^2 (1 - 3/u^2 + 15/u^4 - ...).
 inline double log_improvement(double u) {
   if (u > -25.0) return std::log(normal_density(u) + u * normal_cdf(u));
   const double v = 1.0 / (u * u);
@@ -37,7 +36,7 @@ inline double log_improvement_slope(double u) {
   return -u * above / below;
 }
 
-// log P(a < Z < b). Where both lie above 0, by the mirror image.
+// log P(a < Z < b). If both are above 0, symmetry is used.
 inline double log_normal_between(double a, double b) {
   if (a == -kInf) return normal_log_cdf(b);
   if (b == kInf) return normal_log_cdf(-a);

@@ -12,7 +12,7 @@ inline constexpr double kInvSqrt2Pi = 0.39894228040143267794;
 inline double normal_density(double z) { return kInvSqrt2Pi * std::exp(-0.5 * z * z); }
 inline double normal_cdf(double z) { return 0.5 * std::erfc(-z * kSqrtHalf); }
 
-// log Phi(z), also where Phi(z) underflows: Phi(z) = phi(z) / |z| (1 - 1/z^2 + 3/z^4 - ...).
+// log Phi(z), also if Phi(z) underflows: Phi(z) = phi(z) / |z| (1 - 1/z^2 + 3/z^4 - ...).
 inline double normal_log_cdf(double z) {
   if (z > -20.0) return std::log(normal_cdf(z));
   const double zz = z * z;

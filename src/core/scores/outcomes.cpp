@@ -1,5 +1,5 @@
-// Scores of several outcomes: limits, fronts, draws, the user's functions; their policies. Uses
-// posteriors/ and widths/.
+// Scores of several outcomes (limits, Pareto fronts, draws, user functions) and their policies. Uses posteriors/ and
+// widths/.
 #include "scores/outcomes.h"
 
 #include "base/ordering.h"
@@ -47,29 +47,29 @@ Slopes slopes_within(const Role& role, double mean, double sd, double log_probab
 
 // ---- scores of all outcomes at a point ------------------------------------------------------------
 
-constexpr double kAllowed = 1e-6;   // of a shortfall, in its own unit: what a climb along a limit leaves
-constexpr double kBarred = 1e6;     // units of score that a point beyond it is below all others
-constexpr double kPenalty = 1e3;    // ... that a unit of shortfall costs a climb
-constexpr double kLeastLog = -1e10; // of a probability that is climbed by
+constexpr double kAllowed = 1e-6;   // of a shortfall, in its unit: the remainder after a local search along a limit
+constexpr double kBarred = 1e6;     // units of score by which a point beyond this is below all others
+constexpr double kPenalty = 1e3;    // ... that a unit of shortfall costs in a local search
+constexpr double kLeastLog = -1e10; // of a probability in a local search
 
-// Where a shortfall is allowed at all the merit decides, elsewhere the shortfall.
+// If the shortfall is within the tolerance, the merit decides; otherwise the shortfall.
 double barred(double merit, double shortfall, double unit) {
   return shortfall > kAllowed ? -kBarred * unit * (1.0 + shortfall) : merit;
 }
 
-// Merit and shortfall of a point, and their slopes by the values (moments, draws) of the outcomes there.
+// Merit and shortfall of a point. Slopes are by the outcomes' values there (moments or draws).
 struct Appraisal {
   double merit = 0.0, shortfall = 0.0;
 };
 
-// Of each outcome at the round's candidates.
+// Moments of each outcome at the round's candidates.
 std::vector<Moments> candidate_moments(const std::vector<OutcomeView>& outcomes, const Candidates& candidates) {
   std::vector<Moments> out;
   for (const OutcomeView& outcome : outcomes) out.push_back(outcome.model_state().moments(candidates));
   return out;
 }
 
-// Of each outcome at the rows of X.
+// Predictions of each outcome at the rows of X.
 struct PredictedOutcomes {
   PredictedOutcomes(const std::vector<OutcomeView>& outcomes, const Points& X)
       : means(outcomes.size()), variances(outcomes.size()) {
@@ -82,7 +82,7 @@ struct PredictedOutcomes {
   std::vector<Moments> all;
 };
 
-// Of each outcome at a point, with gradients.
+// Predictions of each outcome at a point, with gradients.
 struct LocalOutcomes {
   LocalOutcomes(const std::vector<OutcomeView>& outcomes, const VectorXd& x)
       : mean(static_cast<Index>(outcomes.size())), sd(mean.size()), dmean(outcomes.size()), dsd(outcomes.size()) {
@@ -129,11 +129,11 @@ class OutcomeScore : public Score {
   double unit() const override { return unit_; }
 
  protected:
-  // Slopes are zero before, and wanted where they are no null.
+  // Slopes are zero on entry; a null pointer means that they are not needed.
   virtual Appraisal of(const double* mean, const double* sd, Slopes* merit, Slopes* shortfall) const = 0;
 
   std::vector<Moments> moments(const Candidates& candidates) const { return candidate_moments(outcomes_, candidates); }
-  // One candidate's.
+  // The moments at one candidate.
   static void pick(const std::vector<Moments>& all, Index i, VectorXd& mean, VectorXd& sd) {
     for (std::size_t k = 0; k < all.size(); ++k) {
       mean[static_cast<Index>(k)] = all[k].mean[i];
@@ -167,7 +167,7 @@ double feasible_bound(const Role& role, double mean, double sd) {
   return 0.5 / power;
 }
 
-// Slopes of a function of means and sds by central differences, where its own would be pages.
+// Slopes of a function of means and sds by central differences, for functions whose derivatives are too long.
 template <class Function>
 void add_differences(Function f, const double* mean, const double* sd, std::size_t count, Slopes* slopes) {
   std::vector<double> m(mean, mean + count), s(sd, sd + count);
@@ -188,7 +188,7 @@ void add_differences(Function f, const double* mean, const double* sd, std::size
   }
 }
 
-// The sum of log P(limits hold), over outcomes that are independent.
+// The sum of log P(limits hold) over the outcomes, which are independent.
 double log_feasible(const std::vector<OutcomeView>& outcomes, const double* mean, const double* sd,
                     Slopes* slopes) {
   double sum = 0.0;
@@ -203,7 +203,7 @@ double log_feasible(const std::vector<OutcomeView>& outcomes, const double* mean
   return sum;
 }
 
-// Points where the limits hold at least as probably as not.
+// Points at which the limits hold with a probability of at least 1/2.
 std::vector<Index> likely_rows(const Round& round, const PointsMoments& played) {
   std::vector<Index> out;
   for (Index i = 0; i < played.mean.rows(); ++i) {
@@ -232,14 +232,14 @@ double log_improvement_above(double target, double mean, double sd, Slopes* slop
   return std::log(sd) + log_improvement(u);
 }
 
-// log EI + sum of log P(limits hold); the latter alone where no feasible point is known.
+// log EI + sum of log P(limits hold); only the latter if no feasible point is known.
 class FeasibleImprovementScore final : public OutcomeScore {
  public:
   FeasibleImprovementScore(const Round& round, double target)
       : OutcomeScore(round), objective_(objective_of(round)), target_(target) {}
   double unit() const override { return 1.0; }
   bool logarithmic() const override { return true; }
-  // Most arms are told to be hopeless by their bounds.
+  // Bounds rule out most arms.
   Index best(const Candidates& candidates) const override {
     const std::vector<Moments> all = moments(candidates);
     const Index n = candidates.size();
@@ -267,7 +267,7 @@ class FeasibleImprovementScore final : public OutcomeScore {
       score[i] = exact(i);
       largest = std::max(largest, score[i]);
     }
-    // (Where every value underflows their logarithms decide.)
+    // If every value underflows, the logarithms decide.
     return largest > 1e-290 ? first_best(score.data(), n, kTie * largest) : OutcomeScore::best(candidates);
   }
 
@@ -284,14 +284,14 @@ class FeasibleImprovementScore final : public OutcomeScore {
   double target_;  // NaN: none
 };
 
-// The largest mean of the objective where the limits hold as probably as asked; where they nowhere do, the
-// most probable point.
+// The largest mean of the objective among points at which the limits hold with the required probability. If there is no
+// such point, the point with the largest probability.
 class FeasibleMeanScore final : public OutcomeScore {
  public:
   explicit FeasibleMeanScore(const Round& round)
       : OutcomeScore(round), objective_(objective_of(round)), wanted_(std::log(round.feasible)) {}
   bool limited() const override { return true; }
-  // The logarithm of a small probability p falls like a square: it is climbed by (1 - 2 log p)^(1/2).
+  // The logarithm of a small probability p decreases quadratically, so the local search uses (1 - 2 log p)^(1/2).
   LimitedValue within_limit(const VectorXd& x) const override {
     const LocalOutcomes local(outcomes_, x);
     std::vector<Slopes> slopes(outcomes_.size());
@@ -326,15 +326,15 @@ class FeasibleMeanScore final : public OutcomeScore {
   double wanted_;
 };
 
-// How far a value lies beyond its limits, in prior standard deviations, and on which side.
+// How far the interval from `lowest` to `largest` lies beyond the outcome's limits, in prior standard deviations.
 double excess(const OutcomeView& outcome, double lowest, double largest) {
   const double beyond = std::max(lowest - outcome.role.upper, outcome.role.lower - largest);
   return std::max(0.0, beyond) / outcome.prior_scale;
 }
 
-// CONFIG (Xu et al. 2023): the largest upper bound of the objective where every limit may hold, by the
-// bounds of its outcome. Where none may, the least sum of what is missing. EPBO (Lu and Paulson 2022): with a
-// finite penalty per unit of an outcome what is missing is weighed instead.
+// CONFIG (Xu et al. 2023): the largest upper bound of the objective among points at which every limit may hold by the
+// bounds of its outcome. If there is no such point, the smallest sum of the shortfalls. EPBO (Lu and Paulson 2022):
+// with a finite penalty per unit of an outcome, shortfalls are weighted instead.
 class OptimisticScore final : public OutcomeScore {
  public:
   OptimisticScore(const Round& round, double penalty)
@@ -369,7 +369,7 @@ class OptimisticScore final : public OutcomeScore {
   double penalty_;
 };
 
-// CKB, EPBO, RAHBO, EI per learned cost, UCB: see make_sum_of_bounds().
+// The score of CKB, EPBO, RAHBO, EI per learned cost and UCB, see make_sum_of_bounds().
 class SumOfBounds final : public OutcomeScore {
  public:
   SumOfBounds(const Round& round, std::vector<BoundTerm> terms, double target)
@@ -448,9 +448,9 @@ class DrawnOutcomesScore : public Score {
   double unit() const override { return unit_; }
 
  protected:
-  // `merit`, `shortfall`: slopes by each draw, zero before; null where they are not wanted.
+  // `merit`, `shortfall`: slopes by each draw. They are zero on entry, and null if they are not needed.
   virtual Appraisal of(const double* drawn, double* merit, double* shortfall) const = 0;
-  // What the limits miss, added to the appraisal.
+  // Adds the shortfall of the limits to the appraisal.
   void add_shortfall(const double* drawn, double* slopes, Appraisal& out) const {
     for (std::size_t k = 0; k < outcomes_.size(); ++k) {
       const double missing = excess(outcomes_[k], drawn[k], drawn[k]);
@@ -475,7 +475,7 @@ class DrawnOutcomesScore : public Score {
   double unit_;
 };
 
-// Thompson sampling: the best of a draw where its limits hold; if nowhere, the least missing.
+// Thompson sampling: the maximum of a draw among points where its limits hold; otherwise the smallest shortfall.
 class FeasibleDrawScore final : public DrawnOutcomesScore {
  public:
   FeasibleDrawScore(const Round& round, Rng& rng)
@@ -496,11 +496,11 @@ class FeasibleDrawScore final : public DrawnOutcomesScore {
 
 }  // namespace
 
-// ---- fronts -------------------------------------------------------------------------------------
+// ---- Pareto fronts ------------------------------------------------------------------------------
 
 namespace {
 
-// In every coordinate.
+// Is a above b in every coordinate?
 bool is_above(const VectorXd& a, const VectorXd& b) {
   for (Index k = 0; k < a.size(); ++k) {
     if (!(a[k] > b[k])) return false;
@@ -515,7 +515,7 @@ bool dominates(const VectorXd& a, const VectorXd& b) {
   return a != b;
 }
 
-// The rows that no other dominates; one of equal rows.
+// The rows that no other row dominates; of equal rows only one.
 MatrixXd nondominated(const MatrixXd& Y) {
   std::vector<Index> kept;
   for (Index i = 0; i < Y.rows(); ++i) {
@@ -552,7 +552,8 @@ MatrixXd front_above(const MatrixXd& Y, const VectorXd& reference) {
   return nondominated(some);
 }
 
-// Row by row: what the last column's order has not dominated yet (While et al. 2012).
+// Row by row: the part of each row's box that earlier rows, in the order of the last column, do not dominate (While et
+// al. 2012).
 double hypervolume(const MatrixXd& front, const VectorXd& reference) {
   if (front.rows() == 0) return 0.0;
   if (front.cols() == 1) return std::max(0.0, front.maxCoeff() - reference[0]);
@@ -568,7 +569,7 @@ double hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const 
   if (!is_above(point, reference)) return 0.0;
   const double whole = (point - reference).prod();
   if (front.rows() == 0) return whole;
-  // Of the others only what they share with the point's own box takes from it.
+  // Another point reduces the gain only by the part that it shares with the point's box.
   MatrixXd shared = front;
   for (Index k = 0; k < shared.cols(); ++k) {
     for (Index i = 0; i < shared.rows(); ++i) shared(i, k) = std::min(shared(i, k), point[k]);
@@ -581,7 +582,7 @@ double hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const 
 
 double log_expected_hypervolume_gain(const MatrixXd& front, const VectorXd& reference, const double* mean,
                                      const double* sd) {
-  // By the first coordinate, rising: strips [a_i, a_{i+1}] of it, of height b_i in the second.
+  // In increasing order of the first coordinate: strips [a_i, a_{i+1}], of height b_i in the second coordinate.
   std::vector<Index> order(static_cast<std::size_t>(front.rows()));
   std::iota(order.begin(), order.end(), Index(0));
   std::sort(order.begin(), order.end(), [&](Index i, Index j) { return front(i, 0) < front(j, 0); });
@@ -622,8 +623,8 @@ std::vector<Index> objectives_of(const std::vector<OutcomeView>& outcomes) {
   return out;
 }
 
-// What the front is made of: means of the objectives at the points played that are likely feasible, and the
-// point that volumes are measured from.
+// The Pareto front: means of the objectives at the played points that are likely feasible, and the reference point of
+// hypervolumes.
 struct Front {
   Front(const Round& round, const VectorXd& given) : objectives(objectives_of(round.outcomes)) {
     const PointsMoments played = round.played();
@@ -638,7 +639,8 @@ struct Front {
     reference = given.size() > 0 ? given : below(round, Y);
     points = front_above(Y, reference);
   }
-  // The worst of the front less a tenth of its range (of the prior's, where that is nothing).
+  // The default reference: the worst value of the front minus a tenth of its range (or of the prior sd, if the range is
+  // 0).
   VectorXd below(const Round& round, const MatrixXd& Y) const {
     const MatrixXd front = nondominated(Y);
     VectorXd out(static_cast<Index>(objectives.size()));
@@ -658,7 +660,7 @@ struct Front {
   MatrixXd points;
 };
 
-// log EHVI + sum of log P(limits hold), of two objectives.
+// log EHVI + sum of log P(limits hold), for two objectives.
 class ExpectedHypervolumeScore final : public OutcomeScore {
  public:
   ExpectedHypervolumeScore(const Round& round, Front front)
@@ -686,8 +688,8 @@ class ExpectedHypervolumeScore final : public OutcomeScore {
   Front front_;
 };
 
-// Directions in which objectives are weighed: absolute values of a normal vector, of length 1, none of
-// them less than kLeastWeight.
+// Random directions in which objectives are weighted: absolute values of a normal vector, scaled to length 1. No
+// component is below kLeastWeight.
 constexpr double kLeastWeight = 0.05;
 
 VectorXd direction(Index objectives, Rng& rng) {
@@ -699,11 +701,11 @@ VectorXd direction(Index objectives, Rng& rng) {
   return out;
 }
 
-// The value of a point of the objectives: what it adds to the front's volume or, where it adds nothing, how
-// little it misses; or the average gain in some directions.
+// The value of a point of the objectives: its increase of the front's hypervolume or, without an increase, minus the
+// distance to one. Alternatively the average gain in some random directions.
 class PointValue {
  public:
-  // `draws`: directions to average over; 0 for all, which is the volume itself.
+  // `draws`: number of random directions; 0 for the hypervolume itself.
   PointValue(const Round& round, Front front, double draws, Rng& rng) : front_(std::move(front)) {
     for (const Index k : front_.objectives) {
       scale_.push_back(round.outcomes[static_cast<std::size_t>(k)].prior_scale);
@@ -717,7 +719,7 @@ class PointValue {
       lengths_.push_back(best);
     }
   }
-  // Of the outcomes' values at a point.
+  // From the outcomes' values at a point.
   double operator()(const double* value) const {
     VectorXd y(static_cast<Index>(scale_.size()));
     for (Index k = 0; k < y.size(); ++k) y[k] = value[front_.objectives[static_cast<std::size_t>(k)]];
@@ -734,7 +736,7 @@ class PointValue {
     }
     return sum > 0.0 ? sum / static_cast<double>(directions_.size()) : -missing(y);
   }
-  // What differences are measured in.
+  // The unit of differences.
   double unit() const {
     double out = 1.0;
     if (!directions_.empty()) return scale_[0];
@@ -743,13 +745,13 @@ class PointValue {
   }
 
  private:
-  // How far along a direction from the reference the point reaches.
+  // The distance along a direction from the reference to the limit that the point dominates.
   double length(const VectorXd& weights, const VectorXd& y) const {
     return over(y - front_.reference, weights).minCoeff();
   }
   double power(double length) const { return std::pow(length, static_cast<double>(scale_.size())); }
-  // How much has to be added, in prior standard deviations, until it is above the reference and no point of
-  // the front dominates it; in the unit of the score.
+  // The amount, in prior standard deviations, that must be added until the point is above the reference and not
+  // dominated by the front. It is returned in the unit of the score.
   double missing(const VectorXd& y) const {
     const VectorXd scale = Eigen::Map<const VectorXd>(scale_.data(), y.size());
     double out = over(front_.reference - y, scale).maxCoeff();
@@ -765,7 +767,7 @@ class PointValue {
   std::vector<double> lengths_;
 };
 
-// The value of the vector of upper bounds, where every limit may hold.
+// The value of the vector of upper bounds, if every limit may hold.
 class UpperHypervolumeScore final : public OutcomeScore {
  public:
   UpperHypervolumeScore(const Round& round, PointValue value)
@@ -828,9 +830,9 @@ class DrawnHypervolumeScore final : public DrawnOutcomesScore {
   PointValue value_;
 };
 
-// ---- the user's own function ----------------------------------------------------------------------
+// ---- the user's function --------------------------------------------------------------------------
 
-// It is given means and sds as vectors, one outcome's after the other's; and, where it wants them, the points.
+// The function receives means and sds as vectors, one outcome after the other, and on request the points.
 class OwnOutcomesScore final : public Score {
  public:
   OwnOutcomesScore(const Round& round, Settings::LocatedAcquisition f, bool located)
@@ -844,7 +846,7 @@ class OwnOutcomesScore final : public Score {
     unit_ = unit_of_spread(out);
   }
   VectorXd at(const Points& X) const override { return of_all(PredictedOutcomes(outcomes_, X).all, X.rows(), X); }
-  // Derivatives by central differences in means, sds (one-sided at 0) and, where it sees them, inputs.
+  // Derivatives by central differences in means, sds (one-sided at 0) and, if the function receives points, in inputs.
   double at(const VectorXd& x, VectorXd* gradient) const override {
     if (!gradient) return at(as_rows(x))[0];
     const LocalOutcomes local(outcomes_, x);
@@ -936,7 +938,7 @@ class FeasibleImprovementPolicy final : public OutcomesPolicy {
 
 class OptimisticPolicy final : public OutcomesPolicy {
  public:
-  using Penalty = std::function<double(double)>;  // of the round
+  using Penalty = std::function<double(double)>;  // as a function of the round
   explicit OptimisticPolicy(WidthPtr width, Penalty penalty = nullptr)
       : OutcomesPolicy(std::move(width)), penalty_(std::move(penalty)) {}
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {

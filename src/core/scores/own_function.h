@@ -1,4 +1,4 @@
-// The user's own acquisition: a function of mean, sd and round.
+// The user's acquisition function: a function of mean, sd and round.
 #ifndef GPB_OWN_FUNCTION_H
 #define GPB_OWN_FUNCTION_H
 
@@ -10,9 +10,8 @@
 
 namespace gpb {
 
-// How far the values of an unknown function are apart, as a power of two. (Climbs go by it, and must not by its
-// rounding: values that were followed from round to round differ in the last digit from those of a bandit that was
-// just made again.)
+// The spread of an unknown function's values, as a power of two. Local searches use this unit, and must not depend on
+// rounding: values updated from round to round and those of a rebuilt bandit differ in the last digit.
 inline double unit_of_spread(const VectorXd& values) {
   double low = kInf, high = -kInf;
   for (Index i = 0; i < values.size(); ++i) {
@@ -23,7 +22,7 @@ inline double unit_of_spread(const VectorXd& values) {
   return high > low && std::isfinite(high - low) ? std::ldexp(1.0, std::ilogb(high - low)) : 1.0;
 }
 
-// The first of the largest: of a function that is unknown only equal scores are tied.
+// The first of the largest values; for an unknown function only equal scores are tied.
 inline Index best_untied(const Score& score, const Candidates& candidates) {
   VectorXd values;
   score.values(candidates, values);
@@ -78,7 +77,7 @@ class OwnScore final : public MomentScore {
   mutable double unit_ = 1.0;
 };
 
-// The same where the function sees the points, too.
+// The same for a function that also receives the points.
 class LocatedOwnScore final : public Score {
  public:
   LocatedOwnScore(const Round& round, Settings::LocatedAcquisition f)
@@ -137,7 +136,7 @@ class LocatedOwnScore final : public Score {
   mutable double unit_ = 1.0;
 };
 
-// Of a score that a function makes of the round.
+// The policy of a score that is made from a function and the round.
 template <class FunctionScore, class Function>
 class FunctionPolicy final : public Policy {
  public:

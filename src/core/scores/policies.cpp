@@ -1,4 +1,4 @@
-// The list of policies, their scores, and what is safe. Uses posteriors/ and widths/.
+// The list of policies, their common parts, and safe sets. Uses posteriors/ and widths/.
 #include "scores/score.h"
 #include "scores/policies.h"
 #include "scores/safe.h"
@@ -208,7 +208,7 @@ struct Entry {
 
 constexpr Entry kPolicies[] = {
     {"ucb", make_ucb},
-    {"exact_penalty", make_ucb},  // as long as no limit is known
+    {"exact_penalty", make_ucb},  // without known limits the two are the same
     {"ts", make_ts},
     {"ei", make_expected_improvement},
     {"pi", make_improvement<ImprovementProbabilityScore>},
@@ -243,7 +243,7 @@ PolicyPtr make_policy(const Settings& policy, WidthPtr width) {
   throw std::invalid_argument("unknown policy " + kind);
 }
 
-// ---- what is safe -------------------------------------------------------------------------------
+// ---- safe sets ----------------------------------------------------------------------------------
 
 namespace {
 
@@ -255,13 +255,13 @@ double distance(const Points& X, Index i, Index j, Index actions) {
   return std::sqrt(sum);
 }
 
-// A limit's function at the candidates: its bounds, and what they are made of.
+// A limit's function at the candidates: its bounds, and the moments from which they are computed.
 struct Limited {
   const SafetyLimit* limit;
   VectorXd lower, upper, mean;
   const VectorXd* sd;
   double width, noise_var;
-  const MatrixXd* covariance;  // of the candidates, where one is wanted
+  const MatrixXd* covariance;  // of the candidates, if needed
 };
 
 Limited limited(const SafetyLimit& limit, const OutcomeView& outcome, const CandidateMoments& known,
@@ -277,7 +277,7 @@ bool bounds_hold(const std::vector<Limited>& all, Index i) {
                      [i](const Limited& one) { return one.lower[i] >= one.limit->threshold; });
 }
 
-// Is candidate j reached from a safe one, for this limit?
+// Is candidate j reachable from a safe one, for this limit?
 bool is_reached(const Limited& one, const Flags& safe, const Points& X, Index j, Index actions) {
   for (std::size_t i = 0; i < safe.size(); ++i) {
     const auto from = static_cast<Index>(i);
@@ -288,7 +288,7 @@ bool is_reached(const Limited& one, const Flags& safe, const Points& X, Index j,
   return false;
 }
 
-// Steps from safe points to others, until none is left.
+// Adds points that are reachable from safe points, until no more is found.
 void grow(const std::vector<Limited>& all, const Points& X, Index actions, Flags& safe) {
   for (bool grown = true; grown;) {
     grown = false;
@@ -305,7 +305,7 @@ void grow(const std::vector<Limited>& all, const Points& X, Index actions, Flags
   }
 }
 
-// The lower bound at j once the upper one has been observed at i.
+// The lower bound at j after an observation at i equal to its upper bound.
 double lower_after_upper(const Limited& one, Index i, Index j) {
   const double sd = (*one.sd)[i], spread = sd * sd + one.noise_var, covariance = (*one.covariance)(i, j);
   const double mean = one.mean[j] + covariance * (one.width * sd / spread);
@@ -313,7 +313,7 @@ double lower_after_upper(const Limited& one, Index i, Index j) {
   return mean - one.width * std::sqrt(std::max(variance, 0.0));
 }
 
-// Would j be safe, for all limits at once, once their upper bounds had been observed at i?
+// Would j be safe for all limits after observations at i equal to their upper bounds?
 bool would_be_safe(const std::vector<Limited>& all, const Points& X, Index actions, Index i, Index j) {
   return std::all_of(all.begin(), all.end(), [&](const Limited& one) {
     const double lipschitz = one.limit->lipschitz;
@@ -383,13 +383,13 @@ SafeSets safe_sets(const std::vector<OutcomeView>& outcomes, const Candidates& c
 
 namespace {
 
-// Why a point was played, as the log numbers it (after 1, which is "given"); of StageOpt's second stage kSecondStage
-// more.
+// The reason for playing a point, as numbered in the log (1 is "given"). Numbers of StageOpt's second stage are larger
+// by kSecondStage.
 enum Phase { kMaximiser = 2, kExpander = 3, kBoth = 4, kSafe = 5, kSecondStage = 5, kLastPhase = kSafe + kSecondStage };
 
 class SafeScore final : public CandidateScore {
  public:
-  // `phases`: of the candidates, which outlive the score.
+  // `phases`: those of the candidates. The candidates must outlive the score.
   SafeScore(double unit, VectorXd values, const Candidates& candidates, std::vector<int> phases)
       : CandidateScore(unit, std::move(values)), candidates_(candidates), phases_(std::move(phases)) {}
   int phase(const Point& point) const override {
@@ -434,7 +434,7 @@ class SafePolicy final : public Policy {
       score = widest(spans);
       keep(among, [&](std::size_t i) { return sets.expander[i] != 0; });
     }
-    // (Where some arms alone may be played, none of them may be what is wanted.)
+    // If only some arms may be played, none of them may be in the preferred set.
     if (std::none_of(among.begin(), among.end(), [](char one) { return one != 0; })) among = may;
     for (std::size_t i = 0; i < among.size(); ++i) {
       if (!among[i]) score[static_cast<Index>(i)] = -kInf;
@@ -463,7 +463,7 @@ class SafePolicy final : public Policy {
     if (!round.outcomes.empty()) return round.outcomes;
     return {{round.mean, round.variance, Role(), round.prior_scale, round.noise_var, round.width}};
   }
-  // The same where no query is made.
+  // The same if no query is being chosen.
   static std::vector<OutcomeView> looked_at(const Round& round) {
     std::vector<OutcomeView> out = views(round);
     for (std::size_t k = 0; k < out.size(); ++k) out[k].width = round.width_of(static_cast<Index>(k));
@@ -483,7 +483,7 @@ class SafePolicy final : public Policy {
     if (std::any_of(may.begin(), may.end(), [](char one) { return one != 0; })) return;
     throw std::invalid_argument("none of the places that may be played is known to be safe");
   }
-  // How wide the intervals are: where pending queries are known to the sd, as they leave it.
+  // Widths of the intervals. If the variance includes pending queries, its sd is used.
   static std::vector<VectorXd> spans_of(const std::vector<OutcomeView>& outcomes, const SafeSets& sets,
                                         const Candidates& candidates) {
     std::vector<VectorXd> out;
@@ -501,7 +501,7 @@ class SafePolicy final : public Policy {
     }
     return out;
   }
-  // In units of the prior sd, f's too.
+  // In units of the prior sd; this includes f.
   VectorXd widest_relative(const Round& round, const std::vector<VectorXd>& spans) const {
     std::vector<char> counts(spans.size(), 0);
     counts[rule_.objective] = 1;
@@ -516,7 +516,7 @@ class SafePolicy final : public Policy {
     }
     return out;
   }
-  // Is an expander wide enough for the first stage to go on?
+  // Is an expander's interval wide enough to continue the first stage?
   bool expands(const Round& round, const std::vector<VectorXd>& spans, const SafeSets& sets) const {
     const double accuracy = std::isnan(accuracy_) ? round.prior_scale / 2.0 : accuracy_;
     const VectorXd width = widest(spans);

@@ -1,4 +1,4 @@
-// The list of policies: the one place that knows them all.
+// The complete list of policies.
 #ifndef GPB_POLICIES_H
 #define GPB_POLICIES_H
 
@@ -7,7 +7,7 @@
 
 namespace gpb {
 
-// From a policy's settings. `width`: made of its part of that name; null without one.
+// Makes a policy from its settings. `width`: made from the settings' part of that name; null without one.
 std::unique_ptr<Policy> make_policy(const Settings& policy, WidthPtr width);
 
 }  // namespace gpb

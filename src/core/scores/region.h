@@ -1,5 +1,4 @@
-// A score within a region of places; and pure exploration among those that may be the best
-// (Contal et al. 2013).
+// A score within a region of points; and pure exploration among the points that may be the best (Contal et al. 2013).
 #ifndef GPB_REGION_H
 #define GPB_REGION_H
 
@@ -8,8 +7,8 @@
 
 namespace gpb {
 
-// A score >= 0 where the margin is >= 0, else the margin: every place of the region is before
-// every other, and a climb from outside leads in.
+// A nonnegative score if the margin is >= 0, otherwise the margin. So every point of the region is above every other
+// point, and a local search from outside leads into the region.
 class RegionScore final : public Score {
  public:
   RegionScore(std::unique_ptr<Score> inside, std::unique_ptr<Score> margin, double floor)
@@ -45,8 +44,9 @@ class RegionScore final : public Score {
   double floor_;
 };
 
-// The largest upper bound where no reward is awaited; else the largest sd, which knows the
-// pending queries, where mean + 2 width sd of the real rewards reaches the largest lower bound.
+// The largest upper bound if no reward is awaited. Otherwise the largest sd, which includes pending queries, among
+// points that may be the best. At these points mean + 2 width sd, from the observed rewards, reaches the largest lower
+// bound.
 class PureExplorationPolicy final : public Policy {
  public:
   explicit PureExplorationPolicy(WidthPtr width) : width_(std::move(width)) {}

@@ -13,8 +13,8 @@ class StablePolicy final : public Policy {
       : width_(std::move(width)), radius_(std::move(radius)) {}
   double width(const Round& round) override { return finite_width(*width_, round); }
 
-  // x~ maximises the least upper bound of its neighbours; played is that neighbour of x~ which has
-  // the least lower bound.
+  // x~ maximises the smallest upper bound of its neighbours. The neighbour of x~ with the smallest lower bound is
+  // played.
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
     const CandidateMoments now(round);
     const Points X = scaled(round);

@@ -1,5 +1,5 @@
-// Safe exploration: SafeOpt (Sui et al. 2015, Berkenkamp et al. 2016) and StageOpt (Sui et al. 2018). What is safe, and
-// what an observation would make safe, is a matter of pairs of places: it is known at the candidates only.
+// Safe exploration: SafeOpt (Sui et al. 2015, Berkenkamp et al. 2016) and StageOpt (Sui et al. 2018). Safety, and the
+// effect of an observation on it, depend on pairs of points. They are computed at the candidates only.
 #ifndef GPB_SAFE_H
 #define GPB_SAFE_H
 
@@ -13,28 +13,28 @@ struct SafetyLimit {
   std::size_t outcome = 0;
   double sign = 1.0;
   double threshold = 0.0;
-  double lipschitz = kNaN;  // per unit of the actions; NaN: the bounds say what is safe
+  double lipschitz = kNaN;  // per unit of the actions; NaN: safety is decided by the bounds
 };
 
 struct SafetyRule {
   std::vector<SafetyLimit> limits;
   std::size_t objective = 0;
-  Index actions = 0;  // inputs that distances are of, the first ones
+  Index actions = 0;  // the first inputs, which define distances
 };
 
-// Of all candidates.
+// For all candidates.
 struct SafeSets {
-  std::vector<VectorXd> lower, upper;  // by outcome: mean -+ width * sd, of what is known
+  std::vector<VectorXd> lower, upper;  // by outcome: mean -+ width * sd, pending queries not included
   std::vector<char> safe, maximiser, expander;
 };
 
-// `seed`: the candidates that are known to be safe; `by_bounds` FALSE: and no others are; `inputs`: those of the
-// candidates (looked at only where there are Lipschitz constants).
+// `seed`: the candidates that are safe a priori. `by_bounds` false: no other candidate is. `inputs`: the inputs of the
+// candidates; only used with Lipschitz constants.
 SafeSets safe_sets(const std::vector<OutcomeView>& outcomes, const Candidates& candidates, const SafetyRule& rule,
                    const std::vector<char>& seed, bool by_bounds, bool expand, const std::function<Points()>& inputs);
 
-// Settings: `seed` (numbers of candidates), `actions`, `stages` with `accuracy`, and either `threshold`, the one
-// outcome's, or the roles' limits; `lipschitz`, one per outcome with limits, if there are such constants.
+// Settings: `seed` (numbers of candidates), `actions`, `stages` with `accuracy`. The limits are either `threshold`, for
+// a single outcome, or those of the roles. `lipschitz`, if given, has a constant for each outcome with limits.
 std::unique_ptr<Policy> make_safe_policy(const Settings& policy, WidthPtr width, const std::vector<Role>& roles);
 
 }  // namespace gpb

@@ -1,5 +1,5 @@
-// Improvement over the largest value of a function drawn from the posterior: its probability
-// (PIMS, Takeno et al. 2024) or its expectation (GP-EIMS, Takeno et al. 2025).
+// Improvement over the largest value of a function drawn from the posterior: its probability (PIMS, Takeno et al. 2024)
+// or its expectation (GP-EIMS, Takeno et al. 2025).
 #ifndef GPB_SAMPLED_MAXIMUM_H
 #define GPB_SAMPLED_MAXIMUM_H
 
@@ -11,7 +11,8 @@ namespace gpb {
 template <class ImprovementScore>
 class SampledMaximumPolicy final : public Policy {
  public:
-  // The draw is from what the mean knows; pending queries that the variance knows lower sd alone.
+  // The draw is from the posterior of the observed rewards. Pending queries, which the variance includes, only reduce
+  // the sd.
   std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const override {
     Round known = round;
     known.variance = known.mean;

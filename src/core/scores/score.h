@@ -1,5 +1,4 @@
-// What a policy wants of a round: a score for every point, prepared once, which a space
-// makes as large as it can. And policies, which prepare scores.
+// Scores and policies. A policy prepares a score for each round, and the space maximises this score over its points.
 #ifndef GPB_SCORE_H
 #define GPB_SCORE_H
 
@@ -14,38 +13,38 @@ namespace gpb {
 class Score {
  public:
   virtual ~Score() = default;
-  // At the round's candidates.
+  // Values at the round's candidates.
   virtual void values(const Candidates& candidates, VectorXd& out) const = 0;
-  // At the rows of X, and at one point with its gradient where one is wanted.
+  // Values at the rows of X, and at one point with its gradient if `gradient` is not null.
   virtual VectorXd at(const Points& X) const = 0;
   virtual double at(const VectorXd& x, VectorXd* gradient) const = 0;
-  // The latter, quicker and near enough to climb by, if there is such a thing.
+  // The latter, faster and accurate enough for local searches, if there is such an approximation.
   virtual bool can_sketch() const { return false; }
   virtual double sketch(const VectorXd& x, VectorXd* gradient) const { return at(x, gradient); }
   virtual VectorXd sketches(const Points& X) const { return at(X); }
-  // Where the score is a function of mean and sd of one posterior, and never falls when either
-  // rises: that posterior, and the function.
+  // If the score is a function of mean and sd of one posterior that never decreases in either: that posterior, and the
+  // function.
   virtual const Posterior* rises_with() const { return nullptr; }
   virtual double of_moments(double /*mean*/, double /*sd*/) const { return kNaN; }
-  // Where the score is mean + weight * sd, the weight; NaN elsewhere.
+  // The weight if the score is mean + weight * sd; otherwise NaN.
   virtual double sd_weight() const { return kNaN; }
-  // How far below the best a score is still tied with it; also what a difference is measured in.
+  // Scores this far below the best are still tied with it; also the unit of differences between scores.
   virtual double unit() const = 0;
-  // Is it known at the candidates only, so that nothing else can be played?
+  // Is it defined at the candidates only, so that no other point can be played?
   virtual bool only_candidates() const { return false; }
-  // Why a point would be played, as the log numbers the policy's phases; 0: no reason is given.
+  // The reason for playing a point, numbered as the policy's phases in the log; 0: no reason is given.
   virtual int phase(const Point&) const { return 0; }
-  // Is it the logarithm of what is to be made large, which is no less than 0?
+  // Is it the logarithm of a nonnegative function?
   virtual bool logarithmic() const { return false; }
   // The first of the best among all candidates.
   virtual Index best(const Candidates& candidates) const;
-  // Does a limit bar points, which leaves no slopes to climb? Then the score as it would be without it, and how far the
-  // limit is exceeded.
+  // Does a limit exclude points, so that a local search has no slope to follow there? Then within_limit() is the score
+  // without the limit, and the amount by which the limit is exceeded.
   virtual bool limited() const { return false; }
   virtual LimitedValue within_limit(const VectorXd& x) const;
 };
 
-// What one posterior says of means and another one, perhaps the same, of variances.
+// Means from one posterior and variances from another one, which may be the same.
 struct MeanAndVariance {
   using Predict = void (Posterior::*)(const Points&, VectorXd&, VectorXd&) const;
   using Local = void (Posterior::*)(const VectorXd&, double&, double&, VectorXd&, VectorXd&) const;
@@ -61,7 +60,7 @@ struct MeanAndVariance {
              Local by = &Posterior::local) const;
 };
 
-// What an outcome is for: to be made large, to stay within limits, or neither. In the model's units.
+// The role of an outcome: to be maximised, to stay within limits, or neither. Limits are in the model's units.
 struct Role {
   bool objective = true;
   double lower = -kInf, upper = kInf;
@@ -84,35 +83,35 @@ struct PointsMoments {
   MatrixXd mean, sd;
 };
 
-// What a policy may know of a round.
+// The information about a round that a policy may use.
 struct Round {
   double number = 1.0;          // 1 + queries made
-  int largest_phase = 0;        // of these, see Score::phase
+  int largest_phase = 0;        // of these queries, see Score::phase
   const Posterior* mean = nullptr;
-  const Posterior* variance = nullptr;       // another one where pending queries are known to it
+  const Posterior* variance = nullptr;       // a different one if it includes pending queries
   std::vector<const Posterior*> auxiliaries;  // with the noise variances that the policy asked for
   const Candidates* candidates = nullptr;
   ArmSet eligible;              // null: all arms
   double prior_scale = 1.0;     // largest prior standard deviation: the unit of ties
   double noise_var = 1.0;
   WidthState state;
-  std::function<bool()> awaits_rewards;  // some query's, and the variance knows it
+  std::function<bool()> awaits_rewards;  // some query's; the variance includes it
   std::function<double()> incumbent;  // largest posterior mean among points played
-  std::function<double(const Score&)> largest;  // value of a score among all that can be played
-  std::function<Points()> inputs;  // of the candidates, as the kernel sees them
-  const RunningIntervals* intervals = nullptr;  // where the policy keeps them
+  std::function<double(const Score&)> largest;  // of a score over all points that can be played
+  std::function<Points()> inputs;  // of the candidates, as passed to the kernel
+  const RunningIntervals* intervals = nullptr;  // if the policy keeps them
   std::function<VectorXd(Index)> prior_sd;  // of an outcome, at the candidates
-  std::function<double(Index)> width_of;    // the policy's, for an outcome, where no query is made
+  std::function<double(Index)> width_of;    // the policy's, for an outcome, if no query is being chosen
   double width = kNaN;          // the policy's own, see Policy::width
   std::vector<OutcomeView> outcomes;  // of bandits with several, the first among them
   std::function<PointsMoments()> played;  // outcomes at the points played
-  double feasible = kNaN;  // how probable the limits must be where a point is recommended
-  const Point* opponent = nullptr;  // what this query is to be compared with, if anything
+  double feasible = kNaN;  // required probability of the limits at a recommended point
+  const Point* opponent = nullptr;  // the point with which this query is compared, or null
 
   MeanAndVariance model_state() const { return {*mean, *variance}; }
 };
 
-// What is said of each candidate by policies that know what is safe.
+// Labels of each candidate, for policies that classify candidates by safety.
 struct PointLabels {
   std::vector<char> safe, maximiser, expander;
   VectorXd lower, upper;
@@ -121,31 +120,31 @@ struct PointLabels {
 class Policy {
  public:
   virtual ~Policy() = default;
-  // Posteriors over the same observations that it needs besides, by their noise variances.
+  // Noise variances of further posteriors over the same observations that the policy needs.
   virtual std::vector<double> auxiliaries() const { return {}; }
-  // The norm that its width allows f, where its sd is that of sites with the curvature which this leaves.
+  // The norm bound on f that its width allows, if the sd is that of sites with the curvature under this bound.
   virtual double norm_bound() const { return kNaN; }
   // The multiplier of sd in this round; NaN for policies without one.
   virtual double width(const Round&) { return kNaN; }
-  // Null: every point is as good as any other.
+  // Null: all points are equally good.
   virtual std::unique_ptr<Score> prepare(const Round& round, Rng& rng) const = 0;
   // Does it need the intersection of all rounds' confidence intervals?
   virtual bool keeps_intervals() const { return false; }
-  // Does it ask for pairs, one opening and one answering? Is the former the point that answered last?
+  // Does it ask for pairs of an opening and an answering query? Is the opening point the last answering point?
   virtual bool pairs() const { return false; }
   virtual bool opens_with_the_last() const { return false; }
   // The largest number of a phase, see Score::phase; 0: queries have none.
   virtual int phases() const { return 0; }
   virtual PointLabels labels(const Round&) { throw std::invalid_argument("this policy labels no places"); }
-  // What a recommended point makes large; null for the mean.
+  // The score that a recommended point maximises; null for the mean.
   virtual std::unique_ptr<Score> recommendation(const Round&) { return nullptr; }
-  // The multiplier as the history has it, at the point that was chosen.
+  // The multiplier as reported in the history, at the point that was chosen.
   virtual double width_at(const Round& round, const Point&, double /*mean*/, double /*sd*/) const {
     return round.width;
   }
 };
 
-// The width in this round; throws where it is not a finite number.
+// The width in this round; throws if it is not a finite number. (NaN is allowed if no query is being chosen.)
 double finite_width(Width& width, const Round& round);
 
 // A score that is a function of mean and sd at the point.
@@ -165,14 +164,14 @@ class MomentScore : public Score {
   double of_moments(double mean, double sd) const override { return of(mean, sd, nullptr); }
 
  protected:
-  // Does it never fall when mean or sd rises?
+  // Does it never decrease in mean and sd?
   virtual bool rises() const { return false; }
   struct Slopes {
     double by_mean, by_sd;
   };
-  // The score, and its derivatives where they are wanted.
+  // The score, and its derivatives if `slopes` is not null.
   virtual double of(double mean, double sd, Slopes* slopes) const = 0;
-  // The same for many.
+  // The same for many points.
   virtual void of_all(const double* mean, const double* variance, Index n, double* out) const;
   VectorXd at(const Points& X, MeanAndVariance::Predict by) const;
   double at(const VectorXd& x, VectorXd* gradient, MeanAndVariance::Local by) const;

@@ -11,7 +11,7 @@
 
 namespace gpb {
 
-// mean + width * sd; a lower bound where the width is negative.
+// mean + width * sd; a lower bound if the width is negative.
 class BoundScore : public MomentScore {
  public:
   explicit BoundScore(const Round& round) : MomentScore(round), width_(round.width) {}
@@ -115,7 +115,7 @@ class SmallestBoundPolicy final : public Policy {
   std::unique_ptr<Score> prepare(const Round& round, Rng&) const override {
     return std::make_unique<SmallestBoundScore>(round, multipliers(round));
   }
-  // The multiplier of sd that reaches the smallest bound.
+  // The multiplier of sd at which the smallest bound is attained.
   double width_at(const Round& round, const Point& point, double mean, double sd) const override {
     const std::vector<double> multiplier = multipliers(round);
     double bound = kInf, m, s;
@@ -142,8 +142,8 @@ class SmallestBoundPolicy final : public Policy {
   }
 
   DmmBound bound_;
-  std::vector<double> all_;                // regularisers: those of the bound, then the others
-  std::vector<std::size_t> prior_scales_;  // where those of the martingales are among them
+  std::vector<double> all_;                // regularisers: those of the bound first, then the others
+  std::vector<std::size_t> prior_scales_;  // positions of the martingales' regularisers among them
 };
 
 }  // namespace gpb

@@ -1,5 +1,5 @@
-// Scores that are weighed, on the scale of logarithms: by what a query costs, and by how far a
-// point is from pending queries.
+// Scores that are weighted on the log scale: by the cost of a query, by a prior over the optimum, or by the distance
+// from pending queries.
 #ifndef GPB_WEIGHTED_H
 #define GPB_WEIGHTED_H
 
@@ -7,7 +7,7 @@
 
 namespace gpb {
 
-// A point and, after it, a step up and a step down along each of its first inputs: for central differences.
+// A point followed by a step up and a step down along each of its first inputs, for central differences.
 struct Steps {
   Steps(const VectorXd& x, Index inputs) : around(as_rows(x, 2 * inputs + 1)), step(inputs) {
     for (Index c = 0; c < inputs; ++c) {
@@ -16,7 +16,7 @@ struct Steps {
       around(2 + 2 * c, c) -= step[c];
     }
   }
-  // What a function of these rises by along an input, and over what length.
+  // The change of a function's values along an input, and the length of the step.
   double rise(const VectorXd& values, Index c) const { return values[1 + 2 * c] - values[2 + 2 * c]; }
   double length(Index c) const { return 2.0 * step[c]; }
 
@@ -24,10 +24,10 @@ struct Steps {
   VectorXd step;
 };
 
-// Improvement per cost: the logarithm of the one less that of the other.
+// Improvement per cost: the difference of the logarithms.
 class PerCostScore final : public Score {
  public:
-  // `costs`: of the candidates; `cost`: of other points, whose first `actions` inputs it knows.
+  // `costs`: at the candidates. `cost`: the cost of other points, which depends on their first `actions` inputs.
   PerCostScore(std::unique_ptr<Score> inner, const VectorXd& costs, Settings::PointFunction cost,
                Index actions)
       : inner_(std::move(inner)),
@@ -41,7 +41,7 @@ class PerCostScore final : public Score {
   VectorXd at(const Points& X) const override {
     return inner_->at(X) - logarithms(cost_(X));
   }
-  // The cost's slope by central differences.
+  // The slope of the cost is computed by central differences.
   double at(const VectorXd& x, VectorXd* gradient) const override {
     const double value = inner_->at(x, gradient);
     if (!gradient) return value - std::log(cost_(as_rows(x))[0]);
@@ -60,7 +60,7 @@ class PerCostScore final : public Score {
   Index actions_;
 };
 
-// Expected improvement per cost, which is asked for in every round.
+// Expected improvement per cost; the cost function is evaluated in every round.
 class PerCostPolicy final : public Policy {
  public:
   PerCostPolicy(std::unique_ptr<Policy> inner, Settings::PointFunction cost, Index actions)
@@ -76,11 +76,11 @@ class PerCostPolicy final : public Policy {
   Index actions_;
 };
 
-// A score plus `weight` times the logarithm of a prior density over its largest value (piBO, Hvarfner et al.
+// A score plus `weight` times the logarithm of a prior density relative to its largest value (piBO, Hvarfner et al.
 // 2022).
 class PriorWeightedScore final : public Score {
  public:
-  // `inputs`: the candidates'; `log_prior`: a function of points that uses their first `actions` inputs.
+  // `inputs`: those of the candidates. `log_prior`: a function of points that uses their first `actions` inputs.
   PriorWeightedScore(std::unique_ptr<Score> inner, const Points& inputs, Settings::PointFunction log_prior,
                      Index actions, double weight)
       : inner_(std::move(inner)),
@@ -93,7 +93,7 @@ class PriorWeightedScore final : public Score {
     out += weight_ * of_candidates_;
   }
   VectorXd at(const Points& X) const override { return inner_->at(X) + weight_ * log_prior_(X); }
-  // The slope of the prior by central differences.
+  // The slope of the prior is computed by central differences.
   double at(const VectorXd& x, VectorXd* gradient) const override {
     const double value = inner_->at(x, gradient);
     if (!gradient) return value + weight_ * log_prior_(as_rows(x))[0];
@@ -114,8 +114,8 @@ class PriorWeightedScore final : public Score {
   double weight_;
 };
 
-// The prior's weight decreases with the number n of earlier queries: strength / n for scores in logarithms, prior
-// sd * strength / n for others.
+// The prior's weight decreases with the number n of earlier queries: strength / n for logarithmic scores, and prior sd
+// * strength / n for others.
 class PriorWeightedPolicy final : public Policy {
  public:
   PriorWeightedPolicy(std::unique_ptr<Policy> inner, Settings::PointFunction log_prior, Index actions,
@@ -143,18 +143,18 @@ class PriorWeightedPolicy final : public Policy {
   double strength_;
 };
 
-// Points that are not to be played again: inputs, a row each, and how near to one a point counts as the same, by the
-// largest difference in shares of the inputs' ranges.
+// Points that must not be played again: inputs, a row each. A point counts as the same if each input differs by at most
+// `reach`, in proportions of the inputs' ranges.
 struct KnownPoints {
   Points inputs;
   VectorXd reach;
 };
 
-// Another score where a point is new; nothing where it counts as a known one. Slopes are the other score's: a climb
-// that ends at a known place was in vain.
+// Another score, with -Inf for points that count as known. Slopes are those of the other score, so a local search that
+// ends at a known point is discarded.
 class FreshScore final : public Score {
  public:
-  // `inputs`: the candidates'.
+  // `inputs`: those of the candidates.
   FreshScore(const Score& inner, KnownPoints known, const Points& inputs)
       : inner_(inner), known_(std::move(known)), range_(inputs.cols()) {
     for (Index c = 0; c < range_.size(); ++c) range_[c] = inputs.col(c).maxCoeff() - inputs.col(c).minCoeff();
@@ -206,15 +206,15 @@ class FreshScore final : public Score {
   std::vector<char> bars_;
 };
 
-// Balls around pending queries within which the maximum is probably not (Gonzalez et al. 2016): f
-// at centre j and a Lipschitz constant say how far away the value `top` is.
+// Balls around pending queries in which the maximum probably does not lie (Gonzalez et al. 2016). Their radius follows
+// from f at the centre j, the value `top` and a Lipschitz constant.
 struct Penalties {
-  Points centres;    // a row each, the actions' inputs
+  Points centres;    // a row each, inputs of the actions
   VectorXd mean, sd;
   double lipschitz, top;
   Index size() const { return centres.rows(); }
 
-  // The sum of log Phi((lipschitz |x - x_j| - top + mean_j) / sd_j), and its slope by x.
+  // The sum of log Phi((lipschitz |x - x_j| - top + mean_j) / sd_j), and its gradient in x.
   double at(const VectorXd& x, VectorXd* slope) const {
     double sum = 0.0;
     if (slope) slope->setZero(x.size());
@@ -231,8 +231,8 @@ struct Penalties {
   }
 };
 
-// The largest slope of the posterior mean: among candidates' gradients, or between arms. X: the
-// candidates' inputs, the actions' first.
+// The largest slope of the posterior mean: among the candidates' gradients, or between arms. X: the candidates' inputs,
+// those of the actions first.
 inline double steepest_mean(const Round& round, const Points& X, Index actions) {
   constexpr Index kEnough = 400;
   const Index n = X.rows(), stride = (n + kEnough - 1) / kEnough;
@@ -252,13 +252,13 @@ inline double steepest_mean(const Round& round, const Points& X, Index actions) 
       if (distance > 0.0) largest = std::max(largest, std::abs(mean[i] - mean[j]) / distance);
     }
   }
-  return largest < 1e-5 ? 10.0 : largest;  // as its authors do where the mean is flat
+  return largest < 1e-5 ? 10.0 : largest;  // the authors' value for a flat mean
 }
 
-// The logarithm of a score (of log(1 + e^score) where it may be negative), penalised.
+// The penalised logarithm of a score, or of log(1 + e^score) if the score may be negative.
 class PenalisedScore final : public Score {
  public:
-  // `inputs`: the candidates'.
+  // `inputs`: those of the candidates.
   PenalisedScore(std::unique_ptr<Score> inner, Penalties penalties, Points inputs)
       : inner_(std::move(inner)), penalties_(std::move(penalties)), inputs_(std::move(inputs)) {}
   void values(const Candidates& candidates, VectorXd& out) const override {

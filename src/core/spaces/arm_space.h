@@ -1,5 +1,5 @@
-// Finitely many arms, alone or in finitely many contexts known beforehand: then the table
-// has a block of all arms for each context.
+// Finitely many arms, alone or in finitely many contexts that are known in advance. With contexts, the table has a
+// block of all arms for each context.
 #ifndef GPB_ARM_SPACE_H
 #define GPB_ARM_SPACE_H
 
@@ -42,11 +42,11 @@ class ArmSpace final : public Space {
 Index draw_arm(const Context& context, Index arms, Rng& rng);
 // The largest prior mean of the eligible arms.
 double largest_of_arms(const PriorMean& mean, const Context& context, Index arms);
-// The first of the best among the eligible candidates, which are the context's arms in order.
+// The first of the best eligible candidates; the candidates are the context's arms in order.
 Index best_arm(const Score& score, const Candidates& candidates, const Context& context);
-// One for which rises_with() is not null.
+// For scores whose rises_with() is not null.
 RisingScore rising_score(const Score& score);
-// The low-rank posterior that it rises with; null if there is none.
+// The low-rank posterior of which the score is an increasing function; null if there is none.
 const LowRankPosterior* low_rank_of(const Score& score);
 
 }  // namespace gpb

@@ -28,15 +28,15 @@ namespace gpb {
 
 namespace {
 
-constexpr Index kStarts = 3;           // climbs from the best candidates of a box,
+constexpr Index kStarts = 3;           // local searches from the best candidates of a box,
 constexpr Index kMostStarts = 10;      // and of a product of many rows
-constexpr Index kMostCandidates = 8192;  // of all rows together, but for a few of each
+constexpr Index kMostCandidates = 8192;  // of all rows together, except for a few of each
 constexpr Index kFewest = 32;
 constexpr double kApart = 0.1;         // distance between starts, in sides of the box
-constexpr Index kCornered = 5;         // up to so many inputs all corners are candidates
-constexpr Index kNeighbours = 24;      // fresh points around the best point
+constexpr Index kCornered = 5;         // up to this number of inputs, all corners are candidates
+constexpr Index kNeighbours = 24;      // new points around the best point
 
-// Spread over the unit cube, and its corners: the variance is often largest there.
+// Points spread over the unit cube, and its corners, because the variance is often largest there.
 MatrixXd candidate_points(Index d, Index rows) {
   if (d == 0) return MatrixXd(1, 0);
   const Index wanted = std::min<Index>(2048, 256 * (d + 1));
@@ -192,7 +192,7 @@ std::unique_ptr<Posterior> BoxSpace::make_posterior(double noise_var,
   return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting, engine_);
 }
 
-// The candidates of one row.
+// Makes the candidates of one row.
 void BoxSpace::spread() {
   const MatrixXd u = candidate_points(chart_.coordinates(), rows_.rows());
   const Index before = fixed_ ? 0 : first_.rows();
@@ -265,7 +265,7 @@ bool BoxSpace::in_context(const Point& point, const Context& context) const {
   return contexts_ == 0 || segment_of(point.x, first, contexts_) == context.values;
 }
 
-// A point of a row that cannot be played now counts where only one can.
+// A point of a row that is not allowed is moved to the only allowed row, if there is exactly one.
 Points BoxSpace::moved(const std::vector<const Point*>& points, const Context& context) const {
   const Box slice = chart_of(context).box();
   Index allowed = 0, last = 0;
@@ -323,7 +323,8 @@ const Candidates& BoxSpace::candidates(const Context& context) {
 
 // ---- the search -------------------------------------------------------------
 
-// The best candidates, kept apart from each other, and the place of the best mean.
+// Start points: the best candidates, with a minimum distance from each other, and the best neighbour of the point with
+// the best mean.
 std::vector<BoxSpace::SearchPoint> BoxSpace::starts(const Score& score, const Context& context,
                                              const Point* point) const {
   VectorXd scores;
@@ -332,7 +333,7 @@ std::vector<BoxSpace::SearchPoint> BoxSpace::starts(const Score& score, const Co
   const auto wanted =
       static_cast<std::size_t>(std::min(kMostStarts, kStarts + rows_.rows() - 1));
   std::vector<SearchPoint> out;
-  // Candidates that are no start: next to one, or of a row that cannot be played.
+  // Candidates that are excluded: close to a start, or of a row that cannot be played.
   std::vector<char> near(static_cast<std::size_t>(scores.size()), 0);
   for (Index i = 0; i < scores.size(); ++i) {
     near[static_cast<std::size_t>(i)] = !context.allows(i / each);
@@ -357,13 +358,13 @@ std::vector<BoxSpace::SearchPoint> BoxSpace::starts(const Score& score, const Co
   return out;
 }
 
-// The best of a point and of points around it, at shrinking distances.
+// The best of a point and of points around it, at decreasing distances.
 BoxSpace::SearchPoint BoxSpace::best_neighbour(const SearchPoint& centre, const Score& score,
                                         const Context& context) const {
   const Box& box = chart_.box();
   const Index d = box.inputs();
   const VectorXd side = box.side();
-  const MatrixXd offsets = golden_points(kNeighbours, d);  // of a cube, whose middle is 0.5
+  const MatrixXd offsets = golden_points(kNeighbours, d);  // of a cube whose centre is 0.5
   MatrixXd actions(kNeighbours + 1, d);
   set_row(actions, 0, box.snap(centre.actions));
   for (Index i = 0; i < kNeighbours; ++i) {
@@ -386,7 +387,7 @@ std::vector<BoxSpace::SearchPoint> BoxSpace::search_points_of(const Points& X) c
   return out;
 }
 
-// The best few, kept apart from each other and from the starts that there are.
+// Adds the best few, with a minimum distance from each other and from the present starts.
 void BoxSpace::add_best(const std::vector<SearchPoint>& search_points, const Score& score, const Context& context,
                         std::vector<SearchPoint>& starts) const {
   if (search_points.empty()) return;
@@ -407,7 +408,7 @@ void BoxSpace::add_best(const std::vector<SearchPoint>& search_points, const Sco
 BoxSpace::SearchPoint BoxSpace::local_search(const SearchPoint& start, double from, const Score& score, Height height,
                                const Context& context) const {
   const Index own = rows_.cols(), d = box_.inputs();
-  // The minimiser's tolerances are absolute: scores are climbed from 0 in their own unit.
+  // The minimiser's tolerances are absolute, so scores are divided by their unit and start at 0.
   const double unit = score.unit();
   if (!std::isfinite(from) || chart_.coordinates() == 0) return start;
   VectorXd u = chart_.coordinates_of(start.actions);
@@ -451,11 +452,11 @@ Point BoxSpace::maximise(const Score& score, const Context& context, const Begin
     return point_of({best / each, row_of(actions_, best % each)}, context);
   }
   const Height exactly = &Score::at;
-  // Where a sketch of the score is quicker, only its best end is climbed again by the score itself.
+  // If a sketch of the score is faster, it is used first. Then only the best end is improved with the score itself.
   const bool sketched = score.can_sketch();
   std::vector<SearchPoint> began = starts(score, context, from.best);
   if (began.empty()) throw std::invalid_argument("the score is no number at any candidate");
-  // Points that were played come first: only what is better, and not just by rounding, is preferred to them.
+  // Played points come first: another point must be better by more than rounding errors.
   std::vector<SearchPoint> search_points = search_points_of(from.played);
   const double tie = search_points.empty() ? 0.0 : kTie * score.unit();
   if (score.limited()) add_best(search_points, score, context, began);
@@ -519,17 +520,17 @@ MixedSetting mixed_setting(const Settings& space) {
   return out;
 }
 
-// Is this for LazyArms, or asked of the engines of open inputs?
+// Use LazyArms or the engines of open inputs for these arms?
 bool wants_many_arms(const Settings& bandit, Index arms, const PolicyTraits& policy) {
   const std::string engine = bandit.text("engine");
   if (engine == "lowrank" || engine == "dense") return true;
-  // (Windows and weights let sds rise, and a score of two posteriors has no bounds.)
+  // Sds can increase with windows and weights, and a score of two posteriors has no bounds.
   return engine == "auto" && arms >= kManyArms && policy.rises && !bandit.has("changes") &&
          !make_pending(*bandit.part("pending"))->variance_knows();
 }
 
-// Are exact answers wanted at a few points in each round? Climbs end at few; among arms only bounds
-// spare most of them, which a score of two posteriors, or a penalised one, does not have.
+// Does each round need exact predictions at a few points only? Local searches end at few points. For arms, bounds must
+// rule out most of them; a score of two posteriors and a penalised score have no such bounds.
 bool asks_for_few(const Settings& bandit, const std::string& kind, const PolicyTraits& policy) {
   const auto pending = make_pending(*bandit.part("pending"));
   const bool bounds = !pending->variance_knows() && !pending->penalises();
@@ -544,7 +545,7 @@ std::unique_ptr<Space> make_arms(const Settings& bandit, const Settings& space,
       make_kernel(*bandit.part("kernel")), std::make_shared<const Points>(space.matrix("points")));
   VectorXd mean = space.numbers("prior_mean");
   if (bandit.has("transfer")) {
-    // For points and searches: posteriors are made over all campaigns.
+    // This space is only used for points and searches, because posteriors are made over all campaigns.
     return std::make_unique<ArmSpace>(ArmSetting{table, ArmSetting::Engine::played, nullptr}, std::move(mean), arms);
   }
   if (arms == table->size() && wants_many_arms(bandit, arms, policy)) {
@@ -622,9 +623,9 @@ std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& po
 // ---- the table of arms and its engine -----------------------------------------------------------
 
 namespace {
-constexpr Index kSmall = 64;         // full rank up to here, whatever the kernel
-constexpr Index kLargestRank = 5000; // no n x n matrix beyond
-constexpr double kTrialCost = 1e8;   // n r^2 that may be spent on looking for a short factor
+constexpr Index kSmall = 64;         // full rank up to this size, for every kernel
+constexpr Index kLargestRank = 5000; // no n x n matrix above this size
+constexpr double kTrialCost = 1e8;   // n r^2 that may be spent on the search for a short factor
 }  // namespace
 
 std::unique_ptr<ArmPosterior> ArmSetting::make_engine(double noise_var, VectorXd prior_mean,
@@ -632,7 +633,7 @@ std::unique_ptr<ArmPosterior> ArmSetting::make_engine(double noise_var, VectorXd
   if (engine == Engine::played) {
     return std::make_unique<PlayedPosterior>(table, noise_var, std::move(prior_mean));
   }
-  // (A drift is a step of the weights' own covariance, r^3.)
+  // A drift step updates the covariance of the weights, at r^3.
   if (prefers_arm_root(*basis) && !drifts) {
     return std::make_unique<RootPosterior>(table, basis, noise_var, std::move(prior_mean));
   }
@@ -772,8 +773,8 @@ double ArmSpace::largest_prior_mean(const Context& context) const {
 
 namespace {
 
-// All engines over arms play the same ones: so near to the exact posterior that it is only ties
-// that may differ, if rounding allows it. What is certified has to be within the accuracy only.
+// All engines over arms should play the same arms. So this aim is close enough to the exact posterior that only ties
+// may differ, if rounding permits it. Only the certificate has to be within the accuracy.
 constexpr double kAim = 1e-7;
 
 VectorXd one_or_all(VectorXd values) {
@@ -874,7 +875,7 @@ double OpenArmSpace::largest_prior_mean(const Context& context) const {
 }
 
 Point OpenArmSpace::maximise(const Score& score, const Context& context, const Beginnings&) {
-  // The candidates are those of the round, which the score was prepared for.
+  // The candidates are those of the round for which the score was prepared.
   const LowRankPosterior* low = low_rank_of(score);
   if (!low) return point_of(context, best_arm(score, candidates_, context));
   const ArmCrosses* crosses = crosses_.follow(low->basis(), candidates_.X) ? &crosses_ : nullptr;

@@ -1,7 +1,6 @@
-// A box, with whole-number and logarithmic inputs; or the product of finitely many rows with
-// a box. The score is taken at many candidates (a fixed low-discrepancy set, and neighbours
-// of the best observation) and climbed from the best few, row by row, by a gradient method
-// that comes from outside.
+// A box, possibly with integer and logarithmic inputs, or the product of finitely many rows with a box. The score is
+// evaluated at many candidates: a fixed low-discrepancy set, and neighbours of the best observation. Local searches
+// start from the best few candidates and stay within their row. Their gradient method is passed in.
 #ifndef GPB_BOX_SPACE_H
 #define GPB_BOX_SPACE_H
 
@@ -14,9 +13,9 @@ namespace gpb {
 
 class BoxSpace final : public Space {
  public:
-  // rows: the inputs that stand before the box's, a row each (one row of no inputs for a box
-  // alone); numbered: the row's number stands last in the inputs; first: actions that are candidates before
-  // all others, a row each (unless inputs are fixed).
+  // `rows`: the inputs before those of the box, a row each (for a box alone, one row without inputs). `numbered`: the
+  // row's number is the last input. `first`: actions that come first among the candidates, a row each (unless inputs
+  // are fixed).
   BoxSpace(KernelPtr kernel, MatrixXd rows, bool numbered, Box box, Index contexts,
            VectorXd prior_mean, const OpenEngine& engine, BoxMinimizer minimize, MatrixXd first = MatrixXd());
   std::unique_ptr<Posterior> make_posterior(double noise_var,
@@ -67,16 +66,16 @@ class BoxSpace final : public Space {
   bool numbered_;
   Box box_;
   Chart chart_;        // of the latest candidates:
-  FixedInputs fixed_;  // the box where these are fixed
+  FixedInputs fixed_;  // the inputs that are fixed for them
   Index contexts_;
   PriorMean prior_mean_;
   OpenEngine engine_;
   BoxMinimizer minimize_;
   MatrixXd first_;
   double prior_scale_ = 1.0;
-  MatrixXd actions_;       // of the candidates of one row, snapped
+  MatrixXd actions_;       // of the candidates of one row, rounded to allowed values
   Candidates candidates_;  // a block of them for each row
-  VectorXd context_;       // theirs
+  VectorXd context_;       // of the latest candidates
 };
 
 }  // namespace gpb

@@ -1,5 +1,5 @@
-// A chart: what a search moves, and what the kernel sees of it. Coordinates run from 0 to 1 and belong to
-// the inputs that can move; an input that is fixed has none.
+// Charts: the map between the coordinates of a search and the kernel's inputs. Coordinates run from 0 to 1, one for
+// each input that can move; a fixed input has none.
 #ifndef GPB_CHART_H
 #define GPB_CHART_H
 
@@ -7,29 +7,29 @@
 
 namespace gpb {
 
-// The actions' box as the kernel sees it: logarithmic inputs are given by their logarithms.
+// The box of the actions as the kernel's inputs: logarithmic inputs are given by their logarithms.
 struct Box {
   VectorXd lower, upper;
-  std::vector<char> integer;      // whole numbers only (before the logarithm)
+  std::vector<char> integer;      // integers only (before the logarithm)
   std::vector<char> logarithmic;
   Index inputs() const { return lower.size(); }
   VectorXd side() const { return upper - lower; }
   bool moves(Index input) const { return upper[input] > lower[input]; }
   VectorXd clamp(const VectorXd& x) const { return clamped(x, lower, upper); }
-  // Is it within the bounds, but for rounding?
+  // Is it within the bounds, except for rounding?
   bool holds(const VectorXd& x) const {
     const VectorXd slack = 1e-9 * side();
     return ((lower - slack).array() <= x.array()).all() && (x.array() <= (upper + slack).array()).all();
   }
-  // The nearest point of the box that is allowed.
+  // The nearest allowed point of the box.
   VectorXd snap(VectorXd x) const;
-  // The input where this part of it lies below: whole numbers and levels have equal parts, on a logarithmic scale k has
-  // that of [k, k + 1).
+  // The quantile function of an input's uniform distribution. Integers and levels have equal parts. On a logarithmic
+  // scale, k has the part of [k, k + 1).
   double quantile(Index input, double u) const;
   VectorXd uniform(Rng& rng) const;
-  // Its points, a row each, where there are endlessly many none, and none where there are more than `most`.
+  // All points of the box, a row each. Empty if there are infinitely many, or more than `most`.
   MatrixXd points(double most) const;
-  // The same box where some inputs (of the kernel; the box's begin with `first`) are fixed.
+  // The same box with some inputs fixed. `fixed` counts the kernel's inputs; those of the box begin with `first`.
   Box slice(const Fixed& fixed, Index first) const;
 };
 
@@ -39,12 +39,12 @@ class Chart {
   const Box& box() const { return box_; }
   Index coordinates() const { return static_cast<Index>(moving_.size()); }
   VectorXd inputs(const VectorXd& u) const;
-  // A point for candidates: whole numbers have equal parts of the cube.
+  // A point for candidates: integers have equal parts of the cube.
   VectorXd quantiles(const VectorXd& u) const;
   VectorXd coordinates_of(const VectorXd& x) const;
-  // From the derivative by the box's inputs that by the coordinates.
+  // The derivative by the coordinates, from the one by the box's inputs.
   VectorXd slope(const VectorXd& by_inputs) const;
-  // How far apart two points are, in sides of the box.
+  // The distance of two points, in sides of the box.
   double distance(const VectorXd& x, const VectorXd& y) const;
 
  private:

@@ -1,4 +1,4 @@
-// Spaces from settings.
+// Construction of spaces from settings.
 #ifndef GPB_MAKE_SPACE_H
 #define GPB_MAKE_SPACE_H
 
@@ -7,13 +7,15 @@
 
 namespace gpb {
 
-// From a bandit's settings: `space` (kind "table", "open" or "box", with what each needs),
-// `kernel`, `noise_var`, `engine`, `accuracy`; where there are `models` besides, each of them is such settings with
-// a `weight`; `transfer` are the rows of earlier campaigns (`inputs`, `values`, `noise_var`), these campaigns' `mean`s,
-// and the `covariance` of all campaigns. What the policy asks for decides between engines over arms.
+// Makes a space from a bandit's settings: `space` (kind "table", "open" or "box", with their settings), `kernel`,
+// `noise_var`, `engine` and `accuracy`.
+// * `models`, if present: each has such settings and a `weight`.
+// * `transfer`, if present: the rows of earlier campaigns (`inputs`, `values`, `noise_var`), the `mean`s of these
+//   campaigns, and the `covariance` of all campaigns.
+// The traits of the policy decide between engines over arms.
 struct PolicyTraits {
   bool draws;  // exact joint draws over arms
-  bool rises;  // scores that rise with mean and sd
+  bool rises;  // scores that increase with mean and sd
 };
 
 std::unique_ptr<Space> make_space(const Settings& bandit, const PolicyTraits& policy, BoxMinimizer minimize);

@@ -1,5 +1,5 @@
-// Very many arms without contexts: what a score that rises with mean and sd makes largest is found
-// without looking at all of them (LazyArms). Other scores are swept, block by block.
+// Very many arms without contexts. Scores that increase with mean and sd are maximised without evaluating all arms
+// (LazyArms). Other scores are evaluated for all arms, block by block.
 #ifndef GPB_MANY_ARM_SPACE_H
 #define GPB_MANY_ARM_SPACE_H
 
@@ -10,8 +10,7 @@
 
 namespace gpb {
 
-// From so many arms on LazyArms are quicker, from the first rounds on, than engines that move all
-// of them.
+// From this number of arms on, LazyArms is faster even in the first rounds than engines that update all arms.
 constexpr Index kManyArms = 100000;
 
 class ManyArmSpace final : public Space {

@@ -1,4 +1,4 @@
-// Search spaces and shares: their points, projections and searches. Uses kernels/, posteriors/ and scores/.
+// Search spaces and mixtures: their points, projections and searches. Uses kernels/, posteriors/ and scores/.
 #include "spaces/mixed_space.h"
 #include "spaces/shares.h"
 
@@ -21,14 +21,14 @@ namespace gpb {
 
 namespace {
 
-constexpr Index kFewGroups = 12;      // up to so many combinations of levels each has a start,
-constexpr std::size_t kBest = 3;      // and so many more are the best that are far apart:
+constexpr Index kFewGroups = 12;      // up to this number of combinations of levels each has a start,
+constexpr std::size_t kBest = 3;      // and this number of further starts are the best that are far apart:
 constexpr double kApart = 0.1;        // in sides of the box
-constexpr int kTurns = 10;            // of climbs and exchanges
-constexpr Index kAround = 24;         // points of a look around
-constexpr Index kTries = 32;          // uniform points drawn together,
-constexpr int kMostDraws = 300;       // so many times,
-constexpr int kFewDraws = 8;          // or so many before linear constraints are drawn from themselves
+constexpr int kTurns = 10;            // of local searches and exchanges
+constexpr Index kAround = 24;         // points around a search point
+constexpr Index kTries = 32;          // uniform points that are sampled together,
+constexpr int kMostDraws = 300;       // at most this number of times,
+constexpr int kFewDraws = 8;          // or this number of times before samples of the linear constraints are used
 
 }  // namespace
 
@@ -50,7 +50,7 @@ MixedSpace::MixedSpace(KernelPtr kernel, MixedSetting setting, VectorXd prior_me
   prior_scale_ = std::sqrt(std::max(0.0, variance.maxCoeff()));
 }
 
-// Other candidates, of the slice that there is.
+// Sets the candidates, for the current slice.
 void MixedSpace::look_at(const Points& candidates) {
   const Points& X = candidates;
   if (X.rows() < 1 || X.cols() != setting_.width) {
@@ -78,7 +78,7 @@ std::unique_ptr<Posterior> MixedSpace::make_posterior(double noise_var,
   return std::make_unique<OpenPosterior>(kernel_, noise_var, prior_mean_, forgetting, engine_);
 }
 
-// ---- points and points --------------------------------------------------------
+// ---- points -------------------------------------------------------------------
 
 MixedSpace::Slice MixedSpace::slice_of(const Context& context) const {
   Slice out{setting_.box, setting_.shares, {}};
@@ -119,7 +119,7 @@ Settled MixedSpace::settled(const MatrixXd& points, const Slice& slice) const {
   return out;
 }
 
-// Points that are played elsewhere.
+// Moves points that were played elsewhere into the slice.
 Points MixedSpace::moved(const std::vector<const Point*>& asked, const Context& context) const {
   MatrixXd points(static_cast<Index>(asked.size()), setting_.box.inputs());
   for (Index i = 0; i < points.rows(); ++i) {
@@ -169,7 +169,7 @@ bool MixedSpace::in_context(const Point& point, const Context& context) const {
   return segment_of(point.x, point.x.size() - setting_.contexts, setting_.contexts) == context.values;
 }
 
-// Uniform points, shares among them, to be settled.
+// Uniform points, mixtures included, which have not been settled yet.
 MatrixXd MixedSpace::drawn(const Slice& slice, Index count, Rng& rng) const {
   MatrixXd points(count, setting_.box.inputs());
   for (Index i = 0; i < count; ++i) {
@@ -183,7 +183,8 @@ MatrixXd MixedSpace::drawn(const Slice& slice, Index count, Rng& rng) const {
   return points;
 }
 
-// Points of the box until one may be played; where linear constraints leave little of it, points that satisfy these.
+// Samples points of the box until one is playable. If linear constraints leave only a small part of the box, samples
+// points that satisfy them.
 Point MixedSpace::uniform(const Context& context, Rng& rng) const {
   const Slice slice = slice_of(context);
   const Index tries = setting_.settle ? kTries : 1;
@@ -210,7 +211,7 @@ Point MixedSpace::uniform(const Context& context, Rng& rng) const {
   return Point::point(row_of(in_context(as_rows(row_of(spare, i)), context), 0));
 }
 
-// (Points that differ in inputs that do not exist are one place; it comes several times.)
+// Points that differ only in inputs that do not exist are the same point; it is returned several times.
 std::vector<Point> MixedSpace::all_points(const Context& context, double most) const {
   const Slice slice = slice_of(context);
   std::vector<Point> out;
@@ -229,7 +230,7 @@ bool MixedSpace::exists(const SearchPoint& search_point, Index input) const {
   return column < 0 || search_point.inputs[column] != 0.0;
 }
 
-// The shares that an input is one of, and which; null where it is none.
+// The mixture of which an input is a component, and the component's number; null if there is none.
 const Shares* MixedSpace::shares_with(Index input, Index* part) const {
   for (const Shares& shares : slice_.shares) {
     const auto found = std::find(shares.at().begin(), shares.at().end(), input);
@@ -240,7 +241,7 @@ const Shares* MixedSpace::shares_with(Index input, Index* part) const {
   return nullptr;
 }
 
-// The inputs that a climb moves.
+// The inputs that a local search moves.
 std::vector<Index> MixedSpace::free_inputs(const SearchPoint& search_point) const {
   std::vector<Index> out;
   for (Index c = 0; c < slice_.box.inputs(); ++c) {
@@ -331,7 +332,7 @@ MatrixXd MixedSpace::stacked(const std::vector<MatrixXd>& points) const {
   return out;
 }
 
-// Climbs and exchanges in turns, each spot's for as long as they help it.
+// Local searches and exchanges in turn, for each search point as long as it improves.
 void MixedSpace::improve(std::vector<SearchPoint>& search_points, const Query& query) const {
   std::vector<std::size_t> going(search_points.size());
   std::iota(going.begin(), going.end(), std::size_t{0});
@@ -350,7 +351,7 @@ void MixedSpace::improve(std::vector<SearchPoint>& search_points, const Query& q
   }
 }
 
-// The best change of one level, of one whole number by one, or of several that keep a sum.
+// The best change of one level, of one integer by 1, or of several integers that keep a sum.
 void MixedSpace::exchange(std::vector<SearchPoint>& search_points, const Query& query) const {
   std::vector<MatrixXd> points;
   for (const SearchPoint& search_point : search_points) points.push_back(exchanges(search_point));
@@ -391,7 +392,7 @@ MatrixXd MixedSpace::exchanges(const SearchPoint& search_point) const {
   return points;
 }
 
-// Whole numbers on, and back, along each of the moves.
+// Moves integers forwards and backwards along each of the moves.
 MatrixXd MixedSpace::lattice_exchanges(const VectorXd& here) const {
   const Box& box = slice_.box;
   MatrixXd points = as_rows(here, 2 * lattice_moves_.rows());
@@ -410,12 +411,12 @@ MatrixXd MixedSpace::lattice_exchanges(const VectorXd& here) const {
   return points;
 }
 
-// The best of points around, at shrinking distances.
+// The best of points around a search point, at decreasing distances.
 void MixedSpace::look_around(SearchPoint& search_point, const Query& query, Index turns) const {
   const std::vector<Index> free = free_inputs(search_point);
   const auto d = static_cast<Index>(free.size());
   if (d == 0) return;
-  const MatrixXd offsets = golden_points(kAround, d);  // of a cube, whose middle is 0.5
+  const MatrixXd offsets = golden_points(kAround, d);  // of a cube whose centre is 0.5
   const VectorXd side = picked(slice_.box.side(), free);
   std::vector<SearchPoint> best{search_point};
   for (double reach = 0.1; reach > 1e-5; reach *= 0.1) {
@@ -466,40 +467,40 @@ Point MixedSpace::maximise(const Score& score, const Context& context, const Beg
   improve(search_points, query);
   SearchPoint best = *std::max_element(search_points.begin(), search_points.end(), lower);
   if (constrained_) look_around(best, query, 3);
-  // What is better than a point that was played by rounding alone is not preferred to it.
+  // A played point is kept unless the other one is better by more than rounding errors.
   if (best_played != played.end() && best.value <= best_played->value + kTie * score.unit()) best = *best_played;
   return Point::point(row_of(in_context(as_rows(best.inputs), context), 0));
 }
 
-// ---- climbs -------------------------------------------------------------------------------------
-// Climbs of a search space, from several spots in lock step. A climb itself asks nobody but the
-// score. Where constraints are known beforehand, it goes on from where it has come to outside of
-// them, with multipliers for what they are exceeded by; for that they are taken as linear about that
-// point, by differences (one question for all climbs), and again where this has led to.
+// ---- local searches -----------------------------------------------------------------------------
+// Local searches of a search space, from several search points in lockstep. A search itself evaluates the score only.
+// If there are known constraints and a search ends outside them, it continues with multipliers for the excess. The
+// constraints are linearised at that point by differences (one call for all searches). This is repeated at the new end
+// point.
 
 namespace {
 
-constexpr double kSmallStep = 1e-4;  // of differences of constraints, in sides of the box
-constexpr Index kParts = 64;         // of the way back, of which one is divided again,
-constexpr int kZooms = 5;            // so many times
-constexpr int kRounds = 3;           // of taking constraints as linear,
-constexpr int kMultipliers = 8;      // and of multipliers for these,
-constexpr double kKept = 1e-8;       // until they are exceeded by no more, in sides of the box
+constexpr double kSmallStep = 1e-4;  // for differences of constraints, in sides of the box
+constexpr Index kParts = 64;         // parts of the way back, one of which is divided again,
+constexpr int kZooms = 5;            // at most this number of times
+constexpr int kRounds = 3;           // of linearisation of constraints,
+constexpr int kMultipliers = 8;      // and of updates of the multipliers,
+constexpr double kKept = 1e-8;       // until the excess is at most this, in sides of the box
 
 }  // namespace
 
-// One spot's way over the inputs that exist there and have an order, relaxed to reals; the levels
-// stay. `start`, `at`: the inputs that move, in sides of the box.
+// The path of one search point over its existing ordered inputs, relaxed to real numbers; the levels stay. `start`,
+// `at`: the inputs that move, in sides of the box.
 struct MixedSpace::SearchPath {
   SearchPoint* search_point;
   std::vector<Index> free;
   VectorXd from, lower, side, start, at;
-  VectorXd upper;      // of the coordinates: 1, but for shares, which are all measured in one side
-  bool mixes = false;  // are there shares among them?
-  // The constraints about `centre`, as distances: excess + slopes' (at - centre).
+  VectorXd upper;      // of the coordinates: 1, except for mixtures, whose components have a common unit
+  bool mixes = false;  // are there components of mixtures among them?
+  // The constraints near `centre`, as distances: excess + slopes' (at - centre).
   VectorXd centre, excess;
   MatrixXd slopes;
-  Multipliers multipliers;  // none where they are not looked at
+  Multipliers multipliers;  // none if constraints are not used
 
   VectorXd point(const VectorXd& u) const {
     VectorXd out = from;
@@ -509,7 +510,7 @@ struct MixedSpace::SearchPath {
     }
     return out;
   }
-  // Whatever units the constraints have.
+  // Scales the constraints so that they are independent of their units.
   void measure_by_distance() {
     for (Index j = 0; j < excess.size(); ++j) {
       const double steepest = slopes.col(j).norm();
@@ -519,7 +520,7 @@ struct MixedSpace::SearchPath {
     }
   }
   VectorXd excess_at(const VectorXd& u) const { return excess + multiply_transposed(slopes, u - centre); }
-  // What the constraints cost, and their slope, which is added.
+  // The cost of the constraints; its slope is added to `slope`.
   double cost(const VectorXd& u, VectorXd& slope) const {
     if (multipliers.size() == 0) return 0.0;
     const VectorXd g = excess_at(u);
@@ -568,7 +569,7 @@ MixedSpace::SearchPath MixedSpace::path_from(SearchPoint& search_point) const {
   return path;
 }
 
-// On to the top of the score, less what constraints cost.
+// Maximises the score minus the cost of the constraints.
 void MixedSpace::go(SearchPath& path, const Query& query) const {
   const double unit = query.score.unit();
   VectorXd x = joined(path.search_point->inputs, query.context.values), slope;
@@ -603,7 +604,7 @@ void MixedSpace::go(SearchPath& path, const Query& query) const {
   });
 }
 
-// The nearest coordinates whose shares add up to what they did.
+// The nearest coordinates at which the mixtures' components have their original sums.
 VectorXd MixedSpace::nearest_on(const SearchPath& path, const VectorXd& u) const {
   VectorXd out = clamped(u, VectorXd::Zero(u.size()), path.upper);
   for (const Shares& shares : slice_.shares) {
@@ -623,7 +624,7 @@ VectorXd MixedSpace::nearest_on(const SearchPath& path, const VectorXd& u) const
   return out;
 }
 
-// What is exceeded in the end is mended by going back.
+// Runs the searches with constraints. Paths that are still outside at the end are pulled back.
 void MixedSpace::respect_constraints(std::vector<SearchPath>& paths, const Query& query) const {
   std::vector<SearchPath*> outside;
   for (SearchPath& path : paths) outside.push_back(&path);
@@ -641,7 +642,7 @@ void MixedSpace::respect_constraints(std::vector<SearchPath>& paths, const Query
   pull_back(outside);
 }
 
-// Those that have come to a point outside of the constraints, which are made linear there.
+// Linearises the constraints for the paths whose end violates them, and returns these paths.
 std::vector<MixedSpace::SearchPath*> MixedSpace::linearised(const std::vector<SearchPath*>& paths) const {
   if (paths.empty()) return {};
   std::vector<MatrixXd> points;
@@ -667,14 +668,14 @@ std::vector<MixedSpace::SearchPath*> MixedSpace::linearised(const std::vector<Se
   return outside;
 }
 
-// In sides of the box.
+// The step of a difference, in sides of the box.
 double MixedSpace::difference_step(const SearchPath& path, Index i) const {
   const Index input = path.free[static_cast<std::size_t>(i)];
   const bool whole = slice_.box.integer[static_cast<std::size_t>(input)];
   return whole ? std::max(kSmallStep, 1.0 / path.side[i]) : kSmallStep;
 }
 
-// Where a way has come to, then a step on along each input, then a step back.
+// The end of a path, then a step forwards along each input, then a step backwards along each.
 MatrixXd MixedSpace::differences(const SearchPath& path) const {
   const auto k = static_cast<Index>(path.free.size());
   MatrixXd points = as_rows(path.point(path.at), 2 * k + 1);
@@ -687,13 +688,13 @@ MatrixXd MixedSpace::differences(const SearchPath& path) const {
   return points;
 }
 
-// Each to the last point before it first leaves the constraints, on the straight line from its
-// start, which satisfies them.
+// Moves each end back to the last point before the line first leaves the feasible region. The line is straight and
+// begins at the path's start, which is feasible.
 void MixedSpace::pull_back(const std::vector<SearchPath*>& paths) const {
   if (paths.empty()) return;
   const auto count = static_cast<Index>(paths.size());
-  VectorXd good = VectorXd::Zero(count);  // shares of the lines
-  double width = 1.0;                     // of what is divided
+  VectorXd good = VectorXd::Zero(count);  // proportions of the lines
+  double width = 1.0;                     // of the part that is divided
   for (int zoom = 0; zoom < kZooms; ++zoom, width /= kParts) {
     std::vector<MatrixXd> points;
     for (Index w = 0; w < count; ++w) {
@@ -718,7 +719,7 @@ void MixedSpace::pull_back(const std::vector<SearchPath*>& paths) const {
   }
 }
 
-// ---- shares -------------------------------------------------------------------------------------
+// ---- mixtures -----------------------------------------------------------------------------------
 
 // ---- projections --------------------------------------------------------------------------------
 
@@ -731,17 +732,17 @@ VectorXd clipped(const VectorXd& y, double nu, const VectorXd& lower, const Vect
 }
 
 constexpr double kSumTolerance = 1e-13;  // of the total
-constexpr double kPinnedTolerance = 1e-8;  // of the total: what rows may be off that were printed, and given back
+constexpr double kPinnedTolerance = 1e-8;  // of the total: tolerance for rows that were printed and read again
 
 }  // namespace
 
 VectorXd project_on_shares(const VectorXd& y, const VectorXd& lower, const VectorXd& upper,
                            double total) {
-  // What is there already stays to the bit.
+  // A point that is already in the set is returned unchanged, bit for bit.
   const double close = kSumTolerance * std::max(std::abs(total), largest_size(upper));
   const bool inside = clamped(y, lower, upper) == y;
   if (inside && std::abs(y.sum() - total) <= close) return y;
-  // At the first every share is at its upper bound, at the last at its lower one.
+  // At `from` every component is at its upper bound, at `to` at its lower bound.
   double from = (y - upper).minCoeff(), to = (y - lower).maxCoeff();
   for (int step = 0; step < 200; ++step) {
     const double middle = 0.5 * (from + to);
@@ -749,7 +750,7 @@ VectorXd project_on_shares(const VectorXd& y, const VectorXd& lower, const Vecto
     (clipped(y, middle, lower, upper).sum() > total ? from : to) = middle;
   }
   VectorXd x = clipped(y, 0.5 * (from + to), lower, upper);
-  // The last digits go to what has room for them.
+  // The remaining rounding error goes to components that have room for it.
   for (Index i = 0; i < x.size(); ++i) {
     const double left = total - x.sum();
     if (std::abs(left) <= close * 1e-3) break;
@@ -762,11 +763,11 @@ VectorXd project_on_shares(const VectorXd& y, const VectorXd& lower, const Vecto
 
 namespace {
 
-constexpr Index kMostExact = 12;        // shares: beyond them signs cancel,
-constexpr double kMostLost = 1e-7;      // and so they do where this is lost of a volume
-constexpr int kSweeps = 60;             // of the walk that is taken instead
+constexpr Index kMostExact = 12;        // components: with more of them, signed terms cancel,
+constexpr double kMostLost = 1e-7;      // or if this proportion of a volume is lost
+constexpr int kSweeps = 60;             // of the random walk that is used instead
 
-// V(u, T) with the terms' sizes added up beside it; u in decreasing order makes it short.
+// Adds the terms of V(u, T) to `sum` and their absolute values to `sizes`; it is fastest for decreasing u.
 void add_volume(const VectorXd& u, Index from, double left, int power, double sign, double& sum,
                 double& sizes) {
   const double term = std::pow(left, power);
@@ -778,11 +779,11 @@ void add_volume(const VectorXd& u, Index from, double left, int power, double si
 }
 
 struct Volume {
-  double value, lost;  // and the share of it that rounding may have taken
+  double value, lost;  // lost: the proportion that may be due to rounding
 };
 
-// Of the points with 0 <= z <= u whose sum is `left`, and (z -> u - z) whose sum is what u has beyond it:
-// the smaller sum loses less.
+// The volume of the points with 0 <= z <= u whose sum is `left`. By the symmetry z -> u - z it can also be computed
+// with the sum u.sum() - left; the smaller sum loses fewer digits.
 Volume volume(const VectorXd& u, double left) {
   const int power = static_cast<int>(u.size()) - 1;
   const double other = u.sum() - left;
@@ -794,17 +795,18 @@ Volume volume(const VectorXd& u, double left) {
   return {sum, sum > 0.0 ? 1e-15 * sizes / sum : kInf};
 }
 
-// Is every bound from this one on at least so large?
+// Is every bound from this one on at least `least`?
 bool all_reach(const VectorXd& u, Index from, double least) {
   return std::all_of(u.data() + from, u.data() + u.size(), [least](double one) { return one >= least; });
 }
 
-// The first share where this much of the volume (p) lies below it.
+// The value of the first component below which this proportion p of the volume lies.
 double first_share(const VectorXd& u, double left, double p) {
   const Index k = u.size();
   const double low = std::max(0.0, left - u.tail(k - 1).sum()), high = std::min(u[0], left);
   if (!(high > low)) return low;
-  // Nothing holds the others back: 1 - (1 - z/T)^(k-1) up to the first one's own bound.
+  // If the other bounds are inactive, the distribution function is 1 - (1 - z/T)^(k-1), up to the first component's
+  // bound.
   if (all_reach(u, 1, left)) {
     const double power = static_cast<double>(k - 1);
     const double below = u[0] >= left ? 1.0 : 1.0 - std::pow(1.0 - u[0] / left, power);
@@ -820,7 +822,7 @@ double first_share(const VectorXd& u, double left, double p) {
   return 0.5 * (from + to);
 }
 
-// Random numbers that a point of the cube begins: the same point has the same ones.
+// A random sequence seeded by a point of the cube: the same point gives the same sequence.
 class Sequence {
  public:
   explicit Sequence(const VectorXd& u) {
@@ -842,7 +844,7 @@ class Sequence {
   std::uint64_t state_ = 0x243F6A8885A308D3ULL;
 };
 
-// A walk (Gibbs sampling): two shares exchange a uniform part of what they can, in turns.
+// A random walk (Gibbs sampling): repeatedly, two components exchange a uniform feasible amount.
 VectorXd walked_shares(const VectorXd& cube, const VectorXd& u, double left) {
   const Index k = u.size();
   Sequence random(cube);
@@ -861,7 +863,7 @@ VectorXd walked_shares(const VectorXd& cube, const VectorXd& u, double left) {
   return z;
 }
 
-// Of shares that can all move.
+// For components that can all move.
 VectorXd free_shares(const VectorXd& cube, const VectorXd& u, double left) {
   const Index k = u.size();
   const bool simplex = all_reach(u, 0, left);
@@ -898,13 +900,13 @@ VectorXd shares_of_cube(const VectorXd& cube, const VectorXd& lower, const Vecto
   return project_on_shares(x, lower, upper, total);
 }
 
-// ---- a set of shares ----------------------------------------------------------------------------
+// ---- a set of components ------------------------------------------------------------------------
 
 namespace {
 
 constexpr std::size_t kMostSupports = 200000;
 
-// The next set of so many numbers below `count`, in order; false after the last.
+// The next set of this size of numbers below `count`, in order; false after the last.
 bool next_combination(std::vector<Index>& set, Index count) {
   const auto m = static_cast<Index>(set.size());
   for (Index i = m - 1; i >= 0; --i) {
@@ -994,8 +996,8 @@ bool Shares::can_reach(const Support& support) const {
   return least <= total_ + slack && largest >= total_ - slack;
 }
 
-// Sets of `most` parts; smaller ones too where a part's least share keeps them from being faces of these, or where
-// no larger one reaches the total.
+// Lists the sets of `most` components. Smaller sets are included if the least amount of a component prevents them from
+// being faces of larger sets, or if no larger set reaches the total.
 void Shares::list_supports() {
   supports_.clear();
   if (!limited()) {
@@ -1028,7 +1030,7 @@ VectorXd Shares::projected(const VectorXd& parts, const Support& support) const 
   return project_on_shares(y, lower, upper, total_);
 }
 
-// The largest that are above 0; where these do not reach the total the nearest set that does.
+// The largest components above 0; if these do not reach the total, the nearest set that does.
 Shares::Support Shares::support_of(const VectorXd& parts) const {
   Support order;
   for (Index i = 0; i < count(); ++i) {
@@ -1056,7 +1058,7 @@ void Shares::snap(VectorXd& x) const {
   if (near != y) put(near, x);
 }
 
-// (The last coordinate of the cube, which the last share leaves alone, chooses who is above 0.)
+// The last coordinate of the cube is not needed for the last component, so it selects the set of components above 0.
 void Shares::spread(VectorXd& x) const {
   VectorXd cube(count());
   for (std::size_t part = 0; part < at_.size(); ++part) cube[static_cast<Index>(part)] = x[at_[part]];
@@ -1079,12 +1081,12 @@ void Shares::spread(VectorXd& x) const {
 
 namespace {
 
-constexpr std::array<double, 3> kAmounts = {0.1, 0.01, 0.001};  // of the total, of shares that come in
-constexpr std::size_t kFewParts = 12;                           // of which two come in together
+constexpr std::array<double, 3> kAmounts = {0.1, 0.01, 0.001};  // of the total, amounts of components that are added
+constexpr std::size_t kFewParts = 12;                           // pairs are added up to this number of absent ones
 
 }  // namespace
 
-// One part, or two, at a value; the others that are there make room in proportion.
+// Sets one or two components to a value; the other nonzero ones are scaled in proportion.
 VectorXd Shares::with_parts(const VectorXd& here, std::initializer_list<Index> changed, double value) const {
   VectorXd out = here;
   double taken = 0.0;
@@ -1123,7 +1125,7 @@ MatrixXd Shares::exchanges(const VectorXd& x) const {
       offer(swapped);
     }
   }
-  // Next to none of a share is not the same as none: what tells the two apart jumps there.
+  // A very small amount of a component is not the same as none: functions that depend on its presence jump there.
   const auto offer_with = [&](std::initializer_list<Index> changed) {
     for (const double amount : kAmounts) offer(with_parts(here, changed, amount * total_));
   };

@@ -1,9 +1,10 @@
-// A search space: a box whose inputs may also be whole numbers or codes of levels without an
-// order. Which inputs exist where, and which constraints are known to hold, is told from outside,
-// and so are the candidates. The score is taken at the candidates; from the best of them (the best
-// of every combination of levels, where these are few) it is climbed over the numbers by a gradient
-// method and changed level by level, in turns, for as long as that helps: from all of them in lock
-// step, so that what is told from outside is asked about many points at once (see mixed_space.cpp).
+// A search space: a box whose inputs may also be integers or codes of unordered levels.
+//
+// Candidates, the conditions under which inputs exist, and known constraints are passed in. The score is evaluated at
+// the candidates. Searches start from the best candidates, and from the best one of each combination of levels if there
+// are few. They alternate between a gradient method over the numbers and exchanges of single levels, as long as the
+// score improves. All searches run in lockstep, so that user functions are called for many points at once (see
+// mixed_space.cpp).
 #ifndef GPB_MIXED_SPACE_H
 #define GPB_MIXED_SPACE_H
 
@@ -14,9 +15,9 @@
 
 namespace gpb {
 
-// Points as the kernel sees them: rounded to what can be played, inputs that do not exist at their
-// defaults, and a column of 0 and 1 for each input that need not exist. `excess`: a column per
-// known constraint, which holds where it is <= 0.
+// Points as the kernel's inputs. They are rounded to playable values, and inputs that do not exist are at their
+// defaults. A column of 0 and 1 is added for each conditional input. `excess`: a column per known constraint, which
+// holds if it is <= 0.
 struct Settled {
   Points inputs;
   MatrixXd excess;
@@ -31,13 +32,13 @@ struct Settled {
 struct MixedSetting {
   Box box;                       // all inputs, levels by their codes
   std::vector<char> categorical;
-  std::vector<Index> indicator;  // which column says whether this input exists, -1: it always does
-  std::vector<Shares> shares;    // inputs that add up to a total
-  Index width = 0;               // inputs as the kernel sees them
+  std::vector<Index> indicator;  // the column that shows whether this input exists, -1: it always does
+  std::vector<Shares> shares;    // mixtures: inputs that add up to a total
+  Index width = 0;               // number of the kernel's inputs
   Index contexts = 0;
-  Points candidates;             // settled, and all constraints hold
-  Settings::Settle settle;       // none where nothing is known beforehand
-  std::shared_ptr<const LinearRules> linear;  // those of the constraints that are linear; null: none
+  Points candidates;             // settled, and they satisfy all constraints
+  Settings::Settle settle;       // none if there are no conditions or constraints
+  std::shared_ptr<const LinearRules> linear;  // the linear constraints; null: none
 };
 
 class MixedSpace final : public Space {
@@ -69,16 +70,16 @@ class MixedSpace final : public Space {
     VectorXd inputs;
     double value = -kInf;
   };
-  // What is maximised in one query.
+  // The maximisation problem of one query.
   struct Query {
     const Score& score;
     const Context& context;
   };
-  // Where a search goes on now: all of the space, or where some inputs are fixed.
+  // The current search region: the whole space, or a part in which some inputs are fixed.
   struct Slice {
     Box box;
     std::vector<Shares> shares;
-    std::vector<Index> required;  // indicators of the inputs that are fixed, and so must exist
+    std::vector<Index> required;  // indicators of fixed inputs, which must exist
   };
   Slice slice_of(const Context& context) const;
   Settled settled(const MatrixXd& points, const Slice& slice) const;
@@ -96,7 +97,7 @@ class MixedSpace final : public Space {
   std::vector<Index> starts(const VectorXd& scores) const;
   std::vector<SearchPoint> search_points_of(const Points& X, const Query& query) const;
   bool far_apart(Index a, Index b) const;
-  // Each spot becomes the best of itself and of its points, a row each, that may be played.
+  // Replaces each search point by the best of itself and its playable `points` (a row each).
   void offer(std::vector<SearchPoint>& search_points, const std::vector<MatrixXd>& points,
              const Query& query) const;
   MatrixXd stacked(const std::vector<MatrixXd>& points) const;

@@ -1,5 +1,5 @@
-// One space under several models: points and searches are the first one's, posteriors are
-// mixtures of what each makes.
+// One space under several models: points and searches are those of the first model, and posteriors are mixtures over
+// all models.
 #ifndef GPB_MIXTURE_SPACE_H
 #define GPB_MIXTURE_SPACE_H
 
@@ -16,7 +16,7 @@ class MixtureSpace final : public Space {
     std::unique_ptr<Space> space;
     double noise_var, weight;
   };
-  // `noise_var`: the one that other noise variances are given in proportion to.
+  // `noise_var`: the reference for all other noise variances.
   MixtureSpace(std::vector<Model> models, double noise_var)
       : models_(std::move(models)), noise_var_(noise_var) {}
 

@@ -1,5 +1,4 @@
-// Arms in contexts that are only known when they come. Inputs: the arm's, the context's, the
-// arm's number.
+// Arms in contexts that are not known in advance. Inputs: those of the arm, those of the context, the arm's number.
 #ifndef GPB_OPEN_ARM_SPACE_H
 #define GPB_OPEN_ARM_SPACE_H
 
@@ -11,7 +10,7 @@ namespace gpb {
 
 class OpenArmSpace final : public Space {
  public:
-  // arms: one row per arm, without context and number.
+  // `arms`: one row per arm, without context and number.
   OpenArmSpace(KernelPtr kernel, MatrixXd arms, Index contexts, VectorXd prior_mean,
                const OpenEngine& engine);
   std::unique_ptr<Posterior> make_posterior(double noise_var,

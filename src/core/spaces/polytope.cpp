@@ -17,8 +17,8 @@ constexpr double kZero = 1e-10;
 constexpr double kInfeasible = 1e-9;
 
 // A dictionary of the simplex method: basic variables (rows) as linear functions of the others (columns). The last two
-// rows are the objectives of the second and of the first phase, the last column what is constant, and the column before
-// it may belong to the first phase's own variable (-1).
+// rows are the objectives of the second and of the first phase. The last column is the constant term. The column before
+// it may belong to the auxiliary variable of the first phase (-1).
 class Dictionary {
  public:
   Dictionary(const MatrixXd& A, const VectorXd& b, const VectorXd& c)
@@ -89,7 +89,7 @@ class Dictionary {
     std::swap(basic_[static_cast<std::size_t>(row)], other_[static_cast<std::size_t>(column)]);
   }
 
-  // The steepest column at first, then Bland's (the first), which cannot cycle.
+  // The steepest column at first, later the first one (Bland's rule), which cannot cycle.
   Index entering(Index objective, bool steepest) const {
     Index found = -1;
     for (Index j = 0; j <= n_; ++j) {
@@ -169,14 +169,14 @@ namespace {
 bool is_whole_number(double x) { return std::abs(x - std::round(x)) < 1e-9; }
 
 constexpr Index kMostPairs = 200;
-constexpr double kMostFactor = 64.0;  // by which coefficients become whole numbers
+constexpr double kMostFactor = 64.0;  // largest factor by which coefficients are made integers
 
-// e_i c_j - e_j c_i without a common factor, which keeps c'x; empty where whole numbers cannot do that.
+// e_i c_j - e_j c_i without a common factor, which keeps c'x; empty if integers cannot do this.
 VectorXd pair_move(const VectorXd& c, Index i, Index j, bool whole_i, bool whole_j) {
   VectorXd move = VectorXd::Zero(c.size());
   if (c[i] == 0.0 || c[j] == 0.0) return VectorXd();
   if (!whole_i || !whole_j) {
-    // One step of the whole number, or a unit of reals.
+    // One step of the integer input, or a unit of a real input.
     const Index first = whole_j ? j : i, second = whole_j ? i : j;
     move[first] = 1.0;
     move[second] = -c[first] / c[second];
@@ -223,12 +223,12 @@ MatrixXd lattice_moves(const LinearRules& rules, const Box& box) {
   return out;
 }
 
-// ---- is there a point? --------------------------------------------------------------------------
+// ---- feasibility --------------------------------------------------------------------------------
 
 namespace {
 
 constexpr Index kMostCorners = 64;
-constexpr int kMostNodes = 3000;  // of the search that proves that there is no point with whole numbers,
+constexpr int kMostNodes = 3000;  // of the search that proves that there is no point with integers,
 constexpr int kFewNodes = 100;    // and of one for a further point
 
 }  // namespace
@@ -264,7 +264,7 @@ void Polytope::read_bounds(const Box& box) {
   }
 }
 
-// In sides of the box, each row of norm 1: tolerances are absolute.
+// Works in sides of the box, with each row scaled to norm 1, because tolerances are absolute.
 LinearOptimum Polytope::best(const VectorXd& c, const VectorXd& lower, const VectorXd& upper) const {
   const Index k = inputs(), m = rules_.A.rows(), e = rules_.E.rows();
   const VectorXd side = upper - lower;
@@ -291,7 +291,7 @@ LinearOptimum Polytope::best(const VectorXd& c, const VectorXd& lower, const Vec
   return out;
 }
 
-// Depth first, the nearer side of a fraction first.
+// Branch and bound, depth first, beginning with the nearer integer.
 bool Polytope::dive(const VectorXd& c, const VectorXd& lower, const VectorXd& upper, int& nodes,
                     VectorXd& out) const {
   if (--nodes < 0) return false;
@@ -326,12 +326,12 @@ bool Polytope::dive(const VectorXd& c, const VectorXd& lower, const VectorXd& up
   return settled.feasible;
 }
 
-// The point that is furthest from all constraints and bounds (whole numbers taken as reals).
+// The point with the largest distance from all constraints and bounds (integers treated as real numbers).
 LinearOptimum Polytope::middle() const {
   LinearRules wider = rules_;
   const Index k = inputs(), m = rules_.A.rows();
   const VectorXd side = upper_ - lower_;
-  // One more input, from 0 to 1: the distance, in sides of the box.
+  // An additional input from 0 to 1: the distance, in sides of the box.
   wider.A = MatrixXd::Zero(m + 2 * k, k + 1);
   wider.A.topLeftCorner(m, k) = rules_.A;
   wider.b = VectorXd::Zero(m + 2 * k);
@@ -411,15 +411,15 @@ MatrixXd Polytope::corners() const {
 }
 
 // ---- uniform points -----------------------------------------------------------------------------
-// Many walks at once. Each goes on along single inputs, along what keeps the equalities, and along the difference of
-// two other walks, which finds the directions in which a narrow region is long (Gilks, Roberts and George 1994). A step
-// ends uniformly on its line within the region (hit-and-run, Smith 1984); where logarithms are taken the line's points
-// have weights (Metropolis).
+// Runs many walks at once. Each moves along single inputs, along directions that keep the equalities, and along the
+// difference of two other walks. These differences find the long directions of a narrow region (Gilks, Roberts and
+// George 1994). A step ends uniformly on its line within the region (hit-and-run, Smith 1984). With logarithmic inputs
+// the line's points have weights (Metropolis).
 
 namespace {
 
 constexpr std::size_t kFewWalks = 24, kMostWalks = 64;
-constexpr double kRounding = 1e-9;  // of a range of whole steps
+constexpr double kRounding = 1e-9;  // of a range of integer steps
 constexpr int kMostNarrowings = 60;
 
 }  // namespace
@@ -431,7 +431,8 @@ void Polytope::add_move(VectorXd move) {
   together_.push_back(std::move(move));
 }
 
-// Inputs in no equality move alone; pairs where an equality shares neither with another; and the kernel of all of them.
+// Inputs that are in no equality move alone. Pairs of inputs that are in one and the same equality only move together.
+// In addition, the moves of the kernel of all equalities are used.
 void Polytope::list_moves() {
   const Index k = inputs(), e = rules_.E.rows();
   std::vector<Index> uses(static_cast<std::size_t>(k), 0);
@@ -452,7 +453,8 @@ void Polytope::list_moves() {
   if (e > 0) list_kernel();
 }
 
-// Of the equalities, by Gauss and Jordan: for each input that is no pivot its change by 1, or by a few.
+// The kernel of the equalities by Gauss-Jordan elimination. Each input that is no pivot changes by 1, or by a small
+// integer.
 void Polytope::list_kernel() {
   const Index k = inputs(), e = rules_.E.rows();
   MatrixXd E = rules_.E;
@@ -487,7 +489,7 @@ void Polytope::list_kernel() {
   }
 }
 
-// A convex combination of corners; with whole numbers a corner.
+// A random convex combination of corners; with integers a corner.
 VectorXd Polytope::begin(Rng& rng, Index member) const {
   const bool any_whole = std::any_of(whole_.begin(), whole_.end(), [](char flag) { return flag != 0; });
   if (any_whole) return row_of(corners_, member % corners_.rows());
@@ -526,7 +528,7 @@ void Polytope::step_input(Member& member, Index input, Rng& rng) const {
   member.x[input] = to;
 }
 
-// What logarithms weigh a point by, of the inputs that a step moves.
+// The log density at a point due to logarithmic inputs, over the inputs that a step changes.
 double Polytope::log_density(const VectorXd& x, const VectorXd& direction) const {
   double sum = 0.0;
   for (Index i = 0; i < inputs(); ++i) {
@@ -537,7 +539,7 @@ double Polytope::log_density(const VectorXd& x, const VectorXd& direction) const
 }
 
 void Polytope::step_along(Member& member, VectorXd direction, Rng& rng) const {
-  // A step of whole numbers is the shortest one that has this direction.
+  // For integers, the step is the shortest one in this direction.
   long long common = 0;
   for (Index i = 0; i < inputs(); ++i) {
     if (is_whole(i)) common = std::gcd(common, std::llround(direction[i]));
@@ -560,7 +562,7 @@ void Polytope::step_along(Member& member, VectorXd direction, Rng& rng) const {
     low = std::ceil(low - kRounding);
     high = std::floor(high + kRounding);
   }
-  // (Walks that have met have no direction.)
+  // The difference of two walks that are at the same point is no direction.
   if (!(high > low) || std::isinf(high - low)) return;
   const double u = rng.uniform();
   const double by = common > 0 ? std::min(low + std::floor(u * (high - low + 1.0)), high) : low + u * (high - low);
@@ -574,8 +576,8 @@ void Polytope::step_along(Member& member, VectorXd direction, Rng& rng) const {
   member.slack = member.slack - by * change;
 }
 
-// Along the difference of two points. Where logarithms of reals are taken it is the difference of these, along which a
-// step ends uniformly, too: what lies outside of the region narrows the range about the walk (Neal 2003).
+// Steps along the difference of two points. For real logarithmic inputs it is the difference of their logarithms, and
+// the step ends uniformly along it, too. Points outside the region narrow the range around the walk (Neal 2003).
 void Polytope::step_between(Member& member, const VectorXd& from, const VectorXd& to, Rng& rng) const {
   bool whole = false, logarithms = false;
   for (Index i = 0; i < inputs(); ++i) {

@@ -1,5 +1,5 @@
-// Linear constraints over some inputs of a box, reals and whole numbers: whether any point satisfies them, by linear
-// programming, and uniform points that do, by hit-and-run.
+// Linear constraints over some real and integer inputs of a box. Linear programming decides whether they are feasible,
+// and hit-and-run samples uniform feasible points.
 #ifndef GPB_POLYTOPE_H
 #define GPB_POLYTOPE_H
 
@@ -10,14 +10,14 @@ namespace gpb {
 
 struct LinearOptimum {
   bool feasible = false;
-  bool decided = true;  // false: rounding has kept the method from its end
+  bool decided = true;  // false: rounding errors prevented the method from finishing
   VectorXd x;
 };
 
-// Where c'x is largest among the x >= 0 with A x <= b, which must be bounded: the two phases of the simplex method.
+// Maximises c'x over x >= 0 with A x <= b, which must be bounded, by the two-phase simplex method.
 LinearOptimum maximise_linear(const MatrixXd& A, const VectorXd& b, const VectorXd& c);
 
-// In users' units: A x <= b, and E x = f, over the inputs `at` of a box.
+// A x <= b and E x = f in users' units, over the inputs `at` of a box.
 struct LinearRules {
   std::vector<Index> at;
   MatrixXd A, E;
@@ -27,20 +27,20 @@ struct LinearRules {
 // From `at` (0-based), `A`, `b`, `E`, `f`.
 LinearRules make_linear_rules(const Settings& settings);
 
-// Changes of whole numbers that keep one of the sums as it is, a row each (over the inputs `at`).
+// Changes of integer inputs that keep the sum in one of the constraints, a row each (over the inputs `at`).
 MatrixXd lattice_moves(const LinearRules& rules, const Box& box);
 
 class Polytope {
  public:
   Polytope(LinearRules rules, const Box& box);
   const std::vector<Index>& at() const { return rules_.at; }
-  // Proved: no point satisfies the constraints.
+  // True if it is proved that no point satisfies the constraints.
   bool empty() const { return empty_; }
-  // Has a point been found? (With whole numbers the search for one may end before either is settled.)
+  // Has a feasible point been found? (With integers the search may end without a point and without a proof.)
   bool found() const { return corners_.rows() > 0; }
-  // Points where single inputs are smallest or largest, and one in the middle; as the kernel sees them, a row each.
+  // Points at which single inputs are smallest or largest, and one in the middle, a row each, as the kernel's inputs.
   MatrixXd corners() const;
-  // Uniform ones on the scale of the kernel; whole numbers as Box::uniform() has them.
+  // Uniform feasible points on the kernel's scale. For integers see Box::uniform().
   MatrixXd points(Index count, Rng& rng) const;
 
  private:
@@ -72,10 +72,10 @@ class Polytope {
 
   LinearRules rules_;
   VectorXd lower_, upper_;              // users' units
-  VectorXd coded_lower_, coded_upper_;  // as the kernel sees them
+  VectorXd coded_lower_, coded_upper_;  // as the kernel's inputs
   std::vector<char> whole_, log_;
-  std::vector<Index> alone_;      // inputs that can move without another
-  std::vector<VectorXd> together_;  // changes of several that keep all equalities
+  std::vector<Index> alone_;      // inputs that can move alone
+  std::vector<VectorXd> together_;  // changes of several inputs that keep all equalities
   MatrixXd corners_;
   bool empty_ = false;
 };

@@ -1,5 +1,7 @@
-// Shares of a whole: parts that add up to a total, each within its bounds; perhaps at most so many of them
-// are above 0, and each is 0 or within its bounds. A part is an input, or linear in it: in a sum with coefficients.
+// Mixtures (`Shares`): components that add up to a total, each within its bounds.
+//
+// If the number of components above 0 is limited, each is 0 or within its bounds. A component (`part`) is an input, or
+// linear in one: sums with coefficients are possible.
 #ifndef GPB_SHARES_H
 #define GPB_SHARES_H
 
@@ -10,21 +12,23 @@
 
 namespace gpb {
 
-// The nearest point with lower <= x <= upper whose sum is `total` (x_i = clip(y_i - nu), nu by bisection).
+// The nearest point with lower <= x <= upper whose sum is `total`: x_i = clip(y_i - nu), with nu by bisection.
 VectorXd project_on_shares(const VectorXd& y, const VectorXd& lower, const VectorXd& upper,
                            double total);
 
-// A point of that set, for `u` uniform in the unit cube uniform on it: one share after the other from its
-// distribution given those before it. The volume of what is left, over (k - 2)!, is
-// V(u, T) = sum_A (-1)^|A| (T - sum_A u)_+^(k-1), u = upper - lower, T = total - sum lower.
+// A point of that set, which is uniform on it if `u` is uniform in the unit cube. Components are sampled one after the
+// other, each from its distribution given the earlier ones. The volume for the remaining components, multiplied by (k -
+// 2)!, is
+//   V(u, T) = sum_A (-1)^|A| (T - sum_A u)_+^(k-1), u = upper - lower, T = total - sum lower.
 VectorXd shares_of_cube(const VectorXd& u, const VectorXd& lower, const VectorXd& upper,
                         double total);
 
 class Shares {
  public:
-  // at: which of the inputs they are; most: so many may be above 0 (all of them: no more is said).
+  // `at`: the inputs that are components. `most`: the largest number of components above 0; if it is the number of
+  // components, there is no limit.
   Shares(std::vector<Index> at, VectorXd lower, VectorXd upper, double total, Index most);
-  // A part is factor * (input - origin); it is the input where nothing is said.
+  // Sets the scale: a component is factor * (input - origin). By default it is the input itself.
   void set_scale(VectorXd factors, VectorXd origins);
   const std::vector<Index>& at() const { return at_; }
   double total() const { return total_; }
@@ -33,19 +37,20 @@ class Shares {
   double upper(Index part) const { return upper_[part]; }
   double factor(Index part) const { return factors_[part]; }
   double input_of(Index part, double value) const { return origins_[part] + value / factors_[part]; }
-  // What the longest side of the parts is: they are measured in it.
+  // The longest side of the components, which is their unit of length.
   double side() const { return std::max((upper_ - lower_).maxCoeff(), 1e-300); }
-  // The same where some inputs are fixed.
+  // The same with some inputs fixed.
   Shares slice(const Fixed& fixed, Index first) const;
-  // The nearest allowed shares; where only some may be above 0, those that are.
+  // Moves x to the nearest allowed mixture. If the number of components is limited, the nonzero ones are selected
+  // first.
   void snap(VectorXd& x) const;
-  // Shares for a point of the unit cube, which stands where they do.
+  // Replaces a point of the unit cube, given in the inputs of the components, by the components.
   void spread(VectorXd& x) const;
-  // Points with one share less, next to none of it, one more or two, or one in place of another, a row each.
+  // Points with one component removed or almost removed, one or two added, or one replaced by another; a row each.
   MatrixXd exchanges(const VectorXd& x) const;
 
  private:
-  using Support = std::vector<Index>;  // which parts are above 0
+  using Support = std::vector<Index>;  // numbers of the parts above 0
   Index count() const { return static_cast<Index>(at_.size()); }
   VectorXd parts(const VectorXd& x) const;
   void put(const VectorXd& parts, VectorXd& x) const;
@@ -60,12 +65,12 @@ class Shares {
   VectorXd factors_, origins_;
   double total_;
   Index most_;
-  std::vector<char> pinned_;       // fixed: at lower = upper, perhaps 0
-  std::vector<Support> supports_;  // where limited: those that reach the total
+  std::vector<char> pinned_;       // fixed: lower = upper, which may be 0
+  std::vector<Support> supports_;  // if limited: the sets that can reach the total
 };
 
-// From `at` (0-based), `lower`, `upper`, `total`, `most`, and values of inputs that are fixed, `pinned` (NaN: free);
-// perhaps `factors` and `origins`.
+// Makes them from `at` (0-based), `lower`, `upper`, `total`, `most` and `pinned`, the values of fixed inputs (NaN:
+// free). `factors` and `origins` are optional.
 Shares make_shares(const Settings& settings);
 
 }  // namespace gpb

@@ -1,5 +1,5 @@
-// A space is the decision set as a bandit sees it: it makes posteriors over itself and
-// finds where a score is largest. It knows no policy.
+// The interface of a space: the decision set of a bandit, which makes posteriors over its points and maximises scores.
+// It does not depend on policies.
 #ifndef GPB_SPACE_H
 #define GPB_SPACE_H
 
@@ -10,10 +10,10 @@ namespace gpb {
 
 struct ArmSetting;
 
-// Where a search may begin, in addition to where the space itself would.
+// Start points of a search, in addition to those of the space itself.
 struct Beginnings {
   const Point* best = nullptr;  // the observed point with the largest posterior mean
-  Points played;                // the kernel's inputs of places; the search ends at none that is worse
+  Points played;                // the kernel's inputs of played points; a search never ends at a worse point
 };
 
 class Space {
@@ -21,23 +21,23 @@ class Space {
   virtual ~Space() = default;
   virtual std::unique_ptr<Posterior> make_posterior(double noise_var,
                                                     const Forgetting& forgetting) const = 0;
-  // What is scored first in this context; the space's own, until it is asked again.
+  // The points that are scored first in this context. The reference is valid until the next call.
   virtual const Candidates& candidates(const Context& context) = 0;
-  // Where the score is largest.
+  // A point at which the score is largest.
   virtual Point maximise(const Score& score, const Context& context, const Beginnings& from) = 0;
   virtual Point uniform(const Context& context, Rng& rng) const = 0;
-  // All places of this context, where a search may miss some of them; none where there are endlessly many, or more than
-  // `most`.
+  // All points of this context, for spaces in which a search may miss some of them. Empty if there are infinitely many,
+  // or more than `most`.
   virtual std::vector<Point> all_points(const Context&, double /*most*/) const { return {}; }
 
-  // A point from its parts: the arm's number (-1 on a box), the known context's, the inputs
-  // that no table has. Throws where there is no such point.
+  // Makes a point from its parts: the arm's number (-1 on a box), the number of a known context, and the inputs that
+  // are in no table. Throws if there is no such point.
   virtual Point point(Index arm, Index context, const VectorXd& inputs) const = 0;
   virtual bool in_context(const Point& point, const Context& context) const = 0;
-  // Could it be played? What was observed elsewhere is known to posteriors, and is nobody's choice.
+  // Can the point be played? Observations elsewhere are used by posteriors, but are never chosen.
   virtual bool holds(const Point& /*point*/) const { return true; }
-  // The kernel's inputs of places in this context whose inputs are moved to where they are fixed;
-  // without those that cannot be played there. Only where inputs can be fixed.
+  // The kernel's inputs of points in this context after fixed inputs have been set to their values. Points that cannot
+  // be played there are left out. Only for spaces in which inputs can be fixed.
   virtual Points moved(const std::vector<const Point*>& /*points*/, const Context&) const {
     throw std::logic_error("no inputs can be fixed in this space");
   }
@@ -46,9 +46,9 @@ class Space {
   virtual double prior_mean(const Point& point) const = 0;
   virtual double largest_prior_mean(const Context& context) const = 0;
   virtual double prior_scale() const = 0;  // largest prior standard deviation
-  virtual double arms() const = 0;         // NaN where there are infinitely many points
+  virtual double arms() const = 0;         // NaN if there are infinitely many points
   virtual Index numbered_arms() const = 0;  // arms, or rows of a product; 0 on a box
-  // The table of arms and its engine; null where there is none.
+  // The table of arms and its engine; null if there is none.
   virtual const ArmSetting* arm_setting() const { return nullptr; }
 };
 

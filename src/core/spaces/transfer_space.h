@@ -1,4 +1,4 @@
-// One space, whose posteriors know earlier campaigns: points and searches are its own.
+// A space whose posteriors use earlier campaigns; points and searches are those of the inner space.
 #ifndef GPB_RELATED_SPACE_H
 #define GPB_RELATED_SPACE_H
 
@@ -12,7 +12,7 @@ namespace gpb {
 
 class TransferSpace final : public Space {
  public:
-  // `covariance`: of the campaigns, this one first, in units of the kernel's variance.
+  // `covariance`: of the campaigns, the current one first, in units of the kernel's variance.
   TransferSpace(std::unique_ptr<Space> space, const Kernel& kernel, MatrixXd covariance, double prior_mean,
                TransferRowsPtr rows, const OpenEngine& engine)
       : space_(std::move(space)), prior_mean_(prior_mean), rows_(std::move(rows)), engine_(engine) {

@@ -1,4 +1,4 @@
-// Information gains gamma_s, as widths use them.
+// Information gains gamma_s for widths. Uses widths/information.h.
 #ifndef GPB_GAIN_H
 #define GPB_GAIN_H
 
@@ -9,7 +9,7 @@ namespace gpb {
 class Gain {
  public:
   virtual ~Gain() = default;
-  // s = t - 1 points; log_det = log det(I + K/lambda) of the points the variance knows.
+  // s = t - 1 points; log_det = log det(I + K/lambda) of the points in the posterior variance.
   virtual double at(double s, double log_det) = 0;
 };
 
@@ -36,7 +36,7 @@ class RealisedGain : public Gain {
   double at(double, double log_det) override { return 0.5 * log_det; }
 };
 
-// scale * (log s)^log_power * s^power * factor, and 0 for s <= 1.
+// scale * (log s)^log_power * s^power, and 0 for s <= 1.
 class RateGain : public Gain {
  public:
   RateGain(double scale, double log_power, double power) :
@@ -57,7 +57,7 @@ class GreedyGain : public Gain {
   GreedyInformation greedy_;
 };
 
-// Theorem 4's allocation to the Gram matrix's eigenvalues: an upper bound of gamma_s.
+// An upper bound of gamma_s: the optimal allocation to the Gram matrix's eigenvalues (Srinivas et al. 2010, Theorem 4).
 class SpectralGain : public Gain {
  public:
   SpectralGain(const VectorXd& eigenvalues, double noise_var) : spectral_(eigenvalues, noise_var) {}

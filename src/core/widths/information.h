@@ -1,6 +1,5 @@
-// Information gain 1/2 log det(I + K_A / noise_var): what greedy choice gets of it,
-// and the spectral bound of its maximum gamma_T over all A of T points, repeats
-// allowed. (The tighter bound is in optimal_design.h.)
+// Information gain 1/2 log det(I + K_A / noise_var): of greedy choices, and a spectral upper bound. Uses posteriors/.
+// The bound is of the maximum gamma_T over all multisets A of T points. optimal_design.h has a tighter bound.
 #ifndef GPB_INFORMATION_H
 #define GPB_INFORMATION_H
 
@@ -8,9 +7,8 @@
 
 namespace gpb {
 
-// The information gained by always playing the arm of largest posterior variance
-// (Srinivas et al. 2010, Section 5.1); gamma_s is at most e/(e-1) times that.
-// Extends itself as far as it is asked.
+// The information gained by always playing the arm of largest posterior variance (Srinivas et al. 2010, Section 5.1).
+// gamma_s is at most e/(e-1) times that. The sequence is extended when a larger s is requested.
 class GreedyInformation {
  public:
   explicit GreedyInformation(std::unique_ptr<ArmPosterior> posterior);
@@ -22,17 +20,17 @@ class GreedyInformation {
   VectorXd sd_;
 };
 
-// Largest 1/2 sum_i log(1 + m_i lambda_i / noise_var) over m >= 0 of sum s, lambda the
-// eigenvalues of the Gram matrix (Theorem 4 of Srinivas et al. 2010, without its
-// factor 1/(1-1/e)): m_i = max(0, level - noise_var / lambda_i).
+// The maximum of 1/2 sum_i log(1 + m_i lambda_i / noise_var) over m >= 0 of sum s, for eigenvalues lambda of the Gram
+// matrix. It is attained at m_i = max(0, level - noise_var / lambda_i). This is Theorem 4 of Srinivas et al. (2010)
+// without its factor 1/(1-1/e).
 class SpectralInformation {
  public:
   SpectralInformation(const VectorXd& eigenvalues, double noise_var);
   double at(double s) const;
 
  private:
-  // Eigenvalues in decreasing order cost noise_var / lambda_i each. Of the first q:
-  std::vector<double> entry_;         // the s from which on the q-th has mass
+  // Eigenvalues are in decreasing order; the cost of one is noise_var / lambda_i. For the first q of them:
+  std::vector<double> entry_;         // the smallest s for which the q-th eigenvalue has mass
   std::vector<double> cost_sum_;
   std::vector<double> log_cost_sum_;
 };

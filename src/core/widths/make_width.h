@@ -1,4 +1,4 @@
-// Widths from settings.
+// Makes widths from settings. Uses base/ and spaces/arm_setting.h.
 #ifndef GPB_MAKE_WIDTH_H
 #define GPB_MAKE_WIDTH_H
 
@@ -8,11 +8,11 @@
 
 namespace gpb {
 
-// From a width's settings. `arms`: the table of arms, for gains over it; null without one.
-// Null for a width that is not one multiplier.
+// Makes a width from its settings. `arms`: the table of arms, for information gains over it; null without one. The
+// result is null if the width is not a single multiplier.
 WidthPtr make_width(const Settings& width, const ArmSetting* arms, double noise_var);
 
-// The same, for what goes by one multiplier: throws where there is none.
+// Returns its argument, for callers that need a single multiplier. Throws if it is null.
 WidthPtr one_multiplier(WidthPtr width);
 
 }  // namespace gpb

@@ -1,7 +1,7 @@
-// The D-optimal relaxation of the maximal information gain. Points may be played
-// fractional numbers of times w_x:
-//   F(w) = 1/2 log det(I + F' diag(w) F / noise_var),  K = F F' (n x r),
-// is concave, so that its tangent at any w >= 0 certifies
+// Upper bounds of the maximal information gain by D-optimal design with fractional numbers of plays. Uses base/.
+// For w_x plays of point x and K = F F' (n x r),
+//   F(w) = 1/2 log det(I + F' diag(w) F / noise_var)
+// is concave in w. Its tangent at any w >= 0 therefore certifies
 //   gamma_T <= F(w) + T max_x s_x - sum_x w_x s_x,  s_x = sigma_w^2(x) / (2 noise_var).
 #ifndef GPB_OPTIMAL_DESIGN_H
 #define GPB_OPTIMAL_DESIGN_H
@@ -10,10 +10,10 @@
 
 namespace gpb {
 
-// A design of mass T, and the terms of its certificate. With P = I + F' diag(w) F /
-// noise_var and X = P^-1, log det Q <= -log det X + tr(X Q) - r for every Q > 0 gives
-//   gamma_T <= -1/2 log det X + 1/2 tr X - r/2 + T max_x F_x X F_x' / (2 noise_var),
-// which is convex in X: designs of two masses certify those in between.
+// A design of mass T, and the terms of its certificate. Let P = I + F' diag(w) F / noise_var and X = P^-1. Since
+// log det Q <= -log det X + tr(X Q) - r for every Q > 0,
+//   gamma_T <= -1/2 log det X + 1/2 tr X - r/2 + T max_x F_x X F_x' / (2 noise_var).
+// The bound is convex in X, so that designs of two masses certify every mass between them.
 struct Design {
   Design(const MatrixXd& factor, double noise_var, VectorXd mass, double total);
   double bound() const;                // of gamma_total
@@ -35,10 +35,9 @@ class DesignSolver {
   // factor must outlive the solver.
   DesignSolver(const MatrixXd& factor, double noise_var, double tolerance);
 
-  // Upper bounds of gamma_1..gamma_rounds (element T - 1), each within the tolerance
-  // of the relaxed maximum unless Newton's steps ran out. Designs are solved only as
-  // densely in T as that takes. start: points to begin with, such as pivots. called()
-  // comes again and again (interrupts).
+  // Upper bounds of gamma_1..gamma_rounds (element T - 1). Each is within the tolerance of the relaxed maximum, unless
+  // the Newton iteration reaches its limit of steps. Designs are solved for as few T as the tolerance allows. `start`:
+  // the initial points, such as pivots. called() is called repeatedly, for interrupts.
   VectorXd bounds(Index rounds, const std::vector<Index>& start,
                   const std::function<void()>& called);
 

@@ -1,4 +1,4 @@
-// Widths, information gains and designs that gain the most. Uses base/, kernels/ and linalg/.
+// Widths, information gains and optimal designs. Uses base/, likelihoods/, linalg/, posteriors/ and spaces/.
 #include "widths/gain.h"
 #include "widths/width.h"
 #include "widths/make_width.h"
@@ -143,8 +143,9 @@ double CpdWidth::at(const WidthState& state) {
   return std::sqrt(D_ * std::pow(state.t, dd / (2.0 * nu_ + dd))) * log_horizon * log_horizon;
 }
 
-// -2 R^2 log mean exp(-A_j / (2 R^2)) + 2 R^2 log(1 / delta), A_j = alpha_j y' (K + alpha_j I)^-1 y +
-// R^2 log det(I + K / alpha_j); without noise the least A_j.
+// R_t^2 = -2 R^2 log mean exp(-A_j / (2 R^2)) + 2 R^2 log(1 / delta). Here
+//   A_j = alpha_j y' (K + alpha_j I)^-1 y + R^2 log det(I + K / alpha_j).
+// Without noise R_t^2 is the least A_j.
 double DmmBound::radius(const std::vector<DmmTerm>& prior_scales, const WidthState& state) const {
   const double noise = R * state.noise_factor, spread = 2.0 * noise * noise;
   std::vector<double> cost;
@@ -259,8 +260,8 @@ WidthPtr make_width(const Settings& w, const ArmSetting* arms, double noise_var)
 
 namespace {
 
-// In prior standard deviations. Far below the policies' tie, which would change the
-// gain itself: points far apart differ by less than that in prior variance.
+// Ties, in prior standard deviations. Far smaller than the tie of the policies, which would change the gain itself: the
+// prior variances of distant points differ by less than that.
 constexpr double kGreedyTie = 1e-12;
 
 }  // namespace
@@ -311,8 +312,8 @@ namespace {
 
 constexpr int kNewtonSteps = 80;
 constexpr int kExtensions = 40;
-constexpr double kAlike = 0.98;       // points of a higher prior correlation come one at a time
-constexpr double kNegligible = 1e-5;  // share of the mass below which a point is dropped
+constexpr double kAlike = 0.98;       // of points with a higher prior correlation only one joins at a time
+constexpr double kNegligible = 1e-5;  // proportion of the mass below which a point is removed
 
 // Value, gradient (scores) and curvature of F on the working set.
 struct Local {
@@ -343,7 +344,7 @@ Local evaluate(const MatrixXd& gram, double noise_var, const VectorXd& mass) {
   return out;
 }
 
-// Longest step <= 1 that keeps x + step * dx > 0 by a margin.
+// The longest step <= 1 that keeps x + step * dx positive, with a margin.
 double positive_step(const VectorXd& x, const VectorXd& dx) {
   double step = 1.0;
   for (Index i = 0; i < x.size(); ++i) {
@@ -380,9 +381,9 @@ double Design::bound() const {
 
 namespace {
 
-// The certificate of X = a X_low + b X_high at masses between those of two designs,
-// with a + b = 1 and 1/T interpolated: exact at both ends, and to second order where
-// X_i = 1 / (1 + T e_i) is nearly linear in T or in 1/T.
+// The certificate at masses between those of two designs, for X = a X_low + b X_high with a + b = 1 and 1/T
+// interpolated. It is exact at both ends. Between them it is exact to second order if X_i = 1 / (1 + T e_i) is nearly
+// linear in T or in 1/T.
 class Between {
  public:
   Between(const Design& low, const Design& high) : low_(low), high_(high) {
@@ -428,8 +429,8 @@ VectorXd DesignSolver::bounds(Index rounds, const std::vector<Index>& start,
   return bounds_;
 }
 
-// Both ends serve in between if they do at the geometric middle, where they are worst;
-// otherwise the middle gets its own design.
+// The two designs certify all masses between them if they do so at the geometric mean, which is the worst case.
+// Otherwise the geometric mean gets a separate design.
 void DesignSolver::fill(const DesignPtr& low, const DesignPtr& high) {
   const Index from = static_cast<Index>(low->total), to = static_cast<Index>(high->total);
   if (to - from < 2) return;
@@ -457,7 +458,7 @@ void DesignSolver::begin_with(const VectorXd& mass) {
   }
 }
 
-// Newton on the working set, then points where the certificate is violated join.
+// Newton steps on the working set; then the points at which the certificate is violated join it.
 DesignSolver::DesignPtr DesignSolver::solve(double total, const VectorXd& guess) {
   begin_with(guess);
   VectorXd mass = guess;
@@ -487,8 +488,8 @@ VectorXd DesignSolver::improve(double total, const VectorXd& guess) const {
   return (total / mass.sum()) * mass;
 }
 
-// The points outside the working set that violate the certificate most, no two alike
-// at a time, join it. False if there are none.
+// Adds the points that violate the certificate most to the working set; highly correlated points are not added at the
+// same time. False if no point violates the certificate.
 bool DesignSolver::extend(const VectorXd& scores) {
   double inside = 0.0;
   for (Index x : points_) inside = std::max(inside, scores[x]);
@@ -512,7 +513,7 @@ bool DesignSolver::extend(const VectorXd& scores) {
   return points_.size() > old;
 }
 
-// Primal-dual interior point for max F(w), w >= 0, sum w = T: s(w) + z = nu 1, w z = mu.
+// Primal-dual interior point method for max F(w), w >= 0, sum w = T: s(w) + z = nu 1, w z = mu.
 VectorXd DesignSolver::newton(const MatrixXd& gram, double total, VectorXd mass) const {
   const Index m = mass.size();
   mass = (total * 0.9 / mass.sum()) * mass;

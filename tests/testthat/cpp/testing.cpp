@@ -9,12 +9,16 @@
 #include "fitting/likelihood.h"
 #include "posteriors/best_point.h"
 #include "posteriors/lazy_arms.h"
+#include "linalg/floors.h"
+#include "r_bandit.h"
+#include "r_evidence.h"
 #include "r_interrupt.h"
 #include "r_kernel.h"
 #include "r_regression.h"
 #include "r_rng.h"
 #include "scores/improvement.h"
 #include "scores/outcomes.h"
+#include "spaces/polytope.h"
 
 namespace {
 
@@ -462,4 +466,64 @@ Eigen::VectorXd cpp_log_improvement(const Eigen::VectorXd& u) {
 double cpp_log_ehvi(const Eigen::MatrixXd& front, const Eigen::VectorXd& reference, const Eigen::VectorXd& mean,
                     const Eigen::VectorXd& sd) {
   return gpb::log_expected_hypervolume_gain(front, reference, mean.data(), sd.data());
+}
+
+// ---- bandits ------------------------------------------------------------------------------------
+
+// The core's mean, and the sd that the policy's width multiplies, at all candidates without a context.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_curved(SEXP handle) {
+  BanditHandle bandit(handle);
+  const gpb::Candidates& all = bandit->space().candidates(gpb::Context());
+  const Eigen::Index n = all.size();
+  const Eigen::VectorXd mean = Eigen::Map<const Eigen::VectorXd>(bandit->mean().moments(all).mean, n);
+  const Eigen::VectorXd variance =
+      Eigen::Map<const Eigen::VectorXd>(bandit->curved().moments(all).variance, n);
+  return Rcpp::List::create(Rcpp::_["mean"] = mean,
+                            Rcpp::_["sd"] = gpb::roots(variance));
+}
+
+// What the likelihood of the bandit's rewards has made of them: sites and the core's f there.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_bandit_sites(SEXP handle) {
+  BanditHandle bandit(handle);
+  const gpb::SiteFit& fit = bandit->known().fit();
+  using Rcpp::_;
+  return Rcpp::List::create(_["f"] = fit.f, _["weight"] = fit.weight, _["weighted"] = fit.weighted,
+                            _["log_evidence"] = fit.log_evidence,
+                            _["information"] = bandit->known().information(),
+                            _["steps"] = fit.steps);
+}
+
+// The parameters of the likelihood of a bandit's rewards that are fitted.
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_latent_parameters(SEXP handle) {
+  BanditHandle bandit(handle);
+  return bandit->known().likelihood()->parameters();
+}
+
+// Laplace's log marginal likelihood of them and its gradient, by what `problem` of cpp_fit_latent() is about.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_latent_evidence(SEXP handle, const Rcpp::List& kernel, bool fit_mean,
+                               const Eigen::VectorXd& parameters) {
+  gpb::LatentEvidence evidence = latent_evidence(handle, kernel, fit_mean);
+  evidence.factorise(parameters, true);
+  return Rcpp::List::create(Rcpp::Named("value") = evidence.value(), Rcpp::Named("gradient") = evidence.gradient());
+}
+
+// The penalised likelihood of varying noise at some parameters, and its gradient: see VaryingEvidence.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_varying_evidence(const Rcpp::List& kernel, const Rcpp::List& noise_kernel, int variance,
+                                const Rcpp::List& measurements, bool fit_mean, const Eigen::VectorXd& parameters) {
+  gpb::VaryingEvidence evidence = varying_evidence(kernel, noise_kernel, variance, measurements, fit_mean);
+  evidence.factorise(parameters, true);
+  Rcpp::List out = varying_list(evidence.found(), evidence.value());
+  out["gradient"] = evidence.gradient();
+  return out;
+}
+
+// The point where c'x is largest over A x <= b, x >= 0; no numbers where there is none.
+// [[Rcpp::export(rng = false)]]
+Eigen::VectorXd cpp_maximise_linear(const Eigen::MatrixXd& A, const Eigen::VectorXd& b, const Eigen::VectorXd& c) {
+  return gpb::maximise_linear(A, b, c).x;
 }

@@ -1,0 +1,81 @@
+// What the mean of an outcome is conditioned on, as single readings in the model's units. Uses the bandit.
+#ifndef GPB_KNOWN_READINGS_H
+#define GPB_KNOWN_READINGS_H
+
+#include <optional>
+
+#include "bandit/bandit.h"
+
+namespace gpb {
+
+// An entry per reading. A mean of several is that number of values with the same mean and spread: to the likelihood
+// they are the readings themselves.
+struct KnownMeasurements {
+  std::vector<Index> id;                   // of their queries (1-based)
+  std::vector<double> reward, value;       // as observed, and under the output transform
+  std::vector<double> slope;               // of the transform there
+  std::vector<double> noise_var;           // of the value; NaN for the model's
+  double log_slope = 0.0;                  // how much all values are stretched
+  double rewards = 0.0;                    // how many there are, those of forgotten rounds too
+};
+
+namespace known_measurements {
+
+inline void add(KnownMeasurements& to, Index id, double reward, const Report& reported, const std::optional<OutcomeTransform>& map,
+                double usual) {
+  const auto seen = [&](double y) { return map ? map->value(y) : y; };
+  const double value = seen(reward), slope = map ? map->slope(reward) : 1.0;
+  double noise_var = reported.noise_var * (slope * slope), stretch = slope;
+  // (Where a reward may be anywhere between its value and another: the mean slope from there to here.)
+  if (!std::isnan(reported.doubted_to)) {
+    const double gap = seen(reported.doubted_to) - value;
+    noise_var = usual + gap * gap / 12.0;
+    if (map && reported.doubted_to != reward) stretch = gap / (reported.doubted_to - reward);
+  }
+  to.id.push_back(id);
+  to.reward.push_back(reward);
+  to.value.push_back(value);
+  to.slope.push_back(slope);
+  to.noise_var.push_back(noise_var);
+  to.log_slope += std::log(std::abs(stretch));
+}
+
+}  // namespace known_measurements
+
+// `usual`: the noise variance of a reading whose value is in doubt but for that.
+inline KnownMeasurements known_measurements_of(const Bandit& bandit, Index outcome, const std::optional<OutcomeTransform>& map,
+                                       double usual) {
+  const BanditState& state = bandit.state();
+  if (outcome < 0 || outcome >= state.outcomes()) throw std::invalid_argument("there is no such outcome");
+  KnownMeasurements out;
+  for (const Query& query : state.queries()) {
+    if (!state.is_known(query, outcome)) continue;
+    const Index id = static_cast<Index>(&query - state.queries().data()) + 1;
+    const double value = state.known_value(query, outcome);
+    const Report reported = state.known_reported(query, outcome);
+    const auto times = static_cast<Index>(reported.times());
+    out.rewards += state.is_sum(id) ? reported.times() : 1.0;
+    // Two of several are off the mean, the others on it.
+    const double off = times > 1 && !std::isnan(reported.spread) ? std::sqrt(reported.spread / 2.0) : 0.0;
+    for (Index k = 0; k < times; ++k) {
+      known_measurements::add(out, id, k > 1 || off == 0.0 ? value : k == 0 ? value + off : value - off, reported, map, usual);
+    }
+  }
+  return out;
+}
+
+// Their points as the kernel sees them: the first `inputs` numbers of a point, and (`numbered`) the arm's after them.
+inline Points points_of(const Bandit& bandit, const std::vector<Index>& ids, Index inputs, bool numbered) {
+  Points out(static_cast<Index>(ids.size()), inputs + (numbered ? 1 : 0));
+  for (Index i = 0; i < out.rows(); ++i) {
+    const Point& point = bandit.state().query(ids[static_cast<std::size_t>(i)]).point;
+    const VectorXd x = bandit.space().inputs(point);
+    for (Index j = 0; j < inputs; ++j) out(i, j) = x[j];
+    if (numbered) out(i, inputs) = static_cast<double>(point.arm);
+  }
+  return out;
+}
+
+}  // namespace gpb
+
+#endif
