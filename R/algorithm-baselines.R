@@ -169,5 +169,5 @@ check_own_settings <- function(method, given) {
   foreign <- setdiff(intersect(given, unlist(baseline_settings)), baseline_settings[[method]])
   if (length(foreign) == 0) return(invisible())
   owners <- names(Filter(function(own) foreign[1] %in% own, baseline_settings))
-  stop_argument(foreign[1], "given", paste("left out: it is for", paste(dQuote(owners, FALSE), collapse = " and ")))
+  stop_unused(foreign[1], paste("it is for", paste(dQuote(owners, FALSE), collapse = " and ")))
 }

@@ -150,16 +150,16 @@ make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, 
   rounds <- check_count(rounds)
   wait <- check_choice(wait, c("rewards", "rounds"))
   extra <- check_count(extra, lower = 0)
-  if (extra > 0 && wait == "rewards") stop_argument("extra", describe(extra), "0 with wait = \"rewards\"")
+  if (extra > 0 && wait == "rewards") stop_unused("extra", "`wait = \"rewards\"` plays no extra rounds")
   points <- bpe_points(domain)
   every <- NULL
   if (!is.null(variation)) {
-    if (wait == "rounds") stop_argument("variation", describe(variation), "NULL with wait = \"rounds\"")
+    if (wait == "rounds") stop_unused("variation", "`wait = \"rounds\"` is for functions that do not change")
     variation <- check_number(variation, lower = 0, open_lower = TRUE)
     gain <- if (is.null(gain)) largest_gain(domain, kernel, rounds, noise_var)
             else check_number(gain, lower = 0, open_lower = TRUE)
     every <- rounds_of_start(rounds, variation, gain)
-  } else if (!is.null(gain)) stop_argument("gain", describe(gain), "NULL without `variation`")
+  } else if (!is.null(gain)) stop_unused("gain", "it is used with `variation` only")
   if (is.null(width)) {
     B <- check_number(B, lower = 0)
     moved <- if (is.null(every)) 0 else most_drift(variation, B, largest_prior(points, domain, kernel, noise_var)^2)

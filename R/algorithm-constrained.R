@@ -23,7 +23,7 @@ epbo_bandit <- function(domain, kernel, noise_var, penalty, width, count, counte
                "constraint_mean")
     twice <- intersect(known, names(match.call()))
     if (length(twice)) {
-      stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome has its own")
+      stop_unused(twice[1], "with `outcomes`, each outcome has its own setting")
     }
     policy <- new_policy("exact_penalty")
     return(preset(list(policy = policy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes,

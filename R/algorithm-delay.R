@@ -106,7 +106,7 @@ gp_ts_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
                       width = width_sdf(width_constant(1)), unit = c("rounds", "time"),
                       draw = c("scaled", "posterior")) {
   if (check_choice(draw, c("scaled", "posterior")) == "posterior") {
-    if (!missing(width)) stop_argument("width", "given with `draw = \"posterior\"`", "left out: such a draw has none")
+    if (!missing(width)) stop_unused("width", "`draw = \"posterior\"` uses no width")
     width <- width_constant(1)
   }
   preset(list(policy = policy_ts(width), pending = pending_censor(m, value, unit)), domain, kernel, noise_var, ...)

@@ -88,15 +88,14 @@
 #' @export
 gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_constant(2), variation = NULL,
                          horizon = NULL, gain = NULL) {
-  if (missing(forget)) stop_argument("forget", "missing", drift_choices)
+  if (missing(forget)) stop_missing("forget", drift_choices)
   if (is.character(forget)) {
     forget <- drift_rule(check_choice(forget, names(drift_rules)), domain, kernel, noise_var, variation, horizon, gain)
   } else {
     check_class(forget, "bandit_changes", hint = drift_choices)
     given <- c("variation", "horizon", "gain")[!c(is.null(variation), is.null(horizon), is.null(gain))]
     if (length(given)) {
-      stop_argument(given[1], "given with a rule that has its own setting",
-                    "NULL, or `forget` one of the formulas' names")
+      stop_unused(given[1], "it is used only if `forget` is the name of a formula")
     }
   }
   preset(list(policy = policy_ucb(width), changes = forget), domain, kernel, noise_var, ...)
@@ -124,8 +123,10 @@ drift_rule <- function(name, domain, kernel, noise_var, variation, horizon, gain
 
 # gamma_T^(1/4) sqrt(T / P_T).
 drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {
-  if (is.null(variation)) stop_argument("variation", "NULL", "given if `forget` names a formula")
-  if (is.null(horizon)) stop_argument("horizon", "NULL", "given if `forget` names a formula")
+  if (is.null(variation)) {
+    stop_missing("variation", "the total variation, a number > 0, if `forget` is the name of a formula")
+  }
+  if (is.null(horizon)) stop_missing("horizon", "the number of rounds, if `forget` is the name of a formula")
   variation <- check_number(variation, lower = 0, open_lower = TRUE)
   horizon <- check_count(horizon)
   gain <- if (is.null(gain)) largest_gain(as_domain(domain), kernel, horizon, noise_var)
@@ -134,7 +135,9 @@ drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {
 }
 
 largest_gain <- function(domain, kernel, horizon, noise_var) {
-  if (!can_count(domain)) stop_argument("gain", "NULL", paste("a number > 0 on", describe_domain(domain)))
+  if (!can_count(domain)) {
+    stop_missing("gain", paste("the information gain, a number > 0, on", describe_domain(domain)))
+  }
   kernel <- as_kernel(kernel)
   check_number(noise_var, "noise_var", lower = 0, open_lower = TRUE)
   information_gain(kernel, domain, noise_var, rounds = horizon)[horizon]

@@ -93,9 +93,9 @@ gp_ucb_lengthscale <- function(domain, kernel, noise_var, B, R, delta = 0.1, met
   check_delta(delta)
   check_bound(B)
   check_bound(R)
-  if (method == "adaptive" && !is.null(rate)) stop_argument("rate", "given", "left out: it is for \"balanced\"")
+  if (method == "adaptive" && !is.null(rate)) stop_unused("rate", "it is for `method = \"balanced\"`")
   if (method == "balanced" && !is.null(norm_growth)) {
-    stop_argument("norm_growth", "given", "left out: it is for \"adaptive\"")
+    stop_unused("norm_growth", "it is for `method = \"adaptive\"`")
   }
   lengthscale_bandit(domain, kernel, noise_var, B, R, delta, method, growth, rate, norm_growth, rounds, ...)
 }
@@ -143,7 +143,7 @@ scale_settings <- function(domain, kernel, contexts, growth, default, rounds) {
 scales_at <- function(settings, t) {
   g <- call_user(settings$growth(min(t, settings$rounds)), "growth", sprintf("in round %g", t))
   if (!is_number(g) || length(g) != 1 || !isTRUE(g >= 1)) {
-    stop_argument("growth", paste("a function that returned", describe(g)), "a number >= 1")
+    stop_returned("growth", g, "a number >= 1")
   }
   min(1 + floor(settings$d * log(g) + 1e-9), length(scale_phases))
 }

@@ -198,16 +198,15 @@ make_safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., metho
   stages <- check_choice(method, c("safeopt", "stageopt")) == "stageopt"
   by <- check_choice(by, c("model", "data"))
   if (stages && !is.null(contexts)) {
-    stop_argument("contexts", describe(contexts),
-                  "NULL with method = \"stageopt\": its first stage ends once, whatever the context")
+    stop_unused("contexts", "the first stage of `method = \"stageopt\"` ends once, whatever the context")
   }
   if (!stages && !is.null(accuracy)) {
-    stop_argument("accuracy", describe(accuracy), "NULL with method = \"safeopt\", which has no stages")
+    stop_unused("accuracy", "`method = \"safeopt\"` has no stages")
   }
   of_data <- by == "data"
   check_data_alone(of_data, lipschitz, noise_bound, missing(R), stop_if_refuted, refit, contexts)
   if (of_data && !missing(B)) {
-    stop_argument("B", describe(B), "left out with by = \"data\": give a `width`, which is free")
+    stop_unused("B", "`by = \"data\"` uses no norm. Use `width`, which can be chosen freely")
   }
   if (of_data && is.null(width)) width <- width_constant(2)
   pending <- as_part(pending, "bandit_pending", hint = "pending_ignore(), ...")
@@ -238,7 +237,7 @@ safe_bandit <- function(domain, kernel, noise_var, width, stages, threshold, see
                         pending, ...) {
   if (trait(pending, "stands_in")) {
     stop_argument("pending", describe_pending(pending),
-                  "another rule: the value that replaces a late reward would decide which points are safe")
+                  "another rule, because the value that replaces a late reward would decide which points are safe")
   }
   check_few_points(domain, 4000)
   limited <- if (is.null(outcomes)) 1L else sum(vapply(outcomes, is_limited, NA))
@@ -258,9 +257,11 @@ check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
   known <- c("threshold", "safety", "count", "constraint_kernels", "constraint_noise_var", "constraint_width",
              "constraint_mean")
   twice <- intersect(known, given)
-  if (length(twice)) stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome has its own")
-  if (of_data) stop_argument("outcomes", "given with by = \"data\"", "NULL with by = \"data\"")
-  if (stop_if_refuted) stop_argument("stop_if_refuted", "TRUE with `outcomes`", "FALSE with `outcomes`")
+  if (length(twice)) stop_unused(twice[1], "with `outcomes`, each outcome has its own setting")
+  if (of_data) {
+    stop_unused("outcomes", "`by = \"data\"` does not support several outcomes. Use `safety` for constraint columns")
+  }
+  if (stop_if_refuted) stop_unused("stop_if_refuted", "it is not supported with `outcomes`")
   outcomes <- check_outcome_list(outcomes)
   if (sum(vapply(outcomes, trait, NA, "objective")) != 1 || !any(vapply(outcomes, is_limited, NA))) {
     stop_argument("outcomes", describe(outcomes), "one objective, and limits: at_least(), at_most(), in_range()")
@@ -274,9 +275,9 @@ check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
 
 check_rule_alone <- function(outcomes, pending, store, trust) {
   why <- "with `safety`, `count`, by = \"data\", stop_if_refuted = TRUE, or a domain that is neither arms nor a box"
-  if (!is.null(outcomes)) stop_argument("outcomes", "given", paste("NULL", why))
+  if (!is.null(outcomes)) stop_unused("outcomes", paste("it is not supported", why))
   if (trait(pending, "noticed")) stop_argument("pending", describe_pending(pending), paste("pending_ignore()", why))
-  if (!is.null(store)) stop_argument("store", "given", paste("NULL", why))
+  if (!is.null(store)) stop_unused("store", paste("it is not supported", why))
   check_flag(trust)
 }
 
@@ -294,22 +295,21 @@ check_data_alone <- function(of_data, lipschitz, noise_bound, no_scale, stop_if_
   if (!is.null(refit)) check_class(refit, "bandit_refit", "refit", hint = "refit_every()")
   if (!of_data) {
     if (!is.null(noise_bound)) {
-      stop_argument("noise_bound", describe(noise_bound), "NULL with by = \"model\"")
+      stop_unused("noise_bound", "it is for `by = \"data\"`")
     }
     if (!is.null(refit)) {
-      stop_argument("refit", "given with by = \"model\"",
-                    "left out: safety by the model needs a fixed kernel")
+      stop_unused("refit", "safety by the model (`by = \"model\"`) needs a fixed kernel")
     }
     return(invisible())
   }
-  if (stop_if_refuted) stop_argument("stop_if_refuted", "TRUE with by = \"data\"", "FALSE: no norm is used")
-  if (!is.null(contexts)) stop_argument("contexts", describe(contexts), "NULL with by = \"data\"")
+  if (stop_if_refuted) stop_unused("stop_if_refuted", "`by = \"data\"` uses no norm")
+  if (!is.null(contexts)) stop_unused("contexts", "`by = \"data\"` does not support contexts")
   if (is.null(lipschitz)) {
-    stop_argument("lipschitz", "NULL with by = \"data\"", "one number >= 0, or one per safety function")
+    stop_missing("lipschitz", "a number >= 0, or one per safety function, with `by = \"data\"`")
   }
   if (is.null(noise_bound) == no_scale) {
-    stop_argument("noise_bound", if (no_scale) "NULL, without `R`" else "given together with `R`",
-                  "given with by = \"data\", or `R`: one of the two")
+    if (no_scale) stop_missing("noise_bound", "a bound of the noise with `by = \"data\"`, or its scale `R`")
+    else stop_unused("noise_bound", "`R` is given too, and one of the two is enough")
   }
 }
 
@@ -376,7 +376,7 @@ new_safe_script <- function(rule, parts, threshold, seed, lipschitz, journal, co
   if (!is.null(lipschitz)) lipschitz <- check_each(lipschitz, size, lower = 0)
   widths <- lapply(parts$models[safety], function(one) norm_width(one$width))
   if (stop_if_refuted && any(vapply(widths, is.null, NA))) {
-    stop_argument("stop_if_refuted", "TRUE with a width that has no norm", "FALSE, or with `B` and `R`")
+    stop_argument("stop_if_refuted", "TRUE with a width that has no norm", "FALSE, or used with `B` and `R`")
   }
   models <- parts$models
   if (!is.null(refit)) models <- lapply(models, function(one) c(one, list(refit = refit)))
@@ -385,7 +385,7 @@ new_safe_script <- function(rule, parts, threshold, seed, lipschitz, journal, co
 }
 
 check_seed <- function(seed, domain) {
-  if (missing(seed)) stop_argument("seed", "missing", "arms or points that are known to be safe")
+  if (missing(seed)) stop_missing("seed", "arms or points that are known to be safe", "`seed = 1` for the first arm")
   points <- if (has_numbers(domain)) subset_points(all_points(domain), check_arms(seed, domain, "seed") + 1L)
             else find_points(domain, seed, arg = "seed")
   if (point_total(points) == 0) stop_argument("seed", describe(seed), "at least one point")
@@ -557,7 +557,7 @@ bandit_safe <- function(bandit, context, ...) {
   config <- bandit$config
   of_policy <- trait(config$policy, "safe")
   if (!of_policy && is.null(config$safety)) {
-    stop_gpbandits("`$safe()` needs a bandit made by safe_opt().", argument = "bandit")
+    stop_state("`$safe()` needs a bandit made by safe_opt().", argument = "bandit")
   }
   rebuild(bandit)
   here <- contexts_for(bandit, context, 1L)

@@ -77,8 +77,8 @@ gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
   check_delta(delta)
   if (is.null(width)) {
     if (!can_count(domain)) {
-      stop_argument("width", "NULL", sprintf("given on %s, for example width_constant(2) or width_amm(B, R)",
-                                             describe_domain(domain)))
+      stop_missing("width", paste("a width, as no default exists on", describe_domain(domain)),
+                   "`width = width_constant(2)` or `width = width_amm(B, R)`")
     }
     width <- width_srinivas_finite(delta, scale = 1 / 5)
   }
@@ -90,7 +90,7 @@ gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
 gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kernel = kernel, cost_noise_var = 0.01,
                   cost_mean = 0) {
   if (identical(cost, "learned")) {
-    if (!identical(xi, 0)) stop_argument("xi", describe(xi), "0 where the cost is learned")
+    if (!identical(xi, 0)) stop_argument("xi", describe(xi), "0 if the cost is learned")
     return(gp_ei_learned_cost(domain, kernel, noise_var, cost_kernel, cost_noise_var, cost_mean, ...))
   }
   if (is.character(cost)) stop_argument("cost", describe(cost), "NULL, a function of the inputs, or \"learned\"")
@@ -175,7 +175,7 @@ gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = "realized
 preset <- function(chosen, ...) {
   taken <- intersect(names(chosen), ...names())
   if (length(taken)) {
-    stop_argument(taken[1], "given", "absent (this preset chooses it, gp_bandit() takes any)")
+    stop_unused(taken[1], "this preset chooses it. Use `gp_bandit()`, which takes any")
   }
   # As a call with `...` in it, so that a missing argument stays missing. (A user's argument is a value, even if it is
   # an expression.)

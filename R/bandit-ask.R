@@ -116,8 +116,8 @@ next_of_design <- function(bandit, contexts, rows) {
 with_arms <- function(contexts, bandit, arms) {
   if (is.null(arms)) return(contexts)
   domain <- bandit$config$domain
-  if (!has_numbers(domain)) stop_argument("arms", describe(arms), paste("NULL on", describe_domain(domain)))
-  if (has_rule(bandit)) stop_argument("arms", describe(arms), paste("NULL for", rule_of(bandit)$title))
+  if (!has_numbers(domain)) stop_unused("arms", paste("no arms exist on", describe_domain(domain)))
+  if (has_rule(bandit)) stop_unused("arms", paste(rule_of(bandit)$title, "chooses among all arms"))
   chosen <- check_arms(arms, domain, "arms")
   if (length(chosen) == 0) stop_argument("arms", describe(arms), "at least one arm")
   eligible <- logical(arm_count(domain))

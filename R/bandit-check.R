@@ -33,8 +33,8 @@ check_config <- function(config) {
     damaged("its format has no number")
   }
   if (!is.null(format) && format > bandit_format) {
-    stop_gpbandits(sprintf("This bandit has format %d, a later version's; this version reads formats up to %d.",
-                           format, bandit_format))
+    stop_data(sprintf("This bandit has format %d, a later version's; this version reads formats up to %d. ", format,
+                      bandit_format), "Update the package.")
   }
   if (!inherits(config$domain, "bandit_domain")) damaged("it has no domain")
   check_made_here(config)

@@ -158,13 +158,13 @@ check_smoothnesses <- function(smoothness, average) {
   if (length(smoothness) == 0 || anyDuplicated(smoothness)) {
     stop_argument("smoothness", describe(smoothness), "distinct numbers > 0")
   }
-  if (average == 1) stop_argument("smoothness", "given with `average = 1`", "NULL where no models are averaged over")
+  if (average == 1) stop_unused("smoothness", "it is used only with `average` > 1")
   smoothness
 }
 
 check_smoothness_prior <- function(smoothness_prior, smoothness) {
   if (is.null(smoothness_prior)) return(NULL)
-  if (is.null(smoothness)) stop_argument("smoothness_prior", "given without `smoothness`", "NULL without it")
+  if (is.null(smoothness)) stop_unused("smoothness_prior", "it is used with `smoothness` only")
   check_numbers(smoothness_prior, "smoothness_prior", lengths = length(smoothness), lower = 0, open_lower = TRUE)
 }
 
@@ -175,8 +175,7 @@ check_refit_settings <- function(settings) {
   given <- names(settings)
   if (length(settings) && (is.null(given) || !all(given %in% known))) {
     bad <- setdiff(given, known)
-    stop_argument(if (length(bad)) bad[1] else "...", "an argument gp_fit() does not take here",
-                  paste("one of", paste0("`", known, "`", collapse = ", ")))
+    stop_unknown(if (length(bad)) bad[1] else "...", known)
   }
   check_bounds(settings$lower, "lower")
   check_bounds(settings$upper, "upper")

@@ -140,7 +140,7 @@ read_campaign <- function(data, domain, contexts, arg) {
 check_transfer_alone <- function(transfer, others) {
   if (is.null(transfer)) return(invisible())
   given <- names(Filter(Negate(is.null), others))
-  if (length(given)) stop_argument("transfer", sprintf("given together with `%s`", given[1]), "NULL there")
+  if (length(given)) stop_unused("transfer", sprintf("it is not supported with `%s`", given[1]))
 }
 
 # ---- the rows that are kept ---------------------------------------------------------------------

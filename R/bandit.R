@@ -107,12 +107,11 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   domain <- as_domain(domain)
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", hint = "rewards_robust(), rewards_binary(), ...")
   if (missing(kernel)) {
-    stop_argument("kernel", "missing", "a kernel: kernel_se(), kernel_matern(), ...",
-                  try = "auto_bandit() with the same domain, which fits kernel and noise")
+    stop_missing("kernel", "", "`kernel = kernel_matern(2.5)`, or `auto_bandit()`, which estimates kernel and noise")
   }
   if (is.null(rewards) && missing(noise_var)) {
-    stop_argument("noise_var", "missing", "the variance of the rewards' noise, a number > 0",
-                  try = "auto_bandit() with the same domain, which fits kernel and noise")
+    stop_missing("noise_var", "the variance of the noise, a number > 0",
+                 "`noise_var = 0.01`, or `auto_bandit()`, which estimates it")
   }
   config <- list(
     domain = domain,
@@ -143,7 +142,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config <- with_outcomes(config, outcomes)
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
     stop_argument("engine", dQuote(config$engine, FALSE),
-                  "\"auto\", \"weights\" or \"played\" for arms in contexts that are known in advance")
+                  "\"auto\", \"weights\" or \"played\" for arms in tabulated contexts")
   }
   check_together(config)
   check_own_kernel_here(config)
@@ -470,7 +469,7 @@ gp_bandit_arguments <- function() {
 
 rewards_alone <- function(rewards, outputs) {
   if (!is.null(outputs)) {
-    stop_argument("rewards", "given together with `outputs`", "NULL where `outputs` scales rewards")
+    stop_unused("rewards", "`outputs` scales rewards that are measurements. Give one of the two")
   }
   rewards
 }
@@ -488,7 +487,7 @@ with_rules <- function(config, constraints, changes) {
 
 keep_from_now_on <- function(bandit, journal, store, trust) {
   if (!is.null(journal) && !is.null(store)) {
-    stop_argument("journal", "given together with `store`", "NULL where `store` is given")
+    stop_unused("journal", "`store` is given, and one of the two is enough")
   }
   if (!is.null(journal)) start_journal(bandit, journal, trust)
   if (!is.null(store)) begin_in(store, bandit)
@@ -500,7 +499,7 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
 start_points <- function(initial_design, config) {
   if (is.null(initial_design)) return(NULL)
   if (!is.null(config$changes)) {
-    stop_argument("initial_design", "given together with `changes`", "NULL where `changes` plays rounds at random")
+    stop_unused("initial_design", "`changes` plays rounds at random")
   }
   points <- find_points(config$domain, initial_design, NULL, "initial_design")
   if (point_total(points)) points

@@ -80,7 +80,7 @@
 check_model <- function(object, by = c("place", "reward", "context"), outcome = NULL, ...) {
   check_dots_empty(..., allowed = c("by", "outcome"))
   by <- check_choice(by, c("place", "reward", "context"))
-  if (missing(object)) stop_argument("object", "missing", checkable)
+  if (missing(object)) stop_missing("object", checkable)
   model_check(checked_data(object, outcome), by)
 }
 
@@ -161,7 +161,7 @@ NULL
 checkable <- "a bandit, gp_regression(), gp_fit(), maximize_bandit()"
 
 checked_data <- function(object, outcome = NULL) {
-  if (inherits(object, "gp_regression")) check_absent(outcome, "outcome")
+  if (inherits(object, "gp_regression")) check_absent(outcome, "outcome", "a regression has one")
   if (inherits(object, "gp_regression")) return(regression_checked(check_class(object, "gp_regression")))
   if (inherits(object, "bandit_maximum")) object <- check_class(object, "bandit_maximum")$bandit
   check_bandit(object, allowed = checkable)
@@ -184,13 +184,13 @@ regression_checked <- function(object) {
 # `k`: the number of the outcome.
 bandit_checked <- function(bandit, k = 1L) {
   if (has_rule(bandit)) return(rule_checked(bandit))
-  check_remembers(bandit, "object", "the check")
+  check_remembers(bandit, "object", "`check_model()`")
   rebuild(bandit)
   config <- outcome_config(current_config(bandit), k)
   changes <- or_else(config$changes, change_never())
   if (trait(changes, "reweighs")) {
-    stop_argument("object", "a bandit with change_oracle(by = \"weights\")",
-                  "one whose model is one of the rewards: weights only say how much old ones count")
+    stop_state("`check_model()` does not support change_oracle(by = \"weights\"): the weights are no model of the ",
+               "rewards.", argument = "object")
   }
   if (has_likelihood(config)) return(likelihood_checked(bandit, config))
   known <- core(cpp_bandit_known(bandit$handle, k))
@@ -235,7 +235,8 @@ models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
 # The first of a rule's models is that of f.
 rule_checked <- function(bandit) {
   if (!has_posterior(bandit)) {
-    stop_argument("object", describe_policy(bandit$config$policy), "a bandit with a posterior")
+    stop_state("`check_model()` needs a bandit with a posterior; ", describe_policy(bandit$config$policy),
+               " has none.", argument = "object")
   }
   rebuild(bandit)
   bandit_checked(as.environment(models_of(bandit)[[1]]))
@@ -286,10 +287,10 @@ said_at_choice <- function(bandit, known) {
 model_check <- function(data, by) {
   count <- check_enough(sum(data$counts))
   if (by == "context" && is.null(data$context)) {
-    stop_argument("by", "\"context\"", "\"place\" or \"reward\": there are no contexts")
+    stop_argument("by", "\"context\", because this bandit has no contexts", "\"place\" or \"reward\"")
   }
   if (by == "context" && !is.null(data$left_out)) {
-    stop_argument("by", "\"context\", where rewards have no Gaussian noise", "\"place\" or \"reward\"")
+    stop_argument("by", "\"context\", because its rewards have no Gaussian noise", "\"place\" or \"reward\"")
   }
   left <- if (!is.null(data$left_out)) data$left_out(by) else left_out_by(data, by)
   frame <- left_out_frame(data, left)
@@ -362,7 +363,8 @@ left_out_points <- function(data, by) {
 left_out_blocks <- function(data) {
   n <- length(data$y)
   if (n > most_dense) {
-    stop_argument("object", sprintf("one with %d rewards", n), sprintf("one with at most %d, by context", most_dense))
+    stop_state(sprintf("`check_model(by = \"context\")` supports at most %d rewards; this bandit has %d. ", most_dense,
+                       n), "Use `by = \"place\"`.", argument = "object")
   }
   precision <- chol2inv(chol(data$gram_at(seq_len(n)) + diag(data$noise, n)))
   weighted <- drop(precision %*% data$y)
@@ -661,7 +663,7 @@ check_line <- function(bandit) {
   looks <- or_else(bandit$.looks, 0) + 1
   bandit$.looks <- looks
   if (check$p < against_model / (looks * (looks + 1))) {
-    warn_once(bandit, "model", "the rewards speak against the model: ", describe_check(check), ".",
+    warn_once(bandit, "model", "The rewards contradict the model: ", describe_check(check), ".",
               if (length(check$advice)) paste0(" What may help: ", check$advice[1], "."), " See ?check_model.")
   }
   check

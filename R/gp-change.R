@@ -141,7 +141,7 @@ calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), f
   if (n < 8) stop_argument("y", describe(y), "at least 8 responses")
   if (is.null(nu)) {
     nu <- trait(kernel, "smoothness")
-    if (is.null(nu) || is.infinite(nu)) stop_argument("nu", "NULL", "given where the kernel is not kernel_matern()")
+    if (is.null(nu) || is.infinite(nu)) stop_missing("nu", "the smoothness, because the kernel is not kernel_matern()")
   }
   nu <- check_positive(nu)
   candidates <- check_numbers(candidates, lower = 0, open_lower = TRUE)
@@ -226,7 +226,7 @@ regression_pairs <- function(x, y, kernel, domain) {
                     paste("one with those of `x`:", quoted(names)))
     }
     if (any(x[, log_inputs(domain)] <= 0)) {
-      stop_argument("x", describe(x), "positive where the domain's input is logarithmic")
+      stop_argument("x", describe(x), "positive, because the domain's input is logarithmic")
     }
     x <- to_model_inputs(domain, x)
     average <- domain_average(domain, kernel)

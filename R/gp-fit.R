@@ -101,13 +101,13 @@ gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, 
 fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, starts = 3, lower = NULL, upper = NULL,
                          priors = NULL, iterations = 100, own_noise = NULL) {
   fix_noise <- check_flag(fix_noise)
-  if (is.null(noise_var) && fix_noise) stop_argument("noise_var", "NULL", "given when `fix_noise` is TRUE")
+  if (is.null(noise_var) && fix_noise) stop_missing("noise_var", "the noise variance, because `fix_noise` is TRUE")
   fit_mean <- identical(mean, "fit")
   if (!fit_mean) mean <- check_fit_mean(mean)
   object <- gp_regression(x, y, kernel, if (is.null(noise_var)) 1 else noise_var,
                           if (fit_mean) 0 else mean, own_noise)
   if (length(object$y) < 2) {
-    stop_argument("y", sprintf("%d observation(s)", length(object$y)), "at least two observations")
+    stop_argument("y", sprintf("%d observation(s)", length(object$y)), "two or more observations")
   }
   if (fit_mean) object$mean <- base::mean(object$y)
   s2 <- base::mean((object$y - object$mean)^2)
@@ -328,11 +328,11 @@ match_bounds <- function(bounds, known, arg) {
 check_parameter_names <- function(given, known, arg) {
   if (length(given) == 0 && !is.null(known)) return(invisible())
   if (is.null(given) || anyNA(given) || !all(nzchar(given)) || anyDuplicated(given)) {
-    stop_argument(arg, "without a distinct name for each entry", "named by parameters")
+    stop_argument(arg, "one without a distinct name for each entry", "named by parameters")
   }
   bad <- setdiff(given, known)
   if (!is.null(known) && length(bad)) {
-    stop_argument(arg, sprintf("for %s", dQuote(bad[1], FALSE)),
+    stop_argument(arg, sprintf("one for %s", dQuote(bad[1], FALSE)),
                   paste("named by parameters:", paste(dQuote(known, FALSE), collapse = ", ")))
   }
 }
@@ -404,7 +404,7 @@ refitted <- function(question, rule, current, fits_mean) {
   average <- or_else(rule$average, 1)
   if (average == 1) {
     fit <- do.call(gp_fit, question, quote = TRUE)
-    if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
+    if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop_fault("the likelihood is not finite")
     return(list(kernel = fit$kernel, noise_var = fit$noise_var, mean = if (fits_mean) fit$mean else current$mean))
   }
   found <- do.call(fit_models, c(question, list(count = average, earlier = current$models,

@@ -148,7 +148,8 @@ check_regression <- function(object) {
     all(abs(object$y) <= largest_number) && is.environment(object$state) && identical(object$names, colnames(x)) &&
     length(object$names) == ncol(x) && ncol(x) > 0
   if (!whole) {
-    stop_gpbandits("This regression is damaged: its points and responses do not fit together.", argument = "object")
+    stop_data("This regression is damaged: its points and responses differ in number. Fit it again.",
+              argument = "object")
   }
   check_positive(object$noise_var, "noise_var")
   check_number(object$mean, "mean")
@@ -263,7 +264,7 @@ logLik.gp_regression <- function(object, ...) {
 update.gp_regression <- function(object, x, y, own_noise = NULL, ...) {
   check_class(object, "gp_regression")
   check_dots_empty(..., allowed = c("x", "y", "own_noise"))
-  if (missing(x)) stop_argument("x", "missing", "the new points")
+  if (missing(x)) stop_missing("x", "the new points")
   pointer <- regression_pointer(object)
   x <- regression_newdata(object, x, "x")
   y <- as.vector(check_targets(y, nrow(x)), "double")
@@ -364,7 +365,8 @@ plot.gp_regression <- function(x, type = c("auto", "curve", "fitted"), width = 2
   points <- check_count(points, lower = 2)
   has_curve <- length(x$names) == 1 && is.null(matrix_size(x$kernel))
   if (type == "curve" && !has_curve) {
-    stop_argument("type", "\"curve\"", "\"fitted\" (a curve needs one input and a kernel that is a function of it)")
+    stop_argument("type", "\"curve\"",
+                  "\"fitted\", because a curve needs one input and a kernel that is a function of it")
   }
   if (type != "fitted" && has_curve) {
     return(invisible(plot_curve(x, width, points, xlim, xlab, ylab, main, ...)))

@@ -70,7 +70,7 @@ benchmark_problem <- function(name, grid = if (name == "small_feasible") 61 else
   noisy <- check_flag(noisy)
   if (name == "rate_allocation") return(rate_allocation(grid, noisy, a, b))
   foreign <- c("a", "b")[!c(missing(a), missing(b))]
-  if (length(foreign)) stop_argument(foreign[1], "given", "left out: it is for \"rate_allocation\"")
+  if (length(foreign)) stop_unused(foreign[1], "it is for \"rate_allocation\"")
   small_feasible(grid, noisy)
 }
 

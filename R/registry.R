@@ -43,7 +43,7 @@ family_of <- function(class) families[[class]]
 new_part <- function(class, kind = NULL, frame = parent.frame()) {
   family <- family_of(class)
   entry <- entry_of(family, kind)
-  if (is.null(entry)) stop("nothing is declared of ", class, " ", kind)
+  if (is.null(entry)) stop_fault("nothing is declared of ", class, " ", kind)
   values <- checked_settings(entry, frame)
   structure(c(if (!is.null(kind)) stats::setNames(list(kind), family$tag), values), class = class)
 }
@@ -104,10 +104,10 @@ look_for_fault <- function(x, class) {
   catch_error({
     family <- family_of(class)
     of_class <- if (isTRUE(family$open)) inherits(x, class) else identical(class(x), class)
-    if (!is.list(x) || !of_class) stop("it is no plain list of its class")
+    if (!is.list(x) || !of_class) stop_fault("it is no plain list of its class")
     fields <- unclass(x)
     if (anyDuplicated(names(fields)) || length(names(fields)) != length(fields)) {
-      stop("its settings have no names")
+      stop_fault("its settings have no names")
     }
     check_part_fields(fields, family)
     NULL
@@ -118,12 +118,14 @@ check_part_fields <- function(fields, family) {
   kind <- NULL
   if (!is.null(family$tag)) {
     kind <- fields[[family$tag]]
-    if (!is.character(kind) || length(kind) != 1 || !kind %in% names(family$entries)) stop("it is of no known kind")
+    if (!is.character(kind) || length(kind) != 1 || !kind %in% names(family$entries)) {
+      stop_fault("it is of no known kind")
+    }
   }
   entry <- entry_of(family, kind)
   entry$settings <- c(entry$settings, family$optional[intersect(names(family$optional), names(fields))])
   invalid <- setdiff(names(fields), c(names(entry$settings), family$tag, family$words))
-  if (length(invalid) && !isTRUE(family$open)) stop("it has ", quoted(invalid))
+  if (length(invalid) && !isTRUE(family$open)) stop_fault("it has ", quoted(invalid))
   check_entry(fields, entry, exact = !isTRUE(family$open))
 }
 
@@ -134,11 +136,11 @@ check_entry <- function(fields, entry, exact = TRUE) {
   lacking <- setdiff(known, names(fields))
   fields[intersect(lacking, entry$later)] <- list(NULL)
   lacking <- setdiff(lacking, entry$later)
-  if (length(lacking)) stop("it lacks ", quoted(lacking))
+  if (length(lacking)) stop_fault("it lacks ", quoted(lacking))
   made <- checked_settings(entry, list2env(fields[known], parent = topenv()))
   if (!exact) return(invisible())
   changed <- known[!mapply(same_setting, made, fields[known])]
-  if (length(changed)) stop("its ", quoted(changed), " is not as it is made")
+  if (length(changed)) stop_fault("its ", quoted(changed), " is not as it is made")
 }
 
 # (A check may return a new closure each time.)
@@ -152,7 +154,7 @@ trait <- function(part, name) {
   tag <- family$tag
   value <- (if (is.null(tag)) family$entries else family$entries[[part[[tag]]]])$traits[[name]]
   if (is.null(value)) {
-    if (!name %in% names(family$traits)) stop("no trait ", name, " of ", class(part))
+    if (!name %in% names(family$traits)) stop_fault("no trait ", name, " of ", class(part))
     value <- family$traits[[name]]
   }
   if (is.function(value)) value(part) else value
@@ -179,7 +181,7 @@ rule_of <- function(bandit) script_of(bandit$config$rule)
 
 check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))
-  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (missing(x)) stop_missing(arg, allowed)
   if (!inherits(x, class)) stop_argument(arg, describe(x), allowed, try = name_of_maker(x))
   if (!is.null(family_of(class))) check_declared(x, class, arg)
   x
@@ -222,11 +224,13 @@ part_of_string <- function(x, class, arg, hint) {
   if (is.null(constructor)) {
     stop_argument(arg, describe(x), paste0("one of ", paste(dQuote(strings_for(class), FALSE), collapse = ", "),
                                            ", or an object of class ", class,
-                                           if (!is.null(hint)) paste0(" (made by ", hint, ")")))
+                                           if (!is.null(hint)) paste0(" (made by ", hint, ")")),
+                  try = likely_choice(x, strings_for(class)))
   }
   needed <- needed_arguments(constructor)
   if (length(needed)) {
-    stop_argument(arg, describe(x), sprintf("given as %s%s(%s = )", prefix, x, paste(needed, collapse = " = , ")))
+    stop_argument(arg, describe(x),
+                  sprintf("given as %s%s(%s = ), which has no default", prefix, x, paste(needed, collapse = " = , ")))
   }
   constructor()
 }

@@ -13,8 +13,9 @@ variance_sum <- function(gain, noise_var, variance) {
 width_values <- function(width, rounds) {
   if (is.function(width)) width <- vapply(seq_len(rounds), checked_function(width, "width"), 0)
   width <- check_numbers(width, "width", lower = 0)
-  if (!length(width) %in% c(1, rounds)) stop_argument("width", describe(width),
-                                                      sprintf("1 or %g numbers, or a function", rounds))
+  if (!length(width) %in% c(1, rounds)) {
+    stop_argument("width", describe(width), sprintf("1 or %g numbers, or a function", rounds))
+  }
   cummax(rep_len(width, rounds))
 }
 
@@ -94,12 +95,12 @@ regret_penalty <- function(rounds, gain, noise_var, width, constraint_width = wi
   if (!is.null(exact)) {
     exact <- check_number(exact, lower = 0)
     if (is.function(penalty) || penalty <= exact || is.infinite(penalty)) {
-      stop_argument("penalty", describe(penalty), "a number > `exact`, where that is given")
+      stop_argument("penalty", describe(penalty), "a number > `exact`, if that is given")
     }
     return((of_f + penalty * of_g) / (penalty - exact))
   }
   if (all(is.infinite(rho))) return(of_g)
-  if (is.null(D)) stop_argument("D", "missing", "max f - f(x*), a number >= 0, where the penalty is finite")
+  if (is.null(D)) stop_missing("D", "max f - f(x*), a number >= 0, because the penalty is finite")
   of_g + 2 * width_values(width, rounds) * sqrt(spread * cumsum(rho^-2)) + check_number(D, lower = 0) * cumsum(1 / rho)
 }
 
@@ -195,7 +196,7 @@ regret_adaptive <- function(rounds, gain, B, R, d, growth, norm_growth = functio
 # at most exp(guard) times the sds that also condition on pending queries, and of the latter x has the largest in the
 # region.
 regret_ucb_pe <- function(rounds, gain, noise_var, width, guard, variance = 1) {
-  if (missing(guard)) stop_argument("guard", "missing", "the largest information of pending queries, a number >= 0")
+  if (missing(guard)) stop_missing("guard", "the largest information of pending queries, a number >= 0")
   2.5 * regret_ucb(rounds, gain, noise_var, width, guard = guard, variance = variance)
 }
 

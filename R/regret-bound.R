@@ -114,8 +114,7 @@ check_theorem_arguments <- function(given, known, theorem) {
   }
   unknown <- setdiff(names, known)
   if (length(unknown)) {
-    stop_argument(unknown[1], sprintf("an argument of theorem \"%s\"", theorem),
-                  paste("one of", paste0("`", known, "`", collapse = ", ")))
+    stop_unknown(unknown[1], known)
   }
   if (anyDuplicated(names)) stop_argument(names[anyDuplicated(names)], "given twice", "given once")
 }
@@ -123,13 +122,13 @@ check_theorem_arguments <- function(given, known, theorem) {
 # gamma_0..gamma_rounds.
 gain_values <- function(gain, rounds) {
   allowed <- sprintf("%g nondecreasing numbers >= 0, one such number, or a function of s", rounds)
-  if (is.null(gain)) stop_argument("gain", "missing", allowed)
+  if (is.null(gain)) stop_missing("gain", allowed, "`gain = information_gain(kernel, x, noise_var, rounds = rounds)`")
   if (is.function(gain)) {
     f <- gain
     gain <- vapply(seq_len(rounds), function(s) {
       value <- call_user(f(s), "gain", sprintf("at s = %d", s))
       if (!is_number(value) || length(value) != 1) {
-        stop_argument("gain", sprintf("a function that returned %s at %d", describe(value), s), allowed)
+        stop_returned("gain", value, "one number", sprintf(" at %d", s))
       }
       as.double(value)
     }, 0)
@@ -199,10 +198,12 @@ regret_gp_ts <- function(rounds, gain, B, R, arms = NULL, d = NULL, side = NULL,
 # log |D_t|: the number of arms, or the size of the discretisation of [0, side]^d (at least one point).
 log_discretisation <- function(t, B, arms, d, side, L) {
   if (!is.null(arms)) {
-    if (!is.null(c(d, side, L))) stop_argument("arms", "given with d, side or L", "given alone")
+    if (!is.null(c(d, side, L))) stop_unused("arms", "`d`, `side` or `L` is given too")
     return(rep_len(log(check_count(arms, "arms")), length(t)))
   }
-  if (is.null(d) && is.null(side) && is.null(L)) stop_argument("arms", "missing", "given, or all of d, side, L")
+  if (is.null(d) && is.null(side) && is.null(L)) {
+    stop_missing("arms", "the number of arms, or all of `d`, `side` and `L`")
+  }
   d <- check_count(d, "d")
   side <- check_positive(side, "side")
   L <- check_positive(L, "L")

@@ -176,7 +176,7 @@ change_entries <- list(
 
 check_times <- function(times) {
   times <- as.double(check_numbers(times, "times", lower = 1))
-  if (any(times != round(times))) stop_argument("times", describe(times), "whole numbers >= 1")
+  if (any(times != round(times))) stop_argument("times", describe(times), "integers >= 1")
   times
 }
 
@@ -253,8 +253,7 @@ checked_restart <- function(f, config) {
   function(table) {
     answer <- call_user(f(segment_history(table, config)), "f", "(in change_function())")
     if (!is.logical(answer) || length(answer) != 1 || is.na(answer)) {
-      stop_argument("f", sprintf("a function that returned %s (in change_function())", describe(answer)),
-                    "a function that returns TRUE or FALSE")
+      stop_returned("f", answer, "TRUE or FALSE (in change_function())")
     }
     as.double(answer)
   }

@@ -61,7 +61,7 @@ compare_bandits <- function(bandits, problems, rounds, replications, seed, progr
                             every = 1) {
   check_bandit_makers(bandits)
   if (missing(problems)) {
-    stop_argument("problems", "missing", "a function of the replication's number, or a bandit_problem()")
+    stop_missing("problems", "a function of the replication's number, or a bandit_problem()")
   }
   if (inherits(problems, "bandit_problem")) {
     fixed <- problems
@@ -85,7 +85,7 @@ compare_bandits <- function(bandits, problems, rounds, replications, seed, progr
 
 check_bandit_makers <- function(bandits) {
   allowed <- "a named list of functions of a problem, with distinct names"
-  if (missing(bandits)) stop_argument("bandits", "missing", allowed)
+  if (missing(bandits)) stop_missing("bandits", allowed)
   ok <- is.list(bandits) && length(bandits) > 0 && are_names(names(bandits)) &&
     all(vapply(bandits, is.function, logical(1)))
   if (!ok) stop_argument("bandits", describe(bandits), allowed)
@@ -98,8 +98,7 @@ compare_one <- function(bandits, problems, rounds, replication, stream, every) {
   where <- sprintf("in replication %d", replication)
   problem <- with_stream(stream, call_user(problems(replication), "problems", where))
   if (!inherits(problem, "bandit_problem")) {
-    stop_argument("problems", sprintf("a function that returned %s %s", describe(problem), where),
-                  "a function that returns a bandit_problem()")
+    stop_returned("problems", problem, "a bandit_problem()", paste0(" ", where))
   }
   check_class(problem, "bandit_problem", "problems")
   draws <- with_stream(noise_stream, problem_draws(problem, rounds))

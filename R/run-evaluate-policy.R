@@ -147,20 +147,19 @@ evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", 
 few_rewards <- 30
 
 warn_of_few_rewards <- function(effective, n) {
-  warn_small_sample(sprintf("this estimate rests on %.3g effective reward(s) of %d: ", effective, n),
+  warn_small_sample(sprintf("This estimate rests on %.3g effective reward(s) of %d: ", effective, n),
                     "few logged choices are those of the policy. The interval takes this into account.")
 }
 
 warn_small_sample <- function(...) {
-  warning(structure(class = c("gpbandits_small_sample", "gpbandits_warning", "warning", "condition"),
-                    list(message = paste0(...), call = user_call())))
+  warn_gpbandits("data", "small_sample", ..., call = user_call())
 }
 
 reward_range <- function(range, reward) {
   if (is.null(range)) {
     range <- base::range(reward)
     if (range[1] == range[2]) {
-      warn_small_sample("all rewards of the log are ", format(range[1]), ", so the range of possible rewards is ",
+      warn_small_sample("All rewards of the log are ", format(range[1]), ", so the range of possible rewards is ",
                         "unknown. The interval needs `range`.")
     }
     return(range)
@@ -259,12 +258,13 @@ checked_log <- function(log, config, draws) {
   by_hand <- if (!is.null(action)) action %in% "given" else FALSE
   log <- log[!is.na(log$reward) & !by_hand, , drop = FALSE]
   if (nrow(log) < 2) {
-    stop_argument("log", sprintf("one with %d observed reward(s)", nrow(log)), "a log with at least two")
+    stop_data(sprintf("This log has %d observed reward(s); an estimate needs at least two.", nrow(log)),
+              argument = "log")
   }
   p <- own_columns(log, given)$propensity
   if (!is_number(p) || anyNA(p) || any(p <= 0 | p > 1)) {
-    stop_argument("log", "one with a propensity that is NA or outside (0, 1]",
-                  "a log with the probability of each choice (`$history(draws = 200)` of a randomised bandit)")
+    stop_data("This log has a propensity that is NA or outside (0, 1]. Each row needs the probability of its ",
+              "choice: `$history(draws = 200)` of a randomised bandit has it.", argument = "log")
   }
   log
 }
@@ -390,8 +390,8 @@ replayed_rewards <- function(bandit, rows, range) {
     else bandit_withdraw(bandit, query$id, FALSE)
   }
   if (sum(seen) < 2) {
-    stop_argument("log", sprintf("one with %d match(es)", sum(seen)),
-                  "a log in which at least two choices are those of the policy")
+    stop_data(sprintf("Only %d choice(s) of this log are the policy's; an estimate needs two or more. ", sum(seen)),
+              "Use a longer log, or `method = \"dr\"`.", argument = "log")
   }
   reward <- rows$reward[seen]
   c(mean_of(reward), list(weights = as.numeric(seen), n = sum(seen),

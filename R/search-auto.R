@@ -184,8 +184,7 @@ NULL
 check_outside_is_data <- function(bandit, outside) {
   if (!any(outside)) return(invisible())
   if (has_rule(bandit) || compares_queries(bandit$config)) {
-    stop_argument("data", "one with rows outside of the space",
-                  "points of the space, for this policy or these rewards")
+    stop_argument("data", "one with rows outside the space", "points of the space, for this policy or these rewards")
   }
   rows <- which(outside)
   message("`data` outside the search space is used for fitting and never suggested: row ",

@@ -64,8 +64,9 @@ check_control <- function(control, used = names(control), where = NULL) {
   other <- setdiff(names(control), used)
   asked <- other[!mapply(identical, unclass(control)[other], unclass(search_control())[other])]
   if (length(asked)) {
-    stop_gpbandits(sprintf("`%s` of search_control() has no effect in %s, which uses %s. Leave it out.",
-                           asked[1], where, paste0("`", used, "`", collapse = " and ")), argument = asked[1])
+    stop_gpbandits("argument",
+                   sprintf("`%s` of search_control() has no effect in %s, which uses %s. Leave it out.", asked[1],
+                           where, paste0("`", used, "`", collapse = " and ")), argument = asked[1])
   }
   control
 }

@@ -60,7 +60,7 @@
 #' input_importance(found)
 #' @export
 input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
-  if (missing(x)) stop_argument("x", "missing", "a bandit, or a result of maximize_bandit()")
+  if (missing(x)) stop_missing("x", "a bandit, or a result of maximize_bandit()")
   bandit <- if (inherits(x, "bandit_maximum")) check_class(x, "bandit_maximum")$bandit else x
   if (inherits(x, "bandit_maximum") && is.null(context)) context <- context_of(x)
   check_bandit(bandit, "x")
@@ -70,7 +70,8 @@ input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
   check_has_posterior(bandit)
   config <- bandit$config
   if (has_matrix(config$kernel)) {
-    stop_argument("x", "a bandit whose covariance is given as a matrix", "one whose kernel is a function of the inputs")
+    stop_argument("x", "a bandit whose covariance is given as a matrix",
+                  "one whose kernel is a function of the inputs")
   }
   several <- has_outcomes(config)
   names <- if (several) outcome_names(config)

@@ -199,7 +199,7 @@ check_search_together <- function(outcomes, store, fidelity, race, stop_when, jo
 #' @export
 minimize_bandit <- function(objective, domain, evaluations, ...) {
   if ("direction" %in% ...names()) {
-    stop_argument("direction", "given to minimize_bandit()", "left out, or given to maximize_bandit()")
+    stop_unused("direction", "`minimize_bandit()` minimises. Use `maximize_bandit()` for the other direction")
   }
   if (!is.null(list(...)$outcomes)) {
     check_all_minimised(list(...)$outcomes)

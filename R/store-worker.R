@@ -189,8 +189,8 @@ new_heartbeat_timer <- function(store, lease) {
     return(list(token = function(token) NULL, stop = function() NULL))
   }
   second <- catch_error(begin_second_process("heartbeat_loop", list(store = store, every = lease / 3)), function(e) {
-    stop_gpbandits("The process that renews leases cannot be started: ", message_of(e),
-                   "; use `heartbeat = FALSE` to run without it.", argument = "heartbeat", parent = e)
+    stop_store("The process that renews leases cannot be started: ", message_of(e),
+               ". Use `heartbeat = FALSE` to run without it.", parent = e, again = FALSE)
   })
   list(token = function(token) {
          draft <- file.path(second$home, "draft")

@@ -580,7 +580,7 @@ test_that("the configuration of nginx that comes with the package keeps a hostil
 test_that("a service is refused where it cannot be", {
   skip_without_service()
   place <- sqlite_location()
-  expect_match(refused(bandit_service(store_at(place), 0)), "without a bandit named")
+  expect_match(refused(bandit_service(store_at(place), 0)), "has no bandit named")
   store_makers$ucb(store = store_at(place))
   expect_match(refused(bandit_service(store_at(place), -1)), "port")
   expect_match(refused(bandit_service(store_at(place), 0, token = "short")), "16 characters")

@@ -153,7 +153,7 @@ test_that("nothing in a store runs: what an enemy wrote in place of settings or 
 
 test_that("one name, one bandit; what is not there is said", {
   on_databases(function(place) {
-    expect_match(refused(open_bandit(store_at(place))), "without a bandit named")
+    expect_match(refused(open_bandit(store_at(place))), "has no bandit named")
     expect_match(refused(open_bandit(store_at(place), trust = TRUE)), "`trust`")
     expect_match(refused(open_bandit(store_at(place), rng = FALSE)), "`rng`")
     store_makers$ucb(store = store_at(place))
