@@ -10,7 +10,7 @@
 #' `safe_opt()` maximises a function without evaluating points where a safety function may be below its threshold.
 #' Use it if an unsafe evaluation would cause damage, and at least one safe point (`seed`) is known in advance.
 #'
-#' There are two ways to decide which points are safe:
+#' There are two sources of safety:
 #'
 #' * `by = "model"`, the default, uses confidence intervals of the Gaussian process. The kernel and usually a bound `B`
 #'   of the RKHS norm must be right.

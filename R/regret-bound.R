@@ -621,12 +621,10 @@ NULL
 #'   `slater` are not used. The first term is the uncertainty about the target within an epoch, the second the noise of
 #'   the constraints' average (the result at `gain = 0`).
 #'
-#'   The paper has two experiments with noisy constraints. The condition holds for the data rates (E.2.2): the margin is
-#'   2 where all rates are 0, and at most 1.652 is needed, whatever the kernel. It does not hold for the small feasible
-#'   region (E.1.2), whose margin is at most 0.05. This is one of the theorem's conditions: the regulariser of the
-#'   experiments and their reuse of data are outside it.
+#'   Of the paper's experiments with noisy constraints, the condition holds for the data rates (E.2.2), and not for the
+#'   small feasible region (E.1.2). The article on long-term constraints (in full) has the numbers.
 #'
-#' @section Outcome constraints and penalties: `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf,
+#' @section Penalties: `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf,
 #'   D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`) is for [baseline_constrained()]. With an
 #'   infinite penalty it is CONFIG, UCB under outcome constraints ([policy_ucb()] with [outcomes]). `"config"` is
 #'   another name of this theorem. \eqn{w_T} is the `width` (the multiplier of the posterior standard deviation), and
@@ -635,8 +633,12 @@ NULL
 #'   The regret against the best feasible point is
 #'   \deqn{\sum_t [f(x^*) - f(x_t)]_+ \le 2w_T\sqrt{cT\gamma_T}.}{sum_t [f(x*) - f(x_t)]+ <= 2 w_T sqrt(c T gamma_T).}
 #'
-#'   `quantity = "violation"` is the hard violation, in which rounds do not cancel. With \eqn{m} = `count` constraints,
-#'   and a `gain` that bounds all gains, it is at most
+#'   In fact \eqn{f(x^*) - f(x_t)\le 2w_f\sigma_f(x_t)}{f(x*) - f(x_t) <= 2 w_f sd_f(x_t)} in **every** round, for any
+#'   feasible \eqn{x^*}{x*}.
+#'
+#'   `quantity = "violation"` is the hard violation, in which later rounds cannot compensate:
+#'   \deqn{V^+=\sum_t\sum_j\max(g_j(x_t), 0).}{V+ = sum_t sum_j max(g_j(x_t), 0).}
+#'   With \eqn{m} = `count` constraints, and a `gain` that bounds all gains, it is at most
 #'   \deqn{2mw_{g,T}\sqrt{cT\gamma_T}.}{2 m w_g sqrt(c T gamma_T).}
 #'
 #'   If the penalty \eqn{\rho_t}{penalty(t)} is finite, the following is added, with
@@ -645,10 +647,20 @@ NULL
 #'   \deqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}.}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D
 #'   sum_t 1 / penalty(t).}
 #'
+#'   With `penalty = function(t) sqrt(t)` the term of \eqn{D} is at most \eqn{2D\sqrt T}{2 D sqrt(T)}. Neither Slater's
+#'   condition nor a point that appears feasible is needed.
+#'
 #'   For a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, the violation is
 #'   instead at most
 #'   \deqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*).}{2 (w_T + penalty m w_g) sqrt(c T gamma_T)
 #'   / (penalty - rho*).}
+#'
+#'   \eqn{\rho^*}{rho*} is the smallest number with
+#'   \deqn{f(x)-\rho^*\sum_j[g_j(x)]_+\le f(x^*)\mbox{ for all }x.}{f(x) - rho* sum_j [g_j(x)]+ <= f(x*) for all x.}
+#'   (Lu and Paulson compare it with Lagrange multipliers.) Below it, \eqn{V^+}{V+} may grow like \eqn{T}.
+#'
+#'   CONFIG needs neither a step nor Slater's condition. If the lower bounds of some constraint are above 0 everywhere,
+#'   then with probability \eqn{1-\delta}{1 - delta} no point is feasible.
 #'
 #'   All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds with probability
 #'   \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}. The sum for a single constraint is the regret's formula, with the
