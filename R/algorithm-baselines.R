@@ -57,12 +57,11 @@
 #'     together, the regret and the hard violation are of order \eqn{w_T\sqrt{T\gamma_T}}{w_T sqrt(T gamma_T)}. The
 #'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. Slater's condition is
 #'     not needed. See [regret_bounds_constraints], section *Penalties* (original result, not peer-reviewed).
-#'   * `"ckb"`: regret and soft violation are sublinear under Slater's condition, with a `step` of order
-#'     \eqn{1/\sqrt{T}}{1/sqrt(T)} and a `bound` that is large enough (Zhou and Ji; the theorems of Shi and Eryilmaz are
-#'     of the same kind). The hard violation is not bounded.
-#'   * `"oco"` and `"admmbo"`: see their pages.
+#'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji; the theorems of
+#'     Shi and Eryilmaz are of the same kind). `step` must be of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large
+#'     enough. The hard violation is not bounded.
 #'
-#'   Not covered: the default width, and problems with contexts.
+#'   Not covered: the default width, and problems with contexts. For the other methods see their pages.
 #' @param method the method: `"ckb"` (the default), `"epbo"`, `"oco"` or `"admmbo"`.
 #' @param domain,kernel,noise_var see [gp_bandit()]. `"oco"` has no posterior: it needs a box or arms, and does not use
 #'   `kernel` and `noise_var`.
