@@ -379,8 +379,8 @@ regret_theorems <- function() list(
 #'   beta_T = 2 log(|D| T^2 pi^2 / (6 delta)).}
 #'
 #'   `"srinivas2"` (`noise_var, a, b, side, d, delta = 0.1, variance = 1`) is Theorem 2. \eqn{f} is drawn from the
-#'   prior, on the cube \eqn{[0, r]^d} with \eqn{r} = `side`. The numbers \eqn{a} and \eqn{b} bound the derivatives of sample
-#'   paths:
+#'   prior, on the cube \eqn{[0, r]^d} with \eqn{r} = `side`. The numbers \eqn{a} and \eqn{b} bound the derivatives
+#'   of sample paths:
 #'   \deqn{P(\sup |\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}.}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).}
 #'
 #'   The bound is
