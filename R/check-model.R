@@ -95,7 +95,8 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #' @section Leave-one-out predictions:
 #' The rewards at a point (or one of them) are left out, and predicted from the others. The model is not fitted again:
 #' the result follows from the posterior mean \eqn{\mu}{mu} and sd \eqn{\sigma}{sigma} at this point. Let
-#' \eqn{\bar y}{ybar} be the weighted mean of the rewards left out, and \eqn{\lambda_{\bar y}}{lambda_ybar} its noise variance. The leverage is
+#' \eqn{\bar y}{ybar} be the weighted mean of the rewards left out, and \eqn{\lambda_{\bar y}}{lambda_ybar} its noise
+#' variance. The leverage is
 #' \deqn{h = \sigma^2/\lambda_{\bar y}.}{h = sigma^2 / lambda_ybar.}
 #'
 #' The leave-one-out mean, variance and standardised residual are
@@ -131,8 +132,8 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #' hyperparameters, and 2.93 to 3.26 with hyperparameters fitted to 20 and 40 rewards.
 #' @section Binary, count, ordinal and robust rewards:
 #' For [rewards_binary()], [rewards_counts()], [rewards_ordinal()] and [rewards_robust()], the posterior is approximate.
-#' The log likelihood of a reward has the slope \eqn{\ell'}{l'} and the weight \eqn{w} at the posterior mean. Without this
-#' reward the prediction (cavity distribution) is
+#' The log likelihood of a reward has the slope \eqn{\ell'}{l'} and the weight \eqn{w} at the posterior mean. Without
+#' this reward the prediction (cavity distribution) is
 #' \deqn{1/\sigma_-^2 = 1/\sigma^2 - w, \qquad \mu_- = \mu - \sigma_-^2\ell'.}{1 / sd_^2 = 1 / sd^2 - w, mean_ = mu -
 #' sd_^2 l'.}
 #'
