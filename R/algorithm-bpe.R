@@ -52,7 +52,7 @@
 #'   arms the greedy value of [information_gain()] for that number of rounds.
 #' @param width overrides \eqn{w}, a number >= 0. `NULL`, the default, is the formula above.
 #' @param ... `mean` and `journal` of [gp_bandit()], by name. An unknown name is an error.
-#' @return An object of reference class `ScriptedBandit`, a `GPBandit`, see [gp_bandit()].
+#' @return An object of reference class `ScriptedBandit`, a [GPBandit].
 #' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches
 #'   <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
 #'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel

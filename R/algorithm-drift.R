@@ -61,7 +61,7 @@
 #' @param gain \eqn{\gamma_T}{gamma_T} of the formulas, a number > 0 in nats. `NULL`, the default, is on arms the greedy
 #'   value of [information_gain()] for `horizon` rounds; a box needs a number.
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Errors: `forget = "weights"` needs a total variation for which \eqn{\eta > 0}{eta > 0}, and all formulas
 #'   need `variation` and `horizon`.
 #' @references Bogunovic, Scarlett and Cevher (2016), Time-varying Gaussian process bandit optimization, AISTATS;

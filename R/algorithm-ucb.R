@@ -37,7 +37,7 @@
 #'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}; Gaussian noise of the true variance `noise_var`.
 #'
 #'   The division by five is outside the theorem. EI has no guarantee here, with or without costs; it is common in
-#'   practice. Other combinations: see [gp_bandit()].
+#'   practice. For other combinations see [bandit-combinations].
 #' @inheritParams gp_bandit
 #' @param width a [width][widths], or a number for a constant width. `NULL` (default): `width_srinivas_finite(delta,
 #'   scale = 1/5)`, on finitely many arms; on a box a width must be given.
@@ -48,7 +48,7 @@
 #' @param cost_kernel,cost_noise_var,cost_mean prior covariance, noise variance (> 0) and prior mean of the logarithm of
 #'   the cost, for `cost = "learned"`. By default `kernel`, 0.01 and 0.
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Errors: As [gp_bandit()]. With `cost = "learned"` an observed cost must be > 0.
 #' @references Srinivas, Krause, Kakade and Seeger (2010), Gaussian process optimization in the bandit
 #'   setting, ICML <https://arxiv.org/abs/0912.3995>; Snoek, Larochelle and Adams (2012), Practical Bayesian
@@ -131,8 +131,8 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #'   With any other \eqn{\lambda \ge 1}{lambda >= 1} the confidence intervals hold as well, because this width is then
 #'   never narrower than [width_realized()]. The regret of `igp_ucb()` is then that of `"ucb"` in [regret_bound()]. With
 #'   \eqn{\lambda < 1}{lambda < 1} this width has no proof; use [width_realized()] or [width_amm()], which have one for
-#'   every \eqn{\lambda > 0}{lambda > 0}. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}. Other
-#'   combinations: see [gp_bandit()].
+#'   every \eqn{\lambda > 0}{lambda > 0}. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}. For
+#'   other combinations see [bandit-combinations].
 #' @inheritParams gp_ucb
 #' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
 #' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
@@ -143,7 +143,7 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' @param width a [width][widths] that replaces the width made of `B`, `R`, `delta` and `gain`. `NULL` (default): no
 #'   replacement.
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @references Chowdhury and Gopalan (2017), On kernelized multi-armed bandits, ICML <https://arxiv.org/abs/1704.00445>.
 #' @seealso [gp_ucb()], [widths_rkhs], [regret_bounds_ucb].
 #' @concept Thompson sampling
