@@ -100,21 +100,24 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' IGP-UCB and Gaussian-process Thompson sampling (GP-TS)
 #'
 #' `igp_ucb()` and `gp_ts()` make bandits with an improved upper confidence bound and with Thompson sampling. They are
-#' presets of [gp_bandit()], the algorithms of Chowdhury and Gopalan (2017) for functions of bounded RKHS norm.
+#' presets of [gp_bandit()], the algorithms of Chowdhury and Gopalan (2017) for functions of bounded RKHS norm. Use them
+#' if you can bound this norm, and need a regret bound.
 #'
 #' `igp_ucb()` selects the point with the largest upper confidence bound:
 #' \deqn{\arg\max_x\ \mu_{t-1}(x) + w_t\sigma_{t-1}(x),}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x),}
 #' where the confidence width (the multiplier of the posterior standard deviation) is
 #'
-#' \deqn{w_t = B + R\sqrt{2(\gamma_{t-1}+1+\log(1/\delta))}.}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 + log(1/delta))).}
+#' \deqn{w_t = B + R\sqrt{2(\gamma_{t-1}+1+\log(1/\delta))},}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 + log(1/delta))),}
+#'
+#' with the information gain \eqn{\gamma_{t-1}}{gamma_{t-1}} (argument `gain`).
 #'
 #' `gp_ts()` selects the maximiser of one exact joint draw from
 #' \eqn{GP(\mu_{t-1}, w_t^2 k_{t-1})}{GP(mu_{t-1}, w_t^2 k_{t-1})}. Its width has \eqn{\log(2/\delta)}{log(2/delta)}
 #' instead.
 #'
-#' @section Guarantee: With probability at least \eqn{1-\delta}{1 - delta} the regret of `igp_ucb()` (Theorem 3) and of
-#'   `gp_ts()` (Theorem 4) is, respectively,
+#' @section Guarantee: With probability at least \eqn{1-\delta}{1 - delta} the regret of `igp_ucb()` is (Theorem 3)
 #'   \deqn{R_T = O(\sqrt{T}(B\sqrt{\gamma_T}+\gamma_T)),}{R_T = O(sqrt(T) (B sqrt(gamma_T) + gamma_T)),}
+#'   and that of `gp_ts()` is (Theorem 4)
 #'   \deqn{R_T = O(\sqrt{T d \log(BdT)}(B\sqrt{\gamma_T} + \gamma_T)).}{R_T = O(sqrt(T d log(B d T)) (B sqrt(gamma_T) +
 #'   gamma_T)).}
 #'   Assumptions:
@@ -125,8 +128,9 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #'   * for `gp_ts()` over a compact convex set: the draws are maximised over a finite \eqn{D_t}{D_t} alone, of
 #'     \eqn{(BLrdt^2)^d}{(B L r d t^2)^d} points in \eqn{[0, r]^d}{[0, r]^d}.
 #'
-#'   Over arms `gp_ts()` does that, with \eqn{\log n}{log n} for \eqn{d\log(BdT)}{d log(B d T)} (`arms` in
-#'   [regret_bound()]). On a box it maximises draws over the whole box, which is outside the theorem.
+#'   Over \eqn{n} arms `gp_ts()` does that. Its bound then has \eqn{\log n}{log n} instead of
+#'   \eqn{d\log(BdT)}{d log(B d T)} (`arms` in [regret_bound()]). On a box it maximises draws over the whole box, which
+#'   is outside the theorem.
 #'
 #'   With any other \eqn{\lambda \ge 1}{lambda >= 1} the confidence intervals hold as well, because this width is then
 #'   never narrower than [width_realized()]. The regret of `igp_ucb()` is then that of `"ucb"` in [regret_bound()]. With
