@@ -668,7 +668,8 @@ NULL
 #'
 #'   \eqn{\rho^*}{rho*} is the smallest number with
 #'   \deqn{f(x)-\rho^*\sum_j[g_j(x)]_+\le f(x^*)\mbox{ for all }x.}{f(x) - rho* sum_j [g_j(x)]+ <= f(x*) for all x.}
-#'   (Lu and Paulson compare it with Lagrange multipliers.) Below it, \eqn{V^+}{V+} may grow like \eqn{T}.
+#'
+#'   Below it, \eqn{V^+}{V+} may grow like \eqn{T}.
 #'
 #'   CONFIG needs neither a step nor Slater's condition. If the lower bounds of some constraint are above 0 everywhere,
 #'   then with probability \eqn{1-\delta}{1 - delta} no point is feasible.
