@@ -5,7 +5,8 @@
 
 #' Batch Bayesian optimisation by pure exploration (BPE)
 #'
-#' `bpe()` optimises in a few batches, whose points do not depend on their rewards (Li and Scarlett 2022). Use it for large batches, late rewards or a known amount of drift. For the last two see [bpe-late-drift].
+#' `bpe()` optimises in a few batches, whose points do not depend on their rewards (Li and Scarlett 2022). Use it for
+#' large batches, late rewards or a known amount of drift. For the last two see [bpe-late-drift].
 #'
 #' The number of queries in batch \eqn{i} depends on the horizon \eqn{T} = `rounds`:
 #' \deqn{N_i = \lceil\sqrt{TN_{i-1}}\rceil,\quad N_0 = 1.}{N_i = ceiling(sqrt(T N_{i-1})),  N_0 = 1.}

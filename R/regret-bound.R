@@ -674,9 +674,10 @@ NULL
 #'   CONFIG needs neither a step nor Slater's condition. If the lower bounds of some constraint are above 0 everywhere,
 #'   then with probability \eqn{1-\delta}{1 - delta} no point is feasible.
 #'
-#'   All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds with probability
-#'   \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}. The sum for a single constraint is the regret's formula, with the
-#'   `gain`, `noise_var`, `width` and `variance` of its outcome. (Original result, not peer-reviewed.)
+#'   All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds in all rounds together
+#'   with probability \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}, for example [width_amm()]. The sum for a single
+#'   constraint is the regret's formula, with the `gain`, `noise_var`, `width` and `variance` of its outcome. (Original
+#'   result, not peer-reviewed.)
 #'
 #' @references Shi and Eryilmaz (2022).
 #' @seealso [regret_bound()]; [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()], [baseline_constrained()].
