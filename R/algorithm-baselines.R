@@ -2,8 +2,8 @@
 
 #' Baselines for constrained Bayesian optimisation: CKB, EPBO, bandit OCO, ADMMBO
 #'
-#' `baseline_constrained()` makes four published methods that maximise \eqn{f} under unknown constraints
-#' \eqn{g_j(x)\le 0}{g_j(x) <= 0}. Use them in [run_bandit()] and [compare_bandits()], to compare with
+#' `baseline_constrained()` makes one of four methods that maximise \eqn{f} under unknown constraints
+#' \eqn{g_j(x)\le 0}{g_j(x) <= 0}. They are baselines: use them in [run_bandit()] and [compare_bandits()], to compare with
 #' [gp_ucb_noiseless_constraints()] and [gp_ucb_noisy_constraints()].
 #'
 #' * `"ckb"` (truncated primal-dual UCB, after Zhou and Ji 2022) weighs the constraints by multipliers.
@@ -51,12 +51,13 @@
 #'   either side. Values are given by name. A violation is measured in units of its outcome as it is modelled, which may
 #'   be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`.
 #' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
-#'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`) rounds can cancel.
+#'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`),
+#'   \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)}, rounds can cancel.
 #'
 #'   * `"epbo"` and CONFIG: if a point is feasible, and the confidence widths of all functions hold in all rounds
 #'     together, the regret and the hard violation are of order \eqn{w_T\sqrt{T\gamma_T}}{w_T sqrt(T gamma_T)}. The
-#'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. Slater's condition is
-#'     not needed. See [regret_bounds_constraints], section *Penalties* (original result, not peer-reviewed).
+#'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. The first two need no
+#'     Slater's condition. See [regret_bounds_constraints], section *Penalties* (original result, not peer-reviewed).
 #'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji; the theorems of
 #'     Shi and Eryilmaz are of the same kind). `step` must be of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large
 #'     enough. The hard violation is not bounded.
