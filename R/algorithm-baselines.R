@@ -3,8 +3,8 @@
 #' Baselines for constrained Bayesian optimisation: CKB, EPBO, bandit OCO, ADMMBO
 #'
 #' `baseline_constrained()` makes one of four methods that maximise \eqn{f} under unknown constraints
-#' \eqn{g_j(x)\le 0}{g_j(x) <= 0}. They are baselines: use them in [run_bandit()] and [compare_bandits()], to compare with
-#' [gp_ucb_noiseless_constraints()] and [gp_ucb_noisy_constraints()].
+#' \eqn{g_j(x)\le 0}{g_j(x) <= 0}. Use them as baselines for [gp_ucb_noiseless_constraints()] and
+#' [gp_ucb_noisy_constraints()], in [run_bandit()] and [compare_bandits()].
 #'
 #' * `"ckb"` (truncated primal-dual UCB, after Zhou and Ji 2022) weighs the constraints by multipliers.
 #' * `"epbo"` (exact penalty Bayesian optimisation, Lu and Paulson 2022) penalises violations.
@@ -62,7 +62,7 @@
 #'     Shi and Eryilmaz are of the same kind). `step` must be of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large
 #'     enough. The hard violation is not bounded.
 #'
-#'   Not covered: the default width, and problems with contexts. For the other methods see their pages.
+#'   Not covered: the default width, and problems with contexts.
 #' @param method the method: `"ckb"` (the default), `"epbo"`, `"oco"` or `"admmbo"`.
 #' @param domain,kernel,noise_var see [gp_bandit()]. `"oco"` has no posterior: it needs a box or arms, and does not use
 #'   `kernel` and `noise_var`.
