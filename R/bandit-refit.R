@@ -259,13 +259,16 @@ refitted_parameters <- function(bandit) {
 # its environment that is no field.
 
 prepared_refits <- function(bandit) {
+  frame <- as.environment(bandit)
   config <- bandit$config
-  if (!identical(bandit$.prepared$config, config)) {
-    bandit$.prepared <- list(config = config, fixed = fixed_settings(config),
-                             plans = lapply(seq_len(outcome_count(config)), refit_plan, config = config))
+  if (!identical(frame$.prepared$config, config)) {
+    frame$.prepared <- list(config = config, fixed = fixed_settings(config),
+                            plans = lapply(seq_len(outcome_count(config)), refit_plan, config = config))
   }
-  bandit$.prepared
+  frame$.prepared
 }
+
+share_prepared <- function(from, to) assign(".prepared", as.environment(from)$.prepared, as.environment(to))
 
 # See plan_from_list() and cpp_bandit_fit() in C++. `objects`: the kernels that the models may have. NULL where R
 # collects what is known, for another likelihood or for earlier campaigns.
@@ -432,9 +435,9 @@ looked_at <- function(bandit) {
     twin <- bandit_copy(frame)
     hand_on_warnings(if (is.null(frame$.look)) frame else as.environment(frame$.look$twin), as.environment(twin))
     inside <- as.environment(twin)
-    inside$.prepared <- frame$.prepared
+    share_prepared(frame, inside)
     refit_if_due(inside)
-    frame$.prepared <- inside$.prepared
+    share_prepared(inside, frame)
     frame$.look <- list(state = state, twin = twin)
   }
   twin <- frame$.look$twin
