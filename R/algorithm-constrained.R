@@ -111,7 +111,7 @@ check_penalty_of_rounds <- function(penalty) {
 #'   Each epoch gets the failure probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise.
 #'   Thompson sampling (`inner = "gp_ts"`) is covered for noiseless constraints (Remark 1), not for noisy ones (Remark
 #'   2). No theorem covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}. For other
-#'   combinations see [gp_bandit()].
+#'   combinations see [bandit-combinations].
 #' @inheritParams igp_ucb
 #' @param count,epoch,penalty,step,epochs see [constraints].
 #' @param inner the algorithm within an epoch: `"igp_ucb"` (the default), or `"gp_ts"` (Thompson sampling: one joint
@@ -120,7 +120,7 @@ check_penalty_of_rounds <- function(penalty) {
 #'   default, computes it from `B`, `R`, `delta`, `gain` and `epochs`.
 #' @param ... by name: `reuse` and, for noiseless constraints, `penalty_scale` and `penalty_power` of [constraints]; and
 #'   the other arguments of [gp_bandit()]. An unknown name is an error.
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Errors: `epochs` is needed unless `width` is given.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
 #'   constraints, AISTATS.

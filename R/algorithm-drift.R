@@ -2,8 +2,8 @@
 
 #' GP-UCB for time-varying rewards: restarts, sliding windows, weights, fading
 #'
-#' `gp_ucb_drift()` is GP-UCB for functions that change slowly, or at unknown times. It discards or discounts old
-#' rewards by the rule `forget`. It is a preset of [gp_bandit()].
+#' `gp_ucb_drift()` is GP-UCB for functions that change slowly, or at unknown times. The rule `forget` discards old
+#' rewards, or gives them less weight. It is a preset of [gp_bandit()].
 #'
 #' It maximises the acquisition function
 #' \deqn{\mu(x) + w_t\sigma(x),}{mu(x) + w_t sd(x),}
@@ -53,7 +53,7 @@
 #'   bounded and designs can be planned, see [bpe()] with `variation`, and `width_fixed(drift = )` ([widths]).
 #' @inheritParams gp_bandit
 #' @param forget a rule: [change_oracle()], [change_detect()] or another of [changes]. Or `"restarts"`,
-#'   `"window"` or `"weights"`: one of the first three rules with the setting of the formula above.
+#'   `"window"` or `"weights"`: one of the first three rules, with its setting by the formula in Details.
 #' @param width the confidence width, see [widths]. 2 by default.
 #' @param variation \eqn{P_T}, the total variation in the RKHS norm, a number > 0. Needed for the formulas; otherwise
 #'   `NULL`.
@@ -61,7 +61,7 @@
 #' @param gain \eqn{\gamma_T}{gamma_T} of the formulas, a number > 0 in nats. `NULL`, the default, is on arms the greedy
 #'   value of [information_gain()] for `horizon` rounds; a box needs a number.
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Errors: `forget = "weights"` needs a total variation for which \eqn{\eta > 0}{eta > 0}, and all formulas
 #'   need `variation` and `horizon`.
 #' @references Bogunovic, Scarlett and Cevher (2016), Time-varying Gaussian process bandit optimization, AISTATS;

@@ -86,7 +86,7 @@ point_label <- function(point, bandit) {
 #' * `predict()` returns the posterior mean and sd, as `$posterior()`.
 #' * `as.data.frame()` of a bandit is its history.
 #'
-#' @param object,x a `GPBandit`, a `bandit_run` or a `bandit_comparison`.
+#' @param object,x a [GPBandit], a `bandit_run` or a `bandit_comparison`.
 #' @param newdata points to predict at, as in `$posterior(x = )`. `NULL` (default): all arms.
 #' @param arm numbers or names of arms, instead of `newdata`. Over a [product_domain()]: the rows of points whose
 #'   `newdata` are the box's inputs. `NULL` (default): none.

@@ -19,7 +19,7 @@
 #'   `noise_var` and the recommended point's `mean` and `sd`. `augment()`: `newdata`, or the history, with `.fitted`,
 #'   `.se.fit` and, for the history, `.resid`.
 #'
-#' @param object,x a `GPBandit`.
+#' @param object,x a [GPBandit].
 #' @param nsim number of draws, an integer >= 1; 1 by default.
 #' @param seed the argument of [set.seed()] before drawing; the generator's state is restored afterwards. `NULL`
 #'   (default): draws from the current state.

@@ -59,9 +59,9 @@
 #' * `$observe(id, c(yield = 61))`: some outcomes of one query.
 #' * `$amend(id, c(yield = 62))`: correct a value.
 #' * `$withdraw(id, outcome = "ph")`: this value will never arrive.
-#' * `$fail(id)` with `failures = "avoid"` or `"doubt"`: each missing outcome counts as its worst value so far. That is
-#'   the smallest for `to_maximize()` and `at_least()`, the largest for `to_minimize()` and `at_most()`. For
-#'   `in_range()` and `tracked()` no value is used.
+#' * `$fail(id)` with `failures = "avoid"` or `"doubt"` ([bandit-queries]): each missing outcome counts as its worst
+#'   value so far. That is the smallest for `to_maximize()` and `at_least()`, the largest for `to_minimize()` and
+#'   `at_most()`. For `in_range()` and `tracked()` no value is used.
 #'
 #' A pending value of an outcome is hallucinated ([pending_hallucinate()]): it reduces the variance, without a change
 #' of the mean.

@@ -30,7 +30,7 @@
 #' one. Otherwise `"all"` has neither.
 #'
 #' @param x a result of [maximize_bandit()].
-#' @param type the plot, one of the names above. `"all"`, the default: those that apply, on one page.
+#' @param type the plot, one of the names in the list of plots. `"all"`, the default: those that apply, on one page.
 #' @param inputs names of the inputs of slices or dependence, or of the two inputs of a map. `NULL`, the default: all,
 #'   or those that matter most.
 #' @param width half-width of bands in posterior sds, a number >= 0; 2 by default.

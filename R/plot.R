@@ -54,7 +54,7 @@
 #' @section A comparison: The chart has the mean over replications of one column of the comparison, with bands of
 #'   `bands` standard errors. More than 1000 rounds are thinned to about 1000 for drawing, evenly on the axis drawn.
 #'
-#' @param x a `GPBandit`, `bandit_run` or `bandit_comparison`.
+#' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
 #'   `"front"` or `"feasible"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or `"violation"`. Comparison: a
 #'   numeric column of `as.data.frame(comparison)`. Default `"average_regret"`.

@@ -37,7 +37,7 @@
 #' @section Not supported: The following do not work with these rules.
 #'
 #'   * `noise_var`, which is 1 internally. `rewards_robust()` needs it.
-#'   * `outputs`, `constraints`, and `failures = "avoid"` or `"doubt"`.
+#'   * `outputs`, `constraints`, and `failures = "avoid"` or `"doubt"` ([bandit-queries]).
 #'   * [change_detect()], and [change_oracle()] with a `rate` of drift (its weights are powers of the likelihood).
 #'   * Algorithms that are rules over several posteriors.
 #'   * [policy_kg()] and [policy_repeats()], which need \eqn{\lambda}{lambda}. Neither works with `rewards_robust()`.

@@ -29,9 +29,9 @@
 #' * `change_oracle(times)` restarts after these rounds (the true changes, for comparison), and
 #'   `change_oracle(every = )` at regular intervals.
 #' * `change_never()` explores uniformly and does not restart.
-#' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()` since the
-#'   last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is called before each query, once a
-#'   reward has been observed since the restart.
+#' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()` ([GPBandit])
+#'   since the last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is called before each
+#'   query, once a reward has been observed since the restart.
 #'
 #' If the pace of the changes is known, `change_oracle()` can discount old rewards within the posterior instead of
 #' restarting, in one of three ways. Here \eqn{t} is the round of the next query and \eqn{s} that of an observation:

@@ -27,7 +27,8 @@
 #' @section No probability: The probability of `stop_gap()` is `NA` with
 #'   * widths that are constants or functions, and [width_srinivas_compact()];
 #'   * hyperparameters that were fitted, and rewards scaled by a transform that was fitted to them ([scale_outputs()]);
-#'   * censored rewards, failures that count (`failures = "avoid"`, `"doubt"`), change rules and constraints.
+#'   * censored rewards, failures that count (`failures = "avoid"`, `"doubt"`, see [bandit-queries]), change rules and
+#'     constraints.
 #'
 #' @section Probabilistic regret bound: `stop_prb()` is Bayesian: \eqn{f} is drawn from the prior, and noise is Gaussian
 #'   with variance `noise_var`. Fitted hyperparameters and scales are treated as if they were given. With several models

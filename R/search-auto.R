@@ -40,7 +40,7 @@
 #' @param journal,store as in [gp_bandit()]; `NULL`, the default: none.
 #' @param outcomes,limits objectives and outcome constraints, as in [maximize_bandit()]. `data` has a column for each
 #'   outcome instead of `reward`; with `limits`, in addition to it. `NULL`, the default: a single reward.
-#' @return A `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Contexts:
 #' Lengthscales of contexts start at the ranges of the listed contexts, else at those in `data`, else at 1. If the
 #' ranges are unknown in advance, use units in which contexts differ by about 1.

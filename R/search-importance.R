@@ -17,7 +17,7 @@
 #' ([param_shares()]) are not independent. For these, independent exponential variables are varied, in proportion to
 #' which the total is divided. This is uniform over the mixtures if no proportion has an upper bound.
 #'
-#' @param x a result of [maximize_bandit()], or a `GPBandit`.
+#' @param x a result of [maximize_bandit()], or a [GPBandit].
 #' @param points number of pairs of points, an integer >= 16; 2048 by default. The function is evaluated
 #'   (inputs + 2) times for each.
 #' @param context a single context, if the bandit has contexts. `NULL`, the default: none.

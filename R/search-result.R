@@ -91,6 +91,7 @@ noise_share <- function(bandit) {
 #' @section Several outcomes:
 #' With `outcomes` or `limits`, elements of the result differ:
 #'
+#' * `history` has a column for each outcome.
 #' * `value` and `sd` are named vectors: the expected outcomes at `par` and their posterior sds.
 #' * `feasible` is the probability that all limits hold at `par`.
 #' * `observed` is the best evaluation whose own numbers satisfied the limits. Column `best` of `as.data.frame()` uses

@@ -7,7 +7,7 @@
 #'
 #' The database holds the bandit's event log: the sequence of all suggestions, rewards, corrections and refits.
 #' `gp_bandit(..., store = )`, and every preset, begins a bandit in a store. [open_bandit()] takes part in one. Each
-#' process holds a replica, an ordinary `GPBandit`. A replica applies the events of the other processes before it makes
+#' process holds a replica, an ordinary [GPBandit]. A replica applies the events of the other processes before it makes
 #' a change.
 #'
 #' [store-databases] describes connections, failures and the tables; [bandit-leases] describes leases.

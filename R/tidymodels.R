@@ -49,7 +49,7 @@
 #' @return An object of class `"iteration_results"`, as from `tune_bayes()`:
 #'
 #' * It works with `tune::collect_metrics()`, `tune::show_best()`, `tune::select_best()` and `autoplot()`.
-#' * Attribute `bandit` is the `GPBandit`. Its rewards are costs: the metric, or its negative if the metric is
+#' * Attribute `bandit` is the [GPBandit]. Its rewards are costs: the metric, or its negative if the metric is
 #'   maximised.
 #' * Attribute `race` describes the race, if there is one.
 #' @section Errors: A `gpbandits_error` that names the argument, before anything is evaluated; also errors of package
