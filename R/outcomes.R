@@ -21,8 +21,8 @@
 #'   outcome is beyond the limit.
 #' * `tracked()`: a tracked metric. It is modelled and has no effect on the search.
 #'
-#' A string is shorthand for a constructor with its defaults: `list(yield = "maximize")` is `list(yield =
-#' to_maximize())`.
+#' A string is shorthand for a constructor with its defaults: `list(yield = "maximize", ph = "tracked")` is
+#' `list(yield = to_maximize(), ph = tracked())`.
 #'
 #' @param kernel,noise_var,mean prior covariance, noise variance and prior mean of the outcome's Gaussian process, in
 #'   units of the outcome (if it is scaled, of the scaled one). `NULL`, the default: those of the bandit.
@@ -359,4 +359,5 @@ reference_of <- function(reference, wanted) {
   if (is.null(names(reference))) stats::setNames(reference, wanted) else reference[wanted]
 }
 
-register_family("bandit_outcome", outcome_entries, tag = "kind", traits = outcome_traits, prefix = "to_")
+register_family("bandit_outcome", outcome_entries, tag = "kind", traits = outcome_traits, prefix = "to_",
+                bare = c("at_most", "at_least", "in_range", "tracked"))

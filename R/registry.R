@@ -20,11 +20,12 @@ families <- new.env(parent = emptyenv())
 # only entry. `traits`: default values of the traits. `optional`: settings that any of the entries may have. `words`:
 # additional fields of objects of earlier versions. `open`: TRUE for results, which contain more than is declared.
 # `prefix`: the prefix of the constructors' names, if a string can replace a call of a constructor. `plain`: kinds
-# without settings and constructor, which are selected by a string.
+# without settings and constructor, which are selected by a string. `bare`: constructors whose names lack the prefix; a
+# string for one of them is its whole name.
 register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL,
-                            open = FALSE, prefix = NULL, plain = NULL) {
+                            open = FALSE, prefix = NULL, plain = NULL, bare = NULL) {
   assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open,
-                     prefix = prefix, plain = plain), envir = families)
+                     prefix = prefix, plain = plain, bare = bare), envir = families)
 }
 
 # Adds a kind to a family that another file has registered.
@@ -219,8 +220,8 @@ as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 
 part_of_string <- function(x, class, arg, hint) {
   if (x %in% family_of(class)$plain) return(new_part(class, x))
-  prefix <- family_of(class)$prefix
-  constructor <- constructor_named(paste0(prefix, x))
+  name <- if (x %in% family_of(class)$bare) x else paste0(family_of(class)$prefix, x)
+  constructor <- constructor_named(name)
   if (is.null(constructor)) {
     stop_argument(arg, describe(x), paste0("one of ", paste(dQuote(strings_for(class), FALSE), collapse = ", "),
                                            ", or an object of class ", class,
@@ -230,7 +231,7 @@ part_of_string <- function(x, class, arg, hint) {
   needed <- needed_arguments(constructor)
   if (length(needed)) {
     stop_argument(arg, describe(x),
-                  sprintf("given as %s%s(%s = ), which has no default", prefix, x, paste(needed, collapse = " = , ")))
+                  sprintf("given as %s(%s = ), which has no default", name, paste(needed, collapse = " = , ")))
   }
   constructor()
 }
@@ -248,12 +249,14 @@ never_by_string <- c("kernel_gram", "change_statistic", "change_oracle")
 # The valid strings: constructors whose arguments all have defaults.
 strings_for <- function(class) {
   prefix <- family_of(class)$prefix
-  names <- grep(paste0("^", prefix), sort(getNamespaceExports(topenv())), value = TRUE)
+  bare <- family_of(class)$bare
+  names <- c(grep(paste0("^", prefix), getNamespaceExports(topenv()), value = TRUE), bare)
   plain <- vapply(names, function(name) {
     constructor <- constructor_named(name)
     !is.null(constructor) && length(needed_arguments(constructor)) == 0
   }, NA)
-  sort(c(substring(names[plain], nchar(prefix) + 1), family_of(class)$plain))
+  names <- names[plain]
+  sort(c(ifelse(names %in% bare, names, substring(names, nchar(prefix) + 1)), family_of(class)$plain))
 }
 
 needed_arguments <- function(f) {

@@ -44,6 +44,13 @@ test_that("strings work in every call that takes a component", {
   two <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = "maximize", cost = at_most(1)))
   by_object <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = to_maximize(), cost = at_most(1)))
   expect_identical(two$config$outcomes, by_object$config$outcomes)
+  followed <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = "maximize", cost = "tracked"))
+  by_object <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = to_maximize(), cost = tracked()))
+  expect_identical(followed$config$outcomes, by_object$config$outcomes)
+  of_string <- function(role) gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = "maximize", cost = role))
+  expect_error(of_string("at_most"), "at_most(limit = )", fixed = TRUE)
+  expect_error(of_string("watched"), "\"maximize\", \"minimize\", \"tracked\"", fixed = TRUE)
+  expect_identical(width_igp(1, 1, 0.1, gain = "rate"), width_igp(1, 1, 0.1, gain = gain_rate()))
   expect_identical(safe_opt(strings_x, "se", 0.1, threshold = -2, seed = 4, width = 2, pending = "hallucinate")$config$pending,
                    pending_hallucinate())
   found <- maximize_bandit(function(p) sin(3 * p[["u"]]), list(u = c(0, 1)), evaluations = 5,
