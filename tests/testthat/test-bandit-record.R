@@ -307,7 +307,7 @@ test_that("several readings of a query teach what they would one by one, on ever
     expect_equal(b$posterior(x = x), one_by_one$posterior(x = x), tolerance = 1e-6, info = name)
     expect_identical(b$history()$reward[2], 61)
     b$observe(2, c(60, 62))                                   # again: nothing
-    expect_error(b$observe(2, 61), "already has the reward 60", class = "gpbandits_error")
+    expect_error(b$observe(2, 61), "already has the reward 61", class = "gpbandits_error")
     b$amend(2, c(60, 62, 64))
     one_by_one$add(x = q$x1, reward = 64)
     expect_equal(b$posterior(x = x), one_by_one$posterior(x = x), tolerance = 1e-6, info = name)

@@ -155,7 +155,7 @@ test_that("what is pending, and all after it, stays; what was forgotten takes no
   }
   expect_identical(bandit$history(), before)
   expect_error(bandit$observe(13, 9), "Query 13 already has the reward", class = "gpbandits_error")
-  expect_error(bandit$withdraw(13), "13, which is observed", class = "gpbandits_error")
+  expect_error(bandit$withdraw(13), "Query 13 is observed", class = "gpbandits_error")
   bandit$amend(13, -1)
   expect_identical(bandit$history()$reward[2], -1)
   bandit$observe(data.frame(id = 12, arm = before$arm[1], reward = 0.5))
