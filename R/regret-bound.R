@@ -50,7 +50,7 @@
 #'
 #' The further arguments of a theorem are given by name in `...`. Those with a default value may be left out.
 #'
-#' @param theorem name of the theorem, one of the strings in the section *Theorems*.
+#' @param theorem name of the theorem, one of the strings in the section *Theorems* (default: `"srinivas1"`).
 #' @param rounds the horizon \eqn{T}, an integer from 1 to 1e7. The bound is given for rounds `1..rounds`.
 #' @param gain information gains \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T} at the theorem's
 #'   \eqn{\lambda}{lambda}: a nondecreasing vector of at least `rounds` numbers, one number for all, or a function of
