@@ -311,8 +311,6 @@ NULL
 #' @param epsilon largest error of the model, a number >= 0 in units of the reward (see Units in [widths]).
 #' @param total \eqn{C}, the sum of the absolute corruptions of all rewards, a number >= 0 in units of the reward (see
 #'   Units in [widths]).
-#' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
-#' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param D,nu,d,horizon constants of Avanesov's width: the scale, the smoothness of the kernel, the number of inputs,
 #'   and the total number of rounds.
 #' @return An object of class `bandit_width`.
