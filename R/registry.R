@@ -223,10 +223,11 @@ part_of_string <- function(x, class, arg, hint) {
   name <- if (x %in% family_of(class)$bare) x else paste0(family_of(class)$prefix, x)
   constructor <- constructor_named(name)
   if (is.null(constructor)) {
-    stop_argument(arg, describe(x), paste0("one of ", paste(dQuote(strings_for(class), FALSE), collapse = ", "),
-                                           ", or an object of class ", class,
+    strings <- strings_for(class)
+    stop_argument(arg, describe(x), paste0(if (length(strings)) paste0("one of ", toString(dQuote(strings, FALSE)), ", or "),
+                                           "an object of class ", class,
                                            if (!is.null(hint)) paste0(" (made by ", hint, ")")),
-                  try = likely_choice(x, strings_for(class)))
+                  try = likely_choice(x, strings))
   }
   needed <- needed_arguments(constructor)
   if (length(needed)) {
@@ -256,7 +257,7 @@ strings_for <- function(class) {
     !is.null(constructor) && length(needed_arguments(constructor)) == 0
   }, NA)
   names <- names[plain]
-  sort(c(ifelse(names %in% bare, names, substring(names, nchar(prefix) + 1)), family_of(class)$plain))
+  sort(c(names[names %in% bare], substring(names[!names %in% bare], nchar(prefix) + 1), family_of(class)$plain))
 }
 
 needed_arguments <- function(f) {

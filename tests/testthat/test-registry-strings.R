@@ -96,3 +96,9 @@ test_that("each string that is listed works, and no part that is stored may be a
   }
   expect_error(gpbandits:::check_class("ei", "bandit_policy"), class = "gpbandits_error")
 })
+
+test_that("a string where only objects are possible is an error that names them", {
+  found <- tryCatch(gp_bandit(1:5, kernel_se(1), 0.1, policy_ei(), constraints = "a"), error = identity)
+  expect_s3_class(found, "gpbandits_argument_error")
+  expect_match(conditionMessage(found), "must be an object of class bandit_constraints", fixed = TRUE)
+})
