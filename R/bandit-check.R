@@ -135,12 +135,7 @@ check_model_state <- function(model_state, config) {
   if (!is.null(model_state$models)) check_models(model_state$models, config)
 }
 
-check_kernel_of_file <- function(kernel, config) {
-  check_class(check_made_here(kernel), "bandit_kernel", "kernel")
-  resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
-}
-
-# (`worst` is none where rewards have no tail.)
+# (`worst` is NaN if outliers are not clipped.)
 check_outcome_transform <- function(map) {
   if (is.null(map)) return(invisible())
   if (!is.list(map) || !all(c("centre", "scale", "distinct", "count") %in% names(map))) {

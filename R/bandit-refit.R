@@ -212,7 +212,7 @@ rounds_since_refit <- function(bandit) {
   table_size(bandit$queries) - bandit$events$id[which(table_column(bandit$events, "kind") %in% believing)[last]]
 }
 
-# Not a map of outputs alone, nor arms that came.
+# Neither a change of the outcome transform alone, nor added arms.
 is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 
 # Before a query: the parameters that a refit, or a new output transform, puts in the place of the `current` ones, as
@@ -295,7 +295,7 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
     return(if (has_transfer(bandit$config)) fitted_transfer(bandit, current) else fitted_latent(bandit, current))
   }
   config <- outcome_config(bandit$config, outcome)
-  # (What stands for a reward that is not known has no say in what a reward is to the model.)
+  # (Values that replace unknown rewards do not influence the outcome transform.)
   maps <- if (is.null(config$outputs)) list(list(map = NULL))
           else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
                                current$output_map)
@@ -305,7 +305,11 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
       best <- fit_under(bandit, plan, current, maps[[2]]$map)
     }
     varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
-    if (varies) preserve_rng(with_varying_noise(bandit, best$fit, current, config$refit)) else best$fit
+    if (varies) {
+      preserve_rng(with_varying_noise(measurements_of(bandit, current, NULL, plan$fits_mean), best$fit, config$refit))
+    } else {
+      best$fit
+    }
   }, function(e) {
     warn_refit(bandit, e)
     current

@@ -47,11 +47,17 @@ check_varying_noise <- function(refit, kernel, beside = list()) {
   for (name in names(beside)) if (!is.null(beside[[name]])) refuse(sprintf("`%s`", name), sprintf("no `%s`", name))
 }
 
+check_kernel_of_file <- function(kernel, config) {
+  check_class(check_made_here(kernel), "bandit_kernel", "kernel")
+  resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
+}
+
 # Checks the noise field of a refit from any source.
 check_noise_field <- function(field, config) {
   if (is.null(field)) return(invisible())
-  if (!is.list(field) || !identical(config$refit$noise,
-                                    "varying")) damaged("a refit has a noise that the bandit does not")
+  if (!is.list(field) || !identical(config$refit$noise, "varying")) {
+    damaged("a refit has a noise that the bandit does not")
+  }
   check_kernel_of_file(field$kernel, config)
   points <- check_matrix(field$points, "points", columns = length(input_names(config)))
   check_numbers(field$weights, "weights", lengths = nrow(points))

@@ -224,9 +224,9 @@ part_of_string <- function(x, class, arg, hint) {
   constructor <- constructor_named(name)
   if (is.null(constructor)) {
     strings <- strings_for(class)
-    stop_argument(arg, describe(x), paste0(if (length(strings)) paste0("one of ", toString(dQuote(strings, FALSE)), ", or "),
-                                           "an object of class ", class,
-                                           if (!is.null(hint)) paste0(" (made by ", hint, ")")),
+    choices <- if (length(strings)) paste0("one of ", toString(dQuote(strings, FALSE)), ", or ")
+    made_by <- if (!is.null(hint)) paste0(" (made by ", hint, ")")
+    stop_argument(arg, describe(x), paste0(choices, "an object of class ", class, made_by),
                   try = likely_choice(x, strings))
   }
   needed <- needed_arguments(constructor)

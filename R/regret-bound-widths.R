@@ -208,6 +208,15 @@ improved_width <- function(rounds, gain, B, scale, failure) {
 # Lemma 4 of Chowdhury and Gopalan: a bound on the sum of sd_{t-1}(x_t).
 sum_of_sd <- function(t, gamma) sqrt(4 * (t + 2) * gamma)
 
+# Checks that the regulariser, if one is given, is the one that the theorem requires.
+check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
+  if (is.null(noise_var)) return(invisible())
+  needed <- 1 + 2 / horizon
+  if (abs(check_positive(noise_var, "noise_var") - needed) > 1e-6 * needed) {
+    warn_outside_theorem(theorem, sprintf("`noise_var` = 1 + 2/%s = %g", letter, needed), format(noise_var, digits = 4))
+  }
+}
+
 regret_igp_ucb <- function(rounds, gain, B, R, delta = 0.1, noise_var = NULL) {
   check_fixed_regulariser(noise_var, rounds, "Theorem 3 of Chowdhury and Gopalan", "T")
   B <- check_number(B, lower = 0)

@@ -269,15 +269,6 @@ split_epochs <- function(rounds, epoch, epochs) {
   list(size = epoch, count = epochs, whole = t %/% epoch, rest = t %% epoch)
 }
 
-# Checks that the regulariser, if one is given, is the one that the theorem requires.
-check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
-  if (is.null(noise_var)) return(invisible())
-  needed <- 1 + 2 / horizon
-  if (abs(check_positive(noise_var, "noise_var") - needed) > 1e-6 * needed) {
-    warn_outside_theorem(theorem, sprintf("`noise_var` = 1 + 2/%s = %g", letter, needed), format(noise_var, digits = 4))
-  }
-}
-
 regret_constraints_noiseless <- function(rounds, gain, B, R, epoch, delta = 0.1, epochs = NULL,
                                          quantity = "regret", gap, count = 1,
                                          penalty_inverse = log, noise_var = NULL) {
