@@ -87,7 +87,7 @@ admmbo_bandit <- function(domain, kernel, noise_var, count, ..., objective_evalu
 }
 
 check_evaluations <- function(x, arg) {
-  allowed <- "two whole numbers >= 1: in the first outer round, and in each later one"
+  allowed <- "two integers >= 1: in the first outer round, and in each later one"
   if (!is_number(x) || length(x) != 2 || any(!is.finite(x)) || any(x < 1 | x != round(x))) {
     stop_argument(arg, describe(x), allowed)
   }

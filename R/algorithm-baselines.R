@@ -1,87 +1,68 @@
 # `baseline_constrained()`: the baselines for long-term constraints. Layer: algorithms.
 
-#' Baselines for constrained bandits: CKB, EPBO, bandit OCO, ADMMBO
+#' Baselines for constrained Bayesian optimisation: CKB, EPBO, bandit OCO, ADMMBO
 #'
-#' Competing methods for maximising \eqn{f} under unknown constraints \eqn{g_j(x)\le 0}{g_j(x) <= 0}. Use them to
-#' compare with [gp_ucb_noiseless_constraints()] and [gp_ucb_noisy_constraints()], by [run_bandit()] and
-#' [compare_bandits()].
+#' `baseline_constrained()` makes one of four methods that maximise \eqn{f} under unknown constraints
+#' \eqn{g_j(x)\le 0}{g_j(x) <= 0}. Use them as baselines for [gp_ucb_noiseless_constraints()] and
+#' [gp_ucb_noisy_constraints()], in [run_bandit()] and [compare_bandits()].
 #'
-#' `"oco"` is a gradient method without a model, see [bandit_oco]. `"admmbo"` alternates between objective and
-#' constraints, see [admmbo]. `"ckb"` and `"epbo"` have separate posteriors of \eqn{f} and of each \eqn{g_j}. With
-#' confidence widths \eqn{w} ([widths]), the multipliers of the posterior standard deviations (sd), they use the bounds
-#' \deqn{u_t = \mu_f + w_t\sigma_f,\quad l_{j,t} = \mu_{g_j} - w_{j,t}\sigma_{g_j}.}{u_t = mean_f + w_t sd_f,
-#' l_jt = mean_gj - w_jt sd_gj.}
+#' * `"ckb"` (truncated primal-dual UCB, after Zhou and Ji 2022) weighs the constraints by multipliers.
+#' * `"epbo"` (exact penalty Bayesian optimisation, Lu and Paulson 2022) penalises violations.
+#' * `"oco"` is a gradient method without a model, see [bandit_oco].
+#' * `"admmbo"` alternates between the objective and the constraints, see [admmbo].
 #'
-#' * `"ckb"` (truncated primal-dual UCB, after Zhou and Ji 2022) selects
+#' @section CKB and EPBO: These two have separate posteriors of \eqn{f} and of each \eqn{g_j}. A confidence width
+#'   \eqn{w} ([widths]) is the multiplier of the posterior standard deviation (sd). The methods use an upper bound of
+#'   \eqn{f} and lower bounds of the \eqn{g_j}:
+#'   \deqn{u_t = \mu_f + w_t\sigma_f,\quad l_{j,t} = \mu_{g_j} - w_{j,t}\sigma_{g_j}.}{u_t = mean_f + w_t sd_f,
+#'   l_jt = mean_gj - w_jt sd_gj.}
+#'
+#'   `"ckb"` selects
 #'   \deqn{x_t = \arg\max_x u_t(x) - \sum_j\phi_jl_{j,t}(x).}{x_t = argmax u_t(x) - sum_j phi_j l_jt(x).}
 #'
 #'   The multipliers begin at \eqn{\phi_j = 0}{phi_j = 0} and are then updated by
 #'   \deqn{\phi_j\leftarrow\min(\max(\phi_j+\eta\,l_{j,t}(x_t), 0), \phi_{\max}).}{phi_j <- min(max(phi_j + step *
 #'   l_jt(x_t), 0), bound).}
 #'
-#' * `"epbo"` (exact penalty Bayesian optimisation, Lu and Paulson 2022) selects
+#'   `"epbo"` selects
 #'   \deqn{x_t = \arg\max_x u_t(x) - \rho_t\sum_j\max(l_{j,t}(x), 0),}{x_t = argmax u_t(x) - penalty(t) * sum_j
 #'   max(l_jt(x), 0),}
-#'   where \eqn{\rho_t}{penalty(t)} is a number or a function of the round.
+#'   where \eqn{\rho_t}{penalty(t)} is the penalty in round \eqn{t}. An infinite penalty is CONFIG (Xu et al. 2023):
+#'   [gp_ucb()] with `outcomes` that have limits.
 #'
-#' On arms the maxima are exact, and ties go to the first arm. Elsewhere a gradient-based search finds them.
+#'   On arms the maxima are exact, and ties go to the first arm. Elsewhere a gradient-based search finds them.
 #'
-#' @section Methods: Those of a [GPBandit][gp_bandit] except `$draw()`, including `journal`, [open_bandit()], copies and
-#'   files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
+#' @section Methods: Those of a [GPBandit] except `$draw()`, also [open_bandit()] for a `journal`, copies and files, and
+#'   `print()`, `summary()`, `predict()` and `plot()`. Differences:
 #'
 #'   * `$posterior()` also has columns `g1_mean`, `g1_sd`, ... (For [bandit_oco] it is an error, as are `plot()` and
 #'     `predict()`.)
 #'   * `$best()` is the point of largest posterior mean of \eqn{f} whose posterior constraint means are at most 0.
-#'   * `history()` has a column `phase`, and in `kappa1..` the multipliers at the choice.
+#'   * `$history()` has a column `phase`, and in `kappa1..` the multipliers at the choice.
 #'   * `$amend()` changes the posteriors, not earlier multipliers or steps.
 #'   * A `noise_var` given with an observation is that of its reward.
 #'   * Pending rewards are ignored. Other pending rules, rules for changes and (for `"ckb"` and `"epbo"`) refits are not
 #'     supported.
-#' @section Outcomes: With `outcomes` ([outcomes]) `"epbo"` is a [GPBandit][gp_bandit] that makes the same choices. All
-#'   features of `gp_bandit()` are then available through `...`: pending rules, refits, low rank, stores, limits on
+#'
+#'   With `contexts` (`"ckb"`, `"epbo"`) the posteriors are over actions and contexts, and the maximum is over actions
+#'   in the given context. The multipliers of `"ckb"` are common to all contexts.
+#' @section EPBO with outcomes: With `outcomes` ([outcomes]) `"epbo"` is a [GPBandit] that makes the same choices. All
+#'   features of [gp_bandit()] are then available through `...`: pending rules, refits, low rank, stores, limits on
 #'   either side. Values are given by name. A violation is measured in units of its outcome as it is modelled, which may
 #'   be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`.
-#' @section Contexts: With `contexts` the posteriors are over actions and contexts, and the maximum is over actions in
-#'   the given context. The multipliers of `"ckb"` are common to all contexts. The published guarantees are for problems
-#'   without contexts.
-#' @section Guarantee: There are two kinds of violation, and all runs and tables have both (`hard_violation`,
-#'   `cumulative_violation`). The **hard** violation
-#'   \deqn{V^+=\sum_t\sum_j\max(g_j(x_t), 0)}{V+ = sum_t sum_j max(g_j(x_t), 0)}
-#'   adds those of each round: later rounds cannot compensate. In the **soft** violation
-#'   \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)} rounds can cancel.
+#' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
+#'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`),
+#'   \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)}, rounds can cancel.
 #'
-#'   `"epbo"` (an original result, not peer-reviewed): let the widths hold for all functions in all rounds together,
-#'   with \eqn{\delta/(m+1)}{delta / (m + 1)} for each, for example [width_amm()]. Let \eqn{x^*}{x*} be feasible and
-#'   \eqn{D = \max f - f(x^*)}{D = max f - f(x*)}. Then in **every** round
-#'   \deqn{f(x^*)-f(x_t)\le2w_f\sigma_f(x_t),}{f(x*) - f(x_t) <= 2 w_f sd_f(x_t),}
-#'   and the hard violation is bounded by
-#'   \deqn{V^+\le\sum_t\sum_j2w_{g_j}\sigma_{g_j}(x_t)+\sum_t(2w_f\sigma_f(x_t)+D)/\rho_t.}{V+ <= sum_t sum_j 2 w_gj
-#'   sd_gj(x_t) + sum_t (2 w_f sd_f(x_t) + D) / penalty(t).}
+#'   * `"epbo"` and CONFIG: if a point is feasible, and the confidence widths of all functions hold in all rounds
+#'     together, the regret and the hard violation are of order \eqn{w_T\sqrt{T\gamma_T}}{w_T sqrt(T gamma_T)}. The
+#'     penalty must be infinite, `function(t) sqrt(t)`, or a constant above the least exact one. The first two need no
+#'     Slater's condition. See [regret_bounds_constraints], section *Penalties* (original result, not peer-reviewed).
+#'   * `"ckb"`: under Slater's condition the regret and the soft violation are sublinear (Zhou and Ji; the theorems of
+#'     Shi and Eryilmaz are of the same kind). `step` must be of order \eqn{1/\sqrt{T}}{1/sqrt(T)}, and `bound` large
+#'     enough. The hard violation is not bounded.
 #'
-#'   The sums are of order \eqn{w\sqrt{T\gamma_T}}{w sqrt(T gamma_T)} ([regret_bound()], `"penalty"`). Three penalties:
-#'
-#'   * With `penalty = function(t) sqrt(t)` the term of \eqn{D} is \eqn{2D\sqrt T}{2 D sqrt(T)}. Neither Slater's
-#'     condition nor a point that appears feasible is needed.
-#'   * A constant \eqn{\rho > \rho^*}{rho > rho*} is an exact penalty. \eqn{\rho^*}{rho*} is the smallest number with
-#'     \eqn{f(x)-\rho^*\sum_j[g_j(x)]_+\le f(x^*)}{f(x) - rho* sum_j [g_j(x)]_+ <= f(x*)} for **all** \eqn{x} (Lu and
-#'     Paulson compare it with Lagrange multipliers). Then
-#'     \deqn{V^+\le\sum_t(2w_f\sigma_f+2\rho\sum_jw_{g_j}\sigma_{g_j})/(\rho-\rho^*).}{V+ <= sum_t (2 w_f sd_f + 2 rho
-#'     sum_j w_gj sd_gj) / (rho - rho*).}
-#'
-#'     Below \eqn{\rho^*}{rho*}, \eqn{V^+}{V+} may grow like \eqn{T}.
-#'   * \eqn{\rho=\infty}{rho = infinity} is CONFIG (Xu et al. 2023): [gp_ucb()] with `outcomes` that have limits
-#'     ([outcomes]). Its \eqn{V^+}{V+} has only the first sum, and it needs no step and no Slater's condition. If
-#'     \eqn{l_{j,t}>0}{l_jt > 0} everywhere, then with probability \eqn{1-\delta}{1 - delta} no point is feasible.
-#'
-#'   `"ckb"`: the **soft** violation and the regret are sublinear under Slater's condition, with a step of order
-#'   \eqn{1/\sqrt{T}}{1/sqrt(T)} and `bound` large enough (Zhou and Ji). Shi and Eryilmaz's theorems are of the same
-#'   kind. Its hard violation is not bounded.
-#'
-#'   The default width is outside the theorems. Results on ten problems of 50 arms after 120 rounds:
-#'
-#'   * CONFIG: regret 3.4, hard violation 5.8, soft violation 0.8;
-#'   * EPBO with penalty \eqn{\sqrt t}{sqrt(t)}: 2.2, 6.5, 1.4;
-#'   * CKB: -13, 31, 22.
+#'   Not covered: the default width, and problems with contexts.
 #' @param method the method: `"ckb"` (the default), `"epbo"`, `"oco"` or `"admmbo"`.
 #' @param domain,kernel,noise_var see [gp_bandit()]. `"oco"` has no posterior: it needs a box or arms, and does not use
 #'   `kernel` and `noise_var`.
@@ -105,7 +86,10 @@
 #'   * `mean`, `journal` and `trust` of [gp_bandit()] (`"oco"`: `journal` only), `contexts` (`"ckb"`, `"epbo"`);
 #'   * `outcomes` (`"epbo"`): the role of each outcome, one as the objective and others with limits, see [outcomes]. All
 #'     other arguments of [gp_bandit()] are then available too.
-#' @return An object of reference class `ScriptedBandit`. For `"epbo"` with `outcomes` a [GPBandit][gp_bandit].
+#' @return A bandit:
+#'
+#'   * for `"epbo"` with `outcomes`, a [GPBandit];
+#'   * otherwise an object of reference class `ScriptedBandit`, with the methods of the section *Methods*.
 #' @aliases ScriptedBandit ScriptedBandit-class config_ucb ckb epbo
 #' @concept constrained Bayesian optimization
 #' @concept exact penalty
@@ -169,5 +153,5 @@ check_own_settings <- function(method, given) {
   foreign <- setdiff(intersect(given, unlist(baseline_settings)), baseline_settings[[method]])
   if (length(foreign) == 0) return(invisible())
   owners <- names(Filter(function(own) foreign[1] %in% own, baseline_settings))
-  stop_argument(foreign[1], "given", paste("left out: it is for", paste(dQuote(owners, FALSE), collapse = " and ")))
+  stop_unused(foreign[1], paste("it is for", paste(dQuote(owners, FALSE), collapse = " and ")))
 }

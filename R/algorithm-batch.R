@@ -37,7 +37,7 @@
 #' @inheritParams gp_ucb
 #' @param width the confidence width of `gp_ucb_pe()`, see [widths]. `NULL`, the default, is
 #'   `width_srinivas_finite(delta)` on arms; a box needs a width.
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @references Contal, Buffoni, Robicquet and Vayatis (2013), Parallel Gaussian process optimization with upper
 #'   confidence bound and pure exploration <https://arxiv.org/abs/1304.5350>; Ren and Li (2024), TS-RSR: a provably
 #'   efficient approach for batch Bayesian optimization <https://arxiv.org/abs/2403.04764>.
@@ -58,7 +58,9 @@ gp_ucb_pe <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1)
   domain <- as_domain(domain)
   check_delta(delta)
   if (is.null(width)) {
-    if (!can_count(domain)) stop_argument("width", "NULL", "given on a box, for example width_constant(2)")
+    if (!can_count(domain)) {
+      stop_missing("width", "a width, as no default exists on a box", "`width = width_constant(2)`")
+    }
     width <- width_srinivas_finite(delta)
   }
   preset(list(policy = new_policy("ucb_pe"), pending = pending_hallucinate()), domain, kernel, noise_var, ...)

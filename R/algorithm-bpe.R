@@ -3,22 +3,23 @@
 # A rule in R (bandit-script.R): the points of each batch are planned in advance, and each batch has a separate
 # posterior that uses only its own rewards.
 
-#' Batched pure exploration (BPE)
+#' Batch Bayesian optimisation by pure exploration (BPE)
 #'
-#' BPE (Li and Scarlett 2022) optimises in a few batches, whose points do not depend on their rewards. Use it for large
-#' batches, late rewards or a known amount of drift. For the last two see [bpe-late-drift].
+#' `bpe()` optimises in a few batches, whose points do not depend on their rewards (Li and Scarlett 2022). Use it for
+#' large batches, late rewards or a known amount of drift. For the last two see [bpe-late-drift].
 #'
-#' With the horizon \eqn{T} = `rounds`, batch \eqn{i} has
-#' \deqn{N_i = \lceil\sqrt{TN_{i-1}}\rceil,\quad N_0 = 1}{N_i = ceiling(sqrt(T N_{i-1})),  N_0 = 1}
-#' queries. Each query has the largest posterior variance, given the points of this batch only, among the candidates
-#' that may still be the best. The points of a batch are therefore known in advance. After the batch a candidate remains
-#' if
+#' The number of queries in batch \eqn{i} depends on the horizon \eqn{T} = `rounds`:
+#' \deqn{N_i = \lceil\sqrt{TN_{i-1}}\rceil,\quad N_0 = 1.}{N_i = ceiling(sqrt(T N_{i-1})),  N_0 = 1.}
+#'
+#' Candidates are the points that may still be the best. Each query is the candidate with the largest posterior
+#' variance, given the points of this batch only. After the batch, a candidate \eqn{x} remains if
 #' \deqn{\mu(x) + w\sigma(x)\ge\max_{x'}(\mu(x') - w\sigma(x')),}{mu(x) + w sd(x) >= max over x' of (mu(x') - w
 #' sd(x')),}
+#' with the confidence width
 #' \deqn{w = \sqrt{B^2 + (2R^2/\lambda)\log(2nb/\delta)}.}{w = sqrt(B^2 + (2 R^2 / lambda) log(2 n b / delta)).}
 #'
-#' The maximum is over the remaining candidates, and the posterior is that of the batch's rewards alone. The confidence
-#' width \eqn{w} is the multiplier of the posterior standard deviation (sd). It is [width_fixed()] for \eqn{n}
+#' The maximum is over the remaining candidates, and the posterior is that of the batch's rewards alone. The width
+#' \eqn{w} is the multiplier of the posterior standard deviation (sd). It is [width_fixed()] for \eqn{n}
 #' candidates and \eqn{b} batches (`looks` \eqn{= b}).
 #'
 #' `$suggest(n)` returns a batch, or part of it, at once. `$posterior()` and `$best()` (the largest mean among the
@@ -50,9 +51,9 @@
 #'   `NULL`, the default: \eqn{f} does not change.
 #' @param gain \eqn{\gamma_T}{gamma_T} for the schedule under drift, a number > 0 in nats. `NULL`, the default, is on
 #'   arms the greedy value of [information_gain()] for that number of rounds.
-#' @param width overrides \eqn{w}, a number >= 0. `NULL`, the default, is the formula above.
+#' @param width overrides \eqn{w}, a number >= 0. `NULL`, the default, is the formula in Details.
 #' @param ... `mean` and `journal` of [gp_bandit()], by name. An unknown name is an error.
-#' @return An object of reference class `ScriptedBandit`, a `GPBandit`, see [gp_bandit()].
+#' @return An object of reference class `ScriptedBandit`, a [GPBandit].
 #' @references Li and Scarlett (2022), Gaussian process bandit optimization with few batches
 #'   <https://arxiv.org/abs/2110.07788>; Vakili, Bouziani, Jalali, Bernacchia and Shiu (2021), Optimal order simple
 #'   regret for Gaussian process bandits; Vakili, Ahmed, Bernacchia and Pike-Burke (2023), Delayed feedback in kernel
@@ -150,16 +151,16 @@ make_bpe <- function(domain, kernel, noise_var, rounds, B, R, delta, ..., wait, 
   rounds <- check_count(rounds)
   wait <- check_choice(wait, c("rewards", "rounds"))
   extra <- check_count(extra, lower = 0)
-  if (extra > 0 && wait == "rewards") stop_argument("extra", describe(extra), "0 with wait = \"rewards\"")
+  if (extra > 0 && wait == "rewards") stop_unused("extra", "`wait = \"rewards\"` plays no extra rounds")
   points <- bpe_points(domain)
   every <- NULL
   if (!is.null(variation)) {
-    if (wait == "rounds") stop_argument("variation", describe(variation), "NULL with wait = \"rounds\"")
+    if (wait == "rounds") stop_unused("variation", "`wait = \"rounds\"` is for functions that do not change")
     variation <- check_number(variation, lower = 0, open_lower = TRUE)
     gain <- if (is.null(gain)) largest_gain(domain, kernel, rounds, noise_var)
             else check_number(gain, lower = 0, open_lower = TRUE)
     every <- rounds_of_start(rounds, variation, gain)
-  } else if (!is.null(gain)) stop_argument("gain", describe(gain), "NULL without `variation`")
+  } else if (!is.null(gain)) stop_unused("gain", "it is used with `variation` only")
   if (is.null(width)) {
     B <- check_number(B, lower = 0)
     moved <- if (is.null(every)) 0 else most_drift(variation, B, largest_prior(points, domain, kernel, noise_var)^2)

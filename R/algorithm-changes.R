@@ -42,7 +42,7 @@
 #' @param changes a rule for changes, see [change_detect()], [change_oracle()] and [change_never()].
 #' @param width the confidence width, see [widths].
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @references Avanesov, Nonstationary Gaussian process bandits by change-point detection.
 #' @concept nonstationary bandits
 #' @concept change-point detection

@@ -23,7 +23,7 @@ epbo_bandit <- function(domain, kernel, noise_var, penalty, width, count, counte
                "constraint_mean")
     twice <- intersect(known, names(match.call()))
     if (length(twice)) {
-      stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome has its own")
+      stop_unused(twice[1], "with `outcomes`, each outcome has its own setting")
     }
     policy <- new_policy("exact_penalty")
     return(preset(list(policy = policy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes,
@@ -111,7 +111,7 @@ check_penalty_of_rounds <- function(penalty) {
 #'   Each epoch gets the failure probability \eqn{\delta/L}{delta/L}, or \eqn{\delta/(2L)}{delta/(2L)} with noise.
 #'   Thompson sampling (`inner = "gp_ts"`) is covered for noiseless constraints (Remark 1), not for noisy ones (Remark
 #'   2). No theorem covers `reuse = TRUE`, nor the experiments' \eqn{\lambda = R^2}{lambda = R^2}. For other
-#'   combinations see [gp_bandit()].
+#'   combinations see [bandit-combinations].
 #' @inheritParams igp_ucb
 #' @param count,epoch,penalty,step,epochs see [constraints].
 #' @param inner the algorithm within an epoch: `"igp_ucb"` (the default), or `"gp_ts"` (Thompson sampling: one joint
@@ -120,7 +120,7 @@ check_penalty_of_rounds <- function(penalty) {
 #'   default, computes it from `B`, `R`, `delta`, `gain` and `epochs`.
 #' @param ... by name: `reuse` and, for noiseless constraints, `penalty_scale` and `penalty_power` of [constraints]; and
 #'   the other arguments of [gp_bandit()]. An unknown name is an error.
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Errors: `epochs` is needed unless `width` is given.
 #' @references Shi and Eryilmaz (2022), A Bayesian approach for stochastic continuum-armed bandit with long-term
 #'   constraints, AISTATS.

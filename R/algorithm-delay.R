@@ -62,7 +62,7 @@
 #'
 #'   Not covered: the default width (\eqn{\beta_t = 1}{beta_t = 1} with any `noise_var`, as in the paper's experiments),
 #'   `draw = "posterior"`, and refitted hyperparameters. There is no theorem here for `gp_bucb()` or for Thompson
-#'   sampling with either of the other rules. For other combinations see [gp_bandit()].
+#'   sampling with either of the other rules. For other combinations see [bandit-combinations].
 #' @inheritParams gp_bandit
 #' @param m the number of rounds after which a reward counts as lost: an integer >= 0, or `Inf`. With `unit = "time"` it
 #'   is a length of time, see [pending_censor()]. The paper uses twice the mean delay.
@@ -76,7 +76,7 @@
 #' @param draw `"scaled"` (the default): draws with standard deviation \eqn{\nu_t\sigma}{nu_t sd}, as in the paper.
 #'   `"posterior"`: draws from the posterior, as in the authors' code; `width` must then be left out.
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @references Verma, Dai and Low (2022), Bayesian optimization under stochastic delayed feedback, ICML;
 #'   Desautels, Krause and Burdick (2014); Kandasamy et al. (2018) for asynchronous Thompson sampling.
 #' @aliases gp_bts asy_ts
@@ -106,7 +106,7 @@ gp_ts_sdf <- function(domain, kernel, noise_var, m, value = 0, ...,
                       width = width_sdf(width_constant(1)), unit = c("rounds", "time"),
                       draw = c("scaled", "posterior")) {
   if (check_choice(draw, c("scaled", "posterior")) == "posterior") {
-    if (!missing(width)) stop_argument("width", "given with `draw = \"posterior\"`", "left out: such a draw has none")
+    if (!missing(width)) stop_unused("width", "`draw = \"posterior\"` uses no width")
     width <- width_constant(1)
   }
   preset(list(policy = policy_ts(width), pending = pending_censor(m, value, unit)), domain, kernel, noise_var, ...)

@@ -2,8 +2,8 @@
 
 #' GP-UCB for time-varying rewards: restarts, sliding windows, weights, fading
 #'
-#' `gp_ucb_drift()` is GP-UCB for functions that change slowly, or at unknown times. It discards or discounts old
-#' rewards by the rule `forget`. It is a preset of [gp_bandit()].
+#' `gp_ucb_drift()` is GP-UCB for functions that change slowly, or at unknown times. The rule `forget` discards old
+#' rewards, or gives them less weight. It is a preset of [gp_bandit()].
 #'
 #' It maximises the acquisition function
 #' \deqn{\mu(x) + w_t\sigma(x),}{mu(x) + w_t sd(x),}
@@ -53,7 +53,7 @@
 #'   bounded and designs can be planned, see [bpe()] with `variation`, and `width_fixed(drift = )` ([widths]).
 #' @inheritParams gp_bandit
 #' @param forget a rule: [change_oracle()], [change_detect()] or another of [changes]. Or `"restarts"`,
-#'   `"window"` or `"weights"`: one of the first three rules with the setting of the formula above.
+#'   `"window"` or `"weights"`: one of the first three rules, with its setting by the formula in Details.
 #' @param width the confidence width, see [widths]. 2 by default.
 #' @param variation \eqn{P_T}, the total variation in the RKHS norm, a number > 0. Needed for the formulas; otherwise
 #'   `NULL`.
@@ -61,7 +61,7 @@
 #' @param gain \eqn{\gamma_T}{gamma_T} of the formulas, a number > 0 in nats. `NULL`, the default, is on arms the greedy
 #'   value of [information_gain()] for `horizon` rounds; a box needs a number.
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Errors: `forget = "weights"` needs a total variation for which \eqn{\eta > 0}{eta > 0}, and all formulas
 #'   need `variation` and `horizon`.
 #' @references Bogunovic, Scarlett and Cevher (2016), Time-varying Gaussian process bandit optimization, AISTATS;
@@ -88,15 +88,14 @@
 #' @export
 gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_constant(2), variation = NULL,
                          horizon = NULL, gain = NULL) {
-  if (missing(forget)) stop_argument("forget", "missing", drift_choices)
+  if (missing(forget)) stop_missing("forget", drift_choices)
   if (is.character(forget)) {
     forget <- drift_rule(check_choice(forget, names(drift_rules)), domain, kernel, noise_var, variation, horizon, gain)
   } else {
     check_class(forget, "bandit_changes", hint = drift_choices)
     given <- c("variation", "horizon", "gain")[!c(is.null(variation), is.null(horizon), is.null(gain))]
     if (length(given)) {
-      stop_argument(given[1], "given with a rule that has its own setting",
-                    "NULL, or `forget` one of the formulas' names")
+      stop_unused(given[1], "it is used only if `forget` is the name of a formula")
     }
   }
   preset(list(policy = policy_ucb(width), changes = forget), domain, kernel, noise_var, ...)
@@ -124,8 +123,10 @@ drift_rule <- function(name, domain, kernel, noise_var, variation, horizon, gain
 
 # gamma_T^(1/4) sqrt(T / P_T).
 drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {
-  if (is.null(variation)) stop_argument("variation", "NULL", "given if `forget` names a formula")
-  if (is.null(horizon)) stop_argument("horizon", "NULL", "given if `forget` names a formula")
+  if (is.null(variation)) {
+    stop_missing("variation", "the total variation, a number > 0, if `forget` is the name of a formula")
+  }
+  if (is.null(horizon)) stop_missing("horizon", "the number of rounds, if `forget` is the name of a formula")
   variation <- check_number(variation, lower = 0, open_lower = TRUE)
   horizon <- check_count(horizon)
   gain <- if (is.null(gain)) largest_gain(as_domain(domain), kernel, horizon, noise_var)
@@ -134,7 +135,9 @@ drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {
 }
 
 largest_gain <- function(domain, kernel, horizon, noise_var) {
-  if (!can_count(domain)) stop_argument("gain", "NULL", paste("a number > 0 on", describe_domain(domain)))
+  if (!can_count(domain)) {
+    stop_missing("gain", paste("the information gain, a number > 0, on", describe_domain(domain)))
+  }
   kernel <- as_kernel(kernel)
   check_number(noise_var, "noise_var", lower = 0, open_lower = TRUE)
   information_gain(kernel, domain, noise_var, rounds = horizon)[horizon]

@@ -54,7 +54,7 @@
 #'   Both need \eqn{\theta_0}{theta_0} no less than the true lengthscale, a \eqn{g(t)} that has reached it, and
 #'   `R`-sub-Gaussian noise. The width needs \eqn{\lambda = 1+2/T}{lambda = 1 + 2/T}, as [width_igp()] does. There is no
 #'   theorem for refitting instead ([refit_every()]).
-#' @section Methods: Those of a [GPBandit][gp_bandit], as for the baselines in [baseline_constrained()].
+#' @section Methods: Those of a [GPBandit], as for the baselines in [baseline_constrained()].
 #' @inheritParams igp_ucb
 #' @param kernel the kernel at the largest lengthscale: [kernel_se()] or [kernel_matern()].
 #' @param B a bound of the RKHS norm of \eqn{f} at the largest lengthscale, a number >= 0.
@@ -69,7 +69,7 @@
 #' @param rounds \eqn{T}, an integer >= 1, after which \eqn{g} does not grow. 1000 by default.
 #' @param ... `mean`, `contexts`, `journal` and `trust` of [gp_bandit()]. A journal needs `trust = TRUE`, because
 #'   `growth`, `rate` and `norm_growth` are functions.
-#' @return An object of reference class `ScriptedBandit`, a `GPBandit`, see [gp_bandit()].
+#' @return An object of reference class `ScriptedBandit`, a [GPBandit].
 #' @references Ziomek, Adachi and Osborne (2024), Bayesian optimisation with unknown hyperparameters: regret bounds
 #'   logarithmically closer to optimal <https://arxiv.org/abs/2410.10384>; Berkenkamp, Schoellig and Krause (2019),
 #'   No-regret Bayesian optimization with unknown hyperparameters <https://arxiv.org/abs/1901.03357>.
@@ -93,9 +93,9 @@ gp_ucb_lengthscale <- function(domain, kernel, noise_var, B, R, delta = 0.1, met
   check_delta(delta)
   check_bound(B)
   check_bound(R)
-  if (method == "adaptive" && !is.null(rate)) stop_argument("rate", "given", "left out: it is for \"balanced\"")
+  if (method == "adaptive" && !is.null(rate)) stop_unused("rate", "it is for `method = \"balanced\"`")
   if (method == "balanced" && !is.null(norm_growth)) {
-    stop_argument("norm_growth", "given", "left out: it is for \"adaptive\"")
+    stop_unused("norm_growth", "it is for `method = \"adaptive\"`")
   }
   lengthscale_bandit(domain, kernel, noise_var, B, R, delta, method, growth, rate, norm_growth, rounds, ...)
 }
@@ -143,7 +143,7 @@ scale_settings <- function(domain, kernel, contexts, growth, default, rounds) {
 scales_at <- function(settings, t) {
   g <- call_user(settings$growth(min(t, settings$rounds)), "growth", sprintf("in round %g", t))
   if (!is_number(g) || length(g) != 1 || !isTRUE(g >= 1)) {
-    stop_argument("growth", paste("a function that returned", describe(g)), "a number >= 1")
+    stop_returned("growth", g, "a number >= 1")
   }
   min(1 + floor(settings$d * log(g) + 1e-9), length(scale_phases))
 }

@@ -54,7 +54,7 @@
 #' @param implicit `TRUE` if the level is a proportion of the maximum; `FALSE` by default.
 #' @param width the confidence width, see [widths], not a randomised one. `NULL`, the default, is
 #'   `width_srinivas_finite(delta)` with the number of arms or, on a box, of its candidates.
-#' @return An object of class `GPBandit`, see [gp_bandit()]. Its method `$levels(context = NULL)` returns a data.frame
+#' @return A [GPBandit]. Its method `$levels(context = NULL)` returns a data.frame
 #'   with a row for each arm or candidate:
 #'
 #'   * `arm`, the number of the arm; on a box the inputs of the candidate instead,

@@ -158,14 +158,13 @@ norm_lower <- function(data, R, delta, alpha, alpha0) {
 
 #' @export
 print.bandit_norm_check <- function(x, ...) {
-  read_part(x, "bandit_norm_check", {
-    check_dots_empty(...)
-    known <- is.finite(x$B)
-    cat(sprintf("the norm of %s is at least %.4g%s\n", names(x$lower), x$lower,
-                ifelse(!known, "", ifelse(x$refuted, sprintf(": the given bound %.4g is refuted", x$B),
-                                          sprintf(": it does not refute the bound %.4g", x$B)))), sep = "")
-    cat(if (is.na(x$probability)) "no theorem: " else sprintf("with probability %g, if ", x$probability),
-        paste(x$assumptions, collapse = "; "), "\n", sep = "")
-    invisible(x)
-  })
+  check_class(x, "bandit_norm_check")
+  check_dots_empty(...)
+  known <- is.finite(x$B)
+  cat(sprintf("the norm of %s is at least %.4g%s\n", names(x$lower), x$lower,
+              ifelse(!known, "", ifelse(x$refuted, sprintf(": the given bound %.4g is refuted", x$B),
+                                        sprintf(": it does not refute the bound %.4g", x$B)))), sep = "")
+  cat(if (is.na(x$probability)) "no theorem: " else sprintf("with probability %g, if ", x$probability),
+      paste(x$assumptions, collapse = "; "), "\n", sep = "")
+  invisible(x)
 }

@@ -56,7 +56,7 @@ oco_bandit <- function(domain, epsilon, step, shrinkage, count, ..., journal = N
   check_dots_empty(..., allowed = names(formals(oco_bandit)))
   domain <- as_domain(domain)
   shortest <- min(apply(input_ranges(domain), 2, diff))
-  if (shortest == 0) stop_argument("domain", "arms that agree in an input", "arms that differ in every input")
+  if (shortest == 0) stop_argument("domain", "arms that are equal in an input", "arms that differ in every input")
   epsilon <- check_number(epsilon, lower = 0, upper = shortest / 2, open_lower = TRUE, open_upper = TRUE)
   new_script_bandit("bandit_oco", domain, count, journal = journal)
 }

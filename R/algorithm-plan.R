@@ -99,7 +99,7 @@ plan_experiments <- function(domain, kernel, noise_var, tolerance, B, R, delta =
   intervals <- check_choice(intervals, names(noise_quantiles))
   if (width$drift > 0 && intervals %in% c("gaussian", "simulated")) {
     stop_argument("intervals", dQuote(intervals, FALSE),
-                  "\"multiple\" or \"exact\" with `drift`, which is no normal noise")
+                  "\"multiple\" or \"exact\" with `drift`, which is not normal noise")
   }
   most <- check_count(most, upper = 1e6)
   cover <- check_number(cover, lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
@@ -212,7 +212,7 @@ cover_of_box <- function(domain, kernel, B, loss) {
     m <- m + max(1, floor(m / 20))
     if (m^length(side) > largest_cover) {
       stop_argument("cover", sprintf("so small that more than %d points are needed", as.integer(largest_cover)),
-                    "larger, or a larger `tolerance`")
+                    "larger; a larger `tolerance` also helps")
     }
   }
   axes <- lapply(seq_along(side), function(j) ends[1, j] + side[j] * (seq_len(m) - 0.5) / m)
@@ -228,16 +228,15 @@ falls_with_distance <- function(kernel) {
 
 #' @export
 print.bandit_plan <- function(x, ...) {
-  read_part(x, "bandit_plan", {
-    cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
-                x$tolerance, x$probability))
-    cat(sprintf("  at %d of %d points%s; width %.4g, largest sd left %.4g\n",
-                nrow(unique(x$design)), x$points,
-                if (x$between > 0) sprintf(" that cover the box (%.3g between them)",
-                                           x$between) else "", x$width, x$sd))
-    if (x$intervals != "multiple") {
-      cat(sprintf("  %s intervals, half-widths up to %.4g\n", x$intervals, max(x$half_width)))
-    }
-    invisible(x)
-  })
+  check_class(x, "bandit_plan")
+  cat(sprintf("%d experiments suffice for a regret of at most %g, with probability %g\n", as.integer(x$experiments),
+              x$tolerance, x$probability))
+  cat(sprintf("  at %d of %d points%s; width %.4g, largest sd left %.4g\n",
+              nrow(unique(x$design)), x$points,
+              if (x$between > 0) sprintf(" that cover the box (%.3g between them)",
+                                         x$between) else "", x$width, x$sd))
+  if (x$intervals != "multiple") {
+    cat(sprintf("  %s intervals, half-widths up to %.4g\n", x$intervals, max(x$half_width)))
+  }
+  invisible(x)
 }

@@ -38,7 +38,7 @@
 #'   `2 * noise_var^2 / (repeats - 1)`, which is that of normal noise.
 #' @param trust a flag: may functions in the settings be written to a journal, and run when it is opened? `FALSE` by
 #'   default.
-#' @return An object of reference class `ScriptedBandit`, a `GPBandit`, see [gp_bandit()].
+#' @return An object of reference class `ScriptedBandit`, a [GPBandit].
 #' @references Makarova, Usmanova, Bogunovic and Krause (2021), Risk-averse heteroscedastic Bayesian optimization
 #'   <https://arxiv.org/abs/2111.03637>.
 #' @concept risk-averse Bayesian optimization

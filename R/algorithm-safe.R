@@ -7,79 +7,73 @@
 
 #' Safe Bayesian optimisation: SafeOpt and StageOpt
 #'
-#' `safe_opt()` optimises without evaluating points where a safety function may be below its threshold. Use it if an
-#' unsafe query would cause damage. At least one safe point must be known in advance (`seed`).
+#' `safe_opt()` maximises a function without evaluating points where a safety function may be below its threshold.
+#' Use it if an unsafe evaluation would cause damage, and at least one safe point (`seed`) is known in advance.
 #'
-#' Each safety function \eqn{g_j} has a threshold \eqn{h_j}. If `safety` is `NULL`, the only safety function is \eqn{f}
-#' itself. With \eqn{w} the confidence width ([widths]), the multiplier of the posterior standard deviation (sd), the
-#' confidence bounds of \eqn{f} and of every \eqn{g_j} are
-#' \deqn{u(x), l(x) = \mu(x)\pm w\sigma(x).}{u(x), l(x) = mu(x) +- w sd(x).}
+#' There are two sources of safety:
 #'
-#' The safe set contains the seed and all points whose lower bounds reach the thresholds:
-#' \deqn{S_t = \mathrm{seed}\cup\{x : l_j(x)\ge h_j\ \forall j\}.}{S_t = seed and all x with l_j(x) >= h_j for every j.}
+#' * `by = "model"`, the default, uses confidence intervals of the Gaussian process. The kernel and usually a bound `B`
+#'   of the RKHS norm must be right.
+#' * `by = "data"` ([LoSBO][losbo]) uses rewards, a bound of the slopes (`lipschitz`) and a bound of the noise. Use it
+#'   if slopes are easier to bound than a norm.
 #'
-#' With Lipschitz constants \eqn{L_j} (`lipschitz`) it grows from the seed by steps. A point \eqn{x'} is added if for
-#' every \eqn{j} some safe \eqn{x} has
-#' \deqn{l_j(x) - L_j\|x-x'\|\ge h_j.}{l_j(x) - L_j |x - x'| >= h_j.}
+#' @section The safe set: Each safety function \eqn{g_j} has a threshold \eqn{h_j}. By default \eqn{f} is the only one;
+#'   `safety` and `outcomes` define others. The confidence bounds of \eqn{f} and of each \eqn{g_j} are
+#'   \deqn{u(x), l(x) = \mu(x)\pm w\sigma(x),}{u(x), l(x) = mu(x) +- w sd(x),}
+#'   where \eqn{w} is the confidence width ([widths]), the multiplier of the posterior standard deviation (sd). The safe
+#'   set has the seed and all points whose lower bounds reach the thresholds:
+#'   \deqn{S_t = \mathrm{seed}\cup\{x : l_j(x)\ge h_j\ \forall j\}.}{S_t = seed and all x with l_j(x) >= h_j for every
+#'   j.}
 #'
-#' Two kinds of points in the safe set are candidates for the next query:
+#'   With Lipschitz constants \eqn{L_j} (`lipschitz`) the safe set grows from the seed in steps. A point \eqn{x'} is
+#'   added if for every \eqn{j} some safe \eqn{x} has
+#'   \deqn{l_j(x) - L_j\|x-x'\|\ge h_j.}{l_j(x) - L_j |x - x'| >= h_j.}
 #'
-#' * possible maximisers,
-#'   \deqn{M_t = \{x\in S_t : u_f(x)\ge\max_{S_t}l_f\};}{M_t = {x in S_t: u_f(x) >= max of l_f over S_t};}
-#' * expanders \eqn{G_t}. These are points whose observation at \eqn{u_j(x)} would make an unsafe point safe, by
-#'   \eqn{l_j(x')\ge h_j}{l_j(x') >= h_j} for every \eqn{j}. With Lipschitz constants the condition is
-#'   \eqn{u_j(x) - L_j\|x-x'\|\ge h_j}{u_j(x) - L_j |x - x'| >= h_j}.
+#' @section Choice of the next point: Two kinds of points in the safe set are candidates:
 #'
-#' `method = "safeopt"` selects the most uncertain of them:
-#' \deqn{\arg\max_{x\in M_t\cup G_t}\max_j\ (u_j(x)-l_j(x))/\sqrt{k_j(x,x)}.}{the largest max_j (u_j - l_j) /
-#' sqrt(k_j(x, x)) in M_t or G_t.}
+#'   * *maximisers*, where \eqn{f} may be largest,
+#'     \deqn{M_t = \{x\in S_t : u_f(x)\ge\max_{S_t}l_f\};}{M_t = {x in S_t: u_f(x) >= max of l_f over S_t};}
+#'   * *expanders* \eqn{G_t}: observing \eqn{u_j(x)} would make an unsafe point \eqn{x'} safe, by
+#'     \eqn{l_j(x')\ge h_j}{l_j(x') >= h_j} for every \eqn{j}. With Lipschitz constants the condition is
+#'     \eqn{u_j(x) - L_j\|x-x'\|\ge h_j}{u_j(x) - L_j |x - x'| >= h_j}.
 #'
-#' `method = "stageopt"` first expands. It selects the widest interval in \eqn{G_t} until none is wider than `accuracy`.
-#' Then it maximises \eqn{u_f} over \eqn{S_t}.
+#'   `method = "safeopt"` selects the most uncertain of both kinds:
+#'   \deqn{\arg\max_{x\in M_t\cup G_t}\max_j\ (u_j(x)-l_j(x))/\sqrt{k_j(x,x)}.}{the largest max_j (u_j - l_j) /
+#'   sqrt(k_j(x, x)) in M_t or G_t.}
 #'
-#' `$best()` maximises \eqn{l_f} over \eqn{S_t}. In the history, `phase` is the reason of a query: `"maximiser"`,
-#' `"expander"`, `"both"` or, if there is neither, `"safe"`.
+#'   `method = "stageopt"` has two stages. It first selects the widest interval in \eqn{G_t}, until none is wider than
+#'   `accuracy`. Then it maximises \eqn{u_f} over \eqn{S_t}.
 #'
-#' With `by = "data"` safety is decided by rewards and Lipschitz constants instead of the model, see [LoSBO][losbo]. For
-#' `$safe()`, which lists the safe points, pending queries, contexts and several outcomes see [safe-methods].
+#' @section Guarantee: With `by = "model"`, no unsafe point is evaluated if the confidence intervals of all safety
+#'   functions hold in all rounds together. With the default widths this has probability at least
+#'   \eqn{1-\delta}{1 - delta} in two cases. Either \eqn{f} and every \eqn{g_j} have RKHS norm at most `B`, and the
+#'   noise is `R`-sub-Gaussian. Or, on arms, all of them are drawn from their priors. Each function gets an equal part
+#'   of `delta`. With Lipschitz constants, the papers also bound the number of rounds until the best point that can be
+#'   reached safely is found. Without them only safety is proven. Not covered: a wrong model, an unsafe seed, constant
+#'   widths. For `by = "data"` see [LoSBO][losbo].
 #'
-#' On a box of \eqn{d} inputs the candidates are the seed and \eqn{256(d+1)}{256 (d + 1)} spread points (at most 2048),
-#' up to five inputs with the corners. A round costs \eqn{O(n^2)}{O(n^2)} for the expanders.
-#'
-#' @section Guarantee: For `by = "data"` see [LoSBO][losbo]. With `by = "model"`: if the confidence intervals of the
-#'   safety functions hold in all rounds together, no unsafe point is ever queried. With the default widths this has
-#'   probability at least \eqn{1-\delta}{1 - delta}, in two cases:
-#'
-#'   * \eqn{f} and every \eqn{g_j} have RKHS norm at most `B`, and the noise is `R`-sub-Gaussian;
-#'   * on arms, all of them are drawn from their priors.
-#'
-#'   Each function gets an equal part of `delta`. With Lipschitz constants the papers also bound the number of rounds
-#'   until the best point that can be reached safely is found. Without them safety is proven, completeness is not. The
-#'   guarantee is void if the model is wrong, if a seed is unsafe, and for constant widths.
-#'
-#'   With `by = "model"` safety depends on `B`, and **data cannot bound a norm from above**. A `B` that is too small is
-#'   unsafe, and the data may show it too late or never. `stop_if_refuted = TRUE` calls [norm_check()] before every
-#'   query. Once it finds `B` too small, there is a warning of class `gpbandits_refuted`, and only seeds are queried
-#'   until `$amend()` changes a reward. This helps little. In 40 runs with a norm of 10 and `B = 2.5`, a proportion of
-#'   0.175 was unsafe, and 0.15 with `stop_if_refuted`. With `B = 10` it was 0, and with a width of 2 it was 0.35.
+#'   **Data cannot bound a norm from above.** A `B` that is too small is unsafe, and the data may show it too late or
+#'   never. `stop_if_refuted` helps little: the article "Theoretical guarantees" has proportions of unsafe runs.
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}, a number, or one per safety function, in their units.
 #' @param seed points that are known to be safe: numbers of arms or, on a box, points.
-#' @param B,R,delta settings of the default width, [width_amm()]; all functions share `delta` (0.1 by default). On arms
-#'   without `B` and `R` the default is `width_srinivas_finite(delta)`, for functions drawn from their priors.
+#' @param B,R,delta norm bound, sub-Gaussian noise scale and failure probability (0.1 by default, shared by all
+#'   functions) of the default width [width_amm()]. On arms without `B` and `R` the default is
+#'   `width_srinivas_finite(delta)`, for functions drawn from their priors.
 #' @param width the width of \eqn{f} and, with `constraint_width = NULL`, of all functions. `NULL`, the default: see
 #'   `B`. If rewards have their own `noise_var` but `R` bounds their noise, use `width_amm(B, R, delta, "bounded")`.
 #' @param safety the constraint columns that must reach their thresholds: numbers, or names `"g1"`, ... Their values are
 #'   given by `$observe(id, reward, constraints = )`. `NULL`, the default: \eqn{f} itself must be at least `threshold`.
 #' @param lipschitz \eqn{L}, a number >= 0 or one per safety function, in units of the reward per unit of the inputs
 #'   (their logarithms for logarithmic inputs). `NULL`, the default: none.
-#' @param by the source of safety: `"model"` (the default), or `"data"` (with `lipschitz` and one of `noise_bound`,
-#'   `R`).
+#' @param by `"model"` (the default), or `"data"`, which needs `lipschitz` and one of `noise_bound` and `R`.
 #' @param method `"safeopt"` (the default), or `"stageopt"`: first expansion of the safe set, then maximisation.
 #' @param ... further settings, by name. An unknown name is an error.
-#'   * `noise_bound`: \eqn{E}, for `by = "data"`: a bound of the absolute noise, a number >= 0 or one per safety
-#'     function. (`R` may be one per safety function, too.) `NULL` by default.
-#'   * `stop_if_refuted`: for `by = "model"`, `TRUE` queries only seeds once the data refute `B`. `FALSE` by default.
+#'   * `noise_bound`: for `by = "data"`, a bound of the absolute noise, a number >= 0 or one per safety function. (`R`
+#'     may be one per safety function, too.) `NULL` by default.
+#'   * `stop_if_refuted`: for `by = "model"`, `TRUE` calls [norm_check()] before every query. If it finds `B` too
+#'     small, there is a warning of class `gpbandits_refuted`, and only seeds are queried until `$amend()` changes a
+#'     reward. `FALSE` by default.
 #'   * `accuracy`: the interval width \eqn{u - l} at which StageOpt stops expanding, a number > 0. By default half of
 #'     the largest prior standard deviation.
 #'   * `count`: the number of constraint columns. By default the number that `safety` names.
@@ -87,8 +81,7 @@
 #'     [baseline_constrained()].
 #'   * `outcomes`: one objective and outcomes with limits, see [safe-methods].
 #'   * `mean`, `contexts`, `pending`, `journal`, `store` and `trust` of [gp_bandit()], and with `by = "data"` `refit`.
-#' @return A [GPBandit][gp_bandit]. If an algorithm in R selects the queries (see [safe-methods]), of reference class
-#'   `ScriptedBandit`.
+#' @return A [GPBandit] or, if an algorithm in R selects the queries, a `ScriptedBandit`. See [safe-methods].
 #' @aliases stage_opt safe_set
 #' @concept safe Bayesian optimization
 #' @concept safe exploration
@@ -107,12 +100,12 @@
 #' run <- run_bandit(b, bandit_problem(x, f, noise = 0.1), 30)
 #' min(as.data.frame(run)$f)
 #' sum(b$safe()$safe)
-#' # by rewards alone: |f'| is at most 10, the noise at most 0.1
+#' # Safety by rewards alone: |f'| is at most 10, and the absolute noise at most 0.1.
 #' d <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, threshold = 0, seed = 10, by = "data",
 #'               lipschitz = 10, noise_bound = 0.1)
 #' run <- run_bandit(d, bandit_problem(x, f, noise = function(n) runif(n, -0.1, 0.1)), 30)
 #' min(as.data.frame(run)$f)
-#' # the temperature must stay below 2, whatever the yield; two queries at a time
+#' # The temperature must stay below 2, for any yield. Two queries at a time:
 #' o <- safe_opt(x, kernel_se(0.15), noise_var = 0.01, seed = 10, width = 2,
 #'               pending = pending_hallucinate(),
 #'               outcomes = list(yield = to_maximize(), temperature = at_most(2)))
@@ -162,8 +155,11 @@ NULL
 
 #' Methods, outcomes and contexts of safe bandits
 #'
-#' A bandit made by [safe_opt()] has the methods of a [GPBandit][gp_bandit], with these differences:
+#' A bandit made by [safe_opt()] has the methods of a [GPBandit], with these differences:
 #'
+#' * `$best()` returns the point of the safe set with the largest lower bound of \eqn{f}.
+#' * Column `phase` of `$history()` is the reason of a query: `"maximiser"`, `"expander"`, `"both"` or, if there is
+#'   neither, `"safe"`.
 #' * `$safe(context = NULL)` returns a data.frame with a row for each point: `arm` or inputs, `safe`, `maximiser`,
 #'   `expander`, and the bounds of \eqn{f}, `lower` and `upper`.
 #' * Pending queries (without observed rewards) are ignored, which is safe. With [pending_hallucinate()] the safe set,
@@ -176,6 +172,10 @@ NULL
 #'   seed is safe in all contexts. StageOpt has none, because its first stage ends once.
 #' * `$certificate()` is not supported, and of the stop rules only [stop_stalled()] is. The point with the largest
 #'   lower bound may be unsafe.
+#'
+#' On a box of \eqn{d} inputs the candidates are the seed and \eqn{256(d+1)}{256 (d + 1)} spread points (at most 2048).
+#' Up to five inputs the corners are added. (Algorithms in R use 250 spread points per input, at most 1000.) The
+#' expanders cost \eqn{O(n^2)}{O(n^2)} a round.
 #'
 #' With `outcomes` ([outcomes]) the outcomes with limits are the safety functions. Each has its own
 #' units, kernel and noise; `at_most(2)` means that \eqn{-g} must be at least -2. Values are given by name, also one
@@ -198,16 +198,15 @@ make_safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., metho
   stages <- check_choice(method, c("safeopt", "stageopt")) == "stageopt"
   by <- check_choice(by, c("model", "data"))
   if (stages && !is.null(contexts)) {
-    stop_argument("contexts", describe(contexts),
-                  "NULL with method = \"stageopt\": its first stage ends once, whatever the context")
+    stop_unused("contexts", "the first stage of `method = \"stageopt\"` ends once, whatever the context")
   }
   if (!stages && !is.null(accuracy)) {
-    stop_argument("accuracy", describe(accuracy), "NULL with method = \"safeopt\", which has no stages")
+    stop_unused("accuracy", "`method = \"safeopt\"` has no stages")
   }
   of_data <- by == "data"
   check_data_alone(of_data, lipschitz, noise_bound, missing(R), stop_if_refuted, refit, contexts)
   if (of_data && !missing(B)) {
-    stop_argument("B", describe(B), "left out with by = \"data\": give a `width`, which is free")
+    stop_unused("B", "`by = \"data\"` uses no norm. Use `width`, which can be chosen freely")
   }
   if (of_data && is.null(width)) width <- width_constant(2)
   pending <- as_part(pending, "bandit_pending", hint = "pending_ignore(), ...")
@@ -238,7 +237,7 @@ safe_bandit <- function(domain, kernel, noise_var, width, stages, threshold, see
                         pending, ...) {
   if (trait(pending, "stands_in")) {
     stop_argument("pending", describe_pending(pending),
-                  "another rule: the value that replaces a late reward would decide which points are safe")
+                  "another rule, because the value that replaces a late reward would decide which points are safe")
   }
   check_few_points(domain, 4000)
   limited <- if (is.null(outcomes)) 1L else sum(vapply(outcomes, is_limited, NA))
@@ -258,9 +257,11 @@ check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
   known <- c("threshold", "safety", "count", "constraint_kernels", "constraint_noise_var", "constraint_width",
              "constraint_mean")
   twice <- intersect(known, given)
-  if (length(twice)) stop_argument(twice[1], "given together with `outcomes`", "absent: each outcome has its own")
-  if (of_data) stop_argument("outcomes", "given with by = \"data\"", "NULL with by = \"data\"")
-  if (stop_if_refuted) stop_argument("stop_if_refuted", "TRUE with `outcomes`", "FALSE with `outcomes`")
+  if (length(twice)) stop_unused(twice[1], "with `outcomes`, each outcome has its own setting")
+  if (of_data) {
+    stop_unused("outcomes", "`by = \"data\"` does not support several outcomes. Use `safety` for constraint columns")
+  }
+  if (stop_if_refuted) stop_unused("stop_if_refuted", "it is not supported with `outcomes`")
   outcomes <- check_outcome_list(outcomes)
   if (sum(vapply(outcomes, trait, NA, "objective")) != 1 || !any(vapply(outcomes, is_limited, NA))) {
     stop_argument("outcomes", describe(outcomes), "one objective, and limits: at_least(), at_most(), in_range()")
@@ -274,9 +275,9 @@ check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
 
 check_rule_alone <- function(outcomes, pending, store, trust) {
   why <- "with `safety`, `count`, by = \"data\", stop_if_refuted = TRUE, or a domain that is neither arms nor a box"
-  if (!is.null(outcomes)) stop_argument("outcomes", "given", paste("NULL", why))
+  if (!is.null(outcomes)) stop_unused("outcomes", paste("it is not supported", why))
   if (trait(pending, "noticed")) stop_argument("pending", describe_pending(pending), paste("pending_ignore()", why))
-  if (!is.null(store)) stop_argument("store", "given", paste("NULL", why))
+  if (!is.null(store)) stop_unused("store", paste("it is not supported", why))
   check_flag(trust)
 }
 
@@ -294,22 +295,21 @@ check_data_alone <- function(of_data, lipschitz, noise_bound, no_scale, stop_if_
   if (!is.null(refit)) check_class(refit, "bandit_refit", "refit", hint = "refit_every()")
   if (!of_data) {
     if (!is.null(noise_bound)) {
-      stop_argument("noise_bound", describe(noise_bound), "NULL with by = \"model\"")
+      stop_unused("noise_bound", "it is for `by = \"data\"`")
     }
     if (!is.null(refit)) {
-      stop_argument("refit", "given with by = \"model\"",
-                    "left out: safety by the model needs a fixed kernel")
+      stop_unused("refit", "safety by the model (`by = \"model\"`) needs a fixed kernel")
     }
     return(invisible())
   }
-  if (stop_if_refuted) stop_argument("stop_if_refuted", "TRUE with by = \"data\"", "FALSE: no norm is used")
-  if (!is.null(contexts)) stop_argument("contexts", describe(contexts), "NULL with by = \"data\"")
+  if (stop_if_refuted) stop_unused("stop_if_refuted", "`by = \"data\"` uses no norm")
+  if (!is.null(contexts)) stop_unused("contexts", "`by = \"data\"` does not support contexts")
   if (is.null(lipschitz)) {
-    stop_argument("lipschitz", "NULL with by = \"data\"", "one number >= 0, or one per safety function")
+    stop_missing("lipschitz", "a number >= 0, or one per safety function, with `by = \"data\"`")
   }
   if (is.null(noise_bound) == no_scale) {
-    stop_argument("noise_bound", if (no_scale) "NULL, without `R`" else "given together with `R`",
-                  "given with by = \"data\", or `R`: one of the two")
+    if (no_scale) stop_missing("noise_bound", "a bound of the noise with `by = \"data\"`, or its scale `R`")
+    else stop_unused("noise_bound", "`R` is given too, and one of the two is enough")
   }
 }
 
@@ -376,7 +376,7 @@ new_safe_script <- function(rule, parts, threshold, seed, lipschitz, journal, co
   if (!is.null(lipschitz)) lipschitz <- check_each(lipschitz, size, lower = 0)
   widths <- lapply(parts$models[safety], function(one) norm_width(one$width))
   if (stop_if_refuted && any(vapply(widths, is.null, NA))) {
-    stop_argument("stop_if_refuted", "TRUE with a width that has no norm", "FALSE, or with `B` and `R`")
+    stop_argument("stop_if_refuted", "TRUE with a width that has no norm", "FALSE, or used with `B` and `R`")
   }
   models <- parts$models
   if (!is.null(refit)) models <- lapply(models, function(one) c(one, list(refit = refit)))
@@ -385,7 +385,7 @@ new_safe_script <- function(rule, parts, threshold, seed, lipschitz, journal, co
 }
 
 check_seed <- function(seed, domain) {
-  if (missing(seed)) stop_argument("seed", "missing", "arms or points that are known to be safe")
+  if (missing(seed)) stop_missing("seed", "arms or points that are known to be safe", "`seed = 1` for the first arm")
   points <- if (has_numbers(domain)) subset_points(all_points(domain), check_arms(seed, domain, "seed") + 1L)
             else find_points(domain, seed, arg = "seed")
   if (point_total(points) == 0) stop_argument("seed", describe(seed), "at least one point")
@@ -557,7 +557,7 @@ bandit_safe <- function(bandit, context, ...) {
   config <- bandit$config
   of_policy <- trait(config$policy, "safe")
   if (!of_policy && is.null(config$safety)) {
-    stop_gpbandits("`$safe()` needs a bandit made by safe_opt().", argument = "bandit")
+    stop_state("`$safe()` needs a bandit made by safe_opt().", argument = "bandit")
   }
   rebuild(bandit)
   here <- contexts_for(bandit, context, 1L)

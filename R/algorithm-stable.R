@@ -25,7 +25,7 @@
 #' @param radius the largest perturbation of an input, in units of the inputs (their logarithms for logarithmic inputs):
 #'   a number > 0, or one for each input (half-axes of an ellipsoid).
 #' @param width the confidence width, see [widths]: a single multiplier. 2 by default.
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @references Bogunovic, Scarlett, Jegelka and Cevher (2018), Adversarially robust optimization with Gaussian processes
 #'   <https://arxiv.org/abs/1810.10775>.
 #' @concept robust Bayesian optimization

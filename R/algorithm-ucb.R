@@ -37,7 +37,7 @@
 #'   \eqn{k(x,x)\le 1}{k(x, x) <= 1}; Gaussian noise of the true variance `noise_var`.
 #'
 #'   The division by five is outside the theorem. EI has no guarantee here, with or without costs; it is common in
-#'   practice. Other combinations: see [gp_bandit()].
+#'   practice. For other combinations see [bandit-combinations].
 #' @inheritParams gp_bandit
 #' @param width a [width][widths], or a number for a constant width. `NULL` (default): `width_srinivas_finite(delta,
 #'   scale = 1/5)`, on finitely many arms; on a box a width must be given.
@@ -48,7 +48,7 @@
 #' @param cost_kernel,cost_noise_var,cost_mean prior covariance, noise variance (> 0) and prior mean of the logarithm of
 #'   the cost, for `cost = "learned"`. By default `kernel`, 0.01 and 0.
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Errors: As [gp_bandit()]. With `cost = "learned"` an observed cost must be > 0.
 #' @references Srinivas, Krause, Kakade and Seeger (2010), Gaussian process optimization in the bandit
 #'   setting, ICML <https://arxiv.org/abs/0912.3995>; Snoek, Larochelle and Adams (2012), Practical Bayesian
@@ -77,8 +77,8 @@ gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
   check_delta(delta)
   if (is.null(width)) {
     if (!can_count(domain)) {
-      stop_argument("width", "NULL", sprintf("given on %s, for example width_constant(2) or width_amm(B, R)",
-                                             describe_domain(domain)))
+      stop_missing("width", paste("a width, as no default exists on", describe_domain(domain)),
+                   "`width = width_constant(2)` or `width = width_amm(B, R)`")
     }
     width <- width_srinivas_finite(delta, scale = 1 / 5)
   }
@@ -90,7 +90,7 @@ gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
 gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kernel = kernel, cost_noise_var = 0.01,
                   cost_mean = 0) {
   if (identical(cost, "learned")) {
-    if (!identical(xi, 0)) stop_argument("xi", describe(xi), "0 where the cost is learned")
+    if (!identical(xi, 0)) stop_argument("xi", describe(xi), "0 if the cost is learned")
     return(gp_ei_learned_cost(domain, kernel, noise_var, cost_kernel, cost_noise_var, cost_mean, ...))
   }
   if (is.character(cost)) stop_argument("cost", describe(cost), "NULL, a function of the inputs, or \"learned\"")
@@ -100,21 +100,24 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' IGP-UCB and Gaussian-process Thompson sampling (GP-TS)
 #'
 #' `igp_ucb()` and `gp_ts()` make bandits with an improved upper confidence bound and with Thompson sampling. They are
-#' presets of [gp_bandit()], the algorithms of Chowdhury and Gopalan (2017) for functions of bounded RKHS norm.
+#' presets of [gp_bandit()], the algorithms of Chowdhury and Gopalan (2017) for functions of bounded RKHS norm. Use them
+#' if you can bound this norm, and need a regret bound.
 #'
 #' `igp_ucb()` selects the point with the largest upper confidence bound:
 #' \deqn{\arg\max_x\ \mu_{t-1}(x) + w_t\sigma_{t-1}(x),}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x),}
 #' where the confidence width (the multiplier of the posterior standard deviation) is
 #'
-#' \deqn{w_t = B + R\sqrt{2(\gamma_{t-1}+1+\log(1/\delta))}.}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 + log(1/delta))).}
+#' \deqn{w_t = B + R\sqrt{2(\gamma_{t-1}+1+\log(1/\delta))},}{w_t = B + R sqrt(2 (gamma_{t-1} + 1 + log(1/delta))),}
+#'
+#' with the information gain \eqn{\gamma_{t-1}}{gamma_{t-1}} (argument `gain`).
 #'
 #' `gp_ts()` selects the maximiser of one exact joint draw from
 #' \eqn{GP(\mu_{t-1}, w_t^2 k_{t-1})}{GP(mu_{t-1}, w_t^2 k_{t-1})}. Its width has \eqn{\log(2/\delta)}{log(2/delta)}
 #' instead.
 #'
-#' @section Guarantee: With probability at least \eqn{1-\delta}{1 - delta} the regret of `igp_ucb()` (Theorem 3) and of
-#'   `gp_ts()` (Theorem 4) is, respectively,
+#' @section Guarantee: With probability at least \eqn{1-\delta}{1 - delta} the regret of `igp_ucb()` is (Theorem 3)
 #'   \deqn{R_T = O(\sqrt{T}(B\sqrt{\gamma_T}+\gamma_T)),}{R_T = O(sqrt(T) (B sqrt(gamma_T) + gamma_T)),}
+#'   and that of `gp_ts()` is (Theorem 4)
 #'   \deqn{R_T = O(\sqrt{T d \log(BdT)}(B\sqrt{\gamma_T} + \gamma_T)).}{R_T = O(sqrt(T d log(B d T)) (B sqrt(gamma_T) +
 #'   gamma_T)).}
 #'   Assumptions:
@@ -125,14 +128,15 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #'   * for `gp_ts()` over a compact convex set: the draws are maximised over a finite \eqn{D_t}{D_t} alone, of
 #'     \eqn{(BLrdt^2)^d}{(B L r d t^2)^d} points in \eqn{[0, r]^d}{[0, r]^d}.
 #'
-#'   Over arms `gp_ts()` does that, with \eqn{\log n}{log n} for \eqn{d\log(BdT)}{d log(B d T)} (`arms` in
-#'   [regret_bound()]). On a box it maximises draws over the whole box, which is outside the theorem.
+#'   Over \eqn{n} arms `gp_ts()` does that. Its bound then has \eqn{\log n}{log n} instead of
+#'   \eqn{d\log(BdT)}{d log(B d T)} (`arms` in [regret_bound()]). On a box it maximises draws over the whole box, which
+#'   is outside the theorem.
 #'
 #'   With any other \eqn{\lambda \ge 1}{lambda >= 1} the confidence intervals hold as well, because this width is then
 #'   never narrower than [width_realized()]. The regret of `igp_ucb()` is then that of `"ucb"` in [regret_bound()]. With
 #'   \eqn{\lambda < 1}{lambda < 1} this width has no proof; use [width_realized()] or [width_amm()], which have one for
-#'   every \eqn{\lambda > 0}{lambda > 0}. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}. Other
-#'   combinations: see [gp_bandit()].
+#'   every \eqn{\lambda > 0}{lambda > 0}. The paper's experiments use \eqn{\lambda = R^2}{lambda = R^2}. For
+#'   other combinations see [bandit-combinations].
 #' @inheritParams gp_ucb
 #' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
 #' @param R the noise is R-sub-Gaussian, a number >= 0 in units of the reward. For Gaussian noise it is the standard
@@ -143,7 +147,7 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' @param width a [width][widths] that replaces the width made of `B`, `R`, `delta` and `gain`. `NULL` (default): no
 #'   replacement.
 #' @param ... further arguments of [gp_bandit()].
-#' @return An object of class `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @references Chowdhury and Gopalan (2017), On kernelized multi-armed bandits, ICML <https://arxiv.org/abs/1704.00445>.
 #' @seealso [gp_ucb()], [widths_rkhs], [regret_bounds_ucb].
 #' @concept Thompson sampling
@@ -175,7 +179,7 @@ gp_ts <- function(domain, kernel, noise_var, B, R, delta = 0.1, gain = "realized
 preset <- function(chosen, ...) {
   taken <- intersect(names(chosen), ...names())
   if (length(taken)) {
-    stop_argument(taken[1], "given", "absent (this preset chooses it, gp_bandit() takes any)")
+    stop_unused(taken[1], "this preset chooses it. Use `gp_bandit()`, which takes any")
   }
   # As a call with `...` in it, so that a missing argument stays missing. (A user's argument is a value, even if it is
   # an expression.)

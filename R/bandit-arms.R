@@ -10,9 +10,10 @@ bandit_add_arms <- function(bandit, x, mean, ...) {
   check_can_grow(bandit)
   check_idle(bandit)
   config <- bandit$config
-  arms <- new_arms(if (missing(x)) stop_argument("x", "missing", "numbers, one row per arm") else x, config$domain)
+  arms <- new_arms(if (missing(x)) stop_missing("x", "numbers, one row per new arm") else x, config$domain)
   if (any(vapply(config$outcomes[-1], function(one) length(one$mean) > 1, NA))) {
-    stop_gpbandits("An outcome has a prior mean for each arm, and nobody knows those of the new ones.", argument = "x")
+    stop_state("Arms cannot be added to this bandit: an outcome has a prior mean for each arm, and the new ones ",
+               "have none. ", "Begin a new bandit with all arms.", argument = "x")
   }
   arms["mean"] <- list(new_means(mean, config, nrow(arms$x)))
   grown <- grown_config(config, list(list(arms = arms)))
@@ -30,8 +31,8 @@ bandit_add_arms <- function(bandit, x, mean, ...) {
 
 check_can_grow <- function(bandit) {
   config <- bandit$config
-  refuse <- function(what, why) stop_gpbandits("Arms cannot be added to ", what, ": ", why, ".", argument = "x")
-  if (!is_set_of_arms(config$domain)) refuse(describe_domain(config$domain), "it is no set of arms")
+  refuse <- function(what, why) stop_state("Arms cannot be added to ", what, ": ", why, ".", argument = "x")
+  if (!is_set_of_arms(config$domain)) refuse(describe_domain(config$domain), "it is not a set of arms")
   if (has_rule(bandit)) refuse(rule_of(bandit)$title, "it is a rule over several posteriors")
   kernels <- c(list(config$kernel), lapply(config$outcomes, `[[`, "kernel"))
   if (any(vapply(kernels, has_matrix, NA))) refuse("arms whose kernel is a matrix", "it has no covariances of new ones")
@@ -46,9 +47,9 @@ check_can_grow <- function(bandit) {
 # A tabulated space is logged by numbers alone, without inputs. Added arms must not make the space too large for this.
 check_still_tabulated <- function(config, grown) {
   if (is_tabulated_space(config) == is_tabulated_space(grown)) return(invisible())
-  stop_argument("x", sprintf("so many that there are %d arms in %d contexts", arm_count(grown$domain),
-                             nrow(config$contexts)),
-                sprintf("at most %d arms times contexts in all", kLargestTable))
+  stop_gpbandits("argument", sprintf("There would be %d arms in %d contexts. Add fewer arms: ", arm_count(grown$domain),
+                                     nrow(config$contexts)),
+                 sprintf("at most %d arms times contexts are supported.", kLargestTable), argument = "x")
 }
 
 # ---- the arms -----------------------------------------------------------------
@@ -74,8 +75,8 @@ new_arms <- function(x, domain) {
 
 new_labels <- function(labels, domain, count) {
   if (is.null(domain$labels) != is.null(labels)) {
-    stop_argument("x", if (is.null(labels)) "arms without names" else "arms with names",
-                  if (is.null(labels)) "arms with names, as the others have" else "without names, as the others are")
+    if (is.null(labels)) stop_argument("x", "arms without names", "arms with names, as the present ones have")
+    else stop_argument("x", "arms with names", "arms without names, as the present ones are")
   }
   taken <- intersect(labels, domain$labels)
   if (length(taken)) stop_argument("x", sprintf("one named %s", dQuote(taken[1], FALSE)), "arms with new names")
@@ -84,10 +85,10 @@ new_labels <- function(labels, domain, count) {
 
 new_means <- function(mean, config, count) {
   if (length(config$mean) == 1) {
-    if (!is.null(mean)) stop_argument("mean", describe(mean), "NULL where the prior mean is one number")
+    if (!is.null(mean)) stop_unused("mean", "the prior mean of this bandit is one number for all arms")
     return(NULL)
   }
-  if (is.null(mean)) stop_argument("mean", "NULL", "a number for each new arm, as the others have")
+  if (is.null(mean)) stop_missing("mean", "a prior mean for each new arm, as the present ones have")
   check_each(mean, count, lower = -largest_number, upper = largest_number)
 }
 

@@ -70,7 +70,7 @@ ask_in_turn <- function(bandit, n, contexts, time) {
   check_idle(bandit)
   first <- table_size(bandit$queries)
   as_one_change(bandit, "refits", list(handle = NULL), function(draft) {
-    draft$.prepared <- bandit$.prepared
+    share_prepared(bandit, draft)
     at <- 1
     while (at <= n) {
       if (design_left(draft, contexts, certain = TRUE) == 0) refit_if_due(draft)
@@ -80,7 +80,7 @@ ask_in_turn <- function(bandit, n, contexts, time) {
       if (left > 0) ask_design(draft, here, time) else ask(draft, here, time)
       at <- at + length(stretch)
     }
-    bandit$.prepared <- draft$.prepared
+    share_prepared(draft, bandit)
   }, durable = if (!is.null(bandit$journal)) function(draft) keep_difference(bandit, draft))
   first + seq_len(n)
 }
@@ -116,8 +116,8 @@ next_of_design <- function(bandit, contexts, rows) {
 with_arms <- function(contexts, bandit, arms) {
   if (is.null(arms)) return(contexts)
   domain <- bandit$config$domain
-  if (!has_numbers(domain)) stop_argument("arms", describe(arms), paste("NULL on", describe_domain(domain)))
-  if (has_rule(bandit)) stop_argument("arms", describe(arms), paste("NULL for", rule_of(bandit)$title))
+  if (!has_numbers(domain)) stop_unused("arms", paste("no arms exist on", describe_domain(domain)))
+  if (has_rule(bandit)) stop_unused("arms", paste(rule_of(bandit)$title, "chooses among all arms"))
   chosen <- check_arms(arms, domain, "arms")
   if (length(chosen) == 0) stop_argument("arms", describe(arms), "at least one arm")
   eligible <- logical(arm_count(domain))

@@ -97,6 +97,5 @@ begin_in.default <- function(store, bandit) stop_argument("store", describe(stor
 warn_once <- function(bandit, kind, ...) {
   if (kind %in% bandit$.said) return(invisible())
   bandit$.said <- c(bandit$.said, kind)
-  warning(structure(class = c(paste0("gpbandits_", kind), "gpbandits_warning", "warning", "condition"),
-                    list(message = paste0(...), call = user_call())))
+  warn_gpbandits("state", kind, ..., call = user_call())
 }

@@ -33,8 +33,8 @@ check_config <- function(config) {
     damaged("its format has no number")
   }
   if (!is.null(format) && format > bandit_format) {
-    stop_gpbandits(sprintf("This bandit has format %d, a later version's; this version reads formats up to %d.",
-                           format, bandit_format))
+    stop_data(sprintf("This bandit has format %d, a later version's; this version reads formats up to %d. ", format,
+                      bandit_format), "Update the package.")
   }
   if (!inherits(config$domain, "bandit_domain")) damaged("it has no domain")
   check_made_here(config)
@@ -135,12 +135,7 @@ check_model_state <- function(model_state, config) {
   if (!is.null(model_state$models)) check_models(model_state$models, config)
 }
 
-check_kernel_of_file <- function(kernel, config) {
-  check_class(check_made_here(kernel), "bandit_kernel", "kernel")
-  resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
-}
-
-# (`worst` is none where rewards have no tail.)
+# (`worst` is NaN if outliers are not clipped.)
 check_outcome_transform <- function(map) {
   if (is.null(map)) return(invisible())
   if (!is.list(map) || !all(c("centre", "scale", "distinct", "count") %in% names(map))) {

@@ -153,12 +153,25 @@ bandit_methods <- function() {
   sort(names(Filter(function(f) inherits(f, "refMethodDef") && identical(f@refClassName, "GPBandit"), own)))
 }
 
-stop_no_method <- function(name) {
-  known <- bandit_methods()
+# Methods of other tools' objects, and functions that are no methods here: what to use instead.
+methods_of_others <- c(
+  ask = "`$suggest()`", get_next_trial = "`$suggest()`", propose = "`$suggest()`", recommend = "`$suggest()`",
+  tell = "`$observe()`", update = "`$observe()`", complete_trial = "`$observe()`", register = "`$observe()`",
+  predict = "`$posterior()`", get_best = "`$best()`", archive = "`$history()`", data = "`$history()`",
+  plot = "`plot()` of the bandit", summary = "`summary()` of the bandit", print = "`print()` of the bandit",
+  save = "`saveRDS()` of the bandit"
+)
+
+method_remedy <- function(name, known) {
+  if (name %in% names(methods_of_others)) return(paste0(" Use ", methods_of_others[[name]], "."))
   near <- known[utils::adist(name, known, ignore.case = TRUE) <= 2]
-  stop_gpbandits("A bandit has no method `", name, "`",
-                 if (length(near)) paste0(" (did you mean `", near[1], "`?)"),
-                 "; it has ", paste0(known, "()", collapse = ", "), ".", argument = name)
+  if (length(near)) return(sprintf(" Did you mean `$%s()`?", near[1]))
+  paste0(" Its methods are ", paste0("`$", known, "()`", collapse = ", "), ".")
+}
+
+stop_no_method <- function(name) {
+  stop_gpbandits("argument", "A bandit has no method `", name, "`.", method_remedy(name, bandit_methods()),
+                 argument = name)
 }
 
 #' @rawNamespace S3method(utils::.DollarNames, GPBandit)
@@ -237,9 +250,9 @@ is_bandit <- function(x) isS4(x) && inherits(x, "GPBandit") && is.environment(at
 made_as_bandit <- "a bandit (made by gp_bandit(), gp_ucb(), ..., or baseline_constrained(), ...)"
 
 check_bandit <- function(x, arg = deparse(substitute(x)), allowed = made_as_bandit) {
-  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (missing(x)) stop_missing(arg, allowed)
   if (!is_bandit(x)) {
-    stop_argument(arg, if (inherits(x, "GPBandit")) "something that only calls itself one" else describe(x), allowed)
+    stop_argument(arg, if (inherits(x, "GPBandit")) "an invalid object of this class" else describe(x), allowed)
   }
   x
 }

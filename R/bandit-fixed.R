@@ -5,16 +5,16 @@
 
 with_fixed <- function(contexts, bandit, fixed) {
   if (is.null(fixed)) return(contexts)
-  if (has_rule(bandit)) stop_argument("fixed", describe(fixed), paste("NULL for", rule_of(bandit)$title))
+  if (has_rule(bandit)) stop_unused("fixed", paste(rule_of(bandit)$title, "does not support fixed inputs"))
   domain <- bandit$config$domain
   slice <- slice_of(domain, check_fixed(fixed, fixable_inputs(domain)))
   policy <- bandit$config$policy
   if (!is.null(slice$fixed) && (trait(policy, "intervals") || trait(policy, "safe"))) {
-    stop_argument("fixed", describe(fixed), "NULL for a policy whose candidates are fixed at the start")
+    stop_unused("fixed", "the candidates of this policy are fixed at the start")
   }
   if (!is.null(slice$eligible)) {
     both <- if (is.null(contexts$eligible)) slice$eligible else slice$eligible & contexts$eligible
-    if (!any(both)) stop_argument("fixed", value_words(fixed), "values that some of the `arms` have")
+    if (!any(both)) stop_argument("fixed", value_words(fixed), "values that occur among the `arms`")
     contexts$eligible <- if (!all(both)) both
   }
   contexts$fixed <- slice$fixed
@@ -30,7 +30,7 @@ check_fixed <- function(fixed, names) {
   values <- as.list(fixed)
   unknown <- setdiff(names(values), names)
   if (length(unknown)) stop_argument("fixed", paste("one with", quoted(unknown)), allowed)
-  if (anyDuplicated(names(values))) stop_argument("fixed", "a name that stands twice", allowed)
+  if (anyDuplicated(names(values))) stop_argument("fixed", "one with a name twice", allowed)
   single <- vapply(values, function(value) is.atomic(value) && is.null(dim(value)) && length(value) == 1, NA)
   if (!all(single)) {
     stop_argument("fixed", sprintf("%s = %s", names(values)[!single][1], describe(values[!single][[1]])),

@@ -146,7 +146,7 @@ status_column <- function(data) {
 
 has_failed <- function(data) {
   status <- status_column(data)
-  !is.na(status) & !status %in% c("pending", "observed", "observed")
+  !is.na(status) & !status %in% c("pending", "observed")
 }
 
 # The same for a bandit's history.

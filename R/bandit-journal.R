@@ -33,25 +33,27 @@ open_journal <- function(file, like, rng, trust) {
 journal_path <- function(file, arg = "journal", links = 40) {
   file <- path.expand(check_string(file, arg))
   directory <- dirname(file)
-  if (!dir.exists(directory)) stop_argument(arg, describe(file), "a file in a directory that exists")
+  if (!dir.exists(directory)) {
+    stop_argument(arg, describe(file), "a file in a directory that exists", try = "`dir.create()` first")
+  }
   if (dir.exists(file)) stop_argument(arg, sprintf("a directory (%s)", quoted(file)), "a file")
   path <- file.path(normalizePath(directory), basename(file))
   target <- Sys.readlink(path)
   if (is.na(target) || !nzchar(target)) return(path)
   # The target of a symbolic link, which need not exist yet.
-  if (links == 0) stop_argument(arg, sprintf("a link without end (%s)", quoted(file)), "a file")
+  if (links == 0) stop_argument(arg, sprintf("a link without an end (%s)", quoted(file)), "a file")
   journal_path(if (startsWith(target, "/")) target else file.path(dirname(path), target), arg, links - 1)
 }
 
 start_journal <- function(bandit, file, trust = FALSE) {
   path <- journal_path(file)
   if (!trust && has_code(bandit$config)) {
-    stop_argument("journal", "given for settings that hold functions",
-                  "given with `trust = TRUE` for such settings: resuming runs them")
+    stop_gpbandits("argument", "These settings hold functions, which resuming a journal runs. Use `trust = TRUE` if ",
+                   "that is intended.", argument = "trust")
   }
   if (file.exists(path) && file.size(path) > 0) {
-    stop_argument("journal", sprintf("%s, which exists", quoted(file)),
-                  "a new file (open_bandit() goes on with one that exists)")
+    stop_argument("journal", sprintf("%s, which exists", quoted(file)), "a new file",
+                  try = "`open_bandit()`, which continues with an existing journal")
   }
   seed <- current_seed()
   header <- paste(journal_magic, journal_format, if (is.null(seed)) "-" else paste(seed, collapse = ","),
@@ -115,11 +117,11 @@ text_as_arms <- function(text, events) {
   arms <- rep(NA_character_, length(events$kind))
   if (length(text) == 0) return(arms)
   words <- strsplit(text, " ", fixed = TRUE)
-  if (any(lengths(words) != 2)) stop("eligible arms of the wrong form")
+  if (any(lengths(words) != 2)) stop_fault("eligible arms of the wrong form")
   ids <- suppressWarnings(as.integer(vapply(words, `[`, "", 1)))
   asked <- which(events$kind %in% event_kind[c("query", "given")])
   at <- asked[match(ids, events$id[asked])]
-  if (anyNA(at) || anyDuplicated(at)) stop("eligible arms of a query that is not there")
+  if (anyNA(at) || anyDuplicated(at)) stop_fault("eligible arms of a query that is not there")
   arms[at] <- vapply(words, `[`, "", 2)
   arms
 }
@@ -133,7 +135,7 @@ text_as_reasons <- function(text) {
   if (length(text) == 0) return(NULL)
   ids <- sub(" .*", "", text)
   reasons <- lapply(substring(text, nchar(ids) + 2), value_from_text)
-  if (!all(vapply(reasons, is_text, NA) & lengths(reasons) == 1)) stop("a reason that is no text")
+  if (!all(vapply(reasons, is_text, NA) & lengths(reasons) == 1)) stop_fault("a reason that is no text")
   last <- !duplicated(ids, fromLast = TRUE)
   stats::setNames(unlist(reasons), ids)[last]
 }
@@ -148,7 +150,7 @@ rows_as_text <- function(letter, columns) {
 journal_io <- function(expr) {
   tryCatch(expr, "C++Error" = function(e) {
     pass_on_stop(e)
-    stop_gpbandits(message_of(e), argument = "journal", parent = e)
+    stop_gpbandits("store", message_of(e), argument = "journal", parent = e)
   })
 }
 
@@ -166,18 +168,20 @@ read_journal <- function(file, arg, trust) {
   path <- journal_path(file, arg)
   if (!file.exists(path)) {
     stop_argument(arg, describe(file), "a file that exists",
-                  try = "a bandit begun with `journal = ` and this path; open_bandit() goes on with what is there")
+                  try = "`gp_bandit(..., journal = )` with this path, which begins one")
   }
   contents <- journal_io(cpp_journal_read(path))
   config <- journal_config(contents, file, arg, trust)
   if (contents$damaged > 0) {
     words <- sprintf("line %g of the journal %s is damaged", contents$damaged, file)
-    if (!contents$damaged_last) stop_gpbandits("Cannot resume: ", words, ".", argument = arg)
-    warning(words, ": it is the last one, and dropped", call. = FALSE)
+    if (!contents$damaged_last) {
+      stop_data("Cannot resume: ", words, ". Restore the file from a copy, or begin a new journal.", argument = arg)
+    }
+    warn_gpbandits("data", "dropped_line", words, ". It is the last line, and is dropped.")
   }
   found <- catch_error(replay_lines(config, contents$lines[-1], header_seed(contents$lines), trust), function(e) {
-    stop_gpbandits("Cannot resume: ", file, " does not tell a bandit's life (", message_of(e), ").",
-                   argument = arg, parent = e)
+    stop_data("Cannot resume: ", file, " does not contain a bandit's log (", message_of(e),
+              "). Restore the file from a copy, or begin a new journal.", argument = arg, parent = e)
   })
   found$bandit$journal <- file_journal(path, contents$end, found$rng)
   found
@@ -187,20 +191,21 @@ read_journal <- function(file, arg, trust) {
 journal_config <- function(contents, file, arg, trust) {
   header <- header_parts(contents$lines)
   if (length(header) < 2 || header[1] != journal_magic) {
-    stop_argument(arg, sprintf("%s, which is none", quoted(file)), "a bandit's journal")
+    stop_data(sprintf("The file %s is not a bandit's journal. Use a path that was given as `journal`.", quoted(file)),
+              argument = arg)
   }
   if (!identical(header[2], as.character(journal_format))) {
     earlier <- isTRUE(suppressWarnings(as.integer(header[2])) < journal_format)
     why <- if (earlier) "an earlier version's, which held R objects: these are not read any more"
            else "a later version's"
-    stop_argument(arg, sprintf("one of format %s, %s", header[2], why),
-                  sprintf("a journal of format %d", journal_format))
+    stop_data(sprintf("This journal has format %s, %s; this version reads format %d. Use the version that wrote it.",
+                      header[2], why, journal_format), argument = arg)
   }
   catch_error({
-    if (length(header) != 4) stop("its first line has the wrong number of parts")
+    if (length(header) != 4) stop_fault("its first line has the wrong number of parts")
     value_from_text(header[4], trust)
   }, function(e) {
-    stop_gpbandits("Cannot read the settings in the journal ", file, ": ", message_of(e), argument = arg, parent = e)
+    stop_data("Cannot read the settings in the journal ", file, ": ", message_of(e), argument = arg, parent = e)
   })
 }
 
@@ -217,7 +222,7 @@ header_seed <- function(lines) strsplit(header_parts(lines)[3], ",", fixed = TRU
 # error at the first random number.
 seed_from_words <- function(words) {
   seed <- suppressWarnings(as.integer(words))
-  if (any(is.na(seed) & words != "NA")) stop("a random generator's state of other words than numbers")
+  if (any(is.na(seed) & words != "NA")) stop_fault("a random generator's state of other words than numbers")
   kind <- seed[1] %% 100L + 1L
   numbers <- c(3, 2, 2, 625, 101, NA, 101, 6)[kind]
   # (A user-supplied generator may have any state.)
@@ -227,7 +232,7 @@ seed_from_words <- function(words) {
   sample <- (seed[1] %/% 10000L) %% 10L
   binomial <- seed[1] %/% 100000L
   if (!isTRUE(whole && seed[1] >= 0 && normal <= 5 && sample <= 1 && binomial <= 1)) {
-    stop("a state of a random generator that is none")
+    stop_fault("a state of a random generator that is none")
   }
   seed
 }
@@ -236,7 +241,7 @@ seed_from_words <- function(words) {
 replay_lines <- function(config, lines, seed, trust) {
   parts <- unlist(strsplit(lines, ";", fixed = TRUE))
   letter <- substr(parts, 1, 1)
-  if (!all(letter %in% c("q", "e", "a", "w", "m", "f", "x", "r", "p", "n"))) stop("a part of an unknown kind")
+  if (!all(letter %in% c("q", "e", "a", "w", "m", "f", "x", "r", "p", "n"))) stop_fault("a part of an unknown kind")
   text <- substring(parts, 3)
   rng <- last_seed(letter, text, seed)
   notes <- lapply(text[letter == "n"], note_from_text)
@@ -275,8 +280,8 @@ note_from_text <- function(text) {
 text_as_rows <- function(text, columns) {
   words <- unlist(strsplit(text, " ", fixed = TRUE))
   values <- suppressWarnings(as.double(words))
-  if (any(is.na(values) & !words %in% c("NA", "NaN"))) stop("rows of other words than numbers")
-  if (length(values) != length(text) * length(columns)) stop("rows of the wrong length")
+  if (any(is.na(values) & !words %in% c("NA", "NaN"))) stop_fault("rows of other words than numbers")
+  if (length(values) != length(text) * length(columns)) stop_fault("rows of the wrong length")
   values <- matrix(values, length(columns))
   rows <- lapply(seq_along(columns), function(k) suppressWarnings(`storage.mode<-`(values[k, ], typeof(columns[[k]]))))
   stats::setNames(rows, names(columns))
@@ -302,9 +307,8 @@ check_same_settings <- function(theirs, ours, file, arg) {
     identical(comparable(theirs[[name]]), comparable(ours[[name]]))
   }, NA)
   if (all(same)) return(invisible())
-  stop_argument(arg, sprintf("%s, of a bandit with another %s", quoted(file),
-                             paste0("`", sub("context_names", "contexts", names[!same]), "`", collapse = ", ")),
-                "a journal of this bandit")
+  stop_data(sprintf("The journal %s belongs to a bandit with another %s. Use a journal of this bandit.", quoted(file),
+                    paste0("`", sub("context_names", "contexts", names[!same]), "`", collapse = ", ")), argument = arg)
 }
 
 rewrite_log.bandit_file_journal <- function(bandit, new) {
@@ -331,13 +335,16 @@ rewrite_log.bandit_file_journal <- function(bandit, new) {
   end <- journal_io(cpp_journal_append(draft, lines, end))
   Sys.chmod(draft, file.mode(path), use_umask = FALSE)
   check_sole_writer(bandit, journal_io(cpp_journal_read(path))$end)
-  if (!file.rename(draft, path)) stop_gpbandits("Cannot replace the journal ", path, ".", argument = "journal")
+  if (!file.rename(draft, path)) {
+    stop_gpbandits("store", "Cannot replace the journal ", path, ". Check that its directory can be written.",
+                   argument = "journal")
+  }
   list(journal = file_journal(path, end, bandit$journal$rng))
 }
 
 check_sole_writer <- function(bandit, end) {
   if (!identical(end, bandit$journal$end)) {
-    stop_gpbandits("Another bandit has written to the journal ", bandit$journal$path, " since: open_bandit() of it.",
-                   argument = "journal")
+    stop_gpbandits("store", "Another bandit has written to the journal ", bandit$journal$path,
+                   " since. Use open_bandit() to continue from it.", argument = "journal")
   }
 }

@@ -106,14 +106,15 @@ as_json <- function(bandit) {
 #' @rdname as_json
 #' @export
 from_json <- function(text) {
-  if (missing(text)) stop_argument("text", "missing", "JSON as as_json() writes it")
+  if (missing(text)) stop_missing("text", "JSON as as_json() writes it")
   # (Any class is accepted: other packages mark text as JSON by a class.)
   if (is.character(text)) text <- as.vector(unclass(text))
   if (!is.character(text) || length(text) == 0 || anyNA(text)) {
     stop_argument("text", describe(text), "JSON as as_json() writes it")
   }
   text <- paste(text, collapse = "\n")
-  refuse <- function(...) stop_argument("text", paste0("no bandit's (", ..., ")"), "JSON as as_json() writes it")
+  refuse <- function(...) stop_data("This JSON does not describe a bandit (", ...,
+                                    "). Use JSON as as_json() writes it.", argument = "text")
   found <- as_ours(cpp_json_read(text, vectors = TRUE), refuse)
   check_json_head(found)
   bandit <- as_ours(bandit_from_json(found), refuse)
@@ -132,7 +133,7 @@ check_plain_settings <- function(config) {
   if (length(code)) {
     stop_argument("bandit", sprintf("one whose settings contain custom functions or formulas (`%s`)", code[1]),
                   "one whose settings are data (JSON carries no code)",
-                  try = "a journal, a store or saveRDS(), which keep functions and are opened with `trust = TRUE`")
+                  try = "a journal, a store or `saveRDS()`, which keep functions and are opened with `trust = TRUE`")
   }
 }
 
@@ -169,9 +170,9 @@ json_numbers <- function(x) {
 }
 
 columns_from_json <- function(found, columns) {
-  if (!setequal(names(found), names(columns))) stop("its columns are not those of a log")
+  if (!setequal(names(found), names(columns))) stop_fault("its columns are not those of a log")
   read <- lapply(names(columns), function(name) column_from_json(found[[name]], columns[[name]]))
-  if (length(unique(lengths(read))) > 1) stop("its columns have different lengths")
+  if (length(unique(lengths(read))) > 1) stop_fault("its columns have different lengths")
   stats::setNames(read, names(columns))
 }
 
@@ -186,13 +187,13 @@ number_from_json <- function(found) {
   if (is.null(found)) return(NA_real_)
   if (is.double(found) && length(found) == 1) return(found)
   special <- match(list(found), list("NaN", "Inf", "-Inf"))
-  if (is.na(special)) stop("an invalid number")
+  if (is.na(special)) stop_fault("an invalid number")
   c(NaN, Inf, -Inf)[special]
 }
 
 reasons_from_json <- function(found) {
   if (length(found) == 0) return(NULL)
-  if (!is.list(found) || is.null(names(found))) stop("its reasons have no ids")
+  if (!is.list(found) || is.null(names(found))) stop_fault("its reasons have no ids")
   vapply(found, string_from_json, "")
 }
 
@@ -202,14 +203,17 @@ json_members <- c("format", "version", "package", "settings", "queries", "events
 
 check_json_head <- function(found) {
   if (!is.list(found) || !identical(found$format, json_format)) {
-    stop_argument("text", "JSON of something else", "JSON as as_json() writes it")
+    stop_data("This JSON is not a bandit's. Use JSON as as_json() writes it.", argument = "text")
   }
   version <- found$version
   if (!is.double(version) || length(version) != 1 || version != json_version) {
-    stop_argument("text", "JSON of another version of the schema", sprintf("version %d", json_version))
+    stop_data(sprintf("This JSON has another version of the schema; this version of the package reads version %d.",
+                      json_version), argument = "text")
   }
   missing <- setdiff(json_members, names(found))
-  if (length(missing)) stop_argument("text", sprintf("JSON without `%s`", missing[1]), "JSON as as_json() writes it")
+  if (length(missing)) {
+    stop_data(sprintf("This JSON has no `%s`. Use JSON as as_json() writes it.", missing[1]), argument = "text")
+  }
 }
 
 bandit_from_json <- function(found) {
@@ -219,7 +223,7 @@ bandit_from_json <- function(found) {
   found$events[lacking] <- list(vector("list", length(found$events$kind)))
   events <- columns_from_json(found$events, c(journal_event_columns(config), list(arms = character())))
   queries <- columns_from_json(found$queries, journal_query_columns(config))
-  if (any(!events$id %in% c(0L, seq_along(queries$arm)))) stop("its events refer to missing queries")
+  if (any(!events$id %in% c(0L, seq_along(queries$arm)))) stop_fault("its events refer to missing queries")
   queries <- add_rewards(queries, events, config)
   refits <- lapply(found$refits, value_from_json, FALSE)
   bandit <- new_bandit(config, table_of(queries[names(query_columns(config))]),

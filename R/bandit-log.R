@@ -143,7 +143,7 @@ add_rewards <- function(queries, events, config) {
   reported <- events$kind %in% recording & !is.na(events$reward)
   values <- value_columns(config)
   of <- ifelse(is.na(events$outcome), 1L, events$outcome)
-  if (any(reported & (of < 1 | of > length(values)))) stop("an event of an outcome that is not there")
+  if (any(reported & (of < 1 | of > length(values)))) stop_fault("an event of an outcome that is not there")
   for (k in seq_along(values)) {
     which <- reported & of == k
     queries[[values[k]]] <- rep(NA_real_, length(queries$arm))

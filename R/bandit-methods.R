@@ -89,7 +89,7 @@ point_label <- function(point, bandit) {
 #' * `predict()` returns the posterior mean and sd, as `$posterior()`.
 #' * `as.data.frame()` of a bandit is its history.
 #'
-#' @param object,x a `GPBandit`, a `bandit_run` or a `bandit_comparison`.
+#' @param object,x a [GPBandit], a `bandit_run` or a `bandit_comparison`.
 #' @param newdata points to predict at, as in `$posterior(x = )`. `NULL` (default): all arms.
 #' @param arm numbers or names of arms, instead of `newdata`. Over a [product_domain()]: the rows of points whose
 #'   `newdata` are the box's inputs. `NULL` (default): none.
@@ -156,33 +156,32 @@ summary.GPBandit <- function(object, ...) {
 
 #' @export
 print.summary_gp_bandit <- function(x, ...) {
-  read_part(x, "summary_gp_bandit", {
-    cat(x$story, sep = "\n")
-    engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
-                played = "played points (factor over the distinct arms played)",
-                lowrank = sprintf("low rank, within %.1g posterior sd of the exact posterior", x$error_bound),
-                sparse = "sparse basis (FITC)",
-                dense = "exact Cholesky over the points played", none = "none, there is no posterior")[[x$engine]]
-    cat(sprintf("  engine     %s, rank %d\n", engine, x$rank))
-    if (!is.null(x$likelihood)) {
-      cat(sprintf("  fitted     by the %s likelihood of %d points\n",
-                  if (x$likelihood$method == "exact") "exact" else "nearest-neighbour (Vecchia)", x$likelihood$points))
-    }
-    if (!is.na(x$information_gain)) {
-      cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
-    }
-    if (!is.null(x$reward)) {
-      cat(sprintf("  rewards    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))
-    }
-    if (!is.null(x$best) && nrow(x$best) == 0) cat("  best point by posterior mean: not known yet\n")
-    else if (!is.null(x$best)) {
-      cat(if (nrow(x$best) > 1) "  best points by posterior means:\n" else "  best point by posterior mean:\n")
-      print(x$best, row.names = FALSE, digits = 4)
-    }
-    for (line in x$limits) cat("  limit      ", line, "\n", sep = "")
-    if (!is.null(x$check)) cat(strwrap(describe_check(x$check), indent = 2, exdent = 4), sep = "\n")
-    invisible(x)
-  })
+  check_class(x, "summary_gp_bandit")
+  cat(x$story, sep = "\n")
+  engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
+              played = "played points (factor over the distinct arms played)",
+              lowrank = sprintf("low rank, within %.1g posterior sd of the exact posterior", x$error_bound),
+              sparse = "sparse basis (FITC)",
+              dense = "exact Cholesky over the points played", none = "none, there is no posterior")[[x$engine]]
+  cat(sprintf("  engine     %s, rank %d\n", engine, x$rank))
+  if (!is.null(x$likelihood)) {
+    cat(sprintf("  fitted     by the %s likelihood of %d points\n",
+                if (x$likelihood$method == "exact") "exact" else "nearest-neighbour (Vecchia)", x$likelihood$points))
+  }
+  if (!is.na(x$information_gain)) {
+    cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
+  }
+  if (!is.null(x$reward)) {
+    cat(sprintf("  rewards    %.4g to %.4g, mean %.4g\n", x$reward[["Min."]], x$reward[["Max."]], x$reward[["Mean"]]))
+  }
+  if (!is.null(x$best) && nrow(x$best) == 0) cat("  best point by posterior mean: not known yet\n")
+  else if (!is.null(x$best)) {
+    cat(if (nrow(x$best) > 1) "  best points by posterior means:\n" else "  best point by posterior mean:\n")
+    print(x$best, row.names = FALSE, digits = 4)
+  }
+  for (line in x$limits) cat("  limit      ", line, "\n", sep = "")
+  if (!is.null(x$check)) cat(strwrap(describe_check(x$check), indent = 2, exdent = 4), sep = "\n")
+  invisible(x)
 }
 
 #' @rdname bandit-methods

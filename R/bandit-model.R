@@ -19,7 +19,7 @@
 #'   `noise_var` and the recommended point's `mean` and `sd`. `augment()`: `newdata`, or the history, with `.fitted`,
 #'   `.se.fit` and, for the history, `.resid`.
 #'
-#' @param object,x a `GPBandit`.
+#' @param object,x a [GPBandit].
 #' @param nsim number of draws, an integer >= 1; 1 by default.
 #' @param seed the argument of [set.seed()] before drawing; the generator's state is restored afterwards. `NULL`
 #'   (default): draws from the current state.
@@ -55,7 +55,7 @@ NULL
 model_frame <- function(object, what) {
   frame <- frame_of(check_bandit(object))
   if (!has_posterior(frame)) {
-    stop_gpbandits("`", what, "` needs a bandit with a model: this one has none.", argument = "object")
+    stop_state("`", what, "` needs a bandit with a model; this one has none.", argument = "object")
   }
   looked_at(frame)
 }
@@ -128,8 +128,7 @@ residuals.GPBandit <- function(object, ...) {
 
 check_rewards_are_numbers <- function(frame, what) {
   if (compares_queries(frame$config)) {
-    stop_gpbandits("`", what, "` needs rewards that are numbers: this bandit observes comparisons.",
-                   argument = "object")
+    stop_state("`", what, "` needs rewards that are numbers; this bandit observes comparisons.", argument = "object")
   }
 }
 
@@ -191,8 +190,7 @@ check_plain_model <- function(frame, what) {
            else if (gradual) "it forgets gradually"
            else if (forgotten_of(frame)$sums > 0) "its log is compacted"
   if (!is.null(fault)) {
-    stop_gpbandits("`", what, "` needs a bandit with one Gaussian reward: of this one ", fault, ".",
-                   argument = "object")
+    stop_state("`", what, "` needs a bandit with one Gaussian reward; of this one, ", fault, ".", argument = "object")
   }
 }
 
@@ -254,8 +252,8 @@ update.GPBandit <- function(object, ...) {
   if (length(changes) == 0) return(bandit_copy(frame))
   if (is.null(names(changes)) || !all(names(changes) %in% updatable)) check_dots_empty(..., allowed = updatable)
   if (has_rule(frame)) {
-    stop_gpbandits("`update()` needs a bandit of gp_bandit(): the choices of this one are made by a separate rule.",
-                   argument = "object")
+    stop_state("`update()` needs a bandit of gp_bandit(); the choices of this one are made by a separate rule.",
+               argument = "object")
   }
   config <- updated_config(frame$config, changes)
   events <- table_columns(frame$events)
@@ -275,7 +273,7 @@ update.GPBandit <- function(object, ...) {
 updated_config <- function(config, changes) {
   of_outcomes <- intersect(names(changes), c("kernel", "noise_var", "mean", "refit"))
   if (has_outcomes(config) && length(of_outcomes)) {
-    stop_argument(of_outcomes[1], "given for a bandit with several outcomes", "left out: each outcome has its own")
+    stop_unused(of_outcomes[1], "each of the bandit's outcomes has its own")
   }
   arguments <- settings_as_arguments(config)
   arguments[names(changes)] <- changes

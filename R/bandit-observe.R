@@ -8,9 +8,9 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
   if (...length()) {
     check_dots_empty(..., allowed = c("id", "reward", "constraints", "time", "noise_var", "size", "prefer"))
   }
-  if (missing(id)) stop_argument("id", "missing", "the id of an earlier query")
+  if (missing(id)) stop_missing("id", "the id of an earlier query, as `$suggest()` returned it")
   if (missing(reward)) {
-    if (!is.data.frame(id) && is.null(prefer)) stop_argument("reward", "missing", "a number for each id")
+    if (!is.data.frame(id) && is.null(prefer)) stop_missing("reward", "a number for each id")
     reward <- NULL
   }
   if (is.null(size) && is.null(prefer) &&
@@ -22,8 +22,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
     return(reported(bandit, id, reward, prefer, time))
   }
   if (!is.null(prefer)) {
-    stop_argument("prefer", describe(prefer),
-                  "left out, where rewards are no comparisons (rewards_preferences())")
+    stop_unused("prefer", "it is for comparisons (`rewards = rewards_preferences()`). Use `reward`")
   }
   if (is.data.frame(id) && is.null(reward)) {
     id <- observe_rounded(bandit, id, constraints, time, noise_var, size)
@@ -35,7 +34,7 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
   }
   check_no_size_here(size)
   if (!is.null(bandit$config$outcomes)) {
-    check_absent(constraints, "constraints")
+    check_absent(constraints, "constraints", "each outcome has its own column")
     return(observe_several(bandit, id, reward, time, noise_var))
   }
   observe_measurements(bandit, id, reward, constraints, time, noise_var)
@@ -76,7 +75,8 @@ observe_rounded <- function(bandit, data, constraints, time, noise_var, size) {
   again <- other & status_of(bandit, id) == "withdrawn"
   if (!any(rounded | again)) return(data)
   if (!alone) {
-    stop_argument("id", "rounded settings, with values in addition to the data.frame", "values in its columns")
+    stop_argument("id", "a data.frame with rounded settings, together with other arguments",
+                  "a data.frame with all values in its columns")
   }
   for (name in inputs) {
     reported <- other & !is.na(data[[name]])
@@ -114,8 +114,8 @@ is_reported_again <- function(bandit, id, used, row) {
   agrees <- vapply(values, function(name) known[[name]] %in% row[[name]], logical(nrow(known)))
   if (any(rowSums(!matrix(agrees, nrow(known))) == 0)) return(TRUE)
   shown <- id + ids_before(bandit)
-  stop_argument("id", sprintf("%.0f, which was recorded before, at these settings and with other values", shown),
-                sprintf("the values of query %.0f (`$amend()` changes them)", known$id[1]))
+  stop_state(sprintf("Query %.0f was recorded before, at these settings and with other values. ", shown),
+             sprintf("Use `$amend()` to change the values of query %.0f.", known$id[1]), argument = "id")
 }
 
 # The reward of one query belongs to other settings: a point with these is added, and the query is withdrawn.
@@ -126,7 +126,8 @@ use_settings <- function(bandit, id, used, row, time = NULL) {
   ours <- function(names) beside(names, given_names(config))
   wanted <- if (is.null(config$outcomes)) "reward" else outcome_names(config)
   if (!all(wanted %in% names(row))) {
-    stop_argument("id", lacking_columns(row, wanted), "all values of a row whose settings were rounded")
+    stop_argument("id", lacking_columns(row, wanted),
+                  "a data.frame with all values of a row whose settings were rounded")
   }
   reward <- if (is.null(config$outcomes)) row$reward else row[wanted]
   g <- ours(constraint_names(config, "g"))
@@ -150,11 +151,10 @@ bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
   }
   if (missing(reward)) {
     check_ids(bandit, id)
-    stop_argument("reward", "missing", "the corrected reward")
+    stop_missing("reward", "the corrected reward")
   }
   if (!is.null(prefer)) {
-    stop_argument("prefer", describe(prefer),
-                  "left out, where rewards are no comparisons (rewards_preferences())")
+    stop_unused("prefer", "it is for comparisons (`rewards = rewards_preferences()`). Use `reward`")
   }
   if (has_likelihood(bandit$config)) return(amend_outcomes(bandit, id, reward, size))
   check_no_size_here(size)
@@ -204,7 +204,7 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
   count <- point_total(points)
   contexts <- contexts_for(bandit, context, count)
   if (!is.null(bandit$config$outcomes)) {
-    check_absent(constraints, "constraints")
+    check_absent(constraints, "constraints", "each outcome has its own column")
     values <- if (!missing(reward) && !is.null(reward)) outcome_values(bandit$config, reward, count)
     own <- if (!is.null(values)) outcome_noise(bandit$config, noise_var, values)
     if (count == 0) return(invisible(bandit))
@@ -212,13 +212,13 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
                          clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")))
   }
   if (missing(reward)) {
-    check_absent(constraints, "constraints")
+    check_absent(constraints, "constraints", "a pending point has none before its reward")
     reward <- rep(NA_real_, count)
     constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
   } else {
     constraints <- check_constraint_values(constraints, bandit, count)
     if (compares_queries(bandit$config)) {
-      stop_argument("reward", describe(reward), "left out: what was added is compared by `$observe()`")
+      stop_unused("reward", "points are added without one, and `$observe()` compares them")
     }
     if (has_likelihood(bandit$config)) {
       reported <- check_reported_outcomes(bandit, reward, size, count)
@@ -240,11 +240,11 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
 
 # $rank()
 bandit_rank <- function(bandit, ids, time = NULL, ...) {
-  if (missing(ids)) stop_argument("ids", "missing", "ids of queries, the best first")
+  if (missing(ids)) stop_missing("ids", "ids of queries, the best first")
   config <- bandit$config
   if (!compares_queries(config)) {
-    stop_gpbandits("`$rank()` is for bandits with `rewards = rewards_preferences()`.",
-                   argument = "ids")
+    stop_state("`$rank()` needs a bandit with `rewards = rewards_preferences()`. Use `$observe()` for other ",
+               "rewards.", argument = "ids")
   }
   ids <- check_numbers(ids, "ids")
   most <- if (ranks_queries(config)) most_ranked else 2L

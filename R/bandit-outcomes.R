@@ -25,8 +25,8 @@ scaled_outcomes_at <- function(bandit, points, context) {
   untrusted <- has_numbers(config$domain) && anyNA(points$arm)
   if (untrusted && any(vapply(config$outcomes, function(one) has_matrix(one$kernel) || length(unique(one$mean)) > 1,
                               NA))) {
-    stop_argument("x", "a point that is no arm",
-                  "arms only, where a kernel is given as a matrix or a prior mean differs by arm")
+    stop_argument("x", "a point that is not an arm",
+                  "arms only, if a kernel is given as a matrix or a prior mean differs by arm")
   }
   core(cpp_bandit_predict_outcomes(bandit$handle, kernel_points(config$domain, points, seen$values)))
 }
@@ -59,11 +59,8 @@ feasibility <- function(config, scaled) {
 
 warn_infeasible <- function(found, wanted) {
   if (is.na(found) || found >= wanted - 1e-6) return(invisible())
-  warning(structure(class = c("gpbandits_infeasible", "gpbandits_warning", "warning", "condition"),
-                    list(message = paste0("No point is known at which the limits hold with probability ",
-                                          format(wanted), ": this is the most probable (",
-                                          format(found, digits = 3), ")."),
-                         call = NULL)))
+  warn_gpbandits("state", "infeasible", "No point is known at which the limits hold with probability ", format(wanted),
+                 ". This is the most probable one (", format(found, digits = 3), ").")
 }
 
 # The point of the front with the largest weighted sum of the objectives' means.
@@ -110,7 +107,7 @@ front_now <- function(bandit, context, feasible) {
   feasible <- check_probability(feasible)
   wanted <- objectives(config)
   if (length(wanted) < 2) {
-    stop_gpbandits("This bandit has one objective: use `$best()`.", argument = "outcomes")
+    stop_state("`$front()` needs several objectives; this bandit has one. Use `$best()`.", argument = "outcomes")
   }
   contexts <- contexts_for(bandit, context, 1L)
   points <- front_candidates(bandit, contexts)

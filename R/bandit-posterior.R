@@ -28,7 +28,7 @@ asked_points <- function(domain, x, arm, arg = "x") {
   # Arms may share their inputs, so all arms are requested by number, not by their inputs.
   if (is.null(x)) {
     if (!can_count(domain)) {
-      stop_argument(arg, "NULL", paste("points to predict at, where the domain is", describe_domain(domain)))
+      stop_missing(arg, paste("points to predict at, because the domain is", describe_domain(domain)))
     }
     return(all_points(domain))
   }
@@ -79,8 +79,8 @@ predicted_posterior <- function(bandit, points, contexts) {
   config <- current_config(bandit)
   untrusted <- has_numbers(config$domain) && anyNA(points$arm)
   if (untrusted && (has_matrix(config$kernel) || length(unique(config$mean)) > 1)) {
-    stop_argument("x", "a point that is no arm",
-                  "arms only, where the kernel is given as a matrix or the prior mean differs by arm")
+    stop_argument("x", "a point that is not an arm",
+                  "arms only, if the kernel is given as a matrix or the prior mean differs by arm")
   }
   cpp_frame(core(cpp_bandit_predict(bandit$handle, kernel_points(config$domain, points, contexts))))
 }
@@ -90,9 +90,9 @@ bandit_draw <- function(bandit, n, context, ...) {
   n <- check_count(n)
   domain <- bandit$config$domain
   if (has_rule(bandit) || !can_count(domain)) {
-    stop_gpbandits("Joint draws over all arms need a finite domain and a posterior: this bandit is over ",
-                   describe_domain(domain), if (has_rule(bandit)) ", and a rule of its own chooses", ".",
-                   argument = "domain")
+    stop_state("Joint draws over all arms need a finite domain and a posterior; this bandit is over ",
+               describe_domain(domain), if (has_rule(bandit)) ", and a separate rule chooses", ".",
+               argument = "domain")
   }
   contexts <- contexts_for(bandit, context, 1L)
   drawn <- core(cpp_bandit_draw(drawing_twin(bandit)$handle, n, 1, contexts))
@@ -121,7 +121,7 @@ best_now <- function(bandit, context, feasible, weights, fixed) {
   feasible <- check_probability(feasible)
   contexts <- with_fixed(contexts_for(bandit, context, 1L), bandit, fixed)
   if (has_outcomes(config)) return(best_of_outcomes(bandit, contexts, context, feasible, weights, fixed))
-  check_absent(weights, "weights")
+  check_absent(weights, "weights", "this bandit has one objective")
   found <- kind_of(bandit)$best(bandit, contexts)
   if (is_beside_failure(bandit, found, contexts, fixed)) {
     found <- best_that_succeeded(bandit, contexts, context)
@@ -183,7 +183,7 @@ model_state_of_best <- function(bandit, best) own_columns(best, given_names(band
 
 # The intervals of all points, with their labels.
 labelled_intervals <- function(bandit, context) {
-  check_keeps_intervals(bandit, "levels")
+  check_keeps_intervals(bandit, "levels", "`$levels()`")
   rebuild(bandit)
   policy <- bandit$config$policy
   found <- core(cpp_bandit_intervals(bandit$handle, contexts_for(bandit, context, 1L)))
@@ -206,9 +206,9 @@ best_of_outcomes <- function(bandit, contexts, context, feasible, weights, fixed
   wanted <- objectives(config)
   if (!is.null(weights)) return(best_of_front(bandit, context, feasible, weights))
   if (length(wanted) > 1) {
-    stop_gpbandits("This bandit has several objectives (", paste(wanted, collapse = ", "),
-                   "): there is no single best point. `$front()` has the Pareto front; ",
-                   "`$best(weights = )` weighs them.", argument = "weights")
+    stop_state("This bandit has several objectives (", paste(wanted, collapse = ", "),
+               "), so there is no single best point. Use `$front()` for the Pareto front, or `$best(weights = )`.",
+               argument = "weights")
   }
   found <- core(cpp_bandit_best(bandit$handle, contexts, feasible))
   if (is_beside_failure(bandit, found, contexts, fixed)) {
@@ -261,8 +261,9 @@ chances_against_best <- function(bandit, candidates, context, level) {
   found <- core(cpp_bandit_differences(bandit$handle, from, contexts, points))
   frame <- data.frame(mean = found$mean, sd = found$sd)
   if (is_tabulated_space(config)) {
-    if (anyNA(candidates$arm)) stop_argument("x", "a point that is no arm",
-                                             "arms only: comparisons say nothing of others")
+    if (anyNA(candidates$arm)) {
+      stop_argument("x", "a point that is not an arm", "arms only, because comparisons give no predictions elsewhere")
+    }
     frame <- frame[candidates$arm + 1L, , drop = FALSE]
     rownames(frame) <- NULL
   }

@@ -8,22 +8,24 @@ check_comparison <- function(bandit, id, reward, prefer) {
   check_one_context(bandit, id)
   ties <- bandit$config$rewards$ties
   if (!is.null(prefer)) {
-    if (!is.null(reward)) stop_argument("prefer", "given besides `reward`", "given alone")
+    if (!is.null(reward)) stop_unused("prefer", "`reward` is given too, and one of the two is enough")
     known <- length(prefer) == 1 && (is_number(prefer) && prefer %in% id || is.atomic(prefer) && is.na(prefer))
     if (!known) {
       stop_argument("prefer", describe(prefer),
                     paste0("one of the two ids ", id[1], " and ", id[2], if (ties) " (NA for a tie)"))
     }
     reward <- if (is.na(prefer)) 0.5 else as.double(prefer == id[1])
-    if (!ties && reward == 0.5) stop_argument("prefer", "NA",
-                                              "one of the two ids (rewards_preferences(ties = TRUE) has ties)")
+    if (!ties && reward == 0.5) {
+      stop_argument("prefer", "NA", "one of the two ids",
+                    try = "`rewards_preferences(ties = TRUE)`, which allows ties")
+    }
   }
   if (is.logical(reward)) reward <- as.double(reward)
   reward <- check_numbers(reward, if (is.null(reward)) "prefer" else "reward")
   allowed <- if (ties) c(0, 0.5, 1) else c(0, 1)
   if (!length(reward) %in% 1:2 || !all(reward %in% allowed) || (length(reward) == 2 && sum(reward) != 1)) {
-    stop_argument("reward", describe(reward), paste("1 where the first is preferred, 0 where the second is",
-                                                    if (ties) "or 0.5 in a tie"))
+    stop_argument("reward", describe(reward),
+                  paste0("1 if the first is preferred, 0 if the second is", if (ties) ", 0.5 for a tie"))
   }
   list(id = id, reward = c(reward[1], 1 - reward[1]), other = as.integer(rev(id)))
 }
@@ -32,7 +34,7 @@ check_one_context <- function(bandit, id) {
   row <- bandit$queries$context[id]
   values <- logged_points(bandit, id)$contexts
   same <- all(row == row[1]) && (is.null(values) || all(t(values) == values[1, ]))
-  if (!same) stop_argument("id", paste(format(id), collapse = ", "), "queries in the same context")
+  if (!same) stop_argument("id", paste(format(id), collapse = ", "), "ids of queries in the same context")
 }
 
 observe_duel <- function(bandit, id, reward, prefer, time) {
@@ -43,8 +45,8 @@ observe_duel <- function(bandit, id, reward, prefer, time) {
   if (!any(open)) {
     met <- last_beside(bandit, id)$other
     if (identical(met, reported$other) && all(bandit$queries$reward[id] == reported$reward)) return(invisible(bandit))
-    stop_argument("id", paste(format(id), collapse = " and "),
-                  "two queries of which at least one is pending (`$amend()` corrects a comparison)")
+    stop_state(sprintf("Queries %s are compared already. Use `$amend()` to correct a comparison.",
+                       paste(format(id), collapse = " and ")), argument = "id")
   }
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
   record(bandit, "reward", id[open], reported$reward[open], no_columns(sum(open)), time[open],
@@ -57,8 +59,10 @@ amend_duel <- function(bandit, id, reward, prefer) {
   id <- reported$id
   check_status(bandit, id, "observed", "a query that was compared")
   own <- last_beside(bandit, id)$other == reported$other
-  if (!any(own)) stop_argument("id", paste(format(id), collapse = " and "),
-                               "two queries that were compared with each other")
+  if (!any(own)) {
+    stop_state(sprintf("Queries %s were not compared with each other. Use `$observe()` to compare them.",
+                       paste(format(id), collapse = " and ")), argument = "id")
+  }
   new <- own & bandit$queries$reward[id] != reported$reward
   if (!any(new)) return(invisible(bandit))
   record(bandit, "amend", id[new], reported$reward[new],
@@ -75,7 +79,7 @@ check_ranking <- function(bandit, id, reward, prefer) {
     stop_argument("id", describe(id), sprintf("the ids of 2 to %d queries", most_ranked))
   }
   check_one_context(bandit, id)
-  if (!is.null(reward)) stop_argument("reward", describe(reward), "left out: `prefer` has ids, the best first")
+  if (!is.null(reward)) stop_unused("reward", "`prefer` has the ids, the best first")
   prefer <- check_numbers(prefer, "prefer")
   invalid <- prefer[!prefer %in% id | duplicated(prefer)]
   if (length(prefer) == 0 || length(invalid)) {
@@ -94,12 +98,12 @@ observe_ranking <- function(bandit, id, reward, prefer, time) {
   known <- status_of(bandit, id) == "observed"
   if (all(known) && is_ranking(bandit, reported)) {
     if (all(bandit$queries$reward[id] == reported$reward)) return(invisible(bandit))
-    stop_argument("id", paste(paste(format(id), collapse = ", "), "that are ranked otherwise (`$amend()` changes it)"),
-                  "pending queries")
+    stop_state(sprintf("Queries %s are ranked otherwise. Use `$amend()` to change the ranking.",
+                       paste(format(id), collapse = ", ")), argument = "id")
   }
   if (any(known)) {
-    stop_argument("id", sprintf("%g, which has been ranked", id[known][1]),
-                  "pending queries (`$add()` adds a point to another ranking)")
+    stop_state(sprintf("Query %g is ranked already. Use `$add()` to add its point to another ranking.", id[known][1]),
+               argument = "id")
   }
   time <- clock_times(bandit, time, length(id), query_times(bandit, id), "the time of the query")
   record(bandit, "reward", id, reported$reward, no_columns(length(id)), time,
@@ -110,8 +114,10 @@ amend_ranking <- function(bandit, id, reward, prefer) {
   reported <- check_ranking(bandit, id, reward, prefer)
   id <- reported$id
   check_status(bandit, id, "observed", "a query that was ranked")
-  if (!is_ranking(bandit, reported)) stop_argument("id", paste(format(id), collapse = ", "),
-                                                   "all queries of one ranking")
+  if (!is_ranking(bandit, reported)) {
+    stop_state(sprintf("Queries %s are not the queries of one ranking. Give the ids of a whole ranking.",
+                       paste(format(id), collapse = ", ")), argument = "id")
+  }
   new <- bandit$queries$reward[id] != reported$reward
   if (!any(new)) return(invisible(bandit))
   record(bandit, "amend", id[new], reported$reward[new],

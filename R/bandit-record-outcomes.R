@@ -21,7 +21,7 @@ outcome_values <- function(config, values, count, arg = "reward") {
   invalid <- setdiff(names(given), c(names, ""))
   if (length(invalid)) {
     quoted_names <- dQuote(readable(utils::head(invalid, 4)), FALSE)
-    stop_argument(arg, paste("one with", paste(quoted_names, collapse = ", ")), allowed)
+    stop_argument(arg, paste("one with the name", paste(quoted_names, collapse = ", ")), allowed)
   }
   known <- length(given) > 0 && !is.null(names(given)) && all(names(given) %in% names) && !anyDuplicated(names(given))
   if (!known) stop_argument(arg, describe(values), allowed)
@@ -49,8 +49,9 @@ outcome_noise <- function(config, noise_var, values) {
     noise_var <- stats::setNames(list(rep(noise_var, nrow(values))), colnames(values)[reported])
   }
   own <- outcome_values(config, noise_var, nrow(values), "noise_var")
-  if (any(own <= 0, na.rm = TRUE)) stop_argument("noise_var", "a number that is not > 0",
-                                                 "numbers > 0, NA for the outcome's own")
+  if (any(own <= 0, na.rm = TRUE)) {
+    stop_argument("noise_var", "a number that is not > 0", "numbers > 0, NA for the outcome's own")
+  }
   own[is.na(values)] <- NA_real_
   own
 }
@@ -60,8 +61,7 @@ observe_several <- function(bandit, id, reward, time, noise_var) {
   config <- bandit$config
   if (is.data.frame(id)) {
     check_data_frame(id, "id")
-    if (!is.null(reward)) stop_argument("reward", "given in addition to a data.frame",
-                                        "columns of the data.frame, one per outcome")
+    if (!is.null(reward)) stop_unused("reward", "the data.frame has a column for each outcome")
     frame <- id
     columns <- intersect(names(frame), outcome_names(config))
     if (!"id" %in% names(frame) || length(columns) == 0) {
@@ -70,8 +70,9 @@ observe_several <- function(bandit, id, reward, time, noise_var) {
                           paste(outcome_names(config), collapse = ", ")))
     }
     if ("reward" %in% names(frame) && !"reward" %in% columns) {
-      stop_argument("reward", "a column in addition to those of the outcomes",
-                    paste("a column for each outcome:", paste(outcome_names(config), collapse = ", ")))
+      stop_argument("id", "a data.frame with a column `reward` in addition to those of the outcomes",
+                    paste("a data.frame with a column for each outcome:",
+                          paste(outcome_names(config), collapse = ", ")))
     }
     id <- check_ids(bandit, frame$id)
     check_conditions_reported(bandit, id, frame[setdiff(names(frame), columns)])
@@ -95,18 +96,16 @@ unreported_outcomes <- function(bandit, id, values) {
   given <- which(!is.na(t(values)), arr.ind = TRUE)[, 2:1, drop = FALSE]
   status <- cells[given]
   had <- logged_values(bandit, id)[given]
-  refuse <- function(k, what, allowed) {
-    stop_argument("id", sprintf("%g, whose %s is %s", id[given[k, 1]], outcome_names(bandit$config)[given[k, 2]], what),
-                  allowed)
+  refuse <- function(k, what) {
+    stop_state(sprintf("Outcome `%s` of query %g %s", outcome_names(bandit$config)[given[k, 2]], id[given[k, 1]], what),
+               argument = "id")
   }
   withdrawn <- which(status == "withdrawn")
-  if (length(withdrawn)) refuse(withdrawn[1], "withdrawn",
-                                "a query whose value is pending (use `$add()` for other evaluations)")
+  if (length(withdrawn)) refuse(withdrawn[1], "is withdrawn. Use `$add()` for other evaluations.")
   reported <- status %in% c("observed", "lost")
   other <- which(reported & had != values[given])
   if (length(other)) {
-    refuse(other[1], sprintf("already known (to be %s; `$amend()` changes it)", format(had[other[1]])),
-           "the id of a query that awaits it")
+    refuse(other[1], sprintf("already has the value %s. Use `$amend()` to change it.", format(had[other[1]])))
   }
   given[!reported, , drop = FALSE]
 }
@@ -119,9 +118,8 @@ amend_several <- function(bandit, id, reward) {
   unknown <- which(!cells[given] %in% c("observed", "lost"))
   if (length(unknown)) {
     at <- given[unknown[1], ]
-    stop_argument("id",
-                  sprintf("%g, whose %s is %s", id[at[1]], outcome_names(bandit$config)[at[2]], cells[at[1], at[2]]),
-                  "the id of a query whose outcome is known")
+    stop_state(sprintf("Outcome `%s` of query %g is %s. Use `$observe()` for its first value.",
+                       outcome_names(bandit$config)[at[2]], id[at[1]], cells[at[1], at[2]]), argument = "id")
   }
   new <- given[values[given] != logged_values(bandit, id)[given], , drop = FALSE]
   if (nrow(new) == 0) return(invisible(bandit))
@@ -135,15 +133,19 @@ withdraw_several <- function(bandit, id, outcome, failed, reason = NULL) {
   cells <- outcome_cells(bandit, id)
   if (is.null(outcome)) {
     settled <- rowSums(cells == "pending") == 0
-    if (any(settled)) stop_argument("id", sprintf("%g, of which nothing is awaited", id[settled][1]),
-                                    "the id of a query that awaits an outcome")
+    if (any(settled)) {
+      stop_state(sprintf("No outcome of query %g is pending. `$history()` lists pending queries.", id[settled][1]),
+                 argument = "id")
+    }
     return(record(bandit, if (failed) "fail" else "withdraw", id, reason = reason))
   }
   outcome <- check_choices(outcome, names, "outcome")
   for (k in match(outcome, names)) {
     settled <- cells[, k] != "pending"
-    if (any(settled)) stop_argument("id", sprintf("%g, whose %s is %s", id[settled][1], names[k], cells[settled, k][1]),
-                                    "the id of a query that awaits it")
+    if (any(settled)) {
+      stop_state(sprintf("Outcome `%s` of query %g is %s, not pending. `$amend()` changes observed values.", names[k],
+                         id[settled][1], cells[settled, k][1]), argument = "id")
+    }
   }
   record(bandit, if (failed) "fail" else "withdraw", rep(id, length(outcome)),
        beside = observation_extras(length(id) * length(outcome),

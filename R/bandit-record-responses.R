@@ -40,7 +40,6 @@ amend_outcomes <- function(bandit, id, reward, size) {
 
 # Arguments that a bandit with such rewards does not support: their distribution determines the noise.
 check_no_noise <- function(noise_var, constraints) {
-  if (!is.null(noise_var)) stop_argument("noise_var", describe(noise_var),
-                                         "left out: the noise is that of the rewards' kind")
-  check_absent(constraints, "constraints")
+  if (!is.null(noise_var)) stop_unused("noise_var", "the noise follows from the kind of rewards")
+  check_absent(constraints, "constraints", "rewards of this kind have none")
 }

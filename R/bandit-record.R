@@ -31,10 +31,10 @@ record_rewards <- function(bandit, id, reward, constraints, time, beside, reach 
 check_measurements <- function(bandit, reward, count) {
   if (count != 1 || !is.numeric(reward) || length(reward) < 2) return(list(reward = check_rewards(reward, count)))
   if (has_rule(bandit)) {
-    stop_argument("reward", describe(reward), paste("one number for one id, by", rule_of(bandit)$title))
+    stop_argument("reward", describe(reward), paste("one number per id for", rule_of(bandit)$title))
   }
   if (!is.null(bandit$config$outputs)) {
-    stop_argument("reward", describe(reward), "one number for one id, where `outputs` scales rewards")
+    stop_argument("reward", describe(reward), "one number per id if `outputs` scales rewards")
   }
   reward <- check_rewards(reward, length(reward))
   mean <- base::mean(reward)
@@ -48,7 +48,7 @@ rewards_of_frame <- function(bandit, data, reward, constraints, noise_var) {
   ours <- function(names) beside(names, given_names(bandit$config))
   g <- ours(constraint_names(bandit$config, "g"))
   if (!is.null(reward)) {
-    if (!is.null(data$reward)) stop_argument("reward", "given in addition to the data.frame's column", "given once")
+    if (!is.null(data$reward)) stop_unused("reward", "the data.frame has a column `reward`")
     if ("id" %in% names(data)) data$reward <- check_rewards(reward, nrow(data))
   }
   wanted <- c("id", "reward", if (is.null(constraints)) g)
@@ -101,11 +101,12 @@ check_conditions_reported <- function(bandit, id, data) {
     agrees <- agrees_with_query(bandit$config, name, data[[name]], queries[[name]])
     if (all(agrees)) next
     bad <- which(!agrees)[1]
-    stop_argument("id", sprintf("a data.frame with %s = %s for query %g, which was asked at %s", name,
-                                reported_words(data[[name]][bad]), id[bad] + ids_before(bandit),
-                                reported_words(queries[[name]][bad])),
-                  paste("a data.frame whose inputs, arms and contexts are those of its queries (what was tried",
-                        "elsewhere is reported by `$add()`, and the query withdrawn by `$withdraw()`)"))
+    stop_argument("id",
+                  sprintf("a data.frame with %s = %s for query %g, which was suggested at %s", name,
+                          reported_words(data[[name]][bad]), id[bad] + ids_before(bandit),
+                          reported_words(queries[[name]][bad])),
+                  "a data.frame whose inputs, arms and contexts are those of its queries",
+                  try = "`$add()` for what was evaluated elsewhere, and `$withdraw()` for the query")
   }
 }
 
@@ -146,9 +147,9 @@ check_ids <- function(bandit, id) {
   rounds <- all_rounds(bandit)
   bad <- id != round(id) | id < 1 | id > rounds
   if (any(bad)) {
-    stop_argument("id", sprintf("%g", id[bad][1]),
-                  paste("the id of an earlier query",
-                        if (rounds) sprintf("(1 to %d)", rounds) else "(there is none yet)"))
+    if (rounds) stop_argument("id", sprintf("%g", id[bad][1]), sprintf("the id of an earlier query (1 to %d)", rounds))
+    else stop_state("This bandit has no query yet, so there is no id to refer to. Use `$suggest()` first, or ",
+                    "`$add()` for earlier results.", argument = "id")
   }
   if (length(id) > 1 && anyDuplicated(id)) {
     stop_argument("id", sprintf("%g twice", id[anyDuplicated(id)]), "distinct ids")
@@ -156,9 +157,8 @@ check_ids <- function(bandit, id) {
   forgotten <- forgotten_of(bandit)
   gone <- id <= forgotten$rounds
   if (any(gone)) {
-    stop_argument("id", sprintf("%.0f, which was forgotten", id[gone][1]),
-                  sprintf("the id of a query after %d ($compact(keep = ) has forgotten the others)",
-                          forgotten$rounds))
+    stop_state(sprintf("Query %.0f was forgotten by `$compact(keep = )`. Use ids after %d.", id[gone][1],
+                       forgotten$rounds), argument = "id")
   }
   id - forgotten$before
 }
@@ -176,10 +176,9 @@ check_unreported <- function(bandit, id, reward, constraints, beside = NULL) {
   if (any(reported) && !is.null(beside)) same <- same & same_numbers(last_beside(bandit, id)$size, beside$size)
   other <- which(reported & !same)
   if (length(other)) {
-    stop_argument("id", sprintf("%.0f, whose reward is already known (to be %s; `$amend()` changes it)",
-                                id[other[1]] + ids_before(bandit),
-                                format(bandit$queries$reward[id[other[1]]])),
-                  "the id of a pending query")
+    stop_state(sprintf("Query %.0f already has the reward %s. Use `$amend()` to change it.",
+                       id[other[1]] + ids_before(bandit), format(bandit$queries$reward[id[other[1]]])),
+               argument = "id")
   }
   !reported
 }
@@ -188,13 +187,13 @@ check_status <- function(bandit, id, allowed, words) {
   status <- status_of(bandit, id)
   bad <- !status %in% allowed
   if (any(bad)) {
-    stop_argument("id", sprintf("%.0f, which is %s", id[bad][1] + ids_before(bandit), status[bad][1]),
-                  paste("the id of", words))
+    stop_state(sprintf("Query %.0f is %s; this call needs %s.", id[bad][1] + ids_before(bandit), status[bad][1],
+                       words), argument = "id")
   }
 }
 
 check_no_size_here <- function(size) {
-  if (!is.null(size)) stop_argument("size", describe(size), "left out, where rewards are readings of f")
+  if (!is.null(size)) stop_unused("size", "it is for rewards that are counts or for results of several trials")
 }
 
 give_core <- function(bandit, points, contexts, reward, constraints, time, beside) {
@@ -208,11 +207,11 @@ check_constraint_values <- function(values, bandit, count) {
   rule <- bandit$config$constraints
   m <- if (is.null(rule)) 0L else rule$count
   if (m == 0) {
-    check_absent(values, "constraints")
+    check_absent(values, "constraints", "this bandit has no constraints")
     return(no_columns(count))
   }
   allowed <- sprintf("%d row(s) of %d finite constraint value(s)", count, m)
-  if (is.null(values)) stop_argument("constraints", "NULL", allowed)
+  if (is.null(values)) stop_missing("constraints", allowed)
   if (is.data.frame(values)) check_data_frame(values, "constraints")
   if (!is.null(dim(values)) || m > 1) values <- by_name(values, constraint_names(bandit$config, "g"), "constraints")
   if (is.data.frame(values)) values <- as.matrix(values)

@@ -16,7 +16,7 @@ fitted_latent <- function(bandit, current) {
                                         config$refit$settings), quote = TRUE)
     found <- preserve_rng(core(cpp_fit_latent(bandit$handle, regression_kernel(asked$object), fits_mean, asked$problem,
                                               asked$iterations)))
-    if (!all(is.finite(c(found$parameters, found$objective)))) stop("the likelihood is not finite")
+    if (!all(is.finite(c(found$parameters, found$objective)))) stop_fault("the likelihood is not finite")
     latent_model_state(config, current, asked$problem$start, found$parameters, fits_mean)
   }, function(e) {
     warn_refit(bandit, e)

@@ -15,11 +15,10 @@ point_measurements <- function(x, y) {
 # Are there enough replicates, or enough points?
 can_vary <- function(measurements) sum(measurements$count > 1) >= 10 || length(measurements$count) >= 30
 
-# The parameters that a refit with constant noise has `found`, or, where that pays, with noise that varies:
-# `noise_field`.
-with_varying_noise <- function(bandit, found, current, rule) {
+# The parameters that a refit with constant noise has `found`; if it improves the likelihood enough, those with
+# heteroscedastic noise, with `noise_field`. `known`: see measurements_of().
+with_varying_noise <- function(known, found, rule) {
   fits_mean <- rule$mean == "fit"
-  known <- measurements_of(bandit, current, NULL, fits_mean)
   x <- known$x
   y <- known$y
   measurements <- point_measurements(x, y)

@@ -167,13 +167,13 @@ check_smoothnesses <- function(smoothness, average) {
   if (length(smoothness) == 0 || anyDuplicated(smoothness)) {
     stop_argument("smoothness", describe(smoothness), "distinct numbers > 0")
   }
-  if (average == 1) stop_argument("smoothness", "given with `average = 1`", "NULL where no models are averaged over")
+  if (average == 1) stop_unused("smoothness", "it is used only with `average` > 1")
   smoothness
 }
 
 check_smoothness_prior <- function(smoothness_prior, smoothness) {
   if (is.null(smoothness_prior)) return(NULL)
-  if (is.null(smoothness)) stop_argument("smoothness_prior", "given without `smoothness`", "NULL without it")
+  if (is.null(smoothness)) stop_unused("smoothness_prior", "it is used with `smoothness` only")
   check_numbers(smoothness_prior, "smoothness_prior", lengths = length(smoothness), lower = 0, open_lower = TRUE)
 }
 
@@ -186,8 +186,7 @@ check_refit_settings <- function(settings) {
   given <- names(settings)
   if (length(settings) && (is.null(given) || !all(given %in% known))) {
     bad <- setdiff(given, known)
-    stop_argument(if (length(bad)) bad[1] else "...", "an argument gp_fit() does not take here",
-                  paste("one of", paste0("`", known, "`", collapse = ", ")))
+    stop_unknown(if (length(bad)) bad[1] else "...", known)
   }
   check_bounds(settings$lower, "lower")
   check_bounds(settings$upper, "upper")
@@ -221,7 +220,8 @@ may_rescale <- function(config) {
 # Is a refit due before any of the next `n` queries?
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
-  (!is.null(rule) && rounds_since_refit(bandit) + n > rounds_between_refits(bandit)) || is_rescale_due(bandit)
+  (!is.null(rule) && rounds_since_refit(bandit) + n > rounds_between_refits(bandit)) ||
+    length(rescales_due(bandit)) > 0
 }
 
 rounds_since_refit <- function(bandit) {
@@ -230,7 +230,7 @@ rounds_since_refit <- function(bandit) {
   table_size(bandit$queries) - bandit$events$id[which(table_column(bandit$events, "kind") %in% believing)[last]]
 }
 
-# Not a map of outputs alone, nor arms that came.
+# Neither a change of the outcome transform alone, nor added arms.
 is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 
 # Before a query: the parameters that a refit, or a new output transform, puts in the place of the `current` ones, as
@@ -277,13 +277,16 @@ refitted_parameters <- function(bandit) {
 # its environment that is no field.
 
 prepared_refits <- function(bandit) {
+  frame <- as.environment(bandit)
   config <- bandit$config
-  if (!identical(bandit$.prepared$config, config)) {
-    bandit$.prepared <- list(config = config, fixed = fixed_settings(config),
-                             plans = lapply(seq_len(outcome_count(config)), refit_plan, config = config))
+  if (!identical(frame$.prepared$config, config)) {
+    frame$.prepared <- list(config = config, fixed = fixed_settings(config),
+                            plans = lapply(seq_len(outcome_count(config)), refit_plan, config = config))
   }
-  bandit$.prepared
+  frame$.prepared
 }
+
+share_prepared <- function(from, to) assign(".prepared", as.environment(from)$.prepared, as.environment(to))
 
 # See plan_from_list() and cpp_bandit_fit() in C++. `objects`: the kernels that the models may have. NULL where R
 # collects what is known, for another likelihood or for earlier campaigns.
@@ -310,7 +313,7 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
     return(if (has_transfer(bandit$config)) fitted_transfer(bandit, current) else fitted_latent(bandit, current))
   }
   config <- outcome_config(bandit$config, outcome)
-  # (What stands for a reward that is not known has no say in what a reward is to the model.)
+  # (Values that replace unknown rewards do not influence the outcome transform.)
   maps <- if (is.null(config$outputs)) list(list(map = NULL))
           else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
                                current$output_map)
@@ -320,7 +323,11 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
       best <- fit_under(bandit, plan, current, maps[[2]]$map)
     }
     varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
-    if (varies) preserve_rng(with_varying_noise(bandit, best$fit, current, config$refit)) else best$fit
+    if (varies) {
+      preserve_rng(with_varying_noise(measurements_of(bandit, current, NULL, plan$fits_mean), best$fit, config$refit))
+    } else {
+      best$fit
+    }
   }, function(e) {
     warn_refit(bandit, e)
     current
@@ -463,9 +470,9 @@ looked_at <- function(bandit) {
     twin <- bandit_copy(frame)
     hand_on_warnings(if (is.null(frame$.look)) frame else as.environment(frame$.look$twin), as.environment(twin))
     inside <- as.environment(twin)
-    inside$.prepared <- frame$.prepared
+    share_prepared(frame, inside)
     refit_if_due(inside)
-    frame$.prepared <- inside$.prepared
+    share_prepared(inside, frame)
     frame$.look <- list(state = state, twin = twin)
   }
   twin <- frame$.look$twin
@@ -500,8 +507,6 @@ rescales_due <- function(bandit, reported = FALSE) {
     else length(known) > map$count
   }, seq_len(outcome_count(bandit$config)))
 }
-
-is_rescale_due <- function(bandit, reported = FALSE) length(rescales_due(bandit, reported)) > 0
 
 all_maps_settled <- function(bandit) {
   current <- current_config(bandit)

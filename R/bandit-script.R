@@ -42,10 +42,10 @@ recommend_by_shown <- function(bandit, context) point_of_sum(bandit, list(shown_
 check_script_dots <- function(..., allowed, no_contexts = NULL) {
   given <- ...names()
   if ("contexts" %in% given && !is.null(no_contexts)) {
-    stop_argument("contexts", "given", paste0("left out: ", no_contexts))
+    stop_unused("contexts", no_contexts)
   }
   if ("refit" %in% given && !"refit" %in% allowed) {
-    stop_argument("refit", "given", "left out: its rule needs fixed kernels; fit one in advance by gp_fit()")
+    stop_unused("refit", "this rule needs fixed kernels. Fit one in advance by gp_fit()")
   }
   check_dots_empty(..., allowed = allowed)
 }
@@ -85,7 +85,9 @@ shown_model <- function(bandit) {
 }
 
 check_has_posterior <- function(bandit) {
-  if (!has_posterior(bandit)) stop_gpbandits(rule_of(bandit)$title, " has no posterior.", argument = "x")
+  if (!has_posterior(bandit)) {
+    stop_state(rule_of(bandit)$title, " has no posterior. Use a bandit of gp_bandit() for one.", argument = "x")
+  }
 }
 
 script_models <- function(config) {
@@ -186,7 +188,10 @@ model_posterior <- function(model, points, context) {
 model_width <- function(model) {
   rebuild(model)
   width <- core(cpp_bandit_width(model$handle))
-  if (!is.finite(width)) stop_gpbandits("The width is no finite number in this round.", argument = "width")
+  if (!is.finite(width)) {
+    stop_gpbandits("evaluation", "The width is not a finite number in this round. Check its function.",
+                   argument = "width")
+  }
   width
 }
 
@@ -320,7 +325,7 @@ script_row <- function(bandit, choice, contexts) {
 
 script_record <- function(bandit, kind, id, reward, constraints, time, beside, reason = NULL) {
   amends <- rule_of(bandit)$amends
-  if (kind == "amend" && !is.null(amends)) stop_gpbandits("Cannot correct a reward: ", amends, ".", argument = "id")
+  if (kind == "amend" && !is.null(amends)) stop_state("Cannot correct a reward: ", amends, ".", argument = "id")
   events <- with_reason(script_events(bandit, kind, id, reward, constraints, time, beside), reason)
   script_commit(bandit, NULL, events, stale = kind == "amend",
                fields = if (!is.null(reason)) list(reasons = reasons_with(bandit, id, reason)))

@@ -108,10 +108,10 @@ core_transfer <- function(config) {
        covariance = campaigns_covariance(transfer, config$campaigns))
 }
 
-check_keeps_intervals <- function(bandit, arg) {
+check_keeps_intervals <- function(bandit, arg, what) {
   if (!trait(bandit$config$policy, "intervals")) {
-    stop_argument(arg, sprintf("asked of a bandit with policy \"%s\"", trait(bandit$config$policy, "title")),
-                  "asked of a bandit made by gp_lse()")
+    stop_state(sprintf("%s needs a bandit made by `gp_lse()`; this one has the policy \"%s\".", what,
+                       trait(bandit$config$policy, "title")), argument = arg)
   }
 }
 
@@ -203,7 +203,7 @@ contexts_for <- function(bandit, context, count = NULL) {
   config <- bandit$config
   size <- length(config$context_names)
   if (size == 0) {
-    if (!is.null(context)) stop_argument("context", describe(context), "NULL: this bandit has no contexts")
+    if (!is.null(context)) stop_unused("context", "this bandit has no contexts")
     if (is.null(count) || count == 1) return(one_without)
     return(list(row = integer(count), values = no_columns(count)))
   }
@@ -217,8 +217,7 @@ contexts_for <- function(bandit, context, count = NULL) {
                                    paste(config$context_names, collapse = ", "),
                                    if (!is.null(count) && count > 1) sprintf(", or %d rows of them", count) else ""))
   if (is.null(context)) {
-    stop_argument("context", "NULL", allowed,
-                  try = sprintf("context = c(%s)", paste(config$context_names, "= 1", collapse = ", ")))
+    stop_missing("context", allowed, sprintf("`context = c(%s)`", paste(config$context_names, "= 1", collapse = ", ")))
   }
   given <- check_points(context, config$context_names, "context")
   if (!is.null(count) && !nrow(given) %in% c(1, count)) stop_argument("context", describe(context), allowed)
@@ -331,6 +330,6 @@ core_outcomes <- function(config, common) {
 # `what`: describes the source of the text, for an error.
 settings_from_text <- function(text, trust, what) {
   catch_error(check_made_here(value_from_text(text, trust)), function(e) {
-    stop_gpbandits("Cannot read ", what, ": ", message_of(e), argument = "store", parent = e)
+    stop_data("Cannot read ", what, ": ", message_of(e), argument = "store", parent = e)
   })
 }

@@ -15,7 +15,7 @@ rebuild <- function(bandit) {
 # The first object of a new bandit, whose constructor has checked the settings. Remaining errors are the user's, not
 # signs of a damaged file.
 make_ready <- function(bandit) {
-  useless <- function(...) stop_gpbandits("These settings make no bandit: ", ..., ".")
+  useless <- function(...) stop_gpbandits("argument", "These settings cannot be combined: ", ..., ".")
   kind_of(bandit)$begin(bandit, useless)
 }
 
@@ -52,7 +52,8 @@ replay_part <- function(handle, log, rows) {
 # A width or gain function, or a progress handler, must not change the bandit that calls it.
 check_idle <- function(bandit) {
   if (!has_rule(bandit) && cpp_bandit_state(bandit$handle) == "changing") {
-    stop_gpbandits("This bandit is in the middle of a change: a function that it calls cannot change it.")
+    stop_state("This bandit is being changed: a function that it calls cannot change it. Call the method after it ",
+               "has returned.")
   }
 }
 
@@ -156,7 +157,7 @@ clock_times <- function(bandit, time, count, after, what) {
     return(rep(max(as.numeric(Sys.time()), latest_time(bandit)), count))
   }
   if (inherits(time, "POSIXlt")) {
-    time <- catch_error(as.POSIXct(time), function(e) stop_argument("time", "a broken POSIXlt", "times"))
+    time <- catch_error(as.POSIXct(time), function(e) stop_argument("time", "an invalid POSIXlt", "times"))
   }
   if (inherits(time, c("POSIXct", "Date")) && typeof(time) %in% c("integer", "double")) {
     time <- as.numeric(as.POSIXct(time))
@@ -165,7 +166,7 @@ clock_times <- function(bandit, time, count, after, what) {
   early <- which(time < after)
   if (length(early)) {
     stop_argument("time", format(time[early[1]], digits = 15),
-                  paste("not before", what, sprintf("(%s)", format(rep_len(after, count)[early[1]], digits = 15))))
+                  sprintf("at or after %s (%s)", what, format(rep_len(after, count)[early[1]], digits = 15)))
   }
   time
 }

@@ -2,11 +2,11 @@
 
 check_can_keep_intervals <- function(config) {
   if (!is.null(config$outputs)) {
-    stop_argument("outputs", "a scale of outputs", "NULL, where a level is in units of the reward")
+    stop_unused("outputs", "the level is in units of the reward, so rewards are not scaled")
   }
   if (length(config$context_names) && !is_tabulated_space(config)) {
     stop_argument("contexts", "contexts that are not tabulated",
-                  "NULL, or a table of contexts over arms, for intervals that are kept")
+                  "a table of contexts over arms, or left out, because intervals are kept")
   }
 }
 
@@ -14,14 +14,14 @@ check_can_keep_intervals <- function(config) {
 check_latent_refit <- function(config, refuse) {
   refit <- config$refit
   if (is.null(refit)) return(invisible())
-  if (!trait(config$rewards, "refits")) refuse("refit", "given", "NULL")
+  if (!trait(config$rewards, "refits")) stop_unused("refit", not_for_rewards(config))
   if (identical(refit$noise, "varying")) refuse("refit", "refit_every(noise = \"varying\")", "one with constant noise")
   if (or_else(refit$average, 1) > 1) {
     refuse("refit", sprintf("refit_every(average = %d)", refit$average), "refit_every() with `average = 1`")
   }
   if (refit$mean == "fit" && !trait(config$rewards, "refits_mean")) {
     refuse("refit", "refit_every(mean = \"fit\")",
-           "refit_every(mean = \"keep\"): a constant is not known, or the cuts say it")
+           "refit_every(mean = \"keep\")")
   }
 }
 
@@ -47,11 +47,17 @@ check_varying_noise <- function(refit, kernel, beside = list()) {
   for (name in names(beside)) if (!is.null(beside[[name]])) refuse(sprintf("`%s`", name), sprintf("no `%s`", name))
 }
 
+check_kernel_of_file <- function(kernel, config) {
+  check_class(check_made_here(kernel), "bandit_kernel", "kernel")
+  resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
+}
+
 # Checks the noise field of a refit from any source.
 check_noise_field <- function(field, config) {
   if (is.null(field)) return(invisible())
-  if (!is.list(field) || !identical(config$refit$noise,
-                                    "varying")) damaged("a refit has a noise that the bandit does not")
+  if (!is.list(field) || !identical(config$refit$noise, "varying")) {
+    damaged("a refit has a noise that the bandit does not")
+  }
   check_kernel_of_file(field$kernel, config)
   points <- check_matrix(field$points, "points", columns = length(input_names(config)))
   check_numbers(field$weights, "weights", lengths = nrow(points))
@@ -65,18 +71,19 @@ check_refit <- function(refit, config) {
   check_class(refit, "bandit_refit", hint = "refit_every()")
   start <- c(kernel_parameters(config$kernel), noise_var = config$noise_var)
   if (length(start) == 1) {
-    stop_argument("refit", "refit_every() with a kernel that has no parameters", "NULL for such a kernel")
+    stop_unused("refit", "this kernel has no parameters to fit")
   }
   for (arg in c("lower", "upper", "priors")) {
     bad <- setdiff(names(refit$settings[[arg]]), names(start))
     if (length(bad)) {
       stop_argument("refit", sprintf("refit_every() with `%s` for %s", arg, dQuote(bad[1], FALSE)),
-                    paste("about the parameters", paste(dQuote(names(start), FALSE), collapse = ", ")))
+                    paste("one whose bounds and priors are for", paste(dQuote(names(start), FALSE), collapse = ", ")))
     }
   }
   check_start_within(start, refit$settings)
   if (!is.null(refit$smoothness) && is.null(smoothness_of(config$kernel))) {
-    stop_argument("refit", "refit_every() with `smoothness` and a kernel that has none", "for kernel_matern()")
+    stop_argument("refit", "refit_every() with `smoothness` and a kernel that has none",
+                  "one without `smoothness`, or used with kernel_matern()")
   }
   check_varying_noise(refit, config$kernel, config[intersect(names(config), c("outputs", "outcomes"))])
   refit
@@ -90,9 +97,9 @@ check_start_within <- function(start, settings) {
     outside <- if (arg == "lower") own < bounds * (1 - 1e-12) else own > bounds * (1 + 1e-12)
     if (any(outside)) {
       bad <- which(outside)[1]
-      stop_argument("refit", sprintf("refit_every() with a bound `%s` of %g for %s, which is %g", arg, bounds[[bad]],
-                                     names(bounds)[bad], own[[bad]]),
-                    "with bounds that contain the parameters the bandit starts from")
+      stop_argument("refit",
+                    sprintf("one with the bound %s = %g for %s, which is %g", arg, bounds[[bad]], names(bounds)[bad],
+                            own[[bad]]), "refit_every() with bounds that contain the kernel's present parameters")
     }
   }
 }
@@ -100,18 +107,17 @@ check_start_within <- function(start, settings) {
 # Settings that the models of earlier campaigns need.
 check_can_transfer <- function(config) {
   if (has_matrix(config$kernel) || has_function(config$kernel)) {
-    stop_argument("transfer", "given with a kernel that is a matrix, or a function",
-                  "NULL, or given with a kernel of the inputs")
+    stop_unused("transfer", "it needs a kernel that is a function of the inputs")
   }
   if (is.null(config$refit)) {
-    stop_argument("transfer", "given with `refit` NULL",
-                  "NULL, or given with `refit`: refits find how campaigns are related")
+    stop_unused("transfer",
+                "without `refit` nothing estimates how the campaigns are related. Or use `refit = refit_every(10)`")
   }
   if (identical(config$refit$noise, "varying")) {
-    stop_argument("transfer", "given with refit_every(noise = \"varying\")", "NULL, or given with a constant noise")
+    stop_unused("transfer", "it needs a constant noise, not refit_every(noise = \"varying\")")
   }
   if (length(config$mean) != 1) {
-    stop_argument("transfer", "given with a prior mean for each arm", "NULL, or given with one mean")
+    stop_unused("transfer", "it needs one prior mean for all arms")
   }
 }
 
@@ -161,8 +167,8 @@ check_failures <- function(failures, config) {
   taught <- check_choice(failures, c("forget", "avoid", "doubt"))
   if (taught == "forget") return(NULL)
   if (!is.null(config$constraints)) {
-    stop_argument("failures", sprintf("\"%s\", together with `constraints`", taught),
-                  "\"forget\" where `constraints` is given")
+    stop_argument("failures", sprintf("\"%s\" together with `constraints`", taught),
+                  "\"forget\" if `constraints` is given")
   }
   taught
 }
@@ -173,13 +179,14 @@ check_together <- function(config) {
   policy <- config$policy
   if (trait(policy, "draws")) {
     if (config$engine == "played") {
-      stop_argument("engine", "\"played\"", sprintf(
-        "\"auto\" or \"weights\" for %s (joint draws need the complete factor)", trait(policy, "title")))
+      stop_argument("engine", "\"played\"",
+                    sprintf("\"auto\" or \"weights\" for %s, because joint draws need the complete factor",
+                            trait(policy, "title")))
     }
     if (!trait(config$kernel, "prior_paths") && !can_count(config$domain)) {
       stop_argument("kernel",
                     sprintf("kernel_function() for %s on %s", trait(policy, "title"), describe_domain(config$domain)),
-                    "another kernel where functions are drawn from the prior")
+                    "another kernel if functions are drawn from the prior")
     }
   }
   if (trait(policy, "intervals")) check_can_keep_intervals(config)
@@ -216,14 +223,14 @@ check_policy_for_outcomes <- function(config) {
   }
   if (trades && of_several == 0 && !trait(policy, "uniform")) {
     stop_argument("policy",
-                  sprintf("%s, which knows one objective, for %d of them", trait(policy, "title"),
+                  sprintf("%s, which is for one objective, with %d of them", trait(policy, "title"),
                           length(objectives(config))),
                   "policy_ehvi() (two objectives), policy_hypervolume(), policy_uniform() or policy_function()")
   }
   if (has_limits(config) && !trades && !trait(policy, "limits")) {
-    stop_argument("policy", paste0(trait(policy, "title"), ", which knows no limits"),
+    stop_argument("policy", paste0(trait(policy, "title"), ", which does not support limits"),
                   paste("policy_ei() without cost, policy_ucb() with one multiplier, policy_ts(), policy_uniform() or",
-                        "policy_function() beside limits"))
+                        "policy_function() with limits"))
   }
 }
 
@@ -267,9 +274,8 @@ check_outcomes_again <- function(config) {
 # Methods for a single reward are errors for several outcomes.
 check_one_outcome <- function(config, what) {
   if (has_outcomes(config)) {
-    stop_gpbandits(what, " is about one reward: this bandit has the outcomes ",
-                   paste(outcome_names(config), collapse = ", "),
-                   ", and no theorem says it of them.", argument = "outcomes")
+    stop_state(what, " is defined for one reward; this bandit has the outcomes ",
+               paste(outcome_names(config), collapse = ", "), ", for which no theorem holds.", argument = "outcomes")
   }
 }
 
@@ -277,8 +283,8 @@ check_one_outcome <- function(config, what) {
 check_duels <- function(config, refuse) {
   compares <- has_likelihood(config) && trait(config$rewards, "compares")
   if (trait(config$policy, "pairs") && !compares) {
-    stop_argument("policy", "policy_duel() without rewards_preferences()",
-                  "another policy, or `rewards = rewards_preferences()`")
+    stop_argument("policy", "policy_duel() without `rewards = rewards_preferences()`",
+                  "another policy, or used with `rewards = rewards_preferences()`")
   }
   if (!compares) return(invisible())
   if (trait(config$pending, "noticed")) refuse("pending", describe_pending(config$pending), "pending_ignore()")
@@ -297,9 +303,9 @@ check_glm_width <- function(config) {
   refuse <- function(given, allowed) stop_argument("width", paste("width_glm()", given), allowed)
   if (!has_likelihood(config) || !trait(config$rewards, "has_norm_bound")) {
     refuse(paste("with rewards that are",
-                 if (is.null(config$rewards)) "readings with Gaussian noise" else trait(config$rewards, "title")),
+                 if (is.null(config$rewards)) "measurements with Gaussian noise" else trait(config$rewards, "title")),
            paste("with rewards_binary(), rewards_counts() or rewards_preferences() of pairs without ties;",
-                 "width_amm() is for readings"))
+                 "width_amm() is for measurements"))
   }
   if (is_variational(config$rewards)) {
     refuse("with approximation = \"variational\"", "with \"laplace\": its proof is about the mode")
@@ -312,6 +318,10 @@ check_glm_width <- function(config) {
   }
 }
 
+not_for_rewards <- function(config) {
+  sprintf("it is not supported with rewards that are %s", trait(config$rewards, "title"))
+}
+
 # Settings that are not supported for such rewards.
 check_likelihood <- function(config) {
   check_glm_width(config)
@@ -320,7 +330,7 @@ check_likelihood <- function(config) {
   refuse <- function(arg, given, allowed) stop_argument(arg, paste0(given, ", with rewards that are ", title), allowed)
   check_latent_refit(config, refuse)
   for (arg in c("constraints", "failures")) {
-    if (!is.null(config[[arg]])) refuse(arg, "given", if (arg == "failures") "\"forget\"" else "NULL")
+    if (!is.null(config[[arg]])) stop_unused(arg, not_for_rewards(config))
   }
   if (!is.null(config$changes) && trait(config$changes, "of_measurements")) {
     refuse("changes", dQuote(trait(config$changes, "title"), FALSE),
@@ -329,14 +339,14 @@ check_likelihood <- function(config) {
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {
     refuse("width", trait(width, "title"),
-           "width_constant(), width_function() or width_glm(): others' theorems are for Gaussian noise")
+           "width_constant(), width_function() or width_glm(), because other widths assume Gaussian noise")
   }
   if (trait(config$policy, "of_noise") || !is.null(config$policy$repeats)) {
     refuse("policy", describe_policy(config$policy), "one that does not use the noise variance")
   }
   if (config$engine == "lowrank" && is_variational(config$rewards)) {
     stop_argument("engine", "\"lowrank\", with approximation = \"variational\"",
-                  "\"auto\" or \"dense\", or \"laplace\"")
+                  "\"auto\" or \"dense\", or used with approximation = \"laplace\"")
   }
   if (config$engine == "lowrank" && !trait(config$rewards, "concave")) {
     refuse("engine", "\"lowrank\"", "\"auto\" or \"dense\" (over arms \"weights\" or \"played\")")

@@ -140,7 +140,7 @@ read_campaign <- function(data, domain, contexts, arg) {
 check_transfer_alone <- function(transfer, others) {
   if (is.null(transfer)) return(invisible())
   given <- names(Filter(Negate(is.null), others))
-  if (length(given)) stop_argument("transfer", sprintf("given together with `%s`", given[1]), "NULL there")
+  if (length(given)) stop_unused("transfer", sprintf("it is not supported with `%s`", given[1]))
 }
 
 # ---- the rows that are kept ---------------------------------------------------------------------
@@ -208,7 +208,7 @@ pivot_rows <- function(kernel, inputs, times, noise_var, most) {
   n <- nrow(inputs)
   if (n <= most) return(seq_len(n))
   points <- function(rows) inputs[rows, , drop = FALSE]
-  left <- rep(prior_variance(kernel, points(1)), n)
+  left <- rep(kernel_gram(kernel, points(1))[1, 1], n)
   factor <- matrix(0, n, most)
   rows <- integer(most)
   for (k in seq_len(most)) {
@@ -223,8 +223,6 @@ pivot_rows <- function(kernel, inputs, times, noise_var, most) {
   }
   rows
 }
-
-prior_variance <- function(kernel, point) kernel_gram(kernel, point)[1, 1]
 
 # ---- predictive densities of correlations ---------------------------------------------------------
 

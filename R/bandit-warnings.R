@@ -43,7 +43,7 @@ warn_of_prior <- function(bandit, reward, arm) {
     far <- length(before) < 3 && length(before) + length(z) >= 3 && all(seen > at_the_edge)
   }
   if (!far) return(invisible())
-  warn_once(bandit, "far", sprintf("rewards lie %.3g prior standard deviations from the prior mean (%s): ", max(z),
+  warn_once(bandit, "far", sprintf("Rewards lie %.3g prior standard deviations from the prior mean (%s): ", max(z),
                                    describe_prior_mean(config$mean)),
             "the prior hardly allows them. Give it their size (`mean`, the kernel's `variance`), scale the rewards, ",
             "or let refit_every() fit the parameters.")
@@ -52,13 +52,12 @@ warn_of_prior <- function(bandit, reward, arm) {
 prior_mean_at <- function(config, arm) if (length(config$mean) == 1) config$mean else config$mean[arm + 1L]
 
 warn_refuted <- function(times) {
-  warning(structure(class = c("gpbandits_refuted", "gpbandits_warning", "warning", "condition"), list(
-    message = sprintf(paste("The model is refuted: %d time(s) no value was within all confidence intervals of a point.",
-                            "Kernel, noise or width are wrong."), times),
-    call = NULL)))
+  warn_gpbandits("state", "refuted", sprintf(
+    "The model is refuted: %d time(s) no value was within all confidence intervals of a point. ", times
+  ), "Check the kernel, the noise variance and the width.")
 }
 
 warn_refit <- function(bandit, error) {
-  warning("refit after round ", all_rounds(bandit), " failed, the parameters stay: ",
-          message_of(error), call. = FALSE)
+  warn_gpbandits("state", "refit_failed", "The refit after round ", all_rounds(bandit),
+                 " failed, and the parameters are unchanged: ", message_of(error))
 }

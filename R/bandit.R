@@ -107,12 +107,11 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   domain <- as_domain(domain)
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", hint = "rewards_robust(), rewards_binary(), ...")
   if (missing(kernel)) {
-    stop_argument("kernel", "missing", "a kernel: kernel_se(), kernel_matern(), ...",
-                  try = "auto_bandit() with the same domain, which fits kernel and noise")
+    stop_missing("kernel", "", "`kernel = kernel_matern(2.5)`, or `auto_bandit()`, which estimates kernel and noise")
   }
   if (is.null(rewards) && missing(noise_var)) {
-    stop_argument("noise_var", "missing", "the variance of the rewards' noise, a number > 0",
-                  try = "auto_bandit() with the same domain, which fits kernel and noise")
+    stop_missing("noise_var", "the variance of the noise, a number > 0",
+                 "`noise_var = 0.01`, or `auto_bandit()`, which estimates it")
   }
   config <- list(
     domain = domain,
@@ -143,7 +142,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
   config <- with_outcomes(config, outcomes)
   if (config$engine %in% c("lowrank", "dense") && is_tabulated_space(config) && length(config$context_names)) {
     stop_argument("engine", dQuote(config$engine, FALSE),
-                  "\"auto\", \"weights\" or \"played\" for arms in contexts that are known in advance")
+                  "\"auto\", \"weights\" or \"played\" for arms in tabulated contexts")
   }
   check_together(config)
   check_own_kernel_here(config)
@@ -334,22 +333,27 @@ NULL
 
 #' Combinations of a bandit's parts, and their regret bounds
 #'
-#' The policy, pending rule, change rule, constraints, contexts and domain of a [gp_bandit()] can be combined.
+#' The parts of a [gp_bandit()] can be combined freely, but only some combinations have a regret bound. This page lists
+#' them.
 #'
 #' @section What can be combined:
-#' Every combination of policy, pending rule, change rule, constraints, contexts and domain runs,
-#' with two exceptions. [gp_lse()] keeps intervals, and takes contexts only if they are known and the domain is
-#' finite. Algorithms that are rules over several posteriors take what their pages list.
+#' Every combination of policy (acquisition function), pending rule, change rule, constraints, contexts and domain runs,
+#' with two exceptions:
+#'
+#' * [gp_lse()] keeps its confidence intervals. It supports contexts only if they are known and the domain is finite.
+#' * Algorithms that are rules over several posteriors support only the combinations that their pages list.
 #'
 #' @section Regret bounds:
-#' Regret bounds cover the following, with fixed hyperparameters and nothing else combined:
+#' Regret bounds cover the following, with fixed hyperparameters and nothing else combined. (UCB is the upper confidence
+#' bound, [policy_ucb()].)
+#'
 #' * UCB or Thompson sampling alone, on arms or a box: [gp_ucb()], [igp_ucb()], [gp_ts()].
 #' * UCB or Thompson sampling with [pending_censor()] and [width_sdf()], with or without contexts: [gp_ucb_sdf()],
 #'   [gp_ts_sdf()].
 #' * UCB with [pending_hallucinate()], batches or bounded delays, if the width is raised by a constant that depends on
 #'   the batch (Desautels, Krause and Burdick 2014): [gp_bucb()] with `width`.
-#' * UCB with [change_detect()]: [gp_ucb_cpd()]; with a window, weights or restarts under a bounded variation budget:
-#'   the presets there.
+#' * UCB with [change_detect()]: [gp_ucb_cpd()].
+#' * UCB with a window, weights or restarts, if the total variation is bounded: [gp_ucb_drift()].
 #' * UCB with [constraints_noiseless()] or [constraints_noisy()], `reuse = FALSE`, and Thompson sampling with the
 #'   former: [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()].
 #' * UCB with [width_irgp()] and [policy_pims()], in expectation.
@@ -358,15 +362,18 @@ NULL
 #'   (heavy tails); repeated by [policy_repeats()].
 #' * [gp_ucb_lengthscale()] (unknown lengthscales); [stable_opt()] (perturbed inputs).
 #'
-#' [gp_lse()] and `policy_straddle(random = TRUE)` have no regret bound, but a guarantee of their labels; [safe_opt()]
-#' of safety. With contexts and no delays UCB keeps its bound against the best action of each context (Krause and Ong
-#' 2011).
+#' With contexts and no delays UCB keeps its bound against the best action of each context (Krause and Ong 2011).
 #'
-#' EI, PI, KG, MES, local penalisation, and choice by mean, variance or at random have no regret bound here (variance:
-#' only a bound of the information gained).
+#' @section No regret bound:
+#' * [gp_lse()] and `policy_straddle(random = TRUE)` have a guarantee of their labels instead.
+#' * [safe_opt()] has a guarantee of safety instead.
+#' * Expected improvement, probability of improvement, knowledge gradient, max-value entropy search and local
+#'   penalisation have none here.
+#' * Nor have choices by mean, by variance or at random. For variance there is a bound of the information gained.
 #'
+#' @section Late rewards and changes:
 #' Rewards reach a change detector in the order in which they arrive. A reward of a query from before a restart, or
-#' before an epoch that started afresh, is not used and triggers no restart.
+#' before an epoch that started with a new posterior, is not used and triggers no restart.
 #' @references Desautels, Krause and Burdick (2014), JMLR; Krause and Ong (2011), NeurIPS.
 #' @seealso [guarantees] has one table of all results; [regret_bound()] computes bounds.
 #' @concept regret bound
@@ -481,7 +488,7 @@ gp_bandit_arguments <- function() {
 
 rewards_alone <- function(rewards, outputs) {
   if (!is.null(outputs)) {
-    stop_argument("rewards", "given together with `outputs`", "NULL where `outputs` scales rewards")
+    stop_unused("rewards", "`outputs` scales rewards that are measurements. Give one of the two")
   }
   rewards
 }
@@ -499,7 +506,7 @@ with_rules <- function(config, constraints, changes) {
 
 keep_from_now_on <- function(bandit, journal, store, trust) {
   if (!is.null(journal) && !is.null(store)) {
-    stop_argument("journal", "given together with `store`", "NULL where `store` is given")
+    stop_unused("journal", "`store` is given, and one of the two is enough")
   }
   if (!is.null(journal)) start_journal(bandit, journal, trust)
   if (!is.null(store)) begin_in(store, bandit)
@@ -511,7 +518,7 @@ keep_from_now_on <- function(bandit, journal, store, trust) {
 start_points <- function(initial_design, config) {
   if (is.null(initial_design)) return(NULL)
   if (!is.null(config$changes)) {
-    stop_argument("initial_design", "given together with `changes`", "NULL where `changes` plays rounds at random")
+    stop_unused("initial_design", "`changes` plays rounds at random")
   }
   points <- find_points(config$domain, initial_design, NULL, "initial_design")
   if (point_total(points)) points

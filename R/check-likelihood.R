@@ -21,8 +21,8 @@ weight_of_reward <- function(sampling, y, size, f, h = 1e-3) {
 # A list like that of bandit_checked(), with `left_out(by)` instead of the results from a covariance.
 likelihood_checked <- function(bandit, config) {
   if (compares_queries(config)) {
-    stop_argument("object", paste("a bandit whose rewards are", trait(config$rewards, "title")),
-                  "one whose rewards are of one point each")
+    stop_state("`check_model()` needs rewards of one point each; those of this bandit are ",
+               trait(config$rewards, "title"), ".", argument = "object")
   }
   known <- core(cpp_bandit_known(bandit$handle, 1L))
   lasting <- trait(or_else(config$changes, change_never()), "lasting")

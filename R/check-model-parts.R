@@ -44,7 +44,10 @@ rows_said_of <- function(bandit, known) {
 most_dense <- 3000
 
 check_enough <- function(count) {
-  if (count < 3) stop_argument("object", sprintf("one with %d reward(s)", count), "one that knows 3 rewards or more")
+  if (count < 3) {
+    stop_state(sprintf("`check_model()` needs at least 3 observed rewards; `object` has %d.", count),
+               argument = "object")
+  }
   count
 }
 

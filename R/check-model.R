@@ -80,49 +80,64 @@
 check_model <- function(object, by = c("place", "reward", "context"), outcome = NULL, ...) {
   check_dots_empty(..., allowed = c("by", "outcome"))
   by <- check_choice(by, c("place", "reward", "context"))
-  if (missing(object)) stop_argument("object", "missing", checkable)
+  if (missing(object)) stop_missing("object", checkable)
   model_check(checked_data(object, outcome), by)
 }
 
 #' How the tests of check_model() are computed
 #'
-#' [check_model()] uses leave-one-out predictions in closed form, and one-step-ahead residuals that are independent
-#' under the model.
+#' [check_model()] uses two kinds of predictions: leave-one-out predictions, and one-step-ahead predictions. This page
+#' has their formulas, and the statistics that are computed from them.
 #'
-#' @section Leaving one out:
-#' Let \eqn{\mu, \sigma}{mu, sd} be the posterior mean and sd at a point, \eqn{\bar y}{ybar} the rewards left out there
-#' (their weighted mean), and \eqn{\lambda_{\bar y}}{lambda_ybar} its noise variance. With the leverage \eqn{h =
-#' \sigma^2/\lambda_{\bar y}}{h = sd^2 / lambda_ybar}, the leave-one-out mean, variance and residual are
+#' In the formulas \eqn{y} are the \eqn{n} rewards in order of arrival, \eqn{m} their prior means, and \eqn{A} their
+#' covariance matrix, which includes the noise. sd is the posterior standard deviation.
+#'
+#' @section Leave-one-out predictions:
+#' The rewards at a point (or one of them) are left out, and predicted from the others. The model is not fitted again:
+#' the result follows from the posterior mean \eqn{\mu}{mu} and sd \eqn{\sigma}{sigma} at this point. Let
+#' \eqn{\bar y}{ybar} be the weighted mean of the rewards left out, and \eqn{\lambda_{\bar y}}{lambda_ybar} its noise
+#' variance. The leverage is
+#' \deqn{h = \sigma^2/\lambda_{\bar y}.}{h = sigma^2 / lambda_ybar.}
+#'
+#' The leave-one-out mean, variance and standardised residual are
+#'
 #' \deqn{\mu_- = \frac{\mu - h\bar y}{1 - h},\qquad \sigma_-^2 = \frac{\sigma^2}{1-h},\qquad z = \frac{\bar y -
 #' \mu_-}{\sqrt{\lambda_{\bar y}/(1-h)}}.}{mean = (mu - h ybar) / (1 - h), sd^2 = sigma^2 / (1 - h), z = (ybar - mean)
 #' / sqrt(lambda_ybar / (1 - h)).}
-#' The model is not fitted again. If \eqn{1-h} is below 1e-8, or below 20 times the accuracy of a low-rank engine, the
-#' row is solved from the covariance \eqn{A} of the rewards. This is done for at most 3,000 rewards.
 #'
-#' With `by = "context"`, a group \eqn{B} of rewards has the leave-out covariance and mean
-#' \deqn{V = ([A^{-1}]_{BB})^{-1}, \qquad y_B - V(A^{-1}(y - m))_B.}{V = ([A^-1]_BB)^-1, y_B - V (A^-1 (y - m))_B.}
-#' With several models ([refit_every()]), rewards are left out of each one, and the models keep their weights. `mean`
-#' and `sd` are those of the mixture, `pit` is its distribution function, and `z` is the normal quantile of `pit`.
+#' Three cases are computed differently:
+#'
+#' * If \eqn{1-h} is below 1e-8, or below 20 times the accuracy of a low-rank engine, the row is solved from \eqn{A}.
+#'   This is done for at most 3,000 rewards.
+#' * With `by = "context"`, a group \eqn{B} of rewards is left out. Its covariance and mean are
+#'   \deqn{V = ([A^{-1}]_{BB})^{-1}, \qquad y_B - V(A^{-1}(y - m))_B.}{V = ([A^-1]_BB)^-1, y_B - V (A^-1 (y - m))_B.}
+#' * With several models ([refit_every()]), rewards are left out of each one, and the models keep their weights. `mean`
+#'   and `sd` are those of the mixture. `pit`, the probability integral transform, is the mixture's distribution
+#'   function at the reward, and `z` is the normal quantile of `pit`.
 #' @section One-step-ahead residuals:
-#' Leave-one-out residuals depend on each other. One-step-ahead residuals do not: in order of arrival, with
-#' \eqn{LL^\top = A}{L L' = A},
-#' \deqn{\epsilon = L^{-1}(y - m)}{eps = L^-1 (y - m)}
-#' are independent standard normal under the model. This also holds if a bandit chose the points, because the choice is
-#' fixed given the past (original result, not peer-reviewed). The statistics are
+#' Each reward is predicted from the rewards that arrived before it. With the Cholesky factor
+#' \eqn{LL^\top = A}{L L' = A}, the standardised residuals are
+#' \deqn{\epsilon = L^{-1}(y - m).}{eps = L^-1 (y - m).}
 #'
+#' Leave-one-out residuals depend on each other. These do not: under the model they are independent standard normal.
+#' This also holds if a bandit chose the points, because each choice is fixed given the past (original result, not
+#' peer-reviewed).
+#' @section Test statistics:
 #' * `scale`: \eqn{\sum\epsilon^2}{sum of eps^2}, compared with \eqn{\chi^2_n}{chi-squared with n degrees of freedom};
 #' * `largest`: the p-value is \eqn{1 - (2\Phi(\max|\epsilon|) - 1)^n}{1 - (2 Phi(max |eps|) - 1)^n};
-#' * `noise`: Spearman's correlation of \eqn{|z|} with the leave-one-out mean;
+#' * `noise`: Spearman's correlation of the leave-one-out \eqn{|z|} with the leave-one-out mean;
 #' * `order`: Spearman's correlation of the leave-one-out mean with the rewards.
 #'
 #' The limit 3.3 for the largest \eqn{|z|} is from simulations of a correct model. 1 in 100 exceeded 3.48 with given
 #' hyperparameters, and 2.93 to 3.26 with hyperparameters fitted to 20 and 40 rewards.
 #' @section Binary, count, ordinal and robust rewards:
-#' For [rewards_binary()], [rewards_counts()], [rewards_ordinal()] and [rewards_robust()], a reward is removed by its
-#' slope \eqn{\ell'}{l'} and weight \eqn{w} at the posterior mean (the cavity distribution):
+#' For [rewards_binary()], [rewards_counts()], [rewards_ordinal()] and [rewards_robust()], the posterior is approximate.
+#' The log likelihood of a reward has the slope \eqn{\ell'}{l'} and the weight \eqn{w} at the posterior mean. Without
+#' this reward the prediction (cavity distribution) is
 #' \deqn{1/\sigma_-^2 = 1/\sigma^2 - w, \qquad \mu_- = \mu - \sigma_-^2\ell'.}{1 / sd_^2 = 1 / sd^2 - w, mean_ = mu -
 #' sd_^2 l'.}
-#' This is as accurate as the approximation of the likelihood, and needs no other fit.
+#'
+#' This is as accurate as the approximation of the likelihood, and needs no other fit. Further differences:
 #'
 #' * `by = "place"` leaves out all rewards of a point, and has a row for each of them.
 #' * `mean` and `sd` are those of the expected reward of one trial.
@@ -132,9 +147,9 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #' * Tests use predictions made at the choice of a point, without pending evaluations (at least five).
 #' * `order` never causes a note.
 #'
-#' Under a correct model (simulated, 50 rewards, 300 runs of each kind), p-values of `scale` and `largest` were below
-#' 0.01 in 0 to 0.7% of the runs. They were below 0.001 in none, except for `largest` with outliers (0.7%). Single
-#' trials and levels have little power against a wrong model.
+#' These tests seldom reject a correct model. In simulations of 50 rewards (300 runs of each kind), p-values of `scale`
+#' and `largest` were below 0.01 in 0 to 0.7% of the runs. They were below 0.001 in none, except for `largest` with
+#' outliers (0.7%). Rewards that are single trials or levels have little power against a wrong model.
 #' @seealso [check_model()].
 #' @concept leave-one-out cross-validation
 #' @concept probability integral transform
@@ -161,7 +176,7 @@ NULL
 checkable <- "a bandit, gp_regression(), gp_fit(), maximize_bandit()"
 
 checked_data <- function(object, outcome = NULL) {
-  if (inherits(object, "gp_regression")) check_absent(outcome, "outcome")
+  if (inherits(object, "gp_regression")) check_absent(outcome, "outcome", "a regression has one")
   if (inherits(object, "gp_regression")) return(regression_checked(check_class(object, "gp_regression")))
   if (inherits(object, "bandit_maximum")) object <- check_class(object, "bandit_maximum")$bandit
   check_bandit(object, allowed = checkable)
@@ -184,13 +199,13 @@ regression_checked <- function(object) {
 # `k`: the number of the outcome.
 bandit_checked <- function(bandit, k = 1L) {
   if (has_rule(bandit)) return(rule_checked(bandit))
-  check_remembers(bandit, "object", "the check")
+  check_remembers(bandit, "object", "`check_model()`")
   rebuild(bandit)
   config <- outcome_config(current_config(bandit), k)
   changes <- or_else(config$changes, change_never())
   if (trait(changes, "reweighs")) {
-    stop_argument("object", "a bandit with change_oracle(by = \"weights\")",
-                  "one whose model is one of the rewards: weights only say how much old ones count")
+    stop_state("`check_model()` does not support change_oracle(by = \"weights\"): the weights are no model of the ",
+               "rewards.", argument = "object")
   }
   if (has_likelihood(config)) return(likelihood_checked(bandit, config))
   known <- core(cpp_bandit_known(bandit$handle, k))
@@ -241,7 +256,8 @@ models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
 # The first of a rule's models is that of f.
 rule_checked <- function(bandit) {
   if (!has_posterior(bandit)) {
-    stop_argument("object", describe_policy(bandit$config$policy), "a bandit with a posterior")
+    stop_state("`check_model()` needs a bandit with a posterior; ", describe_policy(bandit$config$policy),
+               " has none.", argument = "object")
   }
   rebuild(bandit)
   bandit_checked(as.environment(models_of(bandit)[[1]]))
@@ -292,10 +308,10 @@ said_at_choice <- function(bandit, known) {
 model_check <- function(data, by) {
   count <- check_enough(sum(data$counts))
   if (by == "context" && is.null(data$context)) {
-    stop_argument("by", "\"context\"", "\"place\" or \"reward\": there are no contexts")
+    stop_argument("by", "\"context\", because this bandit has no contexts", "\"place\" or \"reward\"")
   }
   if (by == "context" && !is.null(data$left_out)) {
-    stop_argument("by", "\"context\", where rewards have no Gaussian noise", "\"place\" or \"reward\"")
+    stop_argument("by", "\"context\", because its rewards have no Gaussian noise", "\"place\" or \"reward\"")
   }
   left <- if (!is.null(data$left_out)) data$left_out(by) else left_out_by(data, by)
   frame <- left_out_frame(data, left)
@@ -368,7 +384,8 @@ left_out_points <- function(data, by) {
 left_out_blocks <- function(data) {
   n <- length(data$y)
   if (n > most_dense) {
-    stop_argument("object", sprintf("one with %d rewards", n), sprintf("one with at most %d, by context", most_dense))
+    stop_state(sprintf("`check_model(by = \"context\")` supports at most %d rewards; this bandit has %d. ", most_dense,
+                       n), "Use `by = \"place\"`.", argument = "object")
   }
   precision <- chol2inv(chol(data$gram_at(seq_len(n)) + diag(data$noise, n)))
   weighted <- drop(precision %*% data$y)
@@ -587,19 +604,18 @@ check_entry_of_model <- list(settings = alist(
 #' @param x a `bandit_check`.
 #' @export
 print.bandit_check <- function(x, ...) {
-  read_part(x, "bandit_check", {
-    cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
-    tests <- x$tests
-    words <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
-               noise = "|z| and the mean, rank correlation", order = "mean left out and reward, rank correlation")
-    for (i in which(!is.na(tests$statistic))) {
-      cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
-                  words[[tests$test[i]]]))
-    }
-    if (x$fitted) cat("  (fitted parameters: residuals of the predictions made at each choice since the first refit)\n")
-    if (length(x$advice)) cat(strwrap(paste("possible remedies:", x$advice), indent = 2, exdent = 4), sep = "\n")
-    invisible(x)
-  })
+  check_class(x, "bandit_check")
+  cat(strwrap(describe_check(x), exdent = 2, width = 0.95 * getOption("width")), sep = "\n")
+  tests <- x$tests
+  words <- c(scale = "mean square of the one-step-ahead residuals", largest = "the largest one-step-ahead residual",
+             noise = "|z| and the mean, rank correlation", order = "mean left out and reward, rank correlation")
+  for (i in which(!is.na(tests$statistic))) {
+    cat(sprintf("  %-8s %7.3f  p %-6s %s\n", tests$test[i], tests$statistic[i], short_number(tests$p[i]),
+                words[[tests$test[i]]]))
+  }
+  if (x$fitted) cat("  (fitted parameters: residuals of the predictions made at each choice since the first refit)\n")
+  if (length(x$advice)) cat(strwrap(paste("possible remedies:", x$advice), indent = 2, exdent = 4), sep = "\n")
+  invisible(x)
 }
 
 #' @rdname check_model
@@ -668,7 +684,7 @@ check_line <- function(bandit) {
   looks <- or_else(bandit$.looks, 0) + 1
   bandit$.looks <- looks
   if (check$p < against_model / (looks * (looks + 1))) {
-    warn_once(bandit, "model", "the rewards speak against the model: ", describe_check(check), ".",
+    warn_once(bandit, "model", "The rewards contradict the model: ", describe_check(check), ".",
               if (length(check$advice)) paste0(" What may help: ", check$advice[1], "."), " See ?check_model.")
   }
   check

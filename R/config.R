@@ -164,8 +164,8 @@ all_rounds <- function(bandit) table_size(bandit$queries) + ids_before(bandit)
 check_remembers <- function(bandit, arg, what) {
   rounds <- forgotten_of(bandit)$rounds
   if (rounds > 0) {
-    stop_argument(arg, sprintf("%s of a bandit that has forgotten its first %d rounds", what, rounds),
-                  "asked of one whose log has every reward")
+    stop_state(sprintf("%s needs the complete log; this bandit has forgotten its first %d rounds.", what, rounds),
+               argument = arg)
   }
 }
 

@@ -26,7 +26,7 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
   upper <- rep_len(as.double(upper), d)
   if (any(lower >= upper)) {
     bad <- which(lower >= upper)[1]
-    stop_argument("lower", sprintf("%g (input %d, upper %g)", lower[bad], bad, upper[bad]),
+    stop_argument("lower", sprintf("%g (upper bound %g, input %d)", lower[bad], upper[bad], bad),
                   "below `upper` in every input")
   }
   if (any(is.infinite(upper - lower))) {
@@ -36,12 +36,12 @@ box_domain <- function(lower, upper, names = NULL, integer = FALSE, log = FALSE)
   integer <- which_inputs(integer, names, "integer")
   log <- which_inputs(log, names, "log")
   if (any(lower[log] <= 0)) {
-    stop_argument("lower", sprintf("%g for a logarithmic input", lower[log & lower <= 0][1]), "> 0 where `log` is TRUE")
+    stop_argument("lower", sprintf("%g for a logarithmic input", lower[log & lower <= 0][1]), "> 0 if `log` is TRUE")
   }
   bounds <- c(lower[integer], upper[integer])
   if (any(bounds != round(bounds))) {
     stop_argument("integer", sprintf("an input with bound %g", bounds[bounds != round(bounds)][1]),
-                  "inputs whose bounds are whole numbers")
+                  "an input whose bounds are integers")
   }
   new_box(names, lower, upper, integer, log)
 }
@@ -71,7 +71,7 @@ which_inputs <- function(x, names, arg) {
 box_of_pairs <- function(pairs, arg) {
   tryCatch(box_domain(vapply(pairs, `[`, 0, 1), vapply(pairs, `[`, 0, 2), names = names(pairs)),
            gpbandits_error = function(e) {
-    stop_argument(arg, sprintf("one with %s", e$given), sprintf("a box with `%s` %s", e$argument, e$allowed))
+    stop_argument(arg, sprintf("one where it is %s", e$given), sprintf("a box with `%s` %s", e$argument, e$allowed))
   })
 }
 
@@ -95,13 +95,13 @@ input_ranges.box_domain <- function(domain) to_model_inputs(domain, rbind(domain
 
 #' @export
 find_points.box_domain <- function(domain, x, arm = NULL, arg = "x") {
-  check_absent(arm, "arm")
+  check_absent(arm, "arm", "a box has no arms. If it is a reward, use `reward = `")
   unnumbered(to_model_inputs(domain, points_in_box(domain, x, arg)))
 }
 
 #' @export
 points_anywhere.box_domain <- function(domain, x, arm = NULL, arg = "x") {
-  check_absent(arm, "arm")
+  check_absent(arm, "arm", "a box has no arms. If it is a reward, use `reward = `")
   x <- check_points(x, domain$names, arg)
   inside <- !is_beyond_box(domain, x)
   x[inside, ] <- within_bounds(domain, x[inside, , drop = FALSE], arg)
@@ -130,8 +130,7 @@ points_in_box <- function(domain, x, arg) {
 whole_where_due <- function(domain, x, arg) {
   fraction <- x[, domain$integer, drop = FALSE]
   if (any(fraction != round(fraction))) {
-    stop_argument(arg, sprintf("%g for a whole-number input", fraction[fraction != round(fraction)][1]),
-                  "a whole number")
+    stop_argument(arg, sprintf("%g for an integer input", fraction[fraction != round(fraction)][1]), "an integer")
   }
   x
 }
@@ -341,8 +340,9 @@ picture_points.box_domain <- function(domain, type, played, resolution) {
 
 check_something_played <- function(domain, played) {
   if (nrow(played) == 0) {
-    stop_gpbandits("Nothing to draw: of ", describe_domain(domain), " the points played are drawn, ",
-                   "and there are none yet.", argument = "x")
+    stop_state("There is nothing to draw: on ", describe_domain(domain),
+               " the plot shows the points played, and there are none. Use `$suggest()` or `$add()` first.",
+               argument = "x")
   }
 }
 

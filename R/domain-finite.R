@@ -41,7 +41,7 @@
 #' box_domain(c(cost = 1e-3, depth = 1), c(1e3, 30), integer = "depth", log = "cost")
 #' @export
 finite_domain <- function(x) {
-  if (missing(x)) stop_argument("x", "missing", "numbers, one row per arm")
+  if (missing(x)) stop_missing("x", "numbers, one row per arm", "`finite_domain(1:10)`")
   arms_domain(x, "x")
 }
 
@@ -63,14 +63,14 @@ arms_domain <- function(x, arg) {
 #' @export
 remade.finite_domain <- function(domain) {
   x <- domain$x
-  if (!is.matrix(x) || !is.double(x)) stop("it has no matrix of arms")
+  if (!is.matrix(x) || !is.double(x)) stop_fault("it has no matrix of arms")
   again <- unclass(arms_domain(x, "domain"))
   labels <- domain$labels
   if (!is.null(labels)) {
     name <- domain$label_name
     if (!are_names(labels) || length(labels) != nrow(x) || !are_names(name) || length(name) != 1 ||
         name %in% domain$names) {
-      stop("its labels do not fit its arms")
+      stop_fault("its labels do not fit its arms")
     }
     again[c("labels", "label_name")] <- list(labels, name)
   }
@@ -85,8 +85,8 @@ labels_of_rows <- function(x, arg) {
     if (length(column) == 1) {
       values <- if (is.factor(x[[column]])) factor_text(x[[column]], arg) else as.character(x[[column]])
       if (!are_names(values)) {
-        stop_argument(arg, sprintf("one with labels in the column %s that are equal, missing or no text",
-                                   quoted(column)),
+        stop_argument(arg,
+                      sprintf("one with labels in the column %s that are equal, missing or not text", quoted(column)),
                       "numbers, with at most one column of distinct labels")
       }
       return(list(values = values, name = column, column = column))
@@ -125,7 +125,8 @@ input_ranges.finite_domain <- function(domain) apply(domain$x, 2, range)
 #' @export
 find_points.finite_domain <- function(domain, x, arm = NULL, arg = "x") {
   if (is.null(x) == is.null(arm)) {
-    stop_argument("arm", if (is.null(x)) "missing, like `x`" else "given together with `x`", "given where `x` is not")
+    if (is.null(x)) stop_missing("arm", "numbers of arms, or points as `x`")
+    else stop_unused("arm", "`x` is given too, and one of the two is enough")
   }
   if (!is.null(arm)) return(arm_points(domain, check_arms(arm, domain)))
   x <- check_points(x, domain$names, arg)
@@ -156,7 +157,7 @@ slice_of.finite_domain <- function(domain, values) {
   here <- rep(TRUE, nrow(domain$x))
   for (name in names(values)) here <- here & arms_with(domain, name, values[[name]])
   if (!any(here)) {
-    stop_argument("fixed", value_words(values), "values that some arm has")
+    stop_argument("fixed", value_words(values), "values that occur among the arms")
   }
   list(eligible = here)
 }

@@ -13,8 +13,8 @@
 #' product_domain(data.frame(layers = c(1, 2, 4)), list(rate = c(0, 1)))
 #' @export
 product_domain <- function(rows, box) {
-  if (missing(rows)) stop_argument("rows", "missing", "numbers, one row per setting, or a finite_domain()")
-  if (missing(box)) stop_argument("box", "missing", "a box_domain(), or a named list of c(lower, upper)")
+  if (missing(rows)) stop_missing("rows", "numbers, one row per setting, or a finite_domain()")
+  if (missing(box)) stop_missing("box", "a box_domain(), or a named list of c(lower, upper)")
   rows <- product_part(rows, "rows", "finite_domain", "numbers, one row per setting, or a finite_domain()")
   box <- product_part(box, "box", "box_domain", "a box_domain(), or a named list of c(lower, upper)")
   box <- numbered_on(box, length(rows$names), taken = rows$names)
@@ -22,7 +22,7 @@ product_domain <- function(rows, box) {
   names <- c(rows$names, box$names)
   both <- intersect(rows$names, box$names)
   if (length(both)) {
-    stop_argument("box", sprintf("one with an input %s, as `rows` has", dQuote(both[1], FALSE)),
+    stop_argument("box", sprintf("one with the input %s, which `rows` has too", dQuote(both[1], FALSE)),
                   "a box whose inputs have other names than those of `rows`")
   }
   structure(list(type = "product", names = names, rows = rows, box = box), class = c("product_domain", "bandit_domain"))
@@ -107,7 +107,7 @@ lies_outside.product_domain <- function(domain, points) {
 
 find_by_row <- function(domain, x, arm, arg) {
   arm <- check_arms(arm, domain)
-  if (is.null(x)) stop_argument(arg, "NULL", "the box's inputs, where `arm` gives the row of a product")
+  if (is.null(x)) stop_missing(arg, "the box's inputs, because `arm` gives the row of a product")
   inputs <- find_points(domain$box, x, arg = arg)$inputs
   if (!length(arm) %in% c(1L, nrow(inputs))) {
     stop_argument("arm", describe(arm), sprintf("one number, or one for each of %d point(s)", nrow(inputs)))
@@ -248,7 +248,7 @@ same_points.product_domain <- function(domain, other) {
 as_domain <- function(domain, arg = "domain") {
   allowed <- paste("a domain: finite_domain(), box_domain(), product_domain(), search_space(), numbers, or a named",
                    "list of c(lower, upper) and levels")
-  if (missing(domain)) stop_argument(arg, "missing", allowed)
+  if (missing(domain)) stop_missing(arg, sub("a domain: ", "", allowed), "`list(x = c(0, 1))` for an input from 0 to 1")
   if (inherits(domain, "bandit_domain")) return(check_domain(domain, arg))
   if (is.list(domain) && !is.data.frame(domain)) {
     pairs <- length(domain) > 0 && !is.null(names(domain)) &&
@@ -257,7 +257,7 @@ as_domain <- function(domain, arg = "domain") {
     spoken <- length(domain) > 0 && !is.null(names(domain)) && all(vapply(domain, speaks_of_parameter, NA))
     if (!spoken) {
       stop_argument(arg, describe(domain), allowed,
-                    try = if (is.null(names(domain))) "names for its entries: list(x = c(0, 1))")
+                    try = if (is.null(names(domain))) "names for its entries: `list(x = c(0, 1))`")
     }
     return(space_of_list(as.list(domain)))
   }

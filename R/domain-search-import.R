@@ -6,10 +6,13 @@
 space_of.default <- function(x, where = NULL, transformed = TRUE) {
   refuse_transformed(transformed)
   if (inherits(x, "search_domain")) {
-    if (!is.null(where)) stop_argument("where", "given for a search space that is made", "NULL")
+    if (!is.null(where)) stop_unused("where", "it is for new search spaces, and this one is made already")
     return(check_domain(x, "..."))
   }
-  if (inherits(x, "bandit_param")) stop_argument("...", "a parameter without a name", parameters_allowed)
+  if (inherits(x, "bandit_param")) {
+    stop_argument("...", "a parameter without a name", parameters_allowed,
+                  try = "`search_space(x = param_real(0, 1))`")
+  }
   if (!is.list(x) || is.object(x) || length(x) == 0 || !are_names(names(x))) {
     stop_argument("...", if (is.list(x) && !is.null(names(x))) paste("with the names",
                                                                      quoted(names(x))) else describe(x),
@@ -18,7 +21,7 @@ space_of.default <- function(x, where = NULL, transformed = TRUE) {
   # (An input may be called `where`, too.)
   constraints <- names(x) == "where" & !vapply(x, speaks_of_parameter, NA)
   if (any(constraints)) {
-    if (!is.null(where)) stop_argument("where", "given in addition to a list that has one", "in one place")
+    if (!is.null(where)) stop_unused("where", "the list has one too, and one of the two is enough")
     where <- x[["where"]]
   }
   space_of_list(as.list(x)[!constraints], where)
@@ -64,7 +67,8 @@ facts_of_param_set <- function(x, transformed) {
 
 needs_package <- function(package, arg) {
   if (!requireNamespace(package, quietly = TRUE)) {
-    stop_argument(arg, sprintf("one of package %s, which is not installed", package), "another one")
+    stop_argument(arg, sprintf("one of package %s, which is not installed", package), "another one",
+                  try = sprintf("`install.packages(\"%s\")`", package))
   }
 }
 
@@ -72,7 +76,8 @@ paradox_param <- function(fact) {
   if (fact$class == "ParamLgl") return(param_logical())
   if (fact$class == "ParamFct") return(param_factor(factor_values(fact, fact$levels)))
   if (!fact$class %in% c("ParamDbl", "ParamInt")) {
-    stop_argument("...", sprintf("with a %s (%s)", fact$class, fact$id), "of numbers, factors and logicals")
+    stop_argument("...", sprintf("one with a %s (%s)", fact$class, fact$id),
+                  "a ParamSet of numbers, factors and logicals")
   }
   number_param(fact$id, fact$lower, fact$upper, fact$class == "ParamInt", fact$trafo)
 }
@@ -82,8 +87,8 @@ factor_values <- function(fact, levels) {
   if (is.null(fact$trafo)) return(levels)
   values <- lapply(levels, fact$trafo)
   if (!all(lengths(values) == 1) || !(all(vapply(values, is.numeric, NA)) || all(vapply(values, is.character, NA)))) {
-    stop_argument("...", sprintf("with levels of %s that are more than a number or a text", fact$id),
-                  "of plain levels (use their names, and select the value in the objective)")
+    stop_argument("...", sprintf("one whose levels of %s are more than a number or a text", fact$id),
+                  "a ParamSet of plain levels (use their names, and select the value in the objective)")
   }
   unlist(values)
 }
@@ -91,7 +96,7 @@ factor_values <- function(fact, levels) {
 # A number whose range is given on the scale that `trafo` maps to its values (NULL: the same scale).
 number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
   if (!is.finite(lower) || !is.finite(upper)) {
-    stop_argument("...", sprintf("with an unbounded parameter (%s)", id), "with finite bounds")
+    stop_argument("...", sprintf("one with an unbounded parameter (%s)", id), "a ParamSet with finite bounds")
   }
   if (is.null(trafo)) return(if (whole) param_integer(lower, upper) else param_real(lower, upper))
   value <- function(x) call_user(trafo(x), "...", sprintf("(the transformation of %s)", id))
@@ -102,7 +107,8 @@ number_param <- function(id, lower, upper, whole, trafo, whole_values = FALSE) {
   at <- seq(lower, upper, length.out = 9)
   values <- lapply(at, value)
   if (!all(lengths(values) == 1) || !all(vapply(values, is.numeric, NA)) || !all(is.finite(unlist(values)))) {
-    stop_argument("...", sprintf("with a transformation of %s that does not give one number", id), "with one that does")
+    stop_argument("...", sprintf("one with a transformation of %s that does not return one number", id),
+                  "a ParamSet whose transformations return one number")
   }
   # paradox rounds integers on a logarithmic scale down.
   if (all(vapply(values, is.integer, NA))) {
@@ -122,8 +128,8 @@ number_of_values <- function(id, at, values, whole) {
   if (whole) return(param_integer(round(ends[1]), round(ends[2]), log = ends[1] > 0))
   if (ends[1] > 0 && grows(log(values))) return(param_real(ends[1], ends[2], log = TRUE))
   if (grows(values)) return(param_real(ends[1], ends[2]))
-  stop_argument("...", sprintf("with a transformation of %s that is neither exponential nor linear", id),
-                "with others (apply this one in the objective)")
+  stop_argument("...", sprintf("one with a transformation of %s that is neither exponential nor linear", id),
+                "a ParamSet with exponential or linear transformations (apply others in the objective)")
 }
 
 # The conditions of one parameter, joined; NULL if there are none.
@@ -134,8 +140,8 @@ paradox_condition <- function(deps, id, facts) {
     on <- deps$on[row]
     condition <- deps$cond[[row]]
     if (!inherits(condition, c("CondEqual", "CondAnyOf"))) {
-      stop_argument("...", sprintf("with a condition of class %s (%s)", class(condition)[1], id),
-                    "of conditions with == and %in%")
+      stop_argument("...", sprintf("one with a condition of class %s (%s)", class(condition)[1], id),
+                    "a ParamSet whose conditions use == and %in%")
     }
     values <- condition$rhs
     trafo <- facts[[on]]$trafo
@@ -162,11 +168,13 @@ dials_param <- function(object, id) {
   values <- object$values
   if (!is.null(values)) return(if (is.logical(values)) as_param(values, id) else param_factor(values))
   if (is.null(object$range)) {
-    stop_argument("...", sprintf("with a parameter that has no range (%s)", id), "finalised parameters")
+    stop_argument("...", sprintf("one that has no range (%s)", id), "a set of finalised parameters",
+                  try = "`dials::finalize()`")
   }
   ends <- lapply(object$range, function(end) if (is.numeric(end)) as.double(end) else NA_real_)
   if (anyNA(ends)) {
-    stop_argument("...", sprintf("with an unknown range (%s)", id), "parameters that dials::finalize() has finalised")
+    stop_argument("...", sprintf("one with an unknown range (%s)", id), "a set of finalised parameters",
+                  try = "`dials::finalize()`")
   }
   whole <- identical(object$type, "integer")
   inverse <- object$trans$inverse

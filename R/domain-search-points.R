@@ -79,12 +79,13 @@ search_candidates <- function(rules) {
     tried <- tried + kSpread
   }
   if (nrow(found) == 0) {
-    stop_argument("where", "what no point satisfies (of 65,536 tried)", "constraints that leave something to play",
+    stop_argument("where", "constraints that no point satisfies (of 65,536 that were drawn)",
+                  "constraints that some points satisfy",
                   try = if (is.function(domain$where)) without_equality else if (is.null(linear)) linear_form_instead)
   }
   if (is.function(domain$where) && tried >= kMostTries && only_corners(domain, found)) {
-    stop_argument("where", "a function that holds in corners only (of 65,536 points tried)",
-                  "constraints that leave something between them to play", try = without_equality)
+    stop_argument("where", "a function that holds in corners only (of 65,536 points that were drawn)",
+                  "constraints that leave points between them", try = without_equality)
   }
   found
 }
@@ -96,8 +97,8 @@ linear_candidates <- function(rules, linear) {
   domain <- rules$domain
   region <- linear_region(domain, linear, kLinear)
   if (region$empty) {
-    stop_argument("where", sprintf("what no point satisfies (%s)", paste(domain$where, collapse = " & ")),
-                  "constraints that leave something to play")
+    stop_argument("where", sprintf("constraints that no point satisfies (%s)", paste(domain$where, collapse = " & ")),
+                  "constraints that some points satisfy")
   }
   if (!region$found) return(matrix(0, 0, length(model_names(domain))))
   # A corner may be outside by rounding.

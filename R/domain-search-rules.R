@@ -39,7 +39,7 @@ closed_expression <- function(expression, home, names, arg) {
     if (called %in% c("&&", "||")) called <- substr(called, 1, 1)
     if (!called %in% condition_functions) {
       stop_argument(arg, sprintf("a condition that calls %s", called),
-                    paste("one of arithmetic, comparisons, and", paste(condition_words, collapse = ", "),
+                    paste("a condition of arithmetic, comparisons, and", paste(condition_words, collapse = ", "),
                           "(`where` may be a function)"))
     }
     return(as.call(c(as.name(called), lapply(as.list(expression)[-1], closed_expression, home, names, arg))))
@@ -129,7 +129,8 @@ refuse_equality <- function(expression, params, arg) {
   } else {
     sprintf("a param_factor() or param_logical() in addition to %s if a value is special", named)
   }
-  stop_argument(arg, sprintf("a condition with %s, an equality of real numbers, which no search ever meets", words),
+  stop_argument(arg,
+                sprintf("a condition with %s, an equality of real numbers, which no random point satisfies", words),
                 sprintf("one with a margin, such as %s, or for %s", margin, instead))
 }
 
@@ -250,8 +251,7 @@ constraint_excess <- function(rules, codes, columns = condition_columns(rules, c
   if (is.function(where)) {
     holds <- call_user(where(cpp_frame(typed_columns(rules$domain, codes))), "where", sprintf("on %d point(s)", n))
     if (!is.logical(holds) || length(holds) != n) {
-      stop_argument("where", paste("a function that returned", describe(holds)),
-                    sprintf("one logical for each of %d row(s)", n))
+      stop_returned("where", holds, sprintf("one logical for each of %d row(s)", n))
     }
     return(matrix(ifelse(holds %in% FALSE, 1, -1), n, 1))
   }
@@ -283,7 +283,9 @@ share_inputs <- function(domain, limited = FALSE) {
 
 # The step of which an input's values are multiples; NULL if it has none.
 step_of <- function(param) {
-  if (!is.null(param$step) && !is.null(param$digits)) stop_argument("digits", "given", "left out where `step` is given")
+  if (!is.null(param$step) && !is.null(param$digits)) {
+    stop_unused("digits", "`step` is given too, and one of the two is enough")
+  }
   if (!is.null(param$step)) param$step else if (!is.null(param$digits)) 10^-param$digits
 }
 

@@ -17,9 +17,10 @@ param_shares <- function(names, total = 1, lower = 0, upper = 1, most = NULL, st
 }
 
 check_share_names <- function(names) {
-  if (missing(names)) stop_argument("names", "missing", "names of shares, two at least")
-  if (!is.character(names) || is.object(names) || length(names) < 2) stop_argument("names", describe(names),
-                                                               "names of shares, two at least")
+  if (missing(names)) stop_missing("names", "the names of two or more mixture components")
+  if (!is.character(names) || is.object(names) || length(names) < 2) {
+    stop_argument("names", describe(names), "the names of two or more mixture components")
+  }
   check_input_names(names, length(names), "names")
 }
 

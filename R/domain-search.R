@@ -153,6 +153,7 @@ NULL
 #'                   prune = c(TRUE, FALSE)))
 #' @export
 search_space <- function(..., where = NULL, transformed = TRUE) {
+  check_formula_code(where, "where")
   if (...length() == 1 && is.null(...names())) return(space_of(..1, where, transformed))
   refuse_transformed(transformed)
   space_of_list(list(...), where)
@@ -161,9 +162,12 @@ search_space <- function(..., where = NULL, transformed = TRUE) {
 parameters_allowed <- "named parameters: param_real(), param_integer(), param_factor(), param_logical(), param_shares()"
 
 space_of_list <- function(params, where = NULL) {
-  if (length(params) == 0) stop_argument("...", "empty", parameters_allowed)
+  if (length(params) == 0) stop_missing("...", parameters_allowed, "`search_space(x = param_real(0, 1))`")
   names <- names(params)
-  if (is.null(names) || !all(nzchar(names))) stop_argument("...", "a parameter without a name", parameters_allowed)
+  if (is.null(names) || !all(nzchar(names))) {
+    stop_argument("...", "a parameter without a name", parameters_allowed,
+                  try = "`search_space(x = param_real(0, 1))`")
+  }
   names <- check_input_names(names, length(params), "...")
   search_domain(stats::setNames(lapply(names, function(name) as_param(params[[name]], name)), names), where)
 }
@@ -247,6 +251,7 @@ param_entries <- list(
 )
 
 check_when <- function(when) {
+  check_formula_code(when, "when")
   if (!is.null(when)) condition_parts(when, "when")
   when
 }
@@ -266,16 +271,14 @@ check_digits <- function(digits) {
 check_real <- function(lower, upper, log, step, digits) {
   check_sides(lower, upper, log)
   unit <- step_of(list(step = step, digits = digits))
-  if (!is.null(unit) && !has_multiples(lower, upper, unit)) {
+  if (!is.null(unit) && diff(step_range(lower, upper, unit)) < 1) {
     stop_argument(if (is.null(step)) "digits" else "step", format(or_else(step, digits)),
                   sprintf("one of which at least two multiples are within [%g, %g]", lower, upper))
   }
 }
 
-has_multiples <- function(lower, upper, step) diff(step_range(lower, upper, step)) >= 1
-
 check_sides <- function(lower, upper, log) {
-  if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 where `log` is TRUE")
+  if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 if `log` is TRUE")
   if (lower >= upper) stop_argument("lower", format(lower), sprintf("below `upper` (%g)", upper))
   if (is.infinite(upper - lower)) {
     stop_argument("upper", "so far from `lower` that their difference overflows", "less than 1.7e308 above `lower`")
@@ -287,11 +290,11 @@ check_sides <- function(lower, upper, log) {
 param_integer <- function(lower, upper, log = FALSE, when = NULL) new_param("integer")
 
 check_whole_sides <- function(lower, upper, log) {
-  if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 where `log` is TRUE")
+  if (log && lower <= 0) stop_argument("lower", format(lower), "> 0 if `log` is TRUE")
   for (arg in c("lower", "upper")) {
     bound <- get(arg)
     if (bound != round(bound) || abs(bound) > .Machine$integer.max) {
-      stop_argument(arg, format(bound), "a whole number that R's integers hold")
+      stop_argument(arg, format(bound), sprintf("an integer of at most %d in size", .Machine$integer.max))
     }
   }
   if (lower > upper) stop_argument("lower", format(lower), sprintf("at most `upper` (%g)", upper))
@@ -308,7 +311,7 @@ param_factor <- function(levels, ordered = FALSE, when = NULL, features = NULL) 
 check_features <- function(features, levels, ordered) {
   if (is.null(features)) return(NULL)
   allowed <- sprintf("NULL, or a data.frame of finite numbers with a row for each of %d levels", length(levels))
-  if (ordered) stop_argument("features", describe(features), "NULL where the levels are ordered")
+  if (ordered) stop_unused("features", "the levels are ordered")
   if (is.data.frame(features)) check_data_frame(features)
   x <- if (is.data.frame(features) && all(vapply(features, is.numeric, NA))) as.matrix(features) else features
   if (!is.matrix(x) || !is.numeric(x) || nrow(x) != length(levels) || ncol(x) == 0 || !all(is.finite(x))) {
@@ -337,7 +340,7 @@ check_features <- function(features, levels, ordered) {
 
 check_levels <- function(levels) {
   allowed <- "distinct levels: characters, a factor, or numbers"
-  if (missing(levels)) stop_argument("levels", "missing", allowed)
+  if (missing(levels)) stop_missing("levels", allowed)
   if (is.factor(levels)) levels <- factor(base::levels(levels), base::levels(levels), ordered = is.ordered(levels))
   numbers <- is.numeric(levels) && !is.object(levels) && all(is.finite(levels)) && !anyDuplicated(levels)
   if (length(levels) == 0 || !(numbers || are_names(if (is.factor(levels)) base::levels(levels) else levels))) {
@@ -435,9 +438,9 @@ read_column <- function(param, column, name, arg) {
   }
   if (!is_number(column)) refuse(known, sprintf("numbers in %s", name))
   refuse(known & !is.finite(column), sprintf("finite numbers in %s", name))
-  if (param$type == "integer") refuse(known & column != round(column), sprintf("whole numbers in %s", name))
+  if (param$type == "integer") refuse(known & column != round(column), sprintf("integers in %s", name))
   if (param$type == "integer") {
-    refuse(known & abs(column) > .Machine$integer.max, sprintf("whole numbers up to 2147483647 in %s", name))
+    refuse(known & abs(column) > .Machine$integer.max, sprintf("integers up to 2147483647 in %s", name))
   }
   as.double(column)
 }
@@ -482,7 +485,7 @@ inputs_anywhere.search_domain <- function(domain, x, arg) {
   bad <- which(rowSums(codes[, numbers, drop = FALSE] <= 0, na.rm = TRUE) > 0)
   if (length(bad)) {
     stop_argument(arg, sprintf("(%s)", typed_words(domain, codes[bad[1], , drop = FALSE])),
-                  "numbers > 0 where logarithms are taken")
+                  "numbers > 0, because their logarithms are taken")
   }
   model_of_codes(domain, codes)
 }
@@ -491,7 +494,7 @@ inputs_anywhere.search_domain <- function(domain, x, arg) {
 # only for points within the bounds.
 #' @export
 points_anywhere.search_domain <- function(domain, x, arm = NULL, arg = "x") {
-  check_absent(arm, "arm")
+  check_absent(arm, "arm", "a search space has no arms. If it is a reward, use `reward = `")
   x <- read_inputs(domain, x, arg)
   codes <- read_codes(domain, x, arg)
   outside <- is_beyond_box(domain$box, codes, share_slack(domain))
@@ -523,7 +526,7 @@ lies_outside.search_domain <- function(domain, points) beyond_ranges(domain, poi
 
 #' @export
 find_points.search_domain <- function(domain, x, arm = NULL, arg = "x") {
-  check_absent(arm, "arm")
+  check_absent(arm, "arm", "a search space has no arms. If it is a reward, use `reward = `")
   codes <- within_bounds(domain$box, check_share_sums(domain, read_codes(domain, x, arg), arg), arg)
   rules <- search_rules(domain)
   check_existence(rules, codes, arg)
@@ -542,7 +545,7 @@ slice_of.search_domain <- function(domain, values) {
   at <- match(names(values), domain$names)
   codes <- vapply(names(values), function(name) {
     code <- read_column(domain$params[[name]], values[[name]], name, "fixed")
-    if (is.na(code)) stop_argument("fixed", sprintf("%s = NA", name), "a value for each input that is named")
+    if (is.na(code)) stop_argument("fixed", sprintf("%s = NA", name), "a value for each input that it names")
     code
   }, 0)
   x <- matrix(domain$box$lower, 1)
@@ -759,8 +762,8 @@ space_of <- function(x, where = NULL, transformed = TRUE) UseMethod("space_of")
 # (An input of this name can be given in a list.)
 refuse_transformed <- function(transformed) {
   if (!identical(transformed, TRUE)) {
-    stop_argument("transformed", describe(transformed), "TRUE where there is no ParamSet",
-                  try = "search_space(list(transformed = ...)) for an input of this name")
+    stop_unused("transformed",
+                "it is for a ParamSet. Use `search_space(list(transformed = ...))` for an input of this name")
   }
 }
 

@@ -55,7 +55,7 @@ inputs_anywhere.default <- function(domain, x, arg) {
   if (nrow(bad)) {
     name <- domain$names[bad[1, 2]]
     stop_argument(arg, sprintf("%s = %s", name, describe(unname(x[bad[1, 1], name]))),
-                  "a number > 0, where its logarithm is taken")
+                  "a number > 0, because its logarithm is taken")
   }
   u
 }
@@ -161,7 +161,8 @@ user_point <- function(domain, row) {
 #' @export
 `$.bandit_point` <- function(x, name) {
   if (!name %in% names(x)) {
-    stop(sprintf("The point has no input `%s`. Its inputs: %s.", name, paste(names(x), collapse = ", ")), call. = FALSE)
+    stop(errorCondition(sprintf("The point has no input `%s`. Its inputs: %s.", name, paste(names(x), collapse = ", ")),
+                        class = c("gpbandits_argument_error", "gpbandits_error"), argument = name))
   }
   x[[name]]
 }
@@ -316,7 +317,7 @@ fault_of_domain <- function(domain) {
   if (!is.character(kind) || length(kind) != 1 || !kind %in% kinds ||
       !identical(class(domain), c(paste0(kind, "_domain"), "bandit_domain"))) return("it is of no known kind")
   catch_error({
-    if (!same_domain(remade(domain), domain)) stop("it is not as it is made")
+    if (!same_domain(remade(domain), domain)) stop_fault("it is not as it is made")
     NULL
   }, function(e) sub("[.]$", "", message_of(e)))
 }
@@ -349,10 +350,10 @@ check_arms <- function(arm, domain, arg = "arm") {
     }
     return(at - 1L)
   }
-  if (is.character(arm)) stop_argument(arg, describe(arm), "whole numbers, where the arms of the domain have no names")
+  if (is.character(arm)) stop_argument(arg, describe(arm), "integers, because the arms of the domain have no names")
   arm <- check_numbers(arm, arg)
   bad <- which(arm != round(arm) | arm < 1 | arm > count)
-  if (length(bad)) stop_argument(arg, exact_words(arm[bad[1]]), sprintf("whole numbers from 1 to %d", count))
+  if (length(bad)) stop_argument(arg, exact_words(arm[bad[1]]), sprintf("integers from 1 to %d", count))
   as.integer(arm) - 1L
 }
 
@@ -431,6 +432,6 @@ check_made_here <- function(x) {
   fault <- if (inherits(x, "bandit_domain")) fault_of_domain(x)
   else if (!is.null(family_of(class))) fault_of_part(x, class)
   else for (i in seq_along(x)) check_made_here(.subset2(x, i))
-  if (!is.null(fault)) stop(sprintf("it holds a %s that is none of ours: %s", class, fault))
+  if (!is.null(fault)) stop_fault(sprintf("it holds a %s that is none of ours: %s", class, fault))
   x
 }

@@ -1,25 +1,211 @@
 # Conditions of the package and checks of arguments. Layer: base.
 
-# Conditions and argument checks: all messages about invalid arguments are worded here.
+# ---- conditions ---------------------------------------------------------------
 
-#' Stop with a classed error about one argument
+#' Conditions of the package: errors and warnings by cause
 #'
-#' Every exported function words its complaints through this function: which
-#' argument, what was given, what is allowed.
+#' Every error of the package has the class `gpbandits_error` and a class by its cause, for `tryCatch()` and
+#' `withCallingHandlers()`. The object that a method was called on is left as it was before the call.
+#'
+#' An error has the fields `message`, `call` and `argument`, the name of the argument concerned (`NA` if there is
+#' none). An error that another one caused has it as `parent`.
+#'
+#' @section Errors by cause:
+#' * `gpbandits_argument_error`: an argument is missing, unknown, or has a wrong value. Change the call; the message
+#'   says what is allowed or what to try.
+#' * `gpbandits_state_error`: the object does not allow this call now. For example, the query has its reward already,
+#'   or too few rewards are observed. Call the method that the message names first.
+#' * `gpbandits_data_error`: a file, a JSON text or a row of a store or log is invalid or damaged. Restore it from a
+#'   copy, or correct the row.
+#' * `gpbandits_store_error`: a store or a journal cannot be read or written. If the field `again` is `TRUE`, the same
+#'   call may succeed later.
+#' * `gpbandits_evaluation_error`: a function of the user failed, or returned something that cannot be used. Call the
+#'   function alone to find the cause. A failed evaluation in a search is no error: it is recorded in the history.
+#'
+#' @section Warnings by cause:
+#' Each has the class `gpbandits_warning` and one of `gpbandits_argument_warning`, `gpbandits_state_warning`,
+#' `gpbandits_data_warning` and `gpbandits_evaluation_warning`. A further class names the warning:
+#' * `gpbandits_no_success`: no evaluation of a search succeeded. `gpbandits_no_worker`: all workers were lost.
+#' * `gpbandits_far`: rewards are far from the prior mean. `gpbandits_model`: the rewards contradict the model.
+#' * `gpbandits_refuted`: the confidence intervals of a level set or a safe set are contradictory.
+#' * `gpbandits_refit_failed`: the hyperparameters could not be estimated again.
+#' * `gpbandits_repeats`: a batch can contain the same point several times.
+#' * `gpbandits_infeasible`: no point satisfies the limits with the wanted probability.
+#' * `gpbandits_small_sample`: an off-policy estimate is based on few rewards.
+#' * `gpbandits_outside_theorem`: a regret bound was computed outside the assumptions of its theorem.
+#' * `gpbandits_dropped_line`, `gpbandits_left_journal`: about journals, see [open_bandit()].
+#'
+#' Use `suppressWarnings(..., classes = )` to silence one of them.
+#' @concept error handling
+#' @concept condition classes
+#' @concept tryCatch
+#' @seealso [gp_bandit()], [bandit_store()], [open_bandit()].
+#' @examples
+#' b <- gp_ucb(1:5, kernel_se(1), noise_var = 0.01)
+#' q <- b$suggest()
+#' b$observe(q$id, 0.3)
+#' # A state error: the reward is amended instead.
+#' tryCatch(b$observe(q$id, 0.4), gpbandits_state_error = function(e) b$amend(q$id, 0.4))
+#' # An argument error: its message and its argument.
+#' e <- tryCatch(gp_ucb(1:5, kernel_se(1), noise_var = -1), gpbandits_argument_error = identity)
+#' conditionMessage(e)
+#' e$argument
+#' @name gpbandits_conditions
+NULL
+
+# Every condition has a class by its cause, so that a caller knows what can be done.
+# `cause`: "argument", "state", "data", "store" or "evaluation". `type`: "error" or "warning". `kind`: a further class.
+classed_condition <- function(type, cause, message, call = NULL, kind = NULL, fields = list()) {
+  classes <- c(kind, paste(cause, type, sep = "_"), type)
+  structure(class = c(paste0("gpbandits_", classes), type, "condition"),
+            c(list(message = message), list(call = call), fields))
+}
+
+# `parent`: the error that caused this one. `again`: may the same call succeed later? `...`: the words.
+stop_gpbandits <- function(cause, ..., argument = NA_character_, call = user_call(), parent = NULL,
+                           given = NA_character_, allowed = NA_character_, kind = NULL, again = NULL) {
+  fields <- c(list(argument = argument, given = given, allowed = allowed), if (!is.null(again)) list(again = again),
+              if (!is.null(parent)) list(parent = parent))
+  stop(classed_condition("error", cause, paste0(...), call, kind, fields))
+}
+
+# The state of an object does not allow the call.
+stop_state <- function(..., argument = NA_character_, parent = NULL) {
+  stop_gpbandits("state", ..., argument = argument, parent = parent)
+}
+
+# A file, a JSON text or a row is invalid.
+stop_data <- function(..., argument = NA_character_, parent = NULL) {
+  stop_gpbandits("data", ..., argument = argument, parent = parent)
+}
+
+# What is wrong with a part of something. The caller, who knows of what, makes it an error of the package (as_ours()).
+stop_fault <- function(...) {
+  stop(structure(class = c("gpbandits_fault", "error", "condition"), list(message = paste0(...), call = NULL)))
+}
+
+warn_gpbandits <- function(cause, kind, ..., call = NULL) {
+  warning(classed_condition("warning", cause, paste0(...), call, kind))
+}
+
+# A bound was computed outside the assumptions of its theorem. The class allows to silence it:
+# suppressWarnings(..., classes = "gpbandits_outside_theorem").
+warn_outside_theorem <- function(theorem, needs, given) {
+  warn_gpbandits("argument", "outside_theorem",
+                 sprintf("%s needs %s, not %s: what was computed is no bound.", theorem, needs, given))
+}
+
+# ---- the forms of an argument error -------------------------------------------
+
+#' Stop because an argument has the wrong value
+#'
 #' @param argument name of the argument.
 #' @param given what was given, in words.
 #' @param allowed what is allowed, in words.
-#' @param try the one thing to try, where there is one.
+#' @param try what to try instead, where there is one such thing.
 #' @param call the call to report.
 #' @return Does not return.
 #' @noRd
 stop_argument <- function(argument, given, allowed, call = user_call(), try = NULL) {
-  stop(structure(
-    class = c("gpbandits_error", "error", "condition"),
-    list(message = paste0(sprintf("`%s` must be %s, not %s.", argument, allowed, given),
-                        if (!is.null(try)) paste0(" Try: ", try, ".")),
-         call = call, argument = argument, given = given, allowed = allowed)
-  ))
+  stop_gpbandits("argument", sprintf("`%s` must be %s, not %s.", argument, allowed, given), try_words(try),
+                 argument = argument, call = call, given = given, allowed = allowed)
+}
+
+try_words <- function(try) if (!is.null(try)) paste0(" Try ", try, ".")
+
+# What to try for arguments whose checks do not say it.
+argument_examples <- c(
+  evaluations = "`evaluations = 30`", rounds = "`rounds = 20`", policy = "`policy = \"ei\"`",
+  kernel = "`kernel = kernel_matern(2.5)`", noise_var = "`noise_var = 0.01`", tolerance = "`tolerance = 0.1`",
+  B = "`B = 1`, a bound on the norm of the function", R = "`R = 0.1`, the scale of the noise",
+  name = "`name = \"experiment\"`"
+)
+
+# The argument is missing, and is needed. `allowed`: what it should be.
+stop_missing <- function(argument, allowed = NULL, try = NULL, call = user_call()) {
+  # It may be there, by the name that it has elsewhere.
+  other <- intersect(names(words_of_others)[words_of_others == argument], names(as.list(call)))
+  if (length(other)) stop_unknown(other[1], use = sprintf("`%s`", argument), call = call)
+  if (is.null(try) && argument %in% names(argument_examples)) try <- argument_examples[[argument]]
+  what <- sprintf("%s needs `%s`%s.", call_words(call), argument, if (is.null(allowed)) "" else paste0(": ", allowed))
+  stop_gpbandits("argument", what, try_words(try), argument = argument, call = call, given = "missing",
+                 allowed = if (is.null(allowed)) NA_character_ else allowed)
+}
+
+# The argument has no use here.
+stop_unused <- function(argument, why, call = user_call()) {
+  stop_gpbandits("argument", sprintf("Leave out `%s`: %s.", argument, why), argument = argument, call = call,
+                 given = "given", allowed = "left out")
+}
+
+# There is no argument of this name. `known`: those that there are; `use`: what to use instead, in words.
+stop_unknown <- function(argument, known = character(), use = NULL, call = user_call()) {
+  remedy <- if (is.null(use)) remedy_for(argument, known) else paste0(" Use ", use, ".")
+  stop_gpbandits("argument", sprintf("Unknown argument `%s`.", argument), remedy, argument = argument, call = call,
+                 given = "given", allowed = "left out")
+}
+
+# Words of other tools for what is called otherwise here: an argument, or a function.
+words_of_others <- c(maximize = "direction", maximise = "direction", minimize = "direction", minimise = "direction",
+                     direction = "direction", acq = "policy", acquisition = "policy", acq_function = "policy",
+                     acq_func = "policy", n_trials = "evaluations", n_calls = "evaluations", n_iter = "evaluations",
+                     iter = "evaluations", iters.n = "evaluations", budget = "evaluations", bounds = "domain",
+                     space = "domain", fn = "objective", beta = "width", kappa = "width",
+                     batch = "n", batch_size = "n", q = "n", design = "initial_design", x0 = "initial_design",
+                     n_initial_points = "n_initial", init_points = "n_initial", n_init = "n_initial",
+                     sampler = "policy", n_jobs = "workers", seed = "set.seed()", random_state = "set.seed()")
+
+remedy_for <- function(name, known) {
+  meant <- if (name %in% names(words_of_others)) words_of_others[[name]] else ""
+  if (meant == "direction") {
+    if ("direction" %in% known) return(" Use `direction = \"minimize\"` or `minimize_bandit()`.")
+    return(paste(" Rewards are maximised. To minimise y, report the reward -y, or use",
+                 "`auto_bandit(direction = \"minimize\")`."))
+  }
+  if (meant %in% known || endsWith(meant, "()")) return(sprintf(" Use `%s`.", meant))
+  near <- known[utils::adist(name, known, ignore.case = TRUE) <= min(2, nchar(name) - 1)]
+  if (length(near)) return(sprintf(" Did you mean `%s`?", near[1]))
+  if (length(known)) paste0(" The arguments are ", paste0("`", known, "`", collapse = ", "), ".") else " Leave it out."
+}
+
+# Strings of other tools for what is called otherwise here.
+strings_of_others <- c(rbf = "se", gaussian = "se", squared_exponential = "se", exponentiated_quadratic = "se",
+                       matern52 = "matern", matern32 = "matern", thompson = "ts", thompson_sampling = "ts",
+                       lcb = "ucb", poi = "pi", logei = "ei")
+
+# Which of some strings is meant, in words; NULL if that is open.
+likely_choice <- function(x, choices) {
+  if (!is_text(x) || length(x) != 1) return(NULL)
+  word <- tolower(x)
+  meant <- c(intersect(unname(strings_of_others[word]), choices), choices[startsWith(choices, word) & nzchar(word)],
+             choices[utils::adist(word, choices) <= 2])
+  if (length(meant)) dQuote(meant[1], FALSE)
+}
+
+# Code of the user's that should be a formula, and fails where its `~` is missing.
+check_formula_code <- function(code, arg) {
+  catch_error(code, function(e) {
+    if (inherits(e, "gpbandits_error")) stop(e)
+    stop_argument(arg, sprintf("code that fails (%s)", message_of(e)), "a formula such as ~ a + b <= 1",
+                  try = sprintf("`%s = ~ ...`, with the tilde", arg))
+  })
+}
+
+# A function of the user's returned something else than it should. `where`: with a blank before it.
+stop_returned <- function(argument, value, allowed, where = "") {
+  stop_gpbandits("evaluation", sprintf("`%s` must return %s, not %s%s.", argument, allowed, describe(value), where),
+                 argument = argument, given = describe(value), allowed = allowed)
+}
+
+# The words of a call: `gp_ucb()`, `$observe()`.
+call_words <- function(call) {
+  name <- if (is.call(call)) call[[1]]
+  if (is.call(name) && length(name) == 3) {
+    method <- if (identical(name[[1]], as.name("$"))) "$" else ""
+    return(sprintf("`%s%s()`", method, as.character(name[[3]])))
+  }
+  if (!is.symbol(name)) return("This call")
+  sprintf("`%s()`", sub("\\.(GPBandit|gp_regression|default|(bandit|tune|workflow|model)_?[a-z]*)$", "", name))
 }
 
 # Describes a table that lacks required columns: the missing ones.
@@ -28,15 +214,6 @@ lacking_columns <- function(x, wanted) {
   if (!is.data.frame(x) || !length(missing)) return(describe(x))
   sprintf("one without %s%s", paste0("`", missing, "`", collapse = ", "),
           if (length(names(x))) paste0(" (its columns: ", paste(names(x), collapse = ", "), ")") else "")
-}
-
-# A classed error that is not about the form of one argument. `parent`: the error that the message reports.
-stop_gpbandits <- function(..., argument = NA_character_, call = user_call(), parent = NULL) {
-  stop(structure(
-    class = c("gpbandits_error", "error", "condition"),
-    c(list(message = paste0(...), call = call, argument = argument, given = NA_character_, allowed = NA_character_),
-      if (!is.null(parent)) list(parent = parent))
-  ))
 }
 
 # The frame of the function that the user called: the innermost function of this package whose caller is not in it.
@@ -71,14 +248,7 @@ user_call <- function() {
   if (is.call(call) && !is.function(call[[1]])) call
 }
 
-# A bound was computed outside of its theorem's assumptions. A separate class of warning, so that it
-# can be silenced: suppressWarnings(..., classes = "gpbandits_outside_theorem").
-warn_outside_theorem <- function(theorem, needs, given) {
-  warning(structure(
-    class = c("gpbandits_outside_theorem", "gpbandits_warning", "warning", "condition"),
-    list(message = sprintf("%s needs %s, not %s: what was computed is no bound.", theorem, needs, given), call = NULL)
-  ))
-}
+# ---- words --------------------------------------------------------------------
 
 # Short description of a value for an error message. (If methods of the value's class fail, only its type.)
 describe <- function(x) {
@@ -91,6 +261,7 @@ describe_value <- function(x) {
   if (is.function(x)) return("a function")
   if (is.data.frame(x)) return(sprintf("a data.frame of %d x %d", nrow(x), ncol(x)))
   if (is.matrix(x)) return(sprintf("a %s matrix of %d x %d", typeof(x), nrow(x), ncol(x)))
+  if (is.list(x) && !is.object(x)) return(sprintf("a list of length %d", length(x)))
   if (is.atomic(x) && is.null(attr(x, "class"))) {
     if (length(x) == 0) return(sprintf("an empty %s vector", typeof(x)))
     shown <- if (is.character(x)) dQuote(readable(utils::head(x, 4)), FALSE) else format(x, trim = TRUE, digits = 7)
@@ -196,7 +367,7 @@ factor_text <- function(x, arg) {
   codes <- if (typeof(x) == "integer") unclass(x)
   levels <- attr(x, "levels")
   if (is.null(codes) || !is.character(levels) || !all(codes %in% c(NA, seq_along(levels)))) {
-    stop_argument(arg, "a factor whose levels are not text or too few", "names, numbers or a factor of names")
+    stop_argument(arg, "a factor whose levels are invalid", "names, numbers or a factor of names")
   }
   levels[codes]
 }
@@ -209,9 +380,12 @@ largest_number <- 1e150
 check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = Inf,
                          open_lower = FALSE, open_upper = FALSE, infinite = FALSE) {
   # Formatted only for an error, because these checks are part of every short call.
-  delayedAssign("allowed", paste0("one ", if (infinite) "" else "finite ", "number",
-                                  range_words(lower, upper, open_lower, open_upper)))
-  if (missing(x)) stop_argument(arg, "missing", allowed)
+  delayedAssign("allowed", {
+    finite <- !infinite && (lower == -Inf && upper == Inf || !missing(x) && is_number(x) && !all(is.finite(x)))
+    paste0("a ", if (finite) "finite ", "number",
+           range_words(lower, upper, open_lower, open_upper, if (!missing(x)) x))
+  })
+  if (missing(x)) stop_missing(arg, allowed)
   if (!is_number(x) || length(x) != 1 || is.na(x) || (!infinite && !is.finite(x)) ||
       x < lower || x > upper || (open_lower && x <= lower) || (open_upper && x >= upper)) {
     stop_argument(arg, describe(x), allowed)
@@ -219,7 +393,15 @@ check_number <- function(x, arg = deparse(substitute(x)), lower = -Inf, upper = 
   as.double(x)
 }
 
-range_words <- function(lower, upper, open_lower, open_upper) {
+# Limits of the computation, which few values reach, are named for those that do: `x`, the value given.
+range_words <- function(lower, upper, open_lower, open_upper, x) {
+  x <- if (is_number(x)) as.double(x)
+  if (upper %in% c(largest_number, .Machine$integer.max) && !any(x > upper, na.rm = TRUE)) upper <- Inf
+  if (lower == -largest_number && !any(x < lower, na.rm = TRUE)) lower <- -Inf
+  if (lower == 1 / largest_number && !any(x > 0 & x < lower, na.rm = TRUE)) {
+    lower <- 0
+    open_lower <- TRUE
+  }
   low <- if (lower > -Inf) paste0(if (open_lower) " > " else " >= ", exact_words(lower)) else ""
   high <- if (upper < Inf) paste0(if (open_upper) " < " else " <= ", exact_words(upper)) else ""
   if (nzchar(low) && nzchar(high)) paste0(low, " and", high) else paste0(low, high)
@@ -230,20 +412,21 @@ check_count <- function(x, arg = deparse(substitute(x)), lower = 1, upper = .Mac
   if (!missing(x) && is_number(x) && length(x) == 1 && is.finite(x) && x == round(x) && x >= lower && x <= upper) {
     return(as.double(x))
   }
-  delayedAssign("allowed", paste0(
-    "one whole number", range_words(lower, if (infinite) Inf else upper, FALSE, FALSE),
-    if (infinite) " (or Inf)" else ""))
-  if (missing(x)) stop_argument(arg, "missing", allowed)
+  delayedAssign("allowed", paste0("an integer", range_words(lower, if (infinite) Inf else upper, FALSE, FALSE,
+                                                            if (!missing(x)) x),
+                                  if (infinite) " (or Inf)" else ""))
+  if (missing(x)) stop_missing(arg, allowed)
   if (is_number(x) && length(x) == 1 && infinite && identical(as.double(x), Inf)) return(Inf)
   stop_argument(arg, describe(x), allowed)
 }
 
 check_numbers <- function(x, arg = deparse(substitute(x)), lengths = NULL, lower = -Inf,
                           upper = Inf, open_lower = FALSE, na = FALSE) {
-  delayedAssign("allowed", paste0(if (na) "numbers or NA" else "finite numbers",
-                                  range_words(lower, upper, open_lower, FALSE),
-                                  if (!is.null(lengths)) paste0(", length ", paste(lengths, collapse = " or "))))
-  if (missing(x)) stop_argument(arg, "missing", allowed)
+  delayedAssign("allowed", paste0(if (!is.null(lengths)) paste0(paste(lengths, collapse = " or "), " "),
+                                  if (na) "numbers or NA" else if (identical(as.double(lengths), 1)) "finite number"
+                                  else "finite numbers",
+                                  range_words(lower, upper, open_lower, FALSE, if (!missing(x)) x)))
+  if (missing(x)) stop_missing(arg, allowed)
   if (!is_number(x) || (!is.null(lengths) && !length(x) %in% lengths)) {
     stop_argument(arg, describe(x), allowed)
   }
@@ -261,24 +444,24 @@ check_each <- function(x, count, arg = deparse(substitute(x)), ...) {
 }
 
 check_flag <- function(x, arg = deparse(substitute(x))) {
-  if (missing(x)) stop_argument(arg, "missing", "TRUE or FALSE")
+  if (missing(x)) stop_missing(arg, "TRUE or FALSE")
   if (!is.logical(x) || is.object(x) || length(x) != 1 || is.na(x)) stop_argument(arg, describe(x), "TRUE or FALSE")
   as.vector(x)
 }
 
 check_choice <- function(x, choices, arg = deparse(substitute(x))) {
   allowed <- paste("one of", paste(dQuote(choices, FALSE), collapse = ", "))
-  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (missing(x)) stop_missing(arg, allowed)
   if (identical(x, choices)) return(choices[1])
   if (!is_text(x) || length(x) != 1 || !x %in% choices) {
-    stop_argument(arg, describe(x), allowed)
+    stop_argument(arg, describe(x), allowed, try = likely_choice(x, choices))
   }
   as.vector(x)
 }
 
 check_string <- function(x, arg = deparse(substitute(x))) {
-  if (missing(x)) stop_argument(arg, "missing", "one string")
-  if (!is_text(x) || length(x) != 1 || !nzchar(x)) stop_argument(arg, describe(x), "one string")
+  if (missing(x)) stop_missing(arg, "a string")
+  if (!is_text(x) || length(x) != 1 || !nzchar(x)) stop_argument(arg, describe(x), "a string")
   as.vector(x)
 }
 
@@ -303,7 +486,7 @@ check_names <- function(x, arg, allowed = "distinct names, of text") {
 }
 
 check_function <- function(x, arg = deparse(substitute(x))) {
-  if (missing(x)) stop_argument(arg, "missing", "a function")
+  if (missing(x)) stop_missing(arg, "a function")
   if (!is.function(x)) stop_argument(arg, describe(x), "a function")
   if (is.object(x)) unclass(x) else x
 }
@@ -311,14 +494,14 @@ check_function <- function(x, arg = deparse(substitute(x))) {
 # Is a missing argument given under a similar, unknown name?
 check_spelling <- function(argument, given) {
   near <- given[utils::adist(argument, as.character(given)) <= 2]
-  if (length(near)) stop_argument(near[1], "an argument this function does not know", sprintf("`%s`", argument))
+  if (length(near)) stop_unknown(near[1], use = sprintf("`%s`", argument))
 }
 
 # If a constructor of this package is given instead of the object that it makes: how to call it.
 name_of_maker <- function(x) {
   if (!is.function(x)) return(NULL)
   exports <- Filter(function(name) identical(get0(name, topenv()), x), getNamespaceExports(topenv()))
-  if (length(exports)) paste0(exports[1], "(...), with its parentheses")
+  if (length(exports)) sprintf("`%s(...)`, with its parentheses", exports[1])
 }
 
 # A numeric matrix with one row per point; vectors become one column.
@@ -327,7 +510,7 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
   delayedAssign("allowed", paste0("a numeric vector, matrix or data.frame of finite values",
                                   if (!is.null(rows)) paste0(" with ", rows, " row(s)"),
                                   if (!is.null(columns)) paste0(" with ", columns, " column(s)")))
-  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (missing(x)) stop_missing(arg, allowed)
   if (is.data.frame(x)) {
     check_data_frame(x, arg)
     if (!all(vapply(x, is_number, NA))) {
@@ -345,7 +528,7 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
       matrix(x, ncol = 1)
     }
   }
-  if (any(!is.finite(x))) stop_argument(arg, "values that are NA, NaN or infinite", allowed)
+  if (any(!is.finite(x))) stop_argument(arg, "one with values that are NA, NaN or infinite", allowed)
   if ((!is.null(columns) && ncol(x) != columns) || (!is.null(rows) && nrow(x) != rows)) {
     stop_argument(arg, describe(x), allowed)
   }
@@ -358,7 +541,7 @@ check_matrix <- function(x, arg = deparse(substitute(x)), columns = NULL, rows =
 check_data_frame <- function(x, arg = deparse(substitute(x))) {
   whole <- is.data.frame(x) && typeof(x) == "list" && is_text(names(x)) && length(names(x)) == length(x) &&
     all(vapply(unclass(x), NROW, 1L) == .row_names_info(x, 2L))
-  if (!whole) stop_argument(arg, if (is.data.frame(x)) "a broken one" else describe(x), "a data.frame")
+  if (!whole) stop_argument(arg, if (is.data.frame(x)) "an invalid one" else describe(x), "a data.frame")
   x
 }
 
@@ -398,7 +581,7 @@ quoted <- function(names, most = 8) {
 call_user <- function(code, arg, where) {
   catch_error(code, function(e) {
     if (inherits(e, "gpbandits_error")) stop(e)
-    stop_gpbandits("`", arg, "` failed ", where, ": ", message_of(e), argument = arg, parent = e)
+    stop_gpbandits("evaluation", "`", arg, "` failed ", where, ": ", message_of(e), argument = arg, parent = e)
   })
 }
 
@@ -413,16 +596,10 @@ check_dots_empty <- function(..., allowed = character()) {
   if (is.null(given)) given <- rep("", ...length())
   name <- given[1]
   if (is.na(name) || !nzchar(name)) {
-    stop_argument("...", sprintf("an argument without a name that no place is left for (%s)", describe(...elt(1))),
-                  paste("one of", paste0("`", allowed, "`", collapse = ", ")))
+    stop_gpbandits("argument", sprintf("There is no argument for the unnamed value %s. ", describe(...elt(1))),
+                   "Name it: the arguments are ", paste0("`", allowed, "`", collapse = ", "), ".", argument = "...")
   }
-  if (name %in% c("maximize", "maximise", "minimize", "minimise", "direction")) {
-    stop_argument(name, "given: rewards are always maximised", "left out; to minimise y, report the reward -y")
-  }
-  near <- allowed[utils::adist(name, allowed, ignore.case = TRUE) <= 2]
-  stop_argument(name, sprintf("an argument this function does not know%s",
-                              if (length(near)) paste0(" (did you mean `", near[1], "`?)") else ""),
-                if (length(allowed)) paste("one of", paste0("`", allowed, "`", collapse = ", ")) else "absent")
+  stop_unknown(name, allowed)
 }
 
 check_probability <- function(feasible) check_number(feasible, "feasible", lower = 0, upper = 1, open_lower = TRUE,
@@ -432,8 +609,9 @@ is_optional_count <- function(optional, design) {
   is.integer(optional) && length(optional) == 1 && optional %in% 0:length(design$arm)
 }
 
-check_absent <- function(value, arg) {
-  if (!is.null(value)) stop_argument(arg, describe(value), "NULL")
+# `why`: why an argument has no use here.
+check_absent <- function(value, arg, why) {
+  if (!is.null(value)) stop_unused(arg, why)
 }
 
 # A function of q whose values are checked at each call.
@@ -443,8 +621,7 @@ positive_function <- function(f, arg) {
     value <- call_user(f(q), arg, sprintf("at q = %g", q))
     if (!is_number(value) || length(value) != 1 || is.na(value) || value <= 0 ||
         (arg == "ridge" && !is.finite(value))) {
-      stop_argument(arg, sprintf("a function that returned %s at q = %g", describe(value), q),
-                    "a function that returns one number > 0")
+      stop_returned(arg, value, "one number > 0", sprintf(" at q = %g", q))
     }
     as.double(value)
   }

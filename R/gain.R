@@ -20,7 +20,7 @@
 #' * `"spectral"`: the allocation of Srinivas et al., Theorem 4, over the Gram matrix's eigenvalues (water-filling). It
 #'   is an upper bound of \eqn{\gamma_s}{gamma_s}.
 #' * `gain_rate(scale, source)`: the kernel's rate of growth times `scale`. Its constant is unknown, so a rate is not a
-#'   bound.
+#'   bound. `"rate"` is `gain_rate()`.
 #'
 #' All are 0 at \eqn{s = 0}. The rate is 0 at \eqn{s = 1} too.
 #'
@@ -88,9 +88,10 @@ gain_entries <- list(
 gain_rate <- function(scale = 1, source = c("srinivas", "vakili")) new_gain("rate")
 
 as_gain <- function(gain, arg = "gain") {
-  allowed <- "\"realized\", \"greedy\", \"spectral\", a number >= 0, a function of s, or gain_rate()"
-  if (missing(gain)) stop_argument(arg, "missing", allowed)
+  allowed <- "\"realized\", \"greedy\", \"spectral\", \"rate\", a number >= 0, a function of s, or gain_rate()"
+  if (missing(gain)) stop_missing(arg, allowed)
   if (is_text(gain) && length(gain) == 1 && gain %in% gain_strings) return(new_gain(as.vector(gain)))
+  if (identical(gain, "rate")) return(gain_rate())
   if (inherits(gain, "bandit_gain")) return(check_class(gain, "bandit_gain", arg))
   if (is.function(gain)) {
     f <- gain
@@ -109,8 +110,7 @@ resolve_gain <- function(gain, config) {
     where <- if (!can_count(config$domain)) paste("on", describe_domain(config$domain))
              else "in contexts without a table (or with more than 50,000 pairs)"
     stop_argument("gain", sprintf("\"%s\" %s", gain$type, where),
-                  paste("\"realized\", gain_rate(), a number or a function where there are not finitely many arms",
-                        "and contexts"))
+                  "\"realized\", gain_rate(), a number or a function if arms and contexts are not finitely many")
   }
   trait(gain, "resolved")(unclass(gain), config)
 }
@@ -135,8 +135,7 @@ checked_function <- function(f, arg) {
   function(t, ...) {
     value <- call_user(f(t, ...), arg, sprintf("at %g", t))
     if (!is_number(value) || length(value) != 1 || !is.finite(value) || value < 0 || value > largest_number) {
-      stop_argument(arg, sprintf("a function that returned %s at %g", describe(value), t),
-                    sprintf("a function that returns one finite number >= 0 and <= %g", largest_number))
+      stop_returned(arg, value, sprintf("one finite number >= 0 and <= %g", largest_number), sprintf(" at %g", t))
     }
     as.double(value)
   }

@@ -79,11 +79,17 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
 
 #' Calibrate a change-point detector from data without a change
 #'
-#' `calibrate_detector()` computes ridge and threshold of [change_detect()] from uniformly sampled pairs (Remark 3.1 of
-#' Avanesov). The result has the form
+#' `calibrate_detector()` computes the settings of [change_detect()] from data without a change, so that false alarms
+#' are rare. The data are pairs of an input and a response, with uniformly sampled inputs (Remark 3.1 of Avanesov).
+#'
+#' The detector compares the two halves of the last \eqn{2q} pairs (a *tail* of the sequence), for each \eqn{q}. Its
+#' statistic \eqn{\hat\Delta_q^2}{Delta_q^2} is that of [change_statistic()]. Ridge and threshold depend on \eqn{q}, on
+#' the smoothness \eqn{\alpha}{alpha} (`nu`), and on the number \eqn{d} of inputs:
 #' \deqn{\mathrm{ridge}(q) = c\,q^{1/(2\alpha+d+1)},\qquad \mathrm{threshold}(q) =
 #' C\,q^{-(2\alpha+d)/(2\alpha+d+1)}.}{ridge(q) = c q^(1 / (2 alpha + d + 1)), threshold(q) = C q^(-(2 alpha + d) / (2
 #' alpha + d + 1)).}
+#'
+#' The two constants are found as follows.
 #'
 #' * \eqn{c} is found by cross-validation. It is the value among `candidates` whose regressions, on all folds but one,
 #'   predict the omitted fold with the smallest mean squared error. The ridge of a fit to \eqn{n} pairs is
@@ -91,8 +97,8 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
 #' * \eqn{C} is found by shuffling the pairs `permutations` times. The statistic of each order is
 #'   \deqn{\max_q\hat\Delta_q^2 q^{(2\alpha+d)/(2\alpha+d+1)},}{max over q of Delta_q^2 q^((2 alpha + d) / (2 alpha + d
 #'   + 1)),}
-#'   over the tails with \eqn{q = 1, \dots, \lfloor n/2\rfloor}{q = 1, ..., n/2}. A sweep over all tails would have to
-#'   stay below it. \eqn{C} is the \eqn{1 - }`level` quantile of these statistics.
+#'   over the tails with \eqn{q = 1, \dots, \lfloor n/2\rfloor}{q = 1, ..., n/2}. \eqn{C} is the \eqn{1 - }`level`
+#'   quantile of these statistics. A test of all tails (a sweep) then raises a false alarm with probability `level`.
 #'
 #' A monitor sweeps after every pair. The probability that it raises an alarm at least once in a long run is therefore
 #' larger than `level`. Use a smaller `level` to compensate.
@@ -141,7 +147,7 @@ calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), f
   if (n < 8) stop_argument("y", describe(y), "at least 8 responses")
   if (is.null(nu)) {
     nu <- trait(kernel, "smoothness")
-    if (is.null(nu) || is.infinite(nu)) stop_argument("nu", "NULL", "given where the kernel is not kernel_matern()")
+    if (is.null(nu) || is.infinite(nu)) stop_missing("nu", "the smoothness, because the kernel is not kernel_matern()")
   }
   nu <- check_positive(nu)
   candidates <- check_numbers(candidates, lower = 0, open_lower = TRUE)
@@ -226,7 +232,7 @@ regression_pairs <- function(x, y, kernel, domain) {
                     paste("one with those of `x`:", quoted(names)))
     }
     if (any(x[, log_inputs(domain)] <= 0)) {
-      stop_argument("x", describe(x), "positive where the domain's input is logarithmic")
+      stop_argument("x", describe(x), "positive, because the domain's input is logarithmic")
     }
     x <- to_model_inputs(domain, x)
     average <- domain_average(domain, kernel)

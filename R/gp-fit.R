@@ -30,9 +30,9 @@
 #' @section Many observations:
 #' With more than 1000 distinct points the last search maximises Vecchia's approximation of the likelihood:
 #' \deqn{\log p(y) \approx \sum_g \log p(y_g \mid y_{N(g)}).}
-#' The groups \eqn{g} consist of at most 100 neighbouring points, and \eqn{N(g)} are at most 200 points of earlier groups
-#' (from 9 inputs on 250 and 250). Groups and neighbours are chosen by the kernel's correlation at the best result of the
-#' first searches. Every term is exact, noise included. One evaluation takes \eqn{O(n)} operations.
+#' The groups \eqn{g} consist of at most 100 neighbouring points, and \eqn{N(g)} are at most 200 points of earlier
+#' groups (from 9 inputs on 250 and 250). Groups and neighbours are chosen by the kernel's correlation at the best
+#' result of the first searches. Every term is exact, noise included. One evaluation takes \eqn{O(n)} operations.
 #'
 #' The error is that of an estimator with less information: its score has mean zero at the true parameters. With 2000
 #' points, the maximum moved by 0.3 to 0.8 posterior sds per parameter in 3 to 6 inputs, and by about 0.8 to 1 in 20
@@ -116,13 +116,13 @@ gp_fit <- function(x, y, kernel, noise_var = NULL, mean = 0, fix_noise = FALSE, 
 fit_question <- function(x, y, kernel, noise_var, mean, fix_noise = FALSE, starts = 3, lower = NULL, upper = NULL,
                          priors = NULL, iterations = 100, own_noise = NULL) {
   fix_noise <- check_flag(fix_noise)
-  if (is.null(noise_var) && fix_noise) stop_argument("noise_var", "NULL", "given when `fix_noise` is TRUE")
+  if (is.null(noise_var) && fix_noise) stop_missing("noise_var", "the noise variance, because `fix_noise` is TRUE")
   fit_mean <- identical(mean, "fit")
   if (!fit_mean) mean <- check_fit_mean(mean)
   object <- gp_regression(x, y, kernel, if (is.null(noise_var)) 1 else noise_var,
                           if (fit_mean) 0 else mean, own_noise)
   if (length(object$y) < 2) {
-    stop_argument("y", sprintf("%d observation(s)", length(object$y)), "at least two observations")
+    stop_argument("y", sprintf("%d observation(s)", length(object$y)), "two or more observations")
   }
   if (fit_mean) object$mean <- base::mean(object$y)
   s2 <- base::mean((object$y - object$mean)^2)
@@ -252,13 +252,12 @@ log_prior <- function(parameters, problem) {
 #' @rdname gp_fit
 #' @export
 print.gp_fit <- function(x, ...) {
-  read_part(x, "gp_fit", {
-    print.gp_regression(x)
-    cat(sprintf("%g parameter(s) fitted in %g evaluations%s\n", x$estimated, x$evaluations,
-                switch(x$convergence, converged = "", iterations = "; stopped by `iterations`",
-                       constant = ": y is constant, the parameters were kept")))
-    invisible(x)
-  })
+  check_class(x, "gp_fit")
+  print.gp_regression(x)
+  cat(sprintf("%g parameter(s) fitted in %g evaluations%s\n", x$estimated, x$evaluations,
+              switch(x$convergence, converged = "", iterations = "; stopped by `iterations`",
+                     constant = ": y is constant, the parameters were kept")))
+  invisible(x)
 }
 
 # ---- ranges -----------------------------------------------------------------
@@ -349,11 +348,11 @@ match_bounds <- function(bounds, known, arg) {
 check_parameter_names <- function(given, known, arg) {
   if (length(given) == 0 && !is.null(known)) return(invisible())
   if (is.null(given) || anyNA(given) || !all(nzchar(given)) || anyDuplicated(given)) {
-    stop_argument(arg, "without a distinct name for each entry", "named by parameters")
+    stop_argument(arg, "one without a distinct name for each entry", "named by parameters")
   }
   bad <- setdiff(given, known)
   if (!is.null(known) && length(bad)) {
-    stop_argument(arg, sprintf("for %s", dQuote(bad[1], FALSE)),
+    stop_argument(arg, sprintf("one for %s", dQuote(bad[1], FALSE)),
                   paste("named by parameters:", paste(dQuote(known, FALSE), collapse = ", ")))
   }
 }
@@ -425,7 +424,7 @@ refitted <- function(question, rule, current, fits_mean) {
   average <- or_else(rule$average, 1)
   if (average == 1) {
     fit <- do.call(gp_fit, question, quote = TRUE)
-    if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop("the likelihood is not finite")
+    if (!all(is.finite(c(fit$parameters, fit$mean, fit$objective)))) stop_fault("the likelihood is not finite")
     return(list(kernel = fit$kernel, noise_var = fit$noise_var, mean = if (fits_mean) fit$mean else current$mean))
   }
   found <- do.call(fit_models, c(question, list(count = average, earlier = current$models,

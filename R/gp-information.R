@@ -85,8 +85,8 @@ information_gain <- function(kernel, x, noise_var, rounds = NULL, method = c("gr
   points <- information_points(kernel, if (missing(x)) NULL else x)
   noise_var <- check_positive(noise_var)
   if (!is.null(rounds)) return(largest_information(points, noise_var, rounds, method, tolerance))
-  if (!missing(method)) stop_argument("method", "given without `rounds`", "given together with `rounds`")
-  if (!missing(tolerance)) stop_argument("tolerance", "given without `rounds`", "given together with `rounds`")
+  if (!missing(method)) stop_unused("method", "it is used with `rounds` only")
+  if (!missing(tolerance)) stop_unused("tolerance", "it is used with `rounds` only")
   if (nrow(points$points) == 0) return(0)
   row <- row_numbers(points$points)
   first <- which(!duplicated(row))
@@ -96,7 +96,7 @@ information_gain <- function(kernel, x, noise_var, rounds = NULL, method = c("gr
 
 # A value or bound of the largest gain of 1, 2, ..., `rounds` of the points.
 largest_information <- function(points, noise_var, rounds, method, tolerance) {
-  if (nrow(points$points) == 0) stop_argument("x", "no point", "at least one point")
+  if (nrow(points$points) == 0) stop_argument("x", "empty", "at least one point")
   rounds <- check_count(rounds, upper = most_bounded)
   method <- check_choice(method, c("greedy", "spectral", "doptimal"))
   tolerance <- check_number(tolerance, lower = 1e-9, upper = 1)
@@ -113,7 +113,7 @@ information_points <- function(kernel, x) {
   kernel <- as_kernel(kernel)
   arms <- matrix_size(kernel)
   if (is.null(x)) {
-    if (is.null(arms)) stop_argument("x", "missing", "points, or a finite domain")
+    if (is.null(arms)) stop_missing("x", "points, or a finite domain")
     x <- seq_len(arms)
   }
   if (inherits(x, "bandit_domain")) x <- points_of_domain(check_domain(x, "x"), kernel)

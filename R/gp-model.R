@@ -95,12 +95,11 @@ check_prior <- function(prior, arg) {
 
 #' @export
 print.gp_model <- function(x, ...) {
-  read_part(x, "gp_model", {
-    cat("<Gaussian-process model of a search>\n")
-    cat(sprintf("  %-17s  %s\n", names(x), vapply(names(x), function(name) model_setting_words(x[[name]], name), "")),
-        sep = "")
-    invisible(x)
-  })
+  check_class(x, "gp_model")
+  cat("<Gaussian-process model of a search>\n")
+  cat(sprintf("  %-17s  %s\n", names(x), vapply(names(x), function(name) model_setting_words(x[[name]], name), "")),
+      sep = "")
+  invisible(x)
 }
 
 model_setting_words <- function(value, name) {

@@ -148,7 +148,8 @@ check_regression <- function(object) {
     all(abs(object$y) <= largest_number) && is.environment(object$state) && identical(object$names, colnames(x)) &&
     length(object$names) == ncol(x) && ncol(x) > 0
   if (!whole) {
-    stop_gpbandits("This regression is damaged: its points and responses do not fit together.", argument = "object")
+    stop_data("This regression is damaged: its points and responses differ in number. Fit it again.",
+              argument = "object")
   }
   check_positive(object$noise_var, "noise_var")
   check_number(object$mean, "mean")
@@ -263,7 +264,7 @@ logLik.gp_regression <- function(object, ...) {
 update.gp_regression <- function(object, x, y, own_noise = NULL, ...) {
   check_class(object, "gp_regression")
   check_dots_empty(..., allowed = c("x", "y", "own_noise"))
-  if (missing(x)) stop_argument("x", "missing", "the new points")
+  if (missing(x)) stop_missing("x", "the new points")
   pointer <- regression_pointer(object)
   x <- regression_newdata(object, x, "x")
   y <- as.vector(check_targets(y, nrow(x)), "double")
@@ -304,14 +305,13 @@ residuals.gp_regression <- function(object, ...) {
 #' @describeIn gp_regression Prints the object.
 #' @export
 print.gp_regression <- function(x, ...) {
-  read_part(x, "gp_regression", {
-    cat(sprintf("<Gaussian-process regression: %d observation(s), inputs %s>\n", length(x$y),
-                paste(x$names, collapse = ", ")))
-    print(x$kernel)
-    cat(sprintf("noise variance %.4g, prior mean %.4g, log likelihood %.6g\n", x$noise_var, x$mean,
-                as.numeric(logLik.gp_regression(x))))
-    invisible(x)
-  })
+  check_class(x, "gp_regression")
+  cat(sprintf("<Gaussian-process regression: %d observation(s), inputs %s>\n", length(x$y),
+              paste(x$names, collapse = ", ")))
+  print(x$kernel)
+  cat(sprintf("noise variance %.4g, prior mean %.4g, log likelihood %.6g\n", x$noise_var, x$mean,
+              as.numeric(logLik.gp_regression(x))))
+  invisible(x)
 }
 
 #' @describeIn gp_regression A list of class `summary.gp_regression`: `nobs`,
@@ -320,36 +320,34 @@ print.gp_regression <- function(x, ...) {
 #'   `r_squared` of the posterior mean at the observed points.
 #' @export
 summary.gp_regression <- function(object, ...) {
-  read_part(object, "gp_regression", {
-    check_dots_empty(...)
-    residuals <- residuals.gp_regression(object)
-    spread <- sum((object$y - mean(object$y))^2)
-    evidence <- cpp_regression_evidence(regression_pointer(object))
-    structure(list(nobs = length(object$y), inputs = object$names, kernel = object$kernel,
-                   noise_var = object$noise_var, mean = object$mean,
-                   logLik = logLik.gp_regression(object), information_gain = evidence$log_det / 2,
-                   residuals = stats::quantile(residuals, names = TRUE),
-                   r_squared = if (isTRUE(spread > 0)) 1 - sum(residuals^2) / spread else NA_real_),
-              class = "summary.gp_regression")
-  })
+  check_class(object, "gp_regression")
+  check_dots_empty(...)
+  residuals <- residuals.gp_regression(object)
+  spread <- sum((object$y - mean(object$y))^2)
+  evidence <- cpp_regression_evidence(regression_pointer(object))
+  structure(list(nobs = length(object$y), inputs = object$names, kernel = object$kernel,
+                 noise_var = object$noise_var, mean = object$mean,
+                 logLik = logLik.gp_regression(object), information_gain = evidence$log_det / 2,
+                 residuals = stats::quantile(residuals, names = TRUE),
+                 r_squared = if (isTRUE(spread > 0)) 1 - sum(residuals^2) / spread else NA_real_),
+            class = "summary.gp_regression")
 }
 
 #' @export
 print.summary.gp_regression <- function(x, ...) {
-  read_part(x, "summary.gp_regression", {
-    cat(sprintf("Gaussian-process regression: %d observation(s), inputs %s\n", x$nobs,
-                paste(x$inputs, collapse = ", ")))
-    print(x$kernel)
-    cat(sprintf("noise variance:   %.4g\nprior mean:       %.4g\n", x$noise_var, x$mean))
-    cat(sprintf("log likelihood:   %.6g (%d fitted parameters)\n", as.numeric(x$logLik),
-                as.integer(attr(x$logLik, "df"))))
-    cat(sprintf("information gain: %.4g\n", x$information_gain))
-    if (x$nobs > 0) {
-      cat(sprintf("R squared:        %.4g\n\nresiduals:\n", x$r_squared))
-      print(x$residuals, digits = 4)
-    }
-    invisible(x)
-  })
+  check_class(x, "summary.gp_regression")
+  cat(sprintf("Gaussian-process regression: %d observation(s), inputs %s\n", x$nobs,
+              paste(x$inputs, collapse = ", ")))
+  print(x$kernel)
+  cat(sprintf("noise variance:   %.4g\nprior mean:       %.4g\n", x$noise_var, x$mean))
+  cat(sprintf("log likelihood:   %.6g (%d fitted parameters)\n", as.numeric(x$logLik),
+              as.integer(attr(x$logLik, "df"))))
+  cat(sprintf("information gain: %.4g\n", x$information_gain))
+  if (x$nobs > 0) {
+    cat(sprintf("R squared:        %.4g\n\nresiduals:\n", x$r_squared))
+    print(x$residuals, digits = 4)
+  }
+  invisible(x)
 }
 
 #' @describeIn gp_regression `"curve"` (one input): the posterior mean, a band of `width` standard deviations and the
@@ -367,7 +365,8 @@ plot.gp_regression <- function(x, type = c("auto", "curve", "fitted"), width = 2
   points <- check_count(points, lower = 2)
   has_curve <- length(x$names) == 1 && is.null(matrix_size(x$kernel))
   if (type == "curve" && !has_curve) {
-    stop_argument("type", "\"curve\"", "\"fitted\" (a curve needs one input and a kernel that is a function of it)")
+    stop_argument("type", "\"curve\"",
+                  "\"fitted\", because a curve needs one input and a kernel that is a function of it")
   }
   if (type != "fitted" && has_curve) {
     return(invisible(plot_curve(x, width, points, xlim, xlab, ylab, main, ...)))

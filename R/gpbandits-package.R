@@ -68,7 +68,7 @@
 #'   event log, journal \tab record of all queries and rewards; write-ahead log \tab [open_bandit()] \cr
 #' }
 #'
-#' Errors are conditions of class `gpbandits_error`, with the name of the argument.
+#' Errors and warnings have classes by their cause: see [gpbandits_conditions].
 #' @concept Bayesian optimization
 #' @concept Bayesian optimisation
 #' @concept Gaussian process

@@ -147,7 +147,7 @@
 #' | probabilistic regret bound | prior | regret of the point, given the data | [stop_prb()] | Wilson 2024 |
 #' | change of minimum simple regret | | a change only | [stop_emsr()] | Ishibashi 2023 |
 #'
-#' @seealso [gp_bandit()] for combinations; [regret_bound()]; [widths].
+#' @seealso [bandit-combinations] for combinations of parts; [regret_bound()]; [widths].
 #' @concept regret bound
 #' @concept theory
 #' @concept convergence

@@ -146,12 +146,12 @@ kernel_categorical <- function(correlation = 0.5, variance = 1, dims = NULL, fea
                                own = 0.1) {
   if (is.null(features)) {
     for (arg in c(if (!missing(lengthscale)) "lengthscale", if (!missing(own)) "own")) {
-      stop_argument(arg, "given without `features`", "left out")
+      stop_unused(arg, "it is used with `features` only")
     }
     return(new_kernel("categorical"))
   }
   if (!missing(correlation)) {
-    stop_argument("correlation", "given together with `features`", "left out: it follows from the features")
+    stop_unused("correlation", "it follows from `features`")
   }
   new_kernel("levels")
 }
@@ -292,8 +292,9 @@ kernel_entries <- list(
     traits = list(fitted = c("lengthscale", "own", "variance"), unitless = TRUE,
                   per_input = character(), title = "levels with features (the more alike, the more related)",
                   resolved = function(kernel) function(settings, kernel, names) {
-                    if (length(names) != 1) stop_argument("dims", describe(kernel$dims),
-                                                          "the input whose levels these are")
+                    if (length(names) != 1) {
+                      stop_argument("dims", describe(kernel$dims), "the input whose levels these are")
+                    }
                     settings
                   })
   ),
@@ -386,8 +387,8 @@ check_smoothness <- function(nu, written, given) {
     return(invisible())
   }
   stop_argument("nu", sprintf("%s without its name", describe(nu)),
-                sprintf("named (`nu = %s`) unless it is an integer or half of one; a lengthscale is `lengthscale = %s`",
-                        describe(nu), describe(nu)))
+                sprintf("named (`nu = %s`) unless it is an integer or half of one", describe(nu)),
+                try = sprintf("`lengthscale = %s` if it is a lengthscale", describe(nu)))
 }
 
 check_per_input <- function(x, dims, arg = deparse(substitute(x))) {
@@ -419,12 +420,12 @@ check_covariance <- function(K, arg = "K", tolerance = 1e-8) {
   variances <- abs(diag(K))
   if (max(abs(K)) > largest_number || any(variances > 0 & variances < 1 / largest_number)) {
     stop_argument(arg, "one whose numbers overflow or underflow when they are squared",
-                  "one with variances of 0, or between 1e-150 and 1e150")
+                  "a matrix with variances of 0, or between 1e-150 and 1e150")
   }
   asymmetry <- max(abs(K - t(K)))
   if (asymmetry > tolerance * max(abs(K))) {
     stop_argument(arg, sprintf("one with entries that differ by %.3g from their mirror images", asymmetry),
-                  "a symmetric matrix")
+                  "a symmetric matrix", try = "`(K + t(K)) / 2`")
   }
   K <- (K + t(K)) / 2
   check_semidefinite(K, arg, tolerance)
@@ -464,7 +465,7 @@ check_linear_scale <- function(kernel, largest, names) {
   size <- max(0, largest[resolve_dims(kernel$dims, names) + 1L], na.rm = TRUE)
   if (size > 0 && kernel$variance * size^2 < 1 / largest_number) {
     stop_argument("kernel", sprintf("kernel_linear() of inputs of at most %s", exact_words(size)),
-                  "one whose variance there is at least 1e-150, not underflowing: measure the inputs in other units")
+                  "one whose variance there is at least 1e-150", try = "other units for the inputs")
   }
 }
 
@@ -475,9 +476,10 @@ check_semidefinite <- function(K, arg, tolerance) {
   if (top > 0 && !is.null(attempt(chol(shifted)))) return(invisible())
   values <- range(eigen(K, symmetric = TRUE, only.values = TRUE)$values)
   if (values[1] < -tolerance * max(values[2], 0)) {
-    stop_argument(arg, sprintf("an indefinite one: its smallest eigenvalue is %.3g, its largest %.3g%s",
-                               values[1], values[2], relative_words(values)),
-                  "a positive semi-definite matrix")
+    stop_argument(arg,
+                  sprintf("an indefinite one: its smallest eigenvalue is %.3g, its largest %.3g%s", values[1],
+                          values[2], relative_words(values)), "a positive semi-definite matrix",
+                  try = "`K + diag(1e-8, nrow(K))` if only rounding is the cause")
   }
 }
 
@@ -494,12 +496,16 @@ relative_words <- function(values) {
 Ops.bandit_kernel <- function(e1, e2) {
   types <- c("+" = "sum", "*" = "product")
   if (!.Generic %in% names(types)) {
-    stop_gpbandits("Kernels can be added (`+`) and multiplied (`*`); `", .Generic,
+    stop_gpbandits("argument", "Kernels can be added (`+`) and multiplied (`*`); `", .Generic,
                    "` is not defined for them.", argument = .Generic)
   }
   hint <- "kernel_se(), kernel_matern(), ...; to scale a kernel set its `variance`"
   check_class(e1, "bandit_kernel", "left operand", hint)
-  if (missing(e2)) stop_argument("right operand", "missing", paste("a kernel:", hint))
+  if (missing(e2)) {
+    stop_gpbandits("argument",
+                   sprintf("`%s` of kernels needs two of them. The right operand must be a kernel: %s.", .Generic,
+                           hint), argument = "right operand")
+  }
   check_class(e2, "bandit_kernel", "right operand", hint)
   type <- types[[.Generic]]
   parts <- c(parts_as(e1, type), parts_as(e2, type))
@@ -604,7 +610,7 @@ resolve_part <- function(kernel, input_names, arms) {
 resolve_matrix <- function(kernel, input_names, arms) {
   n <- nrow(kernel$K)
   if (is.null(arms)) {
-    stop_argument("kernel", "kernel_matrix(), which knows only arms, on a domain without arms",
+    stop_argument("kernel", "kernel_matrix(), which is defined on arms only, on a domain without arms",
                   "a kernel of the inputs")
   }
   if (arms != n) {
@@ -622,8 +628,8 @@ checked_gram <- function(f, names) {
     K <- call_user(f(X, Y), "f", sprintf("(in kernel_function(), for %d and %d points)", nrow(X), nrow(Y)))
     if (!is_number(K) || length(K) != nrow(X) * nrow(Y) || (is.matrix(K) && nrow(K) != nrow(X)) ||
         !all(is.finite(K))) {
-      stop_argument("f", sprintf("a function that returned %s for %d and %d points", describe(K), nrow(X), nrow(Y)),
-                    "a function that returns the matrix of covariances, all finite, nrow(X) x nrow(Y)")
+      stop_returned("f", K, "the matrix of covariances, all finite, nrow(X) x nrow(Y)",
+                    sprintf(" for %d and %d points", nrow(X), nrow(Y)))
     }
     matrix(as.double(K), nrow(X))
   }
@@ -649,7 +655,7 @@ check_own_kernel <- function(kernel, points) {
 resolve_dims <- function(dims, input_names) {
   count <- length(input_names)
   if (is.null(dims)) {
-    if (count == 0) stop_argument("kernel", "a kernel of the inputs where there are none", "kernel_matrix()")
+    if (count == 0) stop_argument("kernel", "a kernel of the inputs, because there are none", "kernel_matrix()")
     return(seq_len(count) - 1L)
   }
   at <- if (is.character(dims)) match(dims, input_names) else dims

@@ -35,7 +35,7 @@
 #'   [policy_ehvi()] for two targets and [policy_hypervolume()] for more. bbotk's result is the Pareto front of the
 #'   evaluated points. The bandit's `$front()` is the Pareto front of the posterior means.
 #'
-#' @section The bandit: After a run, the field `bandit` of the optimiser and of the tuner is the `GPBandit` with all
+#' @section The bandit: After a run, the field `bandit` of the optimiser and of the tuner is the [GPBandit] with all
 #'   evaluations. Its rewards are costs: a maximised target has its sign changed. With several targets, its `outcomes`
 #'   have the targets' names and signs. A name begins with a dot if `$history()` already has such a column. Clones
 #'   (`$clone(deep = TRUE)`, and those of `mlr3::resample()`) have separate bandits.

@@ -130,7 +130,7 @@ check_outputs <- function(outputs, config) {
   check_class(outputs, "bandit_outputs", hint = "scale_outputs()")
   for (rule in c("changes", "constraints")) {
     if (!is.null(config[[rule]])) {
-      stop_argument("outputs", sprintf("given together with `%s`", rule), sprintf("NULL if `%s` is given", rule))
+      stop_unused("outputs", sprintf("it is not supported with `%s`", rule))
     }
   }
   outputs

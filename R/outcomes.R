@@ -21,8 +21,8 @@
 #'   outcome is beyond the limit.
 #' * `tracked()`: a tracked metric. It is modelled and has no effect on the search.
 #'
-#' A string is shorthand for a constructor with its defaults: `list(yield = "maximize")` is `list(yield =
-#' to_maximize())`.
+#' A string is shorthand for a constructor with its defaults: `list(yield = "maximize", ph = "tracked")` is
+#' `list(yield = to_maximize(), ph = tracked())`.
 #'
 #' @param kernel,noise_var,mean prior covariance, noise variance and prior mean of the outcome's Gaussian process, in
 #'   units of the outcome (if it is scaled, of the scaled one). `NULL`, the default: those of the bandit.
@@ -59,9 +59,9 @@
 #' * `$observe(id, c(yield = 61))`: some outcomes of one query.
 #' * `$amend(id, c(yield = 62))`: correct a value.
 #' * `$withdraw(id, outcome = "ph")`: this value will never arrive.
-#' * `$fail(id)` with `failures = "avoid"` or `"doubt"`: each missing outcome counts as its worst value so far. That is
-#'   the smallest for `to_maximize()` and `at_least()`, the largest for `to_minimize()` and `at_most()`. For
-#'   `in_range()` and `tracked()` no value is used.
+#' * `$fail(id)` with `failures = "avoid"` or `"doubt"` ([bandit-queries]): each missing outcome counts as its worst
+#'   value so far. That is the smallest for `to_maximize()` and `at_least()`, the largest for `to_minimize()` and
+#'   `at_most()`. For `in_range()` and `tracked()` no value is used.
 #'
 #' A pending value of an outcome is hallucinated ([pending_hallucinate()]): it reduces the variance, without a change
 #' of the mean.
@@ -195,8 +195,9 @@ outcomes_of_limits <- function(limits, direction = "maximize") {
     of_name <- found[names == name]
     lower <- max(vapply(of_name, `[[`, 0, "lower"))
     upper <- min(vapply(of_name, `[[`, 0, "upper"))
-    if (lower > upper) stop_argument("limits", sprintf("limits that no %s can satisfy", name),
-                                     "limits that can hold together")
+    if (lower > upper) {
+      stop_argument("limits", sprintf("limits that no %s can satisfy", name), "limits that can hold together")
+    }
     outcomes[[name]] <- if (lower == -Inf) at_most(upper)
                         else if (upper == Inf) at_least(lower) else in_range(lower, upper)
   }
@@ -227,8 +228,7 @@ is_value_there <- function(name, home) is_number(get0(as.character(name), envir 
 # The outcomes given by one of two arguments; NULL if neither is given.
 given_outcomes <- function(outcomes, limits, direction = "maximize") {
   if (is.null(limits)) return(outcomes)
-  if (!is.null(outcomes)) stop_argument("limits", "given together with `outcomes`",
-                                        "NULL if `outcomes` is given")
+  if (!is.null(outcomes)) stop_unused("limits", "`outcomes` is given too. Use `at_most()` and `at_least()` there")
   outcomes_of_limits(limits, direction)
 }
 
@@ -246,8 +246,9 @@ complete_outcomes <- function(outcomes, config) {
 # Checks names and classes, and that there is at least one objective.
 check_outcome_list <- function(outcomes, config = NULL) {
   allowed <- "a named list of to_maximize(), to_minimize(), at_most(), at_least(), in_range(), tracked()"
-  if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) stop_argument("outcomes", describe(outcomes),
-                                                                                        allowed)
+  if (!is.list(outcomes) || is.object(outcomes) || length(outcomes) == 0) {
+    stop_argument("outcomes", describe(outcomes), allowed)
+  }
   names <- names(outcomes)
   if (!are_names(names)) {
     stop_argument("outcomes", "a list without a separate name for each element", allowed)
@@ -258,8 +259,10 @@ check_outcome_list <- function(outcomes, config = NULL) {
   }
   for (name in names) check_outcome_name(name, config)
   first <- which(vapply(outcomes, trait, NA, "objective"))
-  if (length(first) == 0) stop_argument("outcomes", "a list without an objective",
-                                        "a list with to_maximize() or to_minimize() among them")
+  if (length(first) == 0) {
+    stop_argument("outcomes", "a list without an objective",
+                  "a list with to_maximize() or to_minimize() among its elements")
+  }
   outcomes[c(first[1], setdiff(seq_along(outcomes), first[1]))]
 }
 
@@ -293,7 +296,7 @@ check_alone_with_outcomes <- function(config) {
   }
   if (trait(config$pending, "stands_in")) {
     stop_argument("pending", "pending_censor() with several outcomes",
-                  "another rule: censored rewards are defined for one outcome only")
+                  "another rule, because censored rewards are defined for one outcome only")
   }
   if (!is.null(config$outputs) && is_fixed(config$outputs)) {
     stop_argument("outputs", "scale_outputs() with a given centre and scale, for several outcomes",
@@ -356,4 +359,5 @@ reference_of <- function(reference, wanted) {
   if (is.null(names(reference))) stats::setNames(reference, wanted) else reference[wanted]
 }
 
-register_family("bandit_outcome", outcome_entries, tag = "kind", traits = outcome_traits, prefix = "to_")
+register_family("bandit_outcome", outcome_entries, tag = "kind", traits = outcome_traits, prefix = "to_",
+                bare = c("at_most", "at_least", "in_range", "tracked"))

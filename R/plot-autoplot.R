@@ -11,7 +11,7 @@
 #' does not need it. [bandit-plots] describes the charts. There are two differences: a map of type `"sd"` has the sd as
 #' colours and the mean as contours, and slices along logarithmic inputs have a log10 axis. As with `plot()`, drawing
 #' changes neither the bandit nor the random numbers that follow.
-#' @param object a `GPBandit`, `bandit_run` or `bandit_comparison`.
+#' @param object a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @inheritParams bandit-plots
 #' @return A `ggplot` object whose `data` is the data.frame that `plot()` returns.
 #' @section Errors: A `gpbandits_error` for an invalid argument, for a type that the domain does not allow, or if
@@ -115,7 +115,8 @@ autoplot.bandit_comparison <- function(object, type = "average_regret", bound = 
 
 need_ggplot2 <- function() {
   if (!requireNamespace("ggplot2", quietly = TRUE)) {
-    stop_gpbandits("autoplot() needs the package ggplot2, which is not installed.")
+    stop_gpbandits("argument", "`autoplot()` needs package ggplot2, which is not installed. Try ",
+                   "`install.packages(\"ggplot2\")`, or `plot()`.")
   }
 }
 

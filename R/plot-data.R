@@ -21,8 +21,8 @@ okabe_ito <- c(blue = "#0072B2", vermillion = "#D55E00", green = "#009E73", purp
 bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, resolution) {
   check_has_posterior(bandit)
   if (has_outcomes(bandit$config)) {
-    stop_argument("type", dQuote(type, FALSE),
-                  "\"slices\" (of the objective) where there are several outcomes; `$posterior()` has all of them")
+    stop_argument("type", dQuote(type, FALSE), "\"slices\" (of the objective) for a bandit with several outcomes",
+                  try = "`$posterior()` for all of them")
   }
   if (!is.null(width)) check_number(width, lower = 0)
   check_flag(next_choice)
@@ -52,14 +52,14 @@ bandit_plot_data <- function(bandit, context, truth, type, width, next_choice, r
 plot_data_context <- function(bandit, context) {
   names <- bandit$config$context_names
   if (!length(names)) {
-    if (!is.null(context)) stop_argument("context", describe(context), "NULL: this bandit has no contexts")
+    if (!is.null(context)) stop_unused("context", "this bandit has no contexts")
     return(NULL)
   }
   if (is.null(context)) {
     last <- utils::tail(bandit$history()[names], 1)
     known <- bandit$config$contexts
     if (nrow(last) == 0 && !is.matrix(known)) {
-      stop_argument("context", "NULL", "the context to draw (nothing was played yet)")
+      stop_missing("context", "the context to draw, because no round was played yet")
     }
     context <- if (nrow(last)) last else known[1, , drop = FALSE]
   }
@@ -151,7 +151,7 @@ truth_values <- function(truth, points, context, finite) {
     inputs <- if (is.null(context)) points else cbind(points, context[rep(1, n), , drop = FALSE])
     values <- truth(inputs)
     if (!is_number(values) || length(values) != n || any(!is.finite(values))) {
-      stop_argument("truth", paste("a function that returned", describe(values)), allowed)
+      stop_returned("truth", values, allowed)
     }
     return(as.double(values))
   }
@@ -251,7 +251,7 @@ run_plot_data <- function(run, type, bound) {
               simple = "simple_regret", violation = "cumulative_violation")[[type]]
   data$average_regret <- data$cumulative_regret / rounds
   if (is.null(data[[column]])) {
-    stop_argument("type", dQuote(type, FALSE), "a quantity of the run: this problem has no constraints")
+    stop_argument("type", dQuote(type, FALSE), "a quantity of a run without constraints")
   }
   frame <- data.frame(round = rounds, data[column])
   if (!is.null(bound)) frame$bound <- run_bound(bound, type, rounds)
@@ -306,7 +306,7 @@ comparison_bound <- function(bound, column, rounds) {
                 cumulative_violation = "violation", hard_violation = "violation")[column]
   if (is.na(quantity)) {
     stop_argument("bound", sprintf("given for type = \"%s\"", column),
-                  "NULL but for a regret or the cumulative violation")
+                  "NULL except for a regret or the cumulative violation")
   }
   run_bound(bound, quantity, seq_len(rounds))
 }
@@ -345,7 +345,7 @@ series_style <- function(n, col = NULL) {
 check_colours <- function(col) {
   if (is.null(col)) return(NULL)
   good <- catch_error(is.matrix(grDevices::col2rgb(col)) && length(col) > 0 && !anyNA(col), function(e) FALSE)
-  if (!good) stop_argument("col", describe(col), "colours that R knows")
+  if (!good) stop_argument("col", describe(col), "colours that R supports", try = "`colors()`, which lists them")
   col
 }
 

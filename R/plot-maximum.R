@@ -30,7 +30,7 @@
 #' one. Otherwise `"all"` has neither.
 #'
 #' @param x a result of [maximize_bandit()].
-#' @param type the plot, one of the names above. `"all"`, the default: those that apply, on one page.
+#' @param type the plot, one of the names in the list of plots. `"all"`, the default: those that apply, on one page.
 #' @param inputs names of the inputs of slices or dependence, or of the two inputs of a map. `NULL`, the default: all,
 #'   or those that matter most.
 #' @param width half-width of bands in posterior sds, a number >= 0; 2 by default.
@@ -83,8 +83,8 @@ check_picture <- function(found, type, inputs, width, resolution, arg) {
   check_kind_of_picture(found, type)
   if (is.null(found$par) && NROW(found$front) == 0) {
     why <- found$history$status[1]
-    stop_argument(arg, paste0("a search in which no evaluation has succeeded", if (length(why)) paste0(" (", why, ")")),
-                  "one with a result to draw")
+    stop_state("No evaluation of this search has succeeded", if (length(why)) paste0(" (", why, ")"),
+               ", so there is nothing to draw. See the `status` column of `$history`.", argument = arg)
   }
   names <- found$bandit$config$domain$names
   known <- is_text(inputs) && length(inputs) > 0 && all(inputs %in% names) && !anyDuplicated(inputs)
@@ -94,7 +94,7 @@ check_picture <- function(found, type, inputs, width, resolution, arg) {
   }
   if (type %in% c("all", "progress", "front")) return(invisible())
   if (has_matrix(found$bandit$config$kernel)) {
-    stop_argument("type", dQuote(type, FALSE), "\"progress\" for a kernel given as a matrix")
+    stop_argument("type", dQuote(type, FALSE), "\"progress\" if the kernel is given as a matrix")
   }
   if (!type %in% c("slices", "feasible") && length(names) == 1) {
     stop_argument("type", dQuote(type, FALSE), "\"progress\" or \"slices\" for a single input")

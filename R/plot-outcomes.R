@@ -42,15 +42,16 @@ found_by_bandit <- function(bandit, type, width, resolution) {
   if (!is.null(resolution)) check_count(resolution, "resolution", lower = 2, upper = 1000)
   config <- bandit$config
   refuse <- function(allowed) stop_argument("type", dQuote(type, FALSE), allowed)
-  if (type == "front" && length(objectives(config)) < 2) refuse("another picture where there is one objective")
-  if (type == "feasible" && !has_limits(config)) refuse("another picture where there are no limits")
-  if (length(config$context_names)) refuse("another picture where there are contexts")
+  if (type == "front" && length(objectives(config)) < 2) refuse("another plot for a bandit with one objective")
+  if (type == "feasible" && !has_limits(config)) refuse("another plot for a bandit without limits")
+  if (length(config$context_names)) refuse("another plot for a bandit with contexts")
   if (type == "feasible" && any(vapply(config$outcomes, function(one) has_matrix(one$kernel), NA))) {
-    refuse("another picture where a covariance is given as a matrix")
+    refuse("another plot for a covariance given as a matrix")
   }
   best <- likely_best(frame_of(bandit))
   if (all(is.na(best$feasible))) {
-    stop_argument("x", "a bandit that knows no value of some outcome", "one that knows a value of each")
+    stop_state("This bandit has no observed value of some outcome. Observe at least one value of each before ",
+               "plotting.", argument = "x")
   }
   list(bandit = bandit, history = bandit$history(), front = if (type == "front") best)
 }

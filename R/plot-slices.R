@@ -103,7 +103,8 @@ plane_plot_data <- function(bandit, context, through, pair, resolution = NULL) {
 recommended_point <- function(bandit, context) {
   best <- bandit$best(context)
   if (nrow(best) == 0) {
-    stop_argument("type", "slices through a point that is not known yet", "another picture, before the first reward")
+    stop_state("Slices go through the recommended point, which needs an observed reward; this bandit has none yet. ",
+               "Use `$observe()` first.", argument = "type")
   }
   best[bandit$config$domain$names]
 }

@@ -54,7 +54,7 @@
 #' @section A comparison: The chart has the mean over replications of one column of the comparison, with bands of
 #'   `bands` standard errors. More than 1000 rounds are thinned to about 1000 for drawing, evenly on the axis drawn.
 #'
-#' @param x a `GPBandit`, `bandit_run` or `bandit_comparison`.
+#' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,
 #'   `"front"` or `"feasible"`. Run: `"cumulative"` (default), `"average"`, `"simple"` or `"violation"`. Comparison: a
 #'   numeric column of `as.data.frame(comparison)`. Default `"average_regret"`.
@@ -167,11 +167,11 @@ through_best_plot_data <- function(bandit, type, context, width, resolution) {
   names <- config$domain$names
   if (has_matrix(config$kernel) || (type == "sd" && length(names) < 2)) {
     stop_argument("type", dQuote(type, FALSE),
-                  "another one: slices and sd maps need a kernel that is a function of the inputs, sd maps two inputs")
+                  "another one, because slices and sd maps need a kernel of the inputs and sd maps two inputs")
   }
   if (says_nothing_between_arms(config) && length(names) > 1) {
     stop_argument("type", dQuote(type, FALSE),
-                  "\"arms\" or \"auto\": comparisons of arms of several inputs give no predictions between the arms")
+                  "\"arms\" or \"auto\", because comparisons of arms give no predictions between the arms")
   }
   through <- recommended_point(bandit, context)
   plot_data <- list(through = through, log = stats::setNames(log_inputs(config$domain), names),

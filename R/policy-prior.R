@@ -69,7 +69,8 @@ prior_optimum_entries <- list(
 
 check_prior_optimum_parts <- function(parts) {
   if (length(parts) && (is.null(names(parts)) || !all(nzchar(names(parts))) || anyDuplicated(names(parts)))) {
-    stop_argument("...", "unnamed or with equal names", "one argument by the name of each input, temp = c(60, 10)")
+    stop_argument("...", "unnamed or with equal names", "one argument by the name of each input",
+                  try = "`prior_normal(temp = c(60, 10))`")
   }
   for (name in names(parts)) {
     one <- parts[[name]]
@@ -112,8 +113,7 @@ log_prior_optimum <- function(prior, domain) {
       n <- point_total(points)
       found <- call_user(prior$f(x), "prior_optimum", sprintf("for %d points", n))
       if (!is.numeric(found) || length(found) != n || anyNA(found) || any(found == Inf)) {
-        stop_argument("prior_optimum", paste("a function that returned", describe(found)),
-                      sprintf("a logarithm of a density for each of %d points", n))
+        stop_returned("prior_optimum", found, sprintf("a logarithm of a density for each of %d points", n))
       }
       as.double(found)
     })
@@ -169,8 +169,9 @@ prepared_prior_optimum <- function(prior, domain) {
   prior <- as_prior_optimum(prior)
   density <- log_prior_optimum(prior, domain)
   spread <- density(spread_points(domain, 512))
-  if (!any(is.finite(spread))) stop_argument("prior_optimum", "one that is 0 at all of 512 points",
-                                             "a density over the space")
+  if (!any(is.finite(spread))) {
+    stop_argument("prior_optimum", "one that is 0 at all of 512 points", "a density over the space")
+  }
   if (all(spread == spread[1])) return(NULL)
   floored <- function(points) pmax(density(points), max(spread) - 1e6)
   mode <- maximise_over(domain, floored)
@@ -179,8 +180,7 @@ prepared_prior_optimum <- function(prior, domain) {
 
 check_prior_optimum_alone <- function(prior, outcomes) {
   if (!is.null(prior) && length(outcomes)) {
-    stop_argument("prior_optimum", "given together with `outcomes` or `limits`",
-                  "NULL with several outcomes")
+    stop_unused("prior_optimum", "it is not supported with several outcomes")
   }
 }
 
@@ -189,8 +189,9 @@ with_prior_optimum <- function(policy, found, strength) {
   if (is.null(found)) return(policy)
   policy <- as_part(policy, "bandit_policy", "policy", hint = "policy_ei(), policy_ucb(), ...")
   kind <- trait(policy, "takes_prior")
-  if (!kind) stop_argument("policy", trait(policy, "title"),
-                           "policy_ei(), policy_ucb() or policy_ts() with `prior_optimum`")
+  if (!kind) {
+    stop_argument("policy", trait(policy, "title"), "policy_ei(), policy_ucb() or policy_ts() with `prior_optimum`")
+  }
   policy$prior_optimum <- list(of = found$prior, top = found$top,
                         strength = if (trait(policy, "bound") || trait(policy, "draws")) 1 else strength)
   policy

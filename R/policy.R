@@ -669,8 +669,7 @@ check_cost_here <- function(config) {
 
 check_costs <- function(costs, count) {
   if (!is_number(costs) || length(costs) != count || any(!is.finite(costs) | costs <= 0)) {
-    stop_argument("cost", paste("a function that returned", describe(costs)),
-                  sprintf("a finite cost > 0 for each of %d points", count))
+    stop_returned("cost", costs, sprintf("a finite cost > 0 for each of %d points", count))
   }
   as.double(costs)
 }
@@ -679,8 +678,7 @@ penalty_now <- function(penalty, t) {
   if (!is.function(penalty)) return(penalty)
   value <- call_user(penalty(t), "penalty", sprintf("in round %d", as.integer(t)))
   if (!is_number(value) || length(value) != 1 || !is.finite(value) || value <= 0) {
-    stop_argument("penalty", sprintf("a function that returned %s in round %d", describe(value), as.integer(t)),
-                  "a function that returns one number > 0")
+    stop_returned("penalty", value, "one number > 0", sprintf(" in round %d", as.integer(t)))
   }
   as.double(value)
 }

@@ -28,7 +28,7 @@
 #' Optima are exact, or correct to machine precision. The Michalewicz function is a sum of functions of one input each,
 #' so its maximum is found separately for each input.
 #'
-#' @param name one of the names above.
+#' @param name one of the names in the table in Details, such as `"branin"`.
 #' @param dimension number of inputs, an integer, for the functions that allow any. `NULL` (default): the default in the
 #'   table.
 #' @return An object of class `bandit_test_function`, a list with

@@ -66,11 +66,11 @@ benchmark_problem <- function(name, grid = if (name == "small_feasible") 61 else
                               b = c(1, 1, 1, 1), ...) {
   name <- check_choice(name, c("small_feasible", "rate_allocation"))
   check_dots_empty(...)
-  grid <- check_grid(grid)
+  if (!is.null(grid)) grid <- check_count(grid, lower = 2, upper = 1000)
   noisy <- check_flag(noisy)
   if (name == "rate_allocation") return(rate_allocation(grid, noisy, a, b))
   foreign <- c("a", "b")[!c(missing(a), missing(b))]
-  if (length(foreign)) stop_argument(foreign[1], "given", "left out: it is for \"rate_allocation\"")
+  if (length(foreign)) stop_unused(foreign[1], "it is for \"rate_allocation\"")
   small_feasible(grid, noisy)
 }
 
@@ -92,8 +92,6 @@ rate_allocation <- function(grid, noisy, a, b) {
                  constraints = function(x) drop(x %*% price) - 2,
                  constraint_noise = if (noisy) function(n) stats::runif(n, -0.2, 0.2))
 }
-
-check_grid <- function(grid) if (!is.null(grid)) check_count(grid, lower = 2, upper = 1000)
 
 grid_or_box <- function(grid, lower, upper) {
   if (is.null(grid)) return(box_domain(lower, upper))

@@ -37,8 +37,7 @@ draw_delay <- function(delay, n) {
 check_delays_drawn <- function(value, n, call) {
   if (!is_number(value) || length(value) != n || anyNA(value) || any(value < 0) ||
       any(value != round(value))) {
-    stop_argument("delay", paste("a function that returned", describe(value)),
-                  sprintf("a function %s that returns n whole numbers >= 0 (n = %d)", call, as.integer(n)))
+    stop_returned("delay", value, sprintf("n integers >= 0 from %s (n = %d)", call, as.integer(n)))
   }
   # # A finite value replaces "never", so that the core can count in integers.
   pmin(as.double(value), .Machine$integer.max)

@@ -24,8 +24,7 @@ noise_entry <- list(settings = alist(type = check_string(type), parameters = che
 draw_noise <- function(noise, n) {
   value <- call_user(noise$draw(n), "noise", sprintf("for %.0f rounds", n))
   if (!is_number(value) || length(value) != n || any(!is.finite(value))) {
-    stop_argument("noise", paste("a function that returned", describe(value)),
-                  sprintf("a function f(n) that returns n finite numbers (n = %d)", as.integer(n)))
+    stop_returned("noise", value, sprintf("n finite numbers (n = %d)", as.integer(n)))
   }
   as.double(value)
 }

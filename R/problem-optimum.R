@@ -43,9 +43,8 @@ stop_infeasible <- function(problem, context = NULL) {
     sprintf(" in the context %s", paste(problem$context_names, "=", format(context, trim = TRUE), collapse = ", "))
   } else ""
   what <- if (can_count(problem$domain)) "no arm satisfies" else "the search found no point that satisfies"
-  stop_gpbandits("`constraints` leave nothing to play: ", what, " all of them", where,
-                 "; give `optimum` if regret should be measured against another value.",
-                 argument = "constraints")
+  stop_gpbandits("argument", "`constraints` leave nothing to play: ", what, " all of them", where,
+                 ". Give `optimum` if regret should be measured against another value.", argument = "constraints")
 }
 
 # Sets `optimum` to K numbers, to a list of K functions of the contexts, or to NULL (with contexts: the optimum is

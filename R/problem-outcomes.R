@@ -25,7 +25,7 @@ set_outcomes <- function(problem, outcomes, reward, noise, optimum, reference) {
                                                                                    outcomes), NULL)
   }
   if (length(wanted) == 1) {
-    if (!is.null(reference)) stop_argument("reference", describe(reference), "NULL where there is one objective")
+    if (!is.null(reference)) stop_unused("reference", "it is for problems with several objectives")
     return(set_optimum(problem, optimum))
   }
   set_hypervolume(problem, optimum, reference, names(outcomes)[wanted])
@@ -54,8 +54,9 @@ check_truths <- function(problem, reward, names) {
     })
   } else {
     truths <- if (is.matrix(reward)) as.data.frame(reward) else if (is.list(reward)) as.list(reward)
-    if (is.null(truths) || !setequal(names(truths), names) || anyDuplicated(names(truths))) stop_argument("reward",
-        describe(reward), allowed)
+    if (is.null(truths) || !setequal(names(truths), names) || anyDuplicated(names(truths))) {
+      stop_argument("reward", describe(reward), allowed)
+    }
     truths <- as.list(truths)[names]
   }
   for (name in names) truths[[name]] <- check_truth(problem, truths[[name]], sprintf("reward$%s", name))
@@ -63,7 +64,7 @@ check_truths <- function(problem, reward, names) {
 }
 
 column_of <- function(values, name, allowed) {
-  if (!name %in% colnames(values)) stop_argument("reward", paste("a function that returned", describe(values)), allowed)
+  if (!name %in% colnames(values)) stop_returned("reward", values, allowed)
   values[, name]
 }
 
@@ -104,12 +105,11 @@ problem_outcomes <- function(problem, points, contexts = NULL) {
 # over 5000 points spread over the domain. The default of `reference` is the vector of worst values on that front, less
 # a tenth of their range.
 set_hypervolume <- function(problem, optimum, reference, wanted) {
-  if (has_contexts(problem)) stop_argument("contexts", "given with several objectives",
-                                           "NULL where there are several objectives")
+  if (has_contexts(problem)) stop_unused("contexts", "problems with several objectives have none")
   signs <- vapply(problem$outcomes[wanted], trait, 0, "sense")
   points <- if (can_count(problem$domain)) all_points(problem$domain) else spread_points(problem$domain, 5000)
   values <- problem_outcomes(problem, points)
-  feasible <- rowSums(excess_or_none(values, problem$outcomes) > 0) == 0
+  feasible <- rowSums(or_else(excess_of(values, problem$outcomes), matrix(0, nrow(values), 0)) > 0) == 0
   if (!any(feasible)) stop_infeasible(problem)
   front <- values[feasible, wanted, drop = FALSE] * rep(signs, each = sum(feasible))
   front <- front[is_nondominated(front), , drop = FALSE]
@@ -119,8 +119,6 @@ set_hypervolume <- function(problem, optimum, reference, wanted) {
                      else check_number(optimum, "optimum", lower = 0)
   problem
 }
-
-excess_or_none <- function(values, outcomes) or_else(excess_of(values, outcomes), matrix(0, nrow(values), 0))
 
 # ---- runs ----------------------------------------------------------------------------------
 

@@ -110,7 +110,7 @@ gram_factor <- function(kernel, x) {
   arms <- matrix_size(kernel)
   if (missing(x)) {
     if (is_composite(kernel) || is.null(arms)) {
-      stop_argument("x", "missing", "the points to draw at (all arms can be meant only with kernel_matrix() alone)")
+      stop_missing("x", "the points to draw at (all arms only for kernel_matrix() alone)")
     }
     x <- seq_len(arms)
   }

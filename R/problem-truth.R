@@ -78,7 +78,7 @@ set_constraints <- function(problem, constraints, constraint_noise) {
 check_constraint_noise <- function(noise, m) {
   allowed <- sprintf("NULL, a number or a function(n) for all, or a list of one per constraint (%d)", m)
   if (is.null(noise)) return(rep(list(as_noise(0)), m))
-  if (m == 0) stop_argument("constraint_noise", describe(noise), "NULL where there are no constraints")
+  if (m == 0) stop_unused("constraint_noise", "this problem has no constraints")
   if (is_noise(noise)) return(rep(list(as_noise(noise, "constraint_noise")), m))
   if (!is.list(noise) || length(noise) != m || !all(vapply(noise, is_noise, NA))) {
     stop_argument("constraint_noise", describe(noise), allowed)
@@ -105,9 +105,7 @@ probe_inputs <- function(problem) {
 evaluate_reward <- function(f, inputs, arg = "reward") {
   value <- evaluate_function(f, inputs, arg)
   if (!is_number(value) || length(value) != nrow(inputs) || any(!is.finite(value))) {
-    stop_argument(arg, paste("a function that returned", describe(value)),
-                  sprintf("a vectorised function (one finite number per row of its input; %d rows were given)",
-                          nrow(inputs)))
+    stop_returned(arg, value, sprintf("one finite number per row of its input (%d rows were given)", nrow(inputs)))
   }
   as.double(value)
 }
@@ -119,9 +117,8 @@ evaluate_constraints <- function(f, inputs, m = NULL) {
   if (is_number(value) && length(dim(value)) != 2) value <- matrix(value, ncol = 1)
   if (!is_number(value) || nrow(value) != nrow(inputs) || ncol(value) < 1 ||
       any(!is.finite(value)) || (!is.null(m) && ncol(value) != m)) {
-    stop_argument("constraints", paste("a function that returned", describe(value)),
-                  sprintf(paste("a vectorised function (a row of %s finite value(s) per row of its input;",
-                                "%d rows were given)"),
+    stop_returned("constraints", value,
+                  sprintf("a row of %s finite value(s) per row of its input (%d rows were given)",
                           if (is.null(m)) "m" else m, nrow(inputs)))
   }
   matrix(as.double(value), nrow(inputs))

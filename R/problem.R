@@ -79,9 +79,8 @@ bandit_problem <- function(domain, reward, noise = 0, delay = NULL,
                            change_points = NULL, constraints = NULL, constraint_noise = NULL,
                            contexts = NULL, optimum = NULL, outcomes = NULL, reference = NULL) {
   domain <- as_domain(domain)
-  if (missing(reward)) stop_argument("reward", "missing", "the true means or a function")
-  if (is.null(outcomes) && !is.null(reference)) stop_argument("reference", describe(reference),
-                                                              "NULL without `outcomes`")
+  if (missing(reward)) stop_missing("reward", "the true means or a function")
+  if (is.null(outcomes) && !is.null(reference)) stop_unused("reference", "it is used with `outcomes` only")
   if (is.null(outcomes)) noise <- as_noise(noise)
   delay <- as_delay(delay)
   problem <- structure(list(domain = domain, noise = noise, delay = delay),
@@ -91,7 +90,7 @@ bandit_problem <- function(domain, reward, noise = 0, delay = NULL,
   problem <- set_contexts(problem, contexts)
   if (!is.null(outcomes)) {
     for (arg in c("change_points", "constraints", "constraint_noise")) {
-      if (!is.null(get(arg))) stop_argument(arg, "given together with `outcomes`", "NULL with `outcomes`")
+      if (!is.null(get(arg))) stop_unused(arg, "with `outcomes`, each outcome has its own setting")
     }
     return(set_outcomes(problem, outcomes, reward, noise, optimum, reference))
   }

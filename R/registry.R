@@ -20,11 +20,12 @@ families <- new.env(parent = emptyenv())
 # only entry. `traits`: default values of the traits. `optional`: settings that any of the entries may have. `words`:
 # additional fields of objects of earlier versions. `open`: TRUE for results, which contain more than is declared.
 # `prefix`: the prefix of the constructors' names, if a string can replace a call of a constructor. `plain`: kinds
-# without settings and constructor, which are selected by a string.
+# without settings and constructor, which are selected by a string. `bare`: constructors whose names lack the prefix; a
+# string for one of them is its whole name.
 register_family <- function(class, entries = list(), tag = NULL, traits = NULL, optional = NULL, words = NULL,
-                            open = FALSE, prefix = NULL, plain = NULL) {
+                            open = FALSE, prefix = NULL, plain = NULL, bare = NULL) {
   assign(class, list(tag = tag, entries = entries, traits = traits, optional = optional, words = words, open = open,
-                     prefix = prefix, plain = plain), envir = families)
+                     prefix = prefix, plain = plain, bare = bare), envir = families)
 }
 
 # Adds a kind to a family that another file has registered.
@@ -43,7 +44,7 @@ family_of <- function(class) families[[class]]
 new_part <- function(class, kind = NULL, frame = parent.frame()) {
   family <- family_of(class)
   entry <- entry_of(family, kind)
-  if (is.null(entry)) stop("nothing is declared of ", class, " ", kind)
+  if (is.null(entry)) stop_fault("nothing is declared of ", class, " ", kind)
   values <- checked_settings(entry, frame)
   structure(c(if (!is.null(kind)) stats::setNames(list(kind), family$tag), values), class = class)
 }
@@ -104,35 +105,28 @@ look_for_fault <- function(x, class) {
   catch_error({
     family <- family_of(class)
     of_class <- if (isTRUE(family$open)) inherits(x, class) else identical(class(x), class)
-    if (!is.list(x) || !of_class) stop("it is no plain list of its class")
+    if (!is.list(x) || !of_class) stop_fault("it is no plain list of its class")
     fields <- unclass(x)
     if (anyDuplicated(names(fields)) || length(names(fields)) != length(fields)) {
-      stop("its settings have no names")
+      stop_fault("its settings have no names")
     }
     check_part_fields(fields, family)
     NULL
   }, function(e) sub("[.]$", "", message_of(e)))
 }
 
-# Evaluates code that reads a result or a summary, which may be invalid or have been modified. Errors that its entry
-# cannot detect, or that occur without an entry, are detected during the evaluation.
-read_part <- function(x, class, code, arg = deparse(substitute(x))) {
-  check_class(x, class, arg)
-  as_ours(code, function(words) {
-    stop_argument(arg, paste0("changed (", readable(words), ")"), "as its constructor makes it")
-  })
-}
-
 check_part_fields <- function(fields, family) {
   kind <- NULL
   if (!is.null(family$tag)) {
     kind <- fields[[family$tag]]
-    if (!is.character(kind) || length(kind) != 1 || !kind %in% names(family$entries)) stop("it is of no known kind")
+    if (!is.character(kind) || length(kind) != 1 || !kind %in% names(family$entries)) {
+      stop_fault("it is of no known kind")
+    }
   }
   entry <- entry_of(family, kind)
   entry$settings <- c(entry$settings, family$optional[intersect(names(family$optional), names(fields))])
   invalid <- setdiff(names(fields), c(names(entry$settings), family$tag, family$words))
-  if (length(invalid) && !isTRUE(family$open)) stop("it has ", quoted(invalid))
+  if (length(invalid) && !isTRUE(family$open)) stop_fault("it has ", quoted(invalid))
   check_entry(fields, entry, exact = !isTRUE(family$open))
 }
 
@@ -143,11 +137,11 @@ check_entry <- function(fields, entry, exact = TRUE) {
   lacking <- setdiff(known, names(fields))
   fields[intersect(lacking, entry$later)] <- list(NULL)
   lacking <- setdiff(lacking, entry$later)
-  if (length(lacking)) stop("it lacks ", quoted(lacking))
+  if (length(lacking)) stop_fault("it lacks ", quoted(lacking))
   made <- checked_settings(entry, list2env(fields[known], parent = topenv()))
   if (!exact) return(invisible())
   changed <- known[!mapply(same_setting, made, fields[known])]
-  if (length(changed)) stop("its ", quoted(changed), " is not as it is made")
+  if (length(changed)) stop_fault("its ", quoted(changed), " is not as it is made")
 }
 
 # (A check may return a new closure each time.)
@@ -161,7 +155,7 @@ trait <- function(part, name) {
   tag <- family$tag
   value <- (if (is.null(tag)) family$entries else family$entries[[part[[tag]]]])$traits[[name]]
   if (is.null(value)) {
-    if (!name %in% names(family$traits)) stop("no trait ", name, " of ", class(part))
+    if (!name %in% names(family$traits)) stop_fault("no trait ", name, " of ", class(part))
     value <- family$traits[[name]]
   }
   if (is.function(value)) value(part) else value
@@ -188,7 +182,7 @@ rule_of <- function(bandit) script_of(bandit$config$rule)
 
 check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))
-  if (missing(x)) stop_argument(arg, "missing", allowed)
+  if (missing(x)) stop_missing(arg, allowed)
   if (!inherits(x, class)) stop_argument(arg, describe(x), allowed, try = name_of_maker(x))
   if (!is.null(family_of(class))) check_declared(x, class, arg)
   x
@@ -226,16 +220,19 @@ as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 
 part_of_string <- function(x, class, arg, hint) {
   if (x %in% family_of(class)$plain) return(new_part(class, x))
-  prefix <- family_of(class)$prefix
-  constructor <- constructor_named(paste0(prefix, x))
+  name <- if (x %in% family_of(class)$bare) x else paste0(family_of(class)$prefix, x)
+  constructor <- constructor_named(name)
   if (is.null(constructor)) {
-    stop_argument(arg, describe(x), paste0("one of ", paste(dQuote(strings_for(class), FALSE), collapse = ", "),
-                                           ", or an object of class ", class,
-                                           if (!is.null(hint)) paste0(" (made by ", hint, ")")))
+    strings <- strings_for(class)
+    choices <- if (length(strings)) paste0("one of ", toString(dQuote(strings, FALSE)), ", or ")
+    made_by <- if (!is.null(hint)) paste0(" (made by ", hint, ")")
+    stop_argument(arg, describe(x), paste0(choices, "an object of class ", class, made_by),
+                  try = likely_choice(x, strings))
   }
   needed <- needed_arguments(constructor)
   if (length(needed)) {
-    stop_argument(arg, describe(x), sprintf("given as %s%s(%s = )", prefix, x, paste(needed, collapse = " = , ")))
+    stop_argument(arg, describe(x),
+                  sprintf("given as %s(%s = ), which has no default", name, paste(needed, collapse = " = , ")))
   }
   constructor()
 }
@@ -253,12 +250,14 @@ never_by_string <- c("kernel_gram", "change_statistic", "change_oracle")
 # The valid strings: constructors whose arguments all have defaults.
 strings_for <- function(class) {
   prefix <- family_of(class)$prefix
-  names <- grep(paste0("^", prefix), sort(getNamespaceExports(topenv())), value = TRUE)
+  bare <- family_of(class)$bare
+  names <- c(grep(paste0("^", prefix), getNamespaceExports(topenv()), value = TRUE), bare)
   plain <- vapply(names, function(name) {
     constructor <- constructor_named(name)
     !is.null(constructor) && length(needed_arguments(constructor)) == 0
   }, NA)
-  sort(c(substring(names[plain], nchar(prefix) + 1), family_of(class)$plain))
+  names <- names[plain]
+  sort(c(names[names %in% bare], substring(names[!names %in% bare], nchar(prefix) + 1), family_of(class)$plain))
 }
 
 needed_arguments <- function(f) {

@@ -7,7 +7,7 @@ period_lengths <- function(rounds, change_points) {
   if (!is.null(change_points)) {
     change_points <- check_numbers(change_points, lower = 1)
     if (any(change_points != round(change_points)) || is.unsorted(change_points, strictly = TRUE)) {
-      stop_argument("change_points", describe(change_points), "increasing whole numbers >= 1")
+      stop_argument("change_points", describe(change_points), "increasing integers >= 1")
     }
   }
   starts <- c(0, change_points)
@@ -53,9 +53,9 @@ regret_cpd_finite <- function(rounds, gain = NULL, nu, d, Delta, B, R, explore =
   D <- check_number(D, lower = 1)
   variance <- check_positive(variance)
   if (is_rate && !is.null(noise_var)) {
-    stop_argument("noise_var", "given without `constant`", "given together with `constant`")
+    stop_unused("noise_var", "it is used with `constant` only")
   }
-  if (is_rate && !is.null(gain)) stop_argument("gain", "given without `constant`", "given together with `constant`")
+  if (is_rate && !is.null(gain)) stop_unused("gain", "it is used with `constant` only")
   size <- pairs_to_detect(nu, d, Delta, B, R, in_all, constant)
   lengths <- period_lengths(rounds, change_points)
   wait <- 2 / explore + 1 / explore^2           # (A.10), in units of the square root of the number of rounds so far

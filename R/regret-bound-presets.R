@@ -26,7 +26,7 @@ no_theorem <- local({
 theorem_of_preset <- function(theorem) {
   if (!is.character(theorem) || is.object(theorem) || length(theorem) != 1) return(theorem)
   if (theorem %in% names(no_theorem)) {
-    stop_gpbandits("There is no one regret bound for ", theorem, "(): ", no_theorem[[theorem]], ".",
+    stop_gpbandits("argument", "There is no one regret bound for ", theorem, "(): ", no_theorem[[theorem]], ".",
                    argument = "theorem")
   }
   if (theorem %in% names(preset_theorems)) preset_theorems[[theorem]] else theorem

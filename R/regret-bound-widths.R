@@ -13,8 +13,9 @@ variance_sum <- function(gain, noise_var, variance) {
 width_values <- function(width, rounds) {
   if (is.function(width)) width <- vapply(seq_len(rounds), checked_function(width, "width"), 0)
   width <- check_numbers(width, "width", lower = 0)
-  if (!length(width) %in% c(1, rounds)) stop_argument("width", describe(width),
-                                                      sprintf("1 or %g numbers, or a function", rounds))
+  if (!length(width) %in% c(1, rounds)) {
+    stop_argument("width", describe(width), sprintf("1 or %g numbers, or a function", rounds))
+  }
   cummax(rep_len(width, rounds))
 }
 
@@ -94,12 +95,12 @@ regret_penalty <- function(rounds, gain, noise_var, width, constraint_width = wi
   if (!is.null(exact)) {
     exact <- check_number(exact, lower = 0)
     if (is.function(penalty) || penalty <= exact || is.infinite(penalty)) {
-      stop_argument("penalty", describe(penalty), "a number > `exact`, where that is given")
+      stop_argument("penalty", describe(penalty), "a number > `exact`, if that is given")
     }
     return((of_f + penalty * of_g) / (penalty - exact))
   }
   if (all(is.infinite(rho))) return(of_g)
-  if (is.null(D)) stop_argument("D", "missing", "max f - f(x*), a number >= 0, where the penalty is finite")
+  if (is.null(D)) stop_missing("D", "max f - f(x*), a number >= 0, because the penalty is finite")
   of_g + 2 * width_values(width, rounds) * sqrt(spread * cumsum(rho^-2)) + check_number(D, lower = 0) * cumsum(1 / rho)
 }
 
@@ -195,7 +196,7 @@ regret_adaptive <- function(rounds, gain, B, R, d, growth, norm_growth = functio
 # at most exp(guard) times the sds that also condition on pending queries, and of the latter x has the largest in the
 # region.
 regret_ucb_pe <- function(rounds, gain, noise_var, width, guard, variance = 1) {
-  if (missing(guard)) stop_argument("guard", "missing", "the largest information of pending queries, a number >= 0")
+  if (missing(guard)) stop_missing("guard", "the largest information of pending queries, a number >= 0")
   2.5 * regret_ucb(rounds, gain, noise_var, width, guard = guard, variance = variance)
 }
 
@@ -206,6 +207,15 @@ improved_width <- function(rounds, gain, B, scale, failure) {
 
 # Lemma 4 of Chowdhury and Gopalan: a bound on the sum of sd_{t-1}(x_t).
 sum_of_sd <- function(t, gamma) sqrt(4 * (t + 2) * gamma)
+
+# Checks that the regulariser, if one is given, is the one that the theorem requires.
+check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
+  if (is.null(noise_var)) return(invisible())
+  needed <- 1 + 2 / horizon
+  if (abs(check_positive(noise_var, "noise_var") - needed) > 1e-6 * needed) {
+    warn_outside_theorem(theorem, sprintf("`noise_var` = 1 + 2/%s = %g", letter, needed), format(noise_var, digits = 4))
+  }
+}
 
 regret_igp_ucb <- function(rounds, gain, B, R, delta = 0.1, noise_var = NULL) {
   check_fixed_regulariser(noise_var, rounds, "Theorem 3 of Chowdhury and Gopalan", "T")

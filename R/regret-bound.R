@@ -50,7 +50,7 @@
 #'
 #' The further arguments of a theorem are given by name in `...`. Those with a default value may be left out.
 #'
-#' @param theorem name of the theorem, one of the strings above.
+#' @param theorem name of the theorem, one of the strings in the section *Theorems* (default: `"srinivas1"`).
 #' @param rounds the horizon \eqn{T}, an integer from 1 to 1e7. The bound is given for rounds `1..rounds`.
 #' @param gain information gains \eqn{\gamma_1, \dots, \gamma_T}{gamma_1, ..., gamma_T} at the theorem's
 #'   \eqn{\lambda}{lambda}: a nondecreasing vector of at least `rounds` numbers, one number for all, or a function of
@@ -114,8 +114,7 @@ check_theorem_arguments <- function(given, known, theorem) {
   }
   unknown <- setdiff(names, known)
   if (length(unknown)) {
-    stop_argument(unknown[1], sprintf("an argument of theorem \"%s\"", theorem),
-                  paste("one of", paste0("`", known, "`", collapse = ", ")))
+    stop_unknown(unknown[1], known)
   }
   if (anyDuplicated(names)) stop_argument(names[anyDuplicated(names)], "given twice", "given once")
 }
@@ -123,13 +122,13 @@ check_theorem_arguments <- function(given, known, theorem) {
 # gamma_0..gamma_rounds.
 gain_values <- function(gain, rounds) {
   allowed <- sprintf("%g nondecreasing numbers >= 0, one such number, or a function of s", rounds)
-  if (is.null(gain)) stop_argument("gain", "missing", allowed)
+  if (is.null(gain)) stop_missing("gain", allowed, "`gain = information_gain(kernel, x, noise_var, rounds = rounds)`")
   if (is.function(gain)) {
     f <- gain
     gain <- vapply(seq_len(rounds), function(s) {
       value <- call_user(f(s), "gain", sprintf("at s = %d", s))
       if (!is_number(value) || length(value) != 1) {
-        stop_argument("gain", sprintf("a function that returned %s at %d", describe(value), s), allowed)
+        stop_returned("gain", value, "one number", sprintf(" at %d", s))
       }
       as.double(value)
     }, 0)
@@ -199,10 +198,12 @@ regret_gp_ts <- function(rounds, gain, B, R, arms = NULL, d = NULL, side = NULL,
 # log |D_t|: the number of arms, or the size of the discretisation of [0, side]^d (at least one point).
 log_discretisation <- function(t, B, arms, d, side, L) {
   if (!is.null(arms)) {
-    if (!is.null(c(d, side, L))) stop_argument("arms", "given with d, side or L", "given alone")
+    if (!is.null(c(d, side, L))) stop_unused("arms", "`d`, `side` or `L` is given too")
     return(rep_len(log(check_count(arms, "arms")), length(t)))
   }
-  if (is.null(d) && is.null(side) && is.null(L)) stop_argument("arms", "missing", "given, or all of d, side, L")
+  if (is.null(d) && is.null(side) && is.null(L)) {
+    stop_missing("arms", "the number of arms, or all of `d`, `side` and `L`")
+  }
   d <- check_count(d, "d")
   side <- check_positive(side, "side")
   L <- check_positive(L, "L")
@@ -266,15 +267,6 @@ split_epochs <- function(rounds, epoch, epochs) {
   epochs <- if (is.null(epochs)) needed else check_count(epochs, "epochs", lower = needed)
   t <- seq_len(rounds)
   list(size = epoch, count = epochs, whole = t %/% epoch, rest = t %% epoch)
-}
-
-# Checks that the regulariser, if one is given, is the one that the theorem requires.
-check_fixed_regulariser <- function(noise_var, horizon, theorem, letter) {
-  if (is.null(noise_var)) return(invisible())
-  needed <- 1 + 2 / horizon
-  if (abs(check_positive(noise_var, "noise_var") - needed) > 1e-6 * needed) {
-    warn_outside_theorem(theorem, sprintf("`noise_var` = 1 + 2/%s = %g", letter, needed), format(noise_var, digits = 4))
-  }
 }
 
 regret_constraints_noiseless <- function(rounds, gain, B, R, epoch, delta = 0.1, epochs = NULL,
@@ -355,94 +347,105 @@ regret_theorems <- function() list(
 
 #' Regret bounds of GP-UCB, IGP-UCB, Thompson sampling and delayed feedback
 #'
-#' This page has the formulas, arguments and conditions of some theorems of [regret_bound()]. The notation is on that
-#' page. Arguments without a value must be given.
+#' This page has the formulas, arguments and conditions of nine theorems of [regret_bound()]. The name in quotes is the
+#' argument `theorem`. Arguments that are shown without a value must be given.
+#'
+#' Which theorem applies depends on the assumptions about \eqn{f} and the noise:
+#'
+#' * \eqn{f} is drawn from the Gaussian-process prior: `"srinivas1"` on arms, `"srinivas2"` on a cube.
+#' * The RKHS norm of \eqn{f} is at most `B`: `"srinivas3"` for bounded noise, `"igp_ucb"` and `"gp_ts"` for
+#'   `R`-sub-Gaussian noise.
+#' * The same, and rewards arrive late: `"sdf"` and `"ts_sdf"`, with contexts `"sdf_context"` and `"ts_sdf_context"`.
+#'
+#' In the formulas \eqn{T} is the round, \eqn{\gamma_T}{gamma_T} the information gain (`gain`), \eqn{\lambda}{lambda} is
+#' `noise_var`, and \eqn{v} is `variance`. Further notation is on the page of [regret_bound()].
 #'
 #' @section GP-UCB (Srinivas et al. 2010): Each bound holds with probability at least \eqn{1 - \delta}{1 - delta}, for
-#'   all rounds at once, with
+#'   all rounds at once. All three have the constant
 #'   \deqn{C_1 = 8v/\log(1 + v/\lambda).}{C1 = 8 v / log(1 + v / lambda).}
 #'
 #'   `"srinivas1"` (`noise_var, arms, delta = 0.1, variance = 1`) is Theorem 1. \eqn{f} is drawn from the prior, over
-#'   \eqn{|D|} = `arms` arms:
-#'
+#'   \eqn{|D|} = `arms` arms. The bound is
 #'   \deqn{\sqrt{C_1 T \beta_T \gamma_T},\quad \beta_T = 2\log(|D| T^2 \pi^2/(6\delta)).}{sqrt(C1 T beta_T gamma_T),
 #'   beta_T = 2 log(|D| T^2 pi^2 / (6 delta)).}
 #'
-#'   `"srinivas2"` (`noise_var, a, b, side, d, delta = 0.1, variance = 1`) is Theorem 2, for the cube \eqn{[0, r]^d}
-#'   with \eqn{r} = `side`. The bound is
+#'   `"srinivas2"` (`noise_var, a, b, side, d, delta = 0.1, variance = 1`) is Theorem 2. \eqn{f} is drawn from the
+#'   prior, on the cube \eqn{[0, r]^d} with \eqn{r} = `side`. The numbers \eqn{a} and \eqn{b} bound the derivatives
+#'   of sample paths:
+#'   \deqn{P(\sup |\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}.}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).}
+#'
+#'   The bound is
 #'   \deqn{\sqrt{C_1 T \beta_T \gamma_T} + 2,}{sqrt(C1 T beta_T gamma_T) + 2,}
-#'   with the following \eqn{\beta_T}{beta_T}, whose last logarithm is at least 0:
+#'   where \eqn{\beta_T}{beta_T} is, with a last logarithm of at least 0:
 #'
 #'   \deqn{2\log(2 T^2\pi^2/(3\delta)) + 2d\log(T^2 d b r \sqrt{\log(4da/\delta)}).}{2 log(2 T^2 pi^2 / (3 delta)) + 2 d
 #'   log(T^2 d b r sqrt(log(4 d a / delta))).}
 #'
-#'   The derivatives of sample paths satisfy
-#'   \deqn{P(\sup |\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}.}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).}
-#'
 #'   `"srinivas3"` (`noise_var, B, delta = 0.1, variance = 1, printed = FALSE`) is Theorem 3. The RKHS norm is at most
-#'   `B`, and the noise is bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}:
-#'
+#'   `B`, and the noise is bounded by \eqn{\sqrt\lambda}{sqrt(lambda)}. The bound is
 #'   \deqn{\sqrt{C_1 T \beta_T \gamma_T},\quad \beta_T = 2B^2 + 300\gamma_{T-1}\log^3(T/\delta).}{sqrt(C1 T beta_T
 #'   gamma_T), beta_T = 2 B^2 + 300 gamma_{T-1} log(T / delta)^3.}
+#'   With `printed = TRUE`, \eqn{\beta_T}{beta_T} has \eqn{\gamma_T}{gamma_T}, as printed in the paper. Its Theorem 6
+#'   needs only \eqn{\gamma_{T-1}}{gamma_{T-1}}, as Chowdhury and Gopalan quote it.
 #'
-#'   The paper prints \eqn{\gamma_T}{gamma_T} in \eqn{\beta_T}{beta_T} (`printed = TRUE`). Its Theorem 6 needs only
-#'   \eqn{\gamma_{T-1}}{gamma_{T-1}}, as Chowdhury and Gopalan quote it.
+#' @section IGP-UCB and GP-TS (Chowdhury and Gopalan 2017): The RKHS norm is at most `B`, and the noise is
+#'   `R`-sub-Gaussian. For the horizon \eqn{T} = `rounds`, both theorems need
+#'   \deqn{\lambda = 1 + 2/T,}{lambda = 1 + 2/T,}
+#'   also in `gain`. A `noise_var` that is given is compared with it. With this \eqn{\lambda}{lambda} the bounds hold at
+#'   every earlier round too: `"igp_ucb"` for all rounds at once, `"gp_ts"` for each round.
 #'
-#' @section IGP-UCB and GP-TS (Chowdhury and Gopalan 2017): The RKHS norm is at most `B`, the noise is `R`-sub-Gaussian,
-#'   and
-#'   \deqn{\lambda = 1 + 2/T}{lambda = 1 + 2/T}
-#'   for the horizon \eqn{T} (also in `gain`). A given `noise_var` is compared with it. With the \eqn{\lambda}{lambda}
-#'   of the horizon `rounds` these bounds hold at every earlier round too: `"igp_ucb"` for all rounds at once, `"gp_ts"`
-#'   for each round.
-#'
-#'   `"igp_ucb"` (`B, R, delta = 0.1, noise_var = NULL`) is Theorem 3, with constants from its proof and Lemma 4:
-#'
+#'   `"igp_ucb"` (`B, R, delta = 0.1, noise_var = NULL`) is Theorem 3, with constants from its proof and Lemma 4. The
+#'   bound is
 #'   \deqn{2\beta_T\sqrt{4(T+2)\gamma_T},\quad \beta_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(1/\delta))}.}{2 beta_T
 #'   sqrt(4 (T + 2) gamma_T), beta_T = B + R sqrt(2 (gamma_{T-1} + 1 + log(1/delta))).}
 #'
 #'   `"gp_ts"` (`B, R, arms` or `B, R, d, side, L`, and `delta = 0.1, noise_var = NULL`) is Theorem 4, with the
-#'   constants of Lemma 13:
+#'   constants of Lemma 13. The bound is
 #'
 #'   \deqn{\frac{11 c_T}{p}\sqrt{4(T+2)\gamma_T} + \frac{(2B+1)\pi^2}{6} +
 #'   \frac{(4B+11)c_T}{p}\sqrt{2T\log(2/\delta)},}{(11 c_T / p) sqrt(4 (T + 2) gamma_T) + (2 B + 1) pi^2 / 6 +
 #'   ((4 B + 11) c_T / p) sqrt(2 T log(2/delta)),}
 #'
-#'   \deqn{p = 1/(4e\sqrt\pi),\quad c_T = v_T(1 + \tilde c_T),}{p = 1/(4 e sqrt(pi)), c_T = v_T (1 + c'_T),}
+#'   with the numbers (\eqn{\tilde c_T}{c'_T} is by Lemma 5)
 #'
+#'   \deqn{p = 1/(4e\sqrt\pi),\quad c_T = v_T(1 + \tilde c_T),}{p = 1/(4 e sqrt(pi)), c_T = v_T (1 + c'_T),}
 #'   \deqn{v_T = B + R\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))},\quad \tilde c_T = \sqrt{2\log(|D_T| T^2)}.}{v_T = B +
 #'   R sqrt(2 (gamma_{T-1} + 1 + log(2/delta))), c'_T = sqrt(2 log(|D_T| T^2)).}
 #'
-#'   The last formula is by Lemma 5. \eqn{|D_T|} is `arms`, or \eqn{(BLrdT^2)^d}{(B L r d T^2)^d} on \eqn{[0, r]^d} with
-#'   \eqn{r} = `side`, if draws are maximised over these points alone. [gp_ts()] on a box does not do that. `L` is the
-#'   largest \eqn{(\partial^2 k/\partial p_j \partial q_j)^{1/2}}{sqrt(d2k/dp_j dq_j)} at \eqn{p = q}.
+#'   \eqn{|D_T|} is the number of points over which a draw is maximised:
 #'
-#' @section Delayed feedback (Verma, Dai and Low 2022): \eqn{\rho_m}{rho_m} (`rho`) is the probability of a delay of at
-#'   most `m` rounds. If delays depend on the input, `rho` is the smallest such probability. Rewards are bounded by
-#'   `B_y`. Here
+#'   * On arms it is `arms`.
+#'   * On the cube \eqn{[0, r]^d} with \eqn{r} = `side` it is \eqn{(BLrdT^2)^d}{(B L r d T^2)^d}. The bound holds if
+#'     draws are maximised over these points alone, which [gp_ts()] on a box does not do. `L` is the largest
+#'     \eqn{(\partial^2 k/\partial p_j \partial q_j)^{1/2}}{sqrt(d2k/dp_j dq_j)} at \eqn{p = q}.
+#'
+#' @section Delayed feedback (Verma, Dai and Low 2022): Rewards are bounded by `B_y`. A reward is late by at most `m`
+#'   rounds with probability \eqn{\rho_m}{rho_m} = `rho`. If delays depend on the input, `rho` is the smallest such
+#'   probability. All four have the constant
 #'   \deqn{C_1 = \sqrt{2v/\log(1 + v/\lambda)}.}{C1 = sqrt(2 v / log(1 + v / lambda)).}
 #'
-#'   `"sdf"` (`noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1, any_noise_var = FALSE`) is Theorem 2:
+#'   `"sdf"` (`noise_var, B, R, B_y, m, rho, delta = 0.1, variance = 1, any_noise_var = FALSE`) is Theorem 2. The bound
+#'   is
 #'
 #'   \deqn{\frac{2}{\rho_m}(C_1\beta_T\sqrt{T\gamma_T} + m B_y C_1^2\gamma_T),}{(2 / rho_m) (C1 beta_T sqrt(T gamma_T) +
 #'   m B_y C1^2 gamma_T),}
-#'
 #'   \deqn{\beta_T = B + (R + B_y)\sqrt{2(\gamma_{T-1} + 1 + \log(2/\delta))}.}{beta_T = B + (R + B_y) sqrt(2
 #'   (gamma_{T-1} + 1 + log(2/delta))).}
 #'
-#'   `"ts_sdf"` (as `"sdf"`, and `arms`) is Theorem 3 with the constants of its proof (Equation 23), where
-#'   \eqn{\beta_T}{beta_T} has \eqn{\log(4/\delta)}{log(4/delta)} and \eqn{c_T}{c_T} uses
+#'   `"ts_sdf"` (as `"sdf"`, and `arms`) is Theorem 3 with the constants of its proof (Equation 23). There
+#'   \eqn{\beta_T}{beta_T} has \eqn{\log(4/\delta)}{log(4/delta)}, and \eqn{c_T}{c_T} uses
 #'   \deqn{\nu_T \le m B_y \sqrt v + \beta_T.}{nu_T <= m B_y sqrt(v) + beta_T.}
 #'
 #'   `"sdf_context"` (as `"sdf"`) and `"ts_sdf_context"` (as `"ts_sdf"`, and `contexts`, their number) are Theorem 4 and
 #'   Appendix B. A context comes before every query, and regret is against the best point for it. The formulas are the
-#'   same over pairs of context and point: `gain` and `B` are those of pairs. The draws'
-#'   \eqn{\log(|Q|t^2)}{log(|Q| t^2)} becomes \eqn{\log(|Z||Q|t^2)}{log(|Z| |Q| t^2)}.
+#'   same over pairs of context and point: `gain` and `B` are those of pairs, and
+#'   \eqn{\log(|Q|t^2)}{log(|Q| t^2)} of the draws becomes \eqn{\log(|Z||Q|t^2)}{log(|Z| |Q| t^2)}.
 #'
 #'   The proofs need \eqn{\lambda > 1}{lambda > 1} and \eqn{k(x,x) \le 1}{k(x,x) <= 1}. Otherwise the formulas are
-#'   computed as printed, with a warning. With `any_noise_var = TRUE` they hold for every \eqn{\lambda > 0}{lambda > 0}:
-#'   factors that the proof drops are restored. \eqn{R + B_y} is divided by \eqn{\sqrt\lambda}{sqrt(lambda)}, and the
-#'   \eqn{B_y} of the sum by \eqn{\lambda}{lambda}. The matching width is `width_sdf(width_realized(B, R + B_y, delta /
-#'   2), B_y / noise_var)`.
+#'   computed as printed, with a warning. With `any_noise_var = TRUE` they hold for every \eqn{\lambda > 0}{lambda > 0},
+#'   because factors that the proof drops are restored: \eqn{R + B_y} is divided by
+#'   \eqn{\sqrt\lambda}{sqrt(lambda)}, and the \eqn{B_y} of the sum by \eqn{\lambda}{lambda}. The matching width is
+#'   `width_sdf(width_realized(B, R + B_y, delta / 2), B_y / noise_var)`.
 #'
 #' @seealso [regret_bound()]; [gp_ucb()], [igp_ucb()], [gp_ucb_sdf()].
 #' @concept regret bound
@@ -620,12 +623,10 @@ NULL
 #'   `slater` are not used. The first term is the uncertainty about the target within an epoch, the second the noise of
 #'   the constraints' average (the result at `gain = 0`).
 #'
-#'   The paper has two experiments with noisy constraints. The condition holds for the data rates (E.2.2): the margin is
-#'   2 where all rates are 0, and at most 1.652 is needed, whatever the kernel. It does not hold for the small feasible
-#'   region (E.1.2), whose margin is at most 0.05. This is one of the theorem's conditions: the regulariser of the
-#'   experiments and their reuse of data are outside it.
+#'   Of the paper's experiments with noisy constraints, the condition holds for the data rates (E.2.2), and not for the
+#'   small feasible region (E.1.2). The article on long-term constraints (in full) has the numbers.
 #'
-#' @section Outcome constraints and penalties: `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf,
+#' @section Penalties: `"penalty"` (`noise_var, width, constraint_width = width, penalty = Inf,
 #'   D = NULL, exact = NULL, count = 1, variance = 1, quantity = "regret"`) is for [baseline_constrained()]. With an
 #'   infinite penalty it is CONFIG, UCB under outcome constraints ([policy_ucb()] with [outcomes]). `"config"` is
 #'   another name of this theorem. \eqn{w_T} is the `width` (the multiplier of the posterior standard deviation), and
@@ -634,8 +635,12 @@ NULL
 #'   The regret against the best feasible point is
 #'   \deqn{\sum_t [f(x^*) - f(x_t)]_+ \le 2w_T\sqrt{cT\gamma_T}.}{sum_t [f(x*) - f(x_t)]+ <= 2 w_T sqrt(c T gamma_T).}
 #'
-#'   `quantity = "violation"` is the hard violation, in which rounds do not cancel. With \eqn{m} = `count` constraints,
-#'   and a `gain` that bounds all gains, it is at most
+#'   In fact \eqn{f(x^*) - f(x_t)\le 2w_f\sigma_f(x_t)}{f(x*) - f(x_t) <= 2 w_f sd_f(x_t)} in **every** round, for any
+#'   feasible \eqn{x^*}{x*}.
+#'
+#'   `quantity = "violation"` is the hard violation, in which later rounds cannot compensate:
+#'   \deqn{V^+=\sum_t\sum_j\max(g_j(x_t), 0).}{V+ = sum_t sum_j max(g_j(x_t), 0).}
+#'   With \eqn{m} = `count` constraints, and a `gain` that bounds all gains, it is at most
 #'   \deqn{2mw_{g,T}\sqrt{cT\gamma_T}.}{2 m w_g sqrt(c T gamma_T).}
 #'
 #'   If the penalty \eqn{\rho_t}{penalty(t)} is finite, the following is added, with
@@ -644,14 +649,26 @@ NULL
 #'   \deqn{2w_T\sqrt{c\gamma_T\sum_t\rho_t^{-2}} + D\sum_t\rho_t^{-1}.}{2 w_T sqrt(c gamma_T sum_t penalty(t)^-2) + D
 #'   sum_t 1 / penalty(t).}
 #'
+#'   With `penalty = function(t) sqrt(t)` the term of \eqn{D} is at most \eqn{2D\sqrt T}{2 D sqrt(T)}. Neither Slater's
+#'   condition nor a point that appears feasible is needed.
+#'
 #'   For a constant \eqn{\rho}{penalty} above the least exact one, `exact` \eqn{= \rho^*}{= rho*}, the violation is
 #'   instead at most
 #'   \deqn{2(w_T + \rho mw_{g,T})\sqrt{cT\gamma_T}/(\rho-\rho^*).}{2 (w_T + penalty m w_g) sqrt(c T gamma_T)
 #'   / (penalty - rho*).}
 #'
-#'   All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds with probability
-#'   \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}. The sum for a single constraint is the regret's formula, with the
-#'   `gain`, `noise_var`, `width` and `variance` of its outcome. (Original result, not peer-reviewed.)
+#'   \eqn{\rho^*}{rho*} is the smallest number with
+#'   \deqn{f(x)-\rho^*\sum_j[g_j(x)]_+\le f(x^*)\mbox{ for all }x.}{f(x) - rho* sum_j [g_j(x)]+ <= f(x*) for all x.}
+#'
+#'   Below it, \eqn{V^+}{V+} may grow like \eqn{T}.
+#'
+#'   CONFIG needs neither a step nor Slater's condition. If the lower bounds of some constraint are above 0 everywhere,
+#'   then with probability \eqn{1-\delta}{1 - delta} no point is feasible.
+#'
+#'   All hold with probability \eqn{1-\delta}{1 - delta}, if each of the \eqn{m+1} widths holds in all rounds together
+#'   with probability \eqn{1-\delta/(m+1)}{1 - delta / (m + 1)}, for example [width_amm()]. The sum for a single
+#'   constraint is the regret's formula, with the `gain`, `noise_var`, `width` and `variance` of its outcome. (Original
+#'   result, not peer-reviewed.)
 #'
 #' @references Shi and Eryilmaz (2022).
 #' @seealso [regret_bound()]; [gp_ucb_noiseless_constraints()], [gp_ucb_noisy_constraints()], [baseline_constrained()].

@@ -37,7 +37,7 @@
 #' @section Not supported: The following do not work with these rules.
 #'
 #'   * `noise_var`, which is 1 internally. `rewards_robust()` needs it.
-#'   * `outputs`, `constraints`, and `failures = "avoid"` or `"doubt"`.
+#'   * `outputs`, `constraints`, and `failures = "avoid"` or `"doubt"` ([bandit-queries]).
 #'   * [change_detect()], and [change_oracle()] with a `rate` of drift (its weights are powers of the likelihood).
 #'   * Algorithms that are rules over several posteriors.
 #'   * [policy_kg()] and [policy_repeats()], which need \eqn{\lambda}{lambda}. Neither works with `rewards_robust()`.
@@ -277,19 +277,20 @@ check_approximation <- function(approximation) {
 is_variational <- function(rewards) identical(rewards$approximation, "variational")
 
 check_ratings <- function(levels) {
-  if (missing(levels)) stop_argument("levels", "missing", "the levels' names, the worst first, or their number")
+  if (missing(levels)) stop_missing("levels", "the levels' names, the worst first, or their number")
   if (is.numeric(levels)) levels <- as.character(seq_len(check_count(levels, "levels", lower = 2, upper = 100)))
   whole <- is_text(levels) && length(levels) > 1 && length(levels) <= 100 && all(nzchar(levels)) &&
     !anyDuplicated(levels)
-  if (!whole) stop_argument("levels", describe(levels),
-                            "the names of two or more levels, the worst first, or their number")
+  if (!whole) {
+    stop_argument("levels", describe(levels), "the names of two or more levels, the worst first, or their number")
+  }
   unname(levels)
 }
 
 check_cuts <- function(cuts, count) {
   if (is.null(cuts)) return(stats::qlogis(seq_len(count - 1) / count))
   cuts <- check_numbers(cuts, "cuts", lengths = count - 1, lower = -500, upper = 500)
-  if (any(diff(cuts) <= 1e-9)) stop_argument("cuts", describe(cuts), "rising numbers")
+  if (any(diff(cuts) <= 1e-9)) stop_argument("cuts", describe(cuts), "increasing numbers")
   as.double(cuts)
 }
 
@@ -320,7 +321,7 @@ check_outcomes <- function(reward, count) {
 check_successes <- function(reward, size) {
   reward <- check_outcomes(reward, length(size))
   bad <- which(size != round(size))
-  if (length(bad)) stop_argument("size", describe(size[bad[1]]), "a whole number of trials")
+  if (length(bad)) stop_argument("size", describe(size[bad[1]]), "an integer number of trials")
   bad <- which(reward != round(reward) | reward > size)
   if (length(bad)) {
     stop_argument("reward", sprintf("%g of %g", reward[bad[1]], size[bad[1]]),
@@ -332,7 +333,7 @@ check_successes <- function(reward, size) {
 check_event_counts <- function(reward, size) {
   reward <- check_outcomes(reward, length(size))
   bad <- which(reward != round(reward))
-  if (length(bad)) stop_argument("reward", describe(reward[bad[1]]), "a whole number >= 0")
+  if (length(bad)) stop_argument("reward", describe(reward[bad[1]]), "an integer >= 0")
   reward
 }
 
@@ -384,8 +385,7 @@ core_likelihood <- function(config) {
 check_noise_for <- function(rewards, noise_var) {
   if (is.null(rewards) || trait(rewards, "noise")) return(check_positive(noise_var))
   if (!missing(noise_var) && !is.null(noise_var)) {
-    stop_argument("noise_var", "given", sprintf("left out: rewards that are %s have no such number",
-                                                trait(rewards, "title")))
+    stop_unused("noise_var", sprintf("rewards that are %s have no such number", trait(rewards, "title")))
   }
   1
 }
@@ -495,6 +495,11 @@ with_extras <- function(problem, extras) {
 }
 
 check_rewards <- function(reward, count) {
+  if (is_number(reward) && length(reward) == count && anyNA(reward)) {
+    stop_argument("reward", describe(reward),
+                  if (count == 1) "a finite number" else sprintf("%g finite numbers", count),
+                  try = "`$fail(id)` for a failed evaluation, and leave out ids without a reward")
+  }
   check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)
 }
 

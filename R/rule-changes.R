@@ -29,9 +29,9 @@
 #' * `change_oracle(times)` restarts after these rounds (the true changes, for comparison), and
 #'   `change_oracle(every = )` at regular intervals.
 #' * `change_never()` explores uniformly and does not restart.
-#' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()` since the
-#'   last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is called before each query, once a
-#'   reward has been observed since the restart.
+#' * `change_function()` restarts when `f(history)` returns `TRUE`. `history` has the rows of `$history()` ([GPBandit])
+#'   since the last restart (or new epoch), with `NA` for rewards that have not arrived. `f` is called before each
+#'   query, once a reward has been observed since the restart.
 #'
 #' If the pace of the changes is known, `change_oracle()` can discount old rewards within the posterior instead of
 #' restarting, in one of three ways. Here \eqn{t} is the round of the next query and \eqn{s} that of an observation:
@@ -176,7 +176,7 @@ change_entries <- list(
 
 check_times <- function(times) {
   times <- as.double(check_numbers(times, "times", lower = 1))
-  if (any(times != round(times))) stop_argument("times", describe(times), "whole numbers >= 1")
+  if (any(times != round(times))) stop_argument("times", describe(times), "integers >= 1")
   times
 }
 
@@ -253,8 +253,7 @@ checked_restart <- function(f, config) {
   function(table) {
     answer <- call_user(f(segment_history(table, config)), "f", "(in change_function())")
     if (!is.logical(answer) || length(answer) != 1 || is.na(answer)) {
-      stop_argument("f", sprintf("a function that returned %s (in change_function())", describe(answer)),
-                    "a function that returns TRUE or FALSE")
+      stop_returned("f", answer, "TRUE or FALSE (in change_function())")
     }
     as.double(answer)
   }

@@ -103,7 +103,7 @@ print.bandit_constraints <- function(x, ...) {
 # The width by which an epoch's policy scales its draws or bounds. The rule divides delta among the epochs, so the
 # number of epochs is required.
 epoch_width <- function(inner, B, R, delta, gain, epochs) {
-  if (is.null(epochs)) stop_argument("epochs", "NULL", "the number of epochs L, or `width` given instead")
+  if (is.null(epochs)) stop_missing("epochs", "the number of epochs L, or `width` instead")
   (if (inner == "gp_ts") width_gp_ts else width_igp)(B, R, delta, gain)
 }
 

@@ -27,7 +27,8 @@
 #' @section No probability: The probability of `stop_gap()` is `NA` with
 #'   * widths that are constants or functions, and [width_srinivas_compact()];
 #'   * hyperparameters that were fitted, and rewards scaled by a transform that was fitted to them ([scale_outputs()]);
-#'   * censored rewards, failures that count (`failures = "avoid"`, `"doubt"`), change rules and constraints.
+#'   * censored rewards, failures that count (`failures = "avoid"`, `"doubt"`, see [bandit-queries]), change rules and
+#'     constraints.
 #'
 #' @section Probabilistic regret bound: `stop_prb()` is Bayesian: \eqn{f} is drawn from the prior, and noise is Gaussian
 #'   with variance `noise_var`. Fitted hyperparameters and scales are treated as if they were given. With several models
@@ -175,7 +176,7 @@ check_stop_rounds <- function(at) {
   if (is.null(at)) return(NULL)
   at <- check_numbers(at, "at", lower = 1)
   if (length(at) == 0 || any(at != round(at)) || is.unsorted(at, strictly = TRUE)) {
-    stop_argument("at", describe(at), "NULL, or increasing whole numbers >= 1")
+    stop_argument("at", describe(at), "NULL, or increasing integers >= 1")
   }
   as.double(at)
 }
@@ -186,9 +187,10 @@ check_looks <- function(rule, config, arg) {
   looks <- if (!is.null(width)) trait(width, "looks")
   if (!trait(rule, "by_looks") || is.null(looks)) return(invisible())
   if (is.null(rule$at) || length(rule$at) > looks) {
-    stop_argument(arg, sprintf("stop_gap() with %s for %g check(s), at %s", trait(width, "title"), looks,
-                               if (is.null(rule$at)) "every round" else sprintf("%d rounds", length(rule$at))),
-                  "stop_gap(at = ) with at most the number of rounds for which the width is made")
+    stop_argument(arg,
+                  sprintf("stop_gap() with %s for %g check(s), at %s", trait(width, "title"), looks,
+                          if (is.null(rule$at)) "every round" else sprintf("%d rounds", length(rule$at))),
+                  "stop_gap(at = ) with at most the number of rounds that the width was made for")
   }
 }
 
@@ -228,14 +230,14 @@ check_stop <- function(rule, arg = "stop_when") {
 check_stop_in_run <- function(rule, config) {
   if (!inherits(check_stop(rule), "bandit_stop")) return(invisible())
   if (trait(rule, "of_intervals") && !trait(config$policy, "intervals")) {
-    stop_argument("stop_when", "\"levels\", with a policy that labels nothing", "\"levels\" with gp_lse() only")
+    stop_argument("stop_when", "\"levels\", with a policy that classifies no points", "\"levels\" with gp_lse() only")
   }
   if (!trait(rule, "by_rewards")) check_one_outcome(config, "A stop rule (but for stop_stalled() and functions)")
   check_stop_of_policy(rule, config, "stop_when", "stop_stalled() or a function")
   check_looks(rule, config, "stop_when")
   if (!trait(rule, "by_rewards") && length(config$context_names)) {
-    stop_argument("stop_when", "a stop rule, with a bandit that has contexts",
-                  "stop_stalled() or a function (it can ask `$certificate(rule, context)` for each context)")
+    stop_argument("stop_when", "a stop rule, for a bandit that has contexts",
+                  "stop_stalled() or a function (it can use `$certificate(rule, context)` for each context)")
   }
 }
 
@@ -258,7 +260,7 @@ time_to_stop <- function(rule, bandit, subject = bandit) {
   if (is.function(rule)) {
     answer <- call_user(rule(subject), "stop_when", "after a round")
     if (!is.logical(answer) || length(answer) != 1 || is.na(answer)) {
-      stop_argument("stop_when", sprintf("a function that returned %s", describe(answer)), "TRUE or FALSE")
+      stop_returned("stop_when", answer, "TRUE or FALSE")
     }
     return(answer)
   }
@@ -310,8 +312,8 @@ new_certificate <- function(gap, probability, assumptions, certified, point = NU
 # Without a scale there is no certificate in units of the reward.
 certify_without_scale <- function(bandit, context) {
   if (!is_level_known(current_config(bandit))) {
-    stop_gpbandits("No reward is known yet, and rewards are scaled by a map fitted to them: nothing to certify.",
-                   argument = "rule")
+    stop_state("A certificate needs an observed reward if rewards are scaled; this bandit has none yet. Use ",
+               "`$observe()` first.", argument = "rule")
   }
   new_certificate(NA_real_, NA_real_, "none: one reward, or rewards that are all equal, have no scale", FALSE,
                   bandit_best(bandit, context))
@@ -344,10 +346,11 @@ certify_gap <- function(rule, bandit, context) {
 stop_width <- function(bandit, width) {
   own <- is.null(width) || identical(width, bandit$config$policy$width)
   if (!own && trait(width, "curved")) {
-    stop_argument("width", trait(width, "title"), "the policy's own, or one that multiplies the posterior's own sd")
+    stop_argument("width", trait(width, "title"), "the policy's own, or a multiplier of the posterior's own sd")
   }
   if (own && is.null(bandit$config$policy$width)) {
-    stop_argument("width", "NULL, of a bandit whose policy has no width", "a width, such as width_amm(B, R)")
+    stop_gpbandits("argument", "The bandit's policy has no width, so the stopping rule needs one. Try ",
+                   "`stop_gap(tolerance, width = width_amm(B, R))`.", argument = "width")
   }
   w <- if (own) core(cpp_bandit_width(bandit$handle))
        else core(cpp_bandit_width_of(bandit$handle, resolve_width(width, current_config(bandit))))
@@ -461,7 +464,7 @@ certify_draws <- function(rule, bandit, context) {
 
 certify_emsr <- function(rule, bandit, context) {
   if (has_likelihood(bandit$config)) {
-    stop_argument("rule", "stop_emsr()", "another rule where rewards are no readings with Gaussian noise")
+    stop_argument("rule", "stop_emsr()", "another rule, because it needs measurements with Gaussian noise")
   }
   rebuild(bandit)
   known <- core(cpp_bandit_known(bandit$handle, 1L))
@@ -482,8 +485,10 @@ last_reported <- function(bandit) {
 emsr_change <- function(rule, bandit, known, last, context) {
   width <- rule$width
   if (is.null(width)) width <- bandit$config$policy$width
-  if (is.null(width)) stop_argument("width", "NULL, of a bandit whose policy has no width",
-                                    "a width, such as width_amm(B, R)")
+  if (is.null(width)) {
+    stop_gpbandits("argument", "The bandit's policy has no width, so the stopping rule needs one. Try ",
+                   "`stop_emsr(tolerance, width = width_amm(B, R))`.", argument = "width")
+  }
   config <- current_config(bandit)
   known <- in_model_units(known, config)
   before <- reported_twin(bandit, width, known, -last)
@@ -585,7 +590,7 @@ points_of_frames <- function(bandit, ...) {
 }
 
 certify_levels <- function(rule, bandit, context) {
-  check_keeps_intervals(bandit, "rule")
+  check_keeps_intervals(bandit, "rule", "The rule \"levels\"")
   policy <- bandit$config$policy
   claim <- width_claim(policy$width, bandit)
   label <- labelled_intervals(bandit, context)$label
@@ -598,7 +603,7 @@ certify_levels <- function(rule, bandit, context) {
 # ---- rewards only --------------------------------------------------------------
 
 certify_stalled <- function(rule, bandit, context) {
-  check_remembers(bandit, "rule", "stop_stalled()")
+  check_remembers(bandit, "rule", "`stop_stalled()`")
   known <- known_ids(bandit)
   reward <- bandit$queries$reward[known]
   best <- best_row(reward, bandit$config)

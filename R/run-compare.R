@@ -61,7 +61,7 @@ compare_bandits <- function(bandits, problems, rounds, replications, seed, progr
                             every = 1) {
   check_bandit_makers(bandits)
   if (missing(problems)) {
-    stop_argument("problems", "missing", "a function of the replication's number, or a bandit_problem()")
+    stop_missing("problems", "a function of the replication's number, or a bandit_problem()")
   }
   if (inherits(problems, "bandit_problem")) {
     fixed <- problems
@@ -85,7 +85,7 @@ compare_bandits <- function(bandits, problems, rounds, replications, seed, progr
 
 check_bandit_makers <- function(bandits) {
   allowed <- "a named list of functions of a problem, with distinct names"
-  if (missing(bandits)) stop_argument("bandits", "missing", allowed)
+  if (missing(bandits)) stop_missing("bandits", allowed)
   ok <- is.list(bandits) && length(bandits) > 0 && are_names(names(bandits)) &&
     all(vapply(bandits, is.function, logical(1)))
   if (!ok) stop_argument("bandits", describe(bandits), allowed)
@@ -98,8 +98,7 @@ compare_one <- function(bandits, problems, rounds, replication, stream, every) {
   where <- sprintf("in replication %d", replication)
   problem <- with_stream(stream, call_user(problems(replication), "problems", where))
   if (!inherits(problem, "bandit_problem")) {
-    stop_argument("problems", sprintf("a function that returned %s %s", describe(problem), where),
-                  "a function that returns a bandit_problem()")
+    stop_returned("problems", problem, "a bandit_problem()", paste0(" ", where))
   }
   check_class(problem, "bandit_problem", "problems")
   draws <- with_stream(noise_stream, problem_draws(problem, rounds))
@@ -188,20 +187,19 @@ check_results <- function(results) {
 
 #' @export
 as.data.frame.bandit_comparison <- function(x, row.names = NULL, optional = FALSE, ...) {
-  read_part(x, "bandit_comparison", {
-    kept <- kept_rounds(x)
-    parts <- unlist(lapply(x$names, function(name) lapply(x$results, `[[`, name)), recursive = FALSE)
-    columns <- unique(unlist(lapply(parts, names)))
-    # The loop is over columns, because binding thousands of small data frames takes many seconds.
-    values <- lapply(stats::setNames(columns, columns), function(column) {
-      unlist(lapply(parts, function(part) if (is.null(part[[column]])) rep(NA, length(kept)) else part[[column]]))
-    })
-    out <- data.frame(bandit = factor(rep(x$names, each = x$replications * length(kept)), levels = x$names),
-                      replication = rep(rep(seq_len(x$replications), each = length(kept)), length(x$names)),
-                      round = kept, values)
-    out$average_regret <- out$cumulative_regret / out$round
-    out
+  check_class(x, "bandit_comparison")
+  kept <- kept_rounds(x)
+  parts <- unlist(lapply(x$names, function(name) lapply(x$results, `[[`, name)), recursive = FALSE)
+  columns <- unique(unlist(lapply(parts, names)))
+  # The loop is over columns, because binding thousands of small data frames takes many seconds.
+  values <- lapply(stats::setNames(columns, columns), function(column) {
+    unlist(lapply(parts, function(part) if (is.null(part[[column]])) rep(NA, length(kept)) else part[[column]]))
   })
+  out <- data.frame(bandit = factor(rep(x$names, each = x$replications * length(kept)), levels = x$names),
+                    replication = rep(rep(seq_len(x$replications), each = length(kept)), length(x$names)),
+                    round = kept, values)
+  out$average_regret <- out$cumulative_regret / out$round
+  out
 }
 
 kept_rounds <- function(x) unique(c(seq(x$every, x$rounds, by = x$every), x$rounds))

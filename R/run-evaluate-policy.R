@@ -4,75 +4,57 @@
 #'
 #' `evaluate_policy()` estimates the mean reward \eqn{v} of a bandit's policy from the logged choices of another policy.
 #'
-#' The logging policy must be randomised. The log has contexts \eqn{x_i}, arms \eqn{a_i}, rewards \eqn{r_i}, and the
-#' propensities \eqn{p_i}: the probabilities with which the arms were chosen. Let \eqn{\pi(a\mid x)}{pi(a | x)} be the
-#' probability with which the bandit's policy chooses arm \eqn{a} in context \eqn{x}. The importance weights are
+#' Use it to ask how well a new policy would have done, without evaluating it. The log comes from another policy, which
+#' must have chosen at random. Row \eqn{i} of the log has a context \eqn{x_i}, an arm \eqn{a_i}, a reward \eqn{r_i}, and
+#' the propensity \eqn{p_i}: the probability with which the logging policy chose this arm. Let
+#' \eqn{\pi(a\mid x)}{pi(a | x)} be the probability with which the bandit's policy chooses arm \eqn{a} in context
+#' \eqn{x}. The importance weights are
 #'
 #' \deqn{w_i = \pi(a_i\mid x_i)/p_i.}{w_i = pi(a_i | x_i) / p_i.}
 #'
-#' @section Methods: `"ips"`, inverse propensity scores:
+#' If few logged choices are those of the new policy, the log has little information, for any number of rows. The result
+#' has the effective number of rewards. If it is below 30, there is a warning of class `gpbandits_small_sample`.
 #'
-#' \deqn{\hat v = \frac1n\sum_i w_i r_i}{v = mean(w_i r_i)}
+#' @section Methods:
+#' * `"ips"`, inverse propensity scores:
+#'   \deqn{\hat v = \frac1n\sum_i w_i r_i.}{v = mean(w_i r_i).}
+#' * `"snips"`, self-normalised. The estimate is always within the range of the rewards:
+#'   \deqn{\hat v = \sum_i w_i r_i\Big/\sum_i w_i.}{v = sum(w_i r_i) / sum(w_i).}
+#' * `"dm"`, the direct method, predicts the rewards. It needs a correct model, but no correct propensities:
+#'   \deqn{\hat v = \frac1n\sum_i\sum_a\pi(a\mid x_i)\hat r(x_i, a).}{v = mean(sum_a pi(a | x_i) rhat(x_i, a)).}
 #'
-#' `"snips"`, self-normalised; within the rewards' range for any number of matches:
+#'   \eqn{\hat r}{rhat} is the prediction of a Gaussian-process regression on the log (at most 1000 rows of it), with
+#'   the bandit's kernel. If the bandit averages over several models ([refit_every()]), the moments of the mixture are
+#'   used.
+#' * `"dr"`, doubly robust, combines both:
+#'   \deqn{\hat v = \frac1n\sum_i \Big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\Big).}{v =
+#'   mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i))).}
 #'
-#' \deqn{\hat v = \sum_i w_i r_i\Big/\sum_i w_i}{v = sum(w_i r_i) / sum(w_i)}
-#'
-#' `"dm"`, the direct method:
-#'
-#' \deqn{\hat v = \frac1n\sum_i\sum_a\pi(a\mid x_i)\hat r(x_i, a)}{v = mean(sum_a pi(a | x_i) rhat(x_i, a))}
-#'
-#' Here \eqn{\hat r}{rhat} is the prediction of a Gaussian-process regression on the log (at most 1000 rows of it), with
-#' the bandit's kernel. This method needs no correct propensities, but a correct model. If the bandit averages over
-#' several models ([refit_every()]), the moments of the mixture are used.
-#'
-#' `"dr"`, doubly robust:
-#'
-#' \deqn{\hat v = \frac1n\sum_i \Big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\Big)}{v =
-#' mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i)))}
-#'
-#' Here \eqn{\hat r}{rhat} is such a regression on the other half of the log, so that it does not depend on \eqn{r_i}.
-#'
-#' `"replay"`: a copy of the bandit goes through the log. If its choice is the logged one, it observes the reward; else
-#' the query is withdrawn. The estimate is the mean over the matches. If the \eqn{p_i} differ, a match counts with
-#' probability \eqn{\min_j p_j/p_i}{min(p) / p_i}.
+#'   Here \eqn{\hat r}{rhat} is such a regression on the other half of the log, so that it does not depend on \eqn{r_i}.
+#' * `"replay"` is for policies that adapt to rewards. A copy of the bandit goes through the log. If its choice is the
+#'   logged one, it observes the reward; otherwise the query is withdrawn. The estimate is the mean over the matches. If
+#'   the \eqn{p_i} differ, a match counts with probability \eqn{\min_j p_j/p_i}{min(p) / p_i}.
 #'
 #' In all methods except `"replay"`, \eqn{\pi} is the present policy of the bandit, without further observations. The
 #' probabilities of a randomised bandit are the proportions among `draws` choices. Neither the bandit nor R's random
 #' generator is changed.
 #'
-#' If few logged choices are those of the policy, the log has little information for any number of rows. `effective` is
-#' the effective number of rewards in the estimate. If it is below 30, there is a warning of class
-#' `gpbandits_small_sample`.
+#' @section Intervals: `lower` and `upper` are valid without normal approximations, and lie within `range`. They are
+#'   confidence intervals by betting (Waudby-Smith and Ramdas 2024). They are about 1.8 times as wide as the normal
+#'   interval from `se`, if that one is correct. If an estimate of `"ips"` is outside the interval, the log contradicts
+#'   it. The article "Contextual bandits" describes the bets.
 #'
-#' @section Intervals: `lower` and `upper` are valid without normal approximations. They lie within `range`, the
-#' smallest and the largest possible reward \eqn{l} and \eqn{u}. They come from bets. At the true \eqn{v}, these terms
-#' have mean zero:
-#'
-#' \deqn{\frac{w_i(r_i-l)}{v-l} - 1 \quad\mbox{and}\quad \frac{w_i(u-r_i)}{u-v} - 1}{w_i (r_i - l) / (v - l) - 1 and w_i
-#' (u - r_i) / (u - v) - 1}
-#'
-#' So do the terms \eqn{w_i(r_i - v)}{w_i (r_i - v)}, relative to their largest loss. The weights there are at most
-#' \eqn{W = \max_i\max_a\pi(a\mid x_i)/p_i}{W = max over i and a of pi(a | x_i) / p_i}. (For `"dr"` these terms are the
-#' summands less \eqn{v}.) A bet of a proportion \eqn{c} of the capital on such a term \eqn{g_i} multiplies the capital
-#' by \eqn{1 + c g_i}.
-#'
-#' One bettor bets that the value is larger than \eqn{v}, another that it is smaller. Their capital is averaged over a
-#' fixed grid of \eqn{c}. The interval has all \eqn{v} for which neither capital exceeds 2/(1 - `level`). It is about
-#' 1.8 times as wide as the normal interval from `se`, if that one is correct. If an estimate of `"ips"` is outside the
-#' interval, the log contradicts it.
-#'
-#' For `"dm"` the interval is mean \eqn{\pm z}{+/- z} `se`. That `se` adds the model's sd over the points, as if all its
-#' errors had one sign, and the variation over contexts. If `range` is given, the model's means and this interval are
-#' clipped to it. The range of the log is not used.
+#'   For `"dm"` the interval is mean \eqn{\pm z}{+/- z} `se`. That `se` adds the model's sd over the points, as if all
+#'   its errors had one sign, and the variation over contexts. If `range` is given, the model's means and this interval
+#'   are clipped to it. The range of the log is not used.
 #' @section Guarantee: `"ips"` and `"dr"` are unbiased if the \eqn{p_i} are correct, and positive wherever \eqn{\pi} is.
-#' `"snips"` is unbiased up to order 1/`effective`. Their intervals then hold with probability `level` for any \eqn{n},
-#' if contexts are independent and rewards are within `range` (Ville's inequality; adaptive logging policies are
-#' allowed). If `range` is taken from the log, the coverage depends on how close the log's extremes are to the true
-#' ones.
+#'   `"snips"` is unbiased up to order 1/`effective`. Their intervals then hold with probability `level` for any
+#'   \eqn{n}, if contexts are independent and rewards are within `range` (Ville's inequality; adaptive logging policies
+#'   are allowed). If `range` is taken from the log, the coverage depends on how close the log's extremes are to the
+#'   true ones.
 #'
-#' `"replay"` estimates the policy's mean reward over a number of rounds equal to the number of matches, if contexts are
-#' independent. Its interval assumes independent rewards. `"dm"` has no guarantee without the model.
+#'   `"replay"` estimates the policy's mean reward over a number of rounds equal to the number of matches, if contexts
+#'   are independent. Its interval assumes independent rewards. `"dm"` has no guarantee without the model.
 #' @param log a data.frame with columns for the contexts' inputs, `arm` (or the arms' inputs), `reward` and
 #'   `propensity`, such as `$history(draws = 200)`; or a randomised bandit, or its [run][run_bandit]. Rows without
 #'   reward, and points added by hand, are omitted.
@@ -147,20 +129,19 @@ evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", 
 few_rewards <- 30
 
 warn_of_few_rewards <- function(effective, n) {
-  warn_small_sample(sprintf("this estimate rests on %.3g effective reward(s) of %d: ", effective, n),
+  warn_small_sample(sprintf("This estimate rests on %.3g effective reward(s) of %d: ", effective, n),
                     "few logged choices are those of the policy. The interval takes this into account.")
 }
 
 warn_small_sample <- function(...) {
-  warning(structure(class = c("gpbandits_small_sample", "gpbandits_warning", "warning", "condition"),
-                    list(message = paste0(...), call = user_call())))
+  warn_gpbandits("data", "small_sample", ..., call = user_call())
 }
 
 reward_range <- function(range, reward) {
   if (is.null(range)) {
     range <- base::range(reward)
     if (range[1] == range[2]) {
-      warn_small_sample("all rewards of the log are ", format(range[1]), ", so the range of possible rewards is ",
+      warn_small_sample("All rewards of the log are ", format(range[1]), ", so the range of possible rewards is ",
                         "unknown. The interval needs `range`.")
     }
     return(range)
@@ -259,12 +240,13 @@ checked_log <- function(log, config, draws) {
   by_hand <- if (!is.null(action)) action %in% "given" else FALSE
   log <- log[!is.na(log$reward) & !by_hand, , drop = FALSE]
   if (nrow(log) < 2) {
-    stop_argument("log", sprintf("one with %d observed reward(s)", nrow(log)), "a log with at least two")
+    stop_data(sprintf("This log has %d observed reward(s); an estimate needs at least two.", nrow(log)),
+              argument = "log")
   }
   p <- own_columns(log, given)$propensity
   if (!is_number(p) || anyNA(p) || any(p <= 0 | p > 1)) {
-    stop_argument("log", "one with a propensity that is NA or outside (0, 1]",
-                  "a log with the probability of each choice (`$history(draws = 200)` of a randomised bandit)")
+    stop_data("This log has a propensity that is NA or outside (0, 1]. Each row needs the probability of its ",
+              "choice: `$history(draws = 200)` of a randomised bandit has it.", argument = "log")
   }
   log
 }
@@ -390,8 +372,8 @@ replayed_rewards <- function(bandit, rows, range) {
     else bandit_withdraw(bandit, query$id, FALSE)
   }
   if (sum(seen) < 2) {
-    stop_argument("log", sprintf("one with %d match(es)", sum(seen)),
-                  "a log in which at least two choices are those of the policy")
+    stop_data(sprintf("Only %d choice(s) of this log are the policy's; an estimate needs two or more. ", sum(seen)),
+              "Use a longer log, or `method = \"dr\"`.", argument = "log")
   }
   reward <- rows$reward[seen]
   c(mean_of(reward), list(weights = as.numeric(seen), n = sum(seen),

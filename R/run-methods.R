@@ -10,36 +10,34 @@ print.bandit_run <- function(x, ...) {
 #' @rdname bandit-methods
 #' @export
 summary.bandit_run <- function(object, ...) {
-  read_part(object, "bandit_run", {
-    check_dots_empty(...)
-    data <- ledger_of(object)
-    last <- utils::tail(data, 1)
-    structure(list(rounds = object$rounds, policy = describe_policy(object$bandit$config$policy),
-                   cumulative_regret = last$cumulative_regret,
-                   average_regret = last$cumulative_regret / object$rounds,
-                   simple_regret = last$simple_regret,
-                   optimum = last$optimum, segments = max(data$segment),
-                   played = length(unique(data$arm)), pending = sum(is.na(data$reward)),
-                   violation = last$cumulative_violation, hard_violation = last$hard_violation),
-              class = "summary_bandit_run")
-  })
+  check_class(object, "bandit_run")
+  check_dots_empty(...)
+  data <- ledger_of(object)
+  last <- utils::tail(data, 1)
+  structure(list(rounds = object$rounds, policy = describe_policy(object$bandit$config$policy),
+                 cumulative_regret = last$cumulative_regret,
+                 average_regret = last$cumulative_regret / object$rounds,
+                 simple_regret = last$simple_regret,
+                 optimum = last$optimum, segments = max(data$segment),
+                 played = length(unique(data$arm)), pending = sum(is.na(data$reward)),
+                 violation = last$cumulative_violation, hard_violation = last$hard_violation),
+            class = "summary_bandit_run")
 }
 
 #' @export
 print.summary_bandit_run <- function(x, ...) {
-  read_part(x, "summary_bandit_run", {
-    cat(sprintf("Run of %d rounds: %s\n", x$rounds, x$policy))
-    cat(sprintf("  regret     cumulative %.4g, average %.3g, simple %.3g (best possible reward %.4g)\n",
-                x$cumulative_regret, x$average_regret, x$simple_regret, x$optimum))
-    if (x$played) cat(sprintf("  played     %d distinct arms\n", x$played))
-    if (x$pending) cat(sprintf("  pending    %d rewards had not arrived at the end\n", x$pending))
-    if (x$segments > 1) cat(sprintf("  restarts   %d\n", x$segments - 1L))
-    if (!is.null(x$violation)) {
-      cat(sprintf("  violation  %.4g in sum, %.3g a round%s\n", x$violation, x$violation / x$rounds,
-                  if (is.null(x$hard_violation)) "" else sprintf("; without cancellation %.4g", x$hard_violation)))
-    }
-    invisible(x)
-  })
+  check_class(x, "summary_bandit_run")
+  cat(sprintf("Run of %d rounds: %s\n", x$rounds, x$policy))
+  cat(sprintf("  regret     cumulative %.4g, average %.3g, simple %.3g (best possible reward %.4g)\n",
+              x$cumulative_regret, x$average_regret, x$simple_regret, x$optimum))
+  if (x$played) cat(sprintf("  played     %d distinct arms\n", x$played))
+  if (x$pending) cat(sprintf("  pending    %d rewards had not arrived at the end\n", x$pending))
+  if (x$segments > 1) cat(sprintf("  restarts   %d\n", x$segments - 1L))
+  if (!is.null(x$violation)) {
+    cat(sprintf("  violation  %.4g in sum, %.3g a round%s\n", x$violation, x$violation / x$rounds,
+                if (is.null(x$hard_violation)) "" else sprintf("; without cancellation %.4g", x$hard_violation)))
+  }
+  invisible(x)
 }
 
 #' @rdname bandit-methods

@@ -303,7 +303,8 @@ as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draw
 check_run_rewards <- function(config) {
   if (!has_likelihood(config) || trait(config$rewards, "noise")) return(invisible())
   stop_argument("bandit", paste("one whose rewards are", trait(config$rewards, "title")),
-                "one whose rewards are measurements of a function. Use `$suggest()` and `$observe()` for other rewards")
+                "one whose rewards are measurements of a function",
+                try = "`$suggest()` and `$observe()` for other rewards")
 }
 
 # The same as play_in_core(), round by round in R.

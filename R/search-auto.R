@@ -40,7 +40,7 @@
 #' @param journal,store as in [gp_bandit()]; `NULL`, the default: none.
 #' @param outcomes,limits objectives and outcome constraints, as in [maximize_bandit()]. `data` has a column for each
 #'   outcome instead of `reward`; with `limits`, in addition to it. `NULL`, the default: a single reward.
-#' @return A `GPBandit`, see [gp_bandit()].
+#' @return A [GPBandit], with methods such as `$suggest()` and `$observe()`.
 #' @section Contexts:
 #' Lengthscales of contexts start at the ranges of the listed contexts, else at those in `data`, else at 1. If the
 #' ranges are unknown in advance, use units in which contexts differ by about 1.
@@ -184,8 +184,7 @@ NULL
 check_outside_is_data <- function(bandit, outside) {
   if (!any(outside)) return(invisible())
   if (has_rule(bandit) || compares_queries(bandit$config)) {
-    stop_argument("data", "one with rows outside of the space",
-                  "points of the space, for this policy or these rewards")
+    stop_argument("data", "one with rows outside the space", "points of the space, for this policy or these rewards")
   }
   rows <- which(outside)
   message("`data` outside the search space is used for fitting and never suggested: row ",

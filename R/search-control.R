@@ -64,8 +64,9 @@ check_control <- function(control, used = names(control), where = NULL) {
   other <- setdiff(names(control), used)
   asked <- other[!mapply(identical, unclass(control)[other], unclass(search_control())[other])]
   if (length(asked)) {
-    stop_gpbandits(sprintf("`%s` of search_control() has no effect in %s, which uses %s. Leave it out.",
-                           asked[1], where, paste0("`", used, "`", collapse = " and ")), argument = asked[1])
+    stop_gpbandits("argument",
+                   sprintf("`%s` of search_control() has no effect in %s, which uses %s. Leave it out.", asked[1],
+                           where, paste0("`", used, "`", collapse = " and ")), argument = asked[1])
   }
   control
 }
@@ -74,19 +75,18 @@ shows_progress <- function(control) or_else(control$progress, interactive())
 
 #' @export
 print.search_control <- function(x, ...) {
-  read_part(x, "search_control", {
-    words <- c(pending = printed_words(x$pending),
-               timeout = if (is.finite(x$timeout)) sprintf("%g s for one evaluation", x$timeout) else "none",
-               attempts = sprintf("%g for each point", x$attempts),
-               verbose = if (x$verbose) "a message for each evaluation" else "no messages",
-               progress = if (is.null(x$progress)) "a progress bar in interactive sessions"
-                          else if (x$progress) "a progress bar" else "no progress bar",
-               trust = if (x$trust) "functions are written to a journal and run from it"
-                       else "functions in the file of a journal are an error")
-    cat("<control of a search>\n")
-    cat(sprintf("  %-8s  %s\n", names(words), words), sep = "")
-    invisible(x)
-  })
+  check_class(x, "search_control")
+  words <- c(pending = printed_words(x$pending),
+             timeout = if (is.finite(x$timeout)) sprintf("%g s for one evaluation", x$timeout) else "none",
+             attempts = sprintf("%g for each point", x$attempts),
+             verbose = if (x$verbose) "a message for each evaluation" else "no messages",
+             progress = if (is.null(x$progress)) "a progress bar in interactive sessions"
+                        else if (x$progress) "a progress bar" else "no progress bar",
+             trust = if (x$trust) "functions are written to a journal and run from it"
+                     else "functions in the file of a journal are an error")
+  cat("<control of a search>\n")
+  cat(sprintf("  %-8s  %s\n", names(words), words), sep = "")
+  invisible(x)
 }
 
 register_family("search_control", search_control_entry)

@@ -122,8 +122,7 @@ drawn_design <- function(domain, count, prior = NULL) user_inputs(domain, design
 given_design <- function(initial_design, n_initial, domain, most = Inf) {
   if (is.null(initial_design)) return(NULL)
   if (!is.null(n_initial)) {
-    stop_gpbandits("`n_initial` and `initial_design` are both given. Leave out `n_initial`: the points of ",
-                   "`initial_design` are the initial design.", argument = "n_initial")
+    stop_unused("n_initial", "the points of `initial_design` are the initial design")
   }
   points <- find_points(domain, initial_design, NULL, "initial_design")
   count <- point_total(points)
@@ -131,7 +130,10 @@ given_design <- function(initial_design, n_initial, domain, most = Inf) {
     stop_argument("initial_design", sprintf("one of %d points", as.integer(count)),
                   sprintf("at most the number of evaluations (%s)", exact_words(most)))
   }
-  if (count == 0) stop_argument("initial_design", "one without points", "at least one point (`n_initial = 0` for none)")
+  if (count == 0) {
+    stop_argument("initial_design", "one without points", "at least one point",
+                  try = "`n_initial = 0` for no initial design")
+  }
   points
 }
 
@@ -165,7 +167,7 @@ check_alone_with_store <- function(store, others) {
   if (is.null(store)) return(invisible())
   given <- names(Filter(Negate(is.null), others))
   if (length(given)) {
-    stop_argument(given[1], "given together with `store`", "left out where `store` is given")
+    stop_unused(given[1], "it is not supported with `store`")
   }
 }
 
@@ -173,22 +175,19 @@ check_alone_with_store <- function(store, others) {
 scaled_bandit <- function(domain, direction, model, policy, pending, ..., failures = "doubt", outcomes = NULL,
                           context_sides = NULL, transfer = FALSE) {
   if ("outputs" %in% ...names()) {
-    stop_argument("outputs", "given to maximize_bandit() or auto_bandit()",
-                  "left out: `direction` and `model = gp_model(transform = )` say it")
+    stop_unused("outputs", "`direction` and `model = gp_model(transform = )` replace it")
   }
   if ("constraints" %in% ...names()) {
-    stop_argument("constraints", "given to maximize_bandit() or auto_bandit()",
-                  "left out: `limits = ~ impurity <= 2`, or `outcomes`, specify the constraints")
+    stop_unused("constraints", "use `limits = ~ impurity <= 2`, or `outcomes`")
   }
   rewards <- list(...)$rewards
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")
   if (has_likelihood(list(rewards = rewards))) {
-    stop_argument("rewards", sprintf("rewards that are %s, given to maximize_bandit() or auto_bandit()",
-                                     trait(rewards, "title")),
-                  "left out, or rewards_robust(clip = ): gp_bandit() and its presets take others")
+    stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")),
+                  "left out, or rewards_robust(clip = )", try = "`gp_bandit()` or its presets, which take others")
   }
   if (is.null(context_sides) && !is.null(list(...)$contexts)) {
-    stop_argument("contexts", "given to maximize_bandit()", "left out: an objective has none (see auto_bandit())")
+    stop_unused("contexts", "an objective has none. Use `auto_bandit()`")
   }
   model <- resolved_model(model, domain, context_sides, transfer)
   outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")), model$transform)

@@ -101,8 +101,7 @@ check_fidelity_cost <- function(cost, lower, target) {
 costs_at <- function(cost, z) {
   found <- call_user(cost(z), "fidelity$cost", "at a fidelity")
   if (!is.numeric(found) || length(found) != length(z) || any(!is.finite(found)) || any(found <= 0)) {
-    stop_argument("fidelity$cost", sprintf("a function that returned %s for %s", describe(found), describe(z)),
-                  "a function of a vector of fidelities that returns a cost > 0 for each")
+    stop_returned("fidelity$cost", found, "a cost > 0 for each fidelity", sprintf(" for %s", describe(z)))
   }
   as.double(found)
 }
@@ -151,7 +150,7 @@ boca_bound <- function(ratio, correlation) sqrt(ratio) * sqrt(pmax(0, 1 - correl
 check_alone_with_fidelity <- function(fidelity, others) {
   if (is.null(fidelity)) return(invisible())
   given <- names(Filter(Negate(is.null), others))
-  if (length(given)) stop_argument(given[1], "given together with `fidelity`", "left out if `fidelity` is given")
+  if (length(given)) stop_unused(given[1], "it is not supported with `fidelity`")
 }
 
 # `rules`: a list of evaluations, design, stop_when, time_limit, timeout, verbose.

@@ -17,7 +17,7 @@
 #' ([param_shares()]) are not independent. For these, independent exponential variables are varied, in proportion to
 #' which the total is divided. This is uniform over the mixtures if no proportion has an upper bound.
 #'
-#' @param x a result of [maximize_bandit()], or a `GPBandit`.
+#' @param x a result of [maximize_bandit()], or a [GPBandit].
 #' @param points number of pairs of points, an integer >= 16; 2048 by default. The function is evaluated
 #'   (inputs + 2) times for each.
 #' @param context a single context, if the bandit has contexts. `NULL`, the default: none.
@@ -60,7 +60,7 @@
 #' input_importance(found)
 #' @export
 input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
-  if (missing(x)) stop_argument("x", "missing", "a bandit, or a result of maximize_bandit()")
+  if (missing(x)) stop_missing("x", "a bandit, or a result of maximize_bandit()")
   bandit <- if (inherits(x, "bandit_maximum")) check_class(x, "bandit_maximum")$bandit else x
   if (inherits(x, "bandit_maximum") && is.null(context)) context <- context_of(x)
   check_bandit(bandit, "x")
@@ -70,7 +70,8 @@ input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
   check_has_posterior(bandit)
   config <- bandit$config
   if (has_matrix(config$kernel)) {
-    stop_argument("x", "a bandit whose covariance is given as a matrix", "one whose kernel is a function of the inputs")
+    stop_argument("x", "a bandit whose covariance is given as a matrix",
+                  "one whose kernel is a function of the inputs")
   }
   several <- has_outcomes(config)
   names <- if (several) outcome_names(config)

@@ -23,8 +23,8 @@ open_search <- function(bandit, known, design, journal, race = NULL, prior = NUL
     return(resumed_search(bandit, known, found$notes, race))
   }
   if (table_size(bandit$queries)) {
-    stop_argument("journal", sprintf("%s, of a bandit that was not made here", dQuote(journal, FALSE)),
-                  "a journal of maximize_bandit()")
+    stop_argument("journal", sprintf("%s, of a bandit that was made elsewhere", dQuote(journal, FALSE)),
+                  "a journal of maximize_bandit()", try = "`open_bandit()`, which continues other journals")
   }
   points <- if (!is.null(dim(design))) design else drawn_design(bandit$config$domain, design, prior)
   journal_note(bandit, "start", c(list(design = points, known = known), if (!is.null(race)) list(race = race)))
@@ -58,10 +58,12 @@ resumed_search <- function(bandit, known, notes, race) {
   named <- function(name) lapply(Filter(function(note) note$name == name, notes), `[[`, "value")
   start <- named("start")[[1]]
   if (!identical(start$known, known)) {
-    stop_argument("data", "other points than those in the journal", "as it was when the journal was begun")
+    stop_state("`data` has other points than those in the journal. Give it as it was when the journal was begun, ",
+               "or use a new `journal`.", argument = "data")
   }
   if (!identical(start$race, race)) {
-    stop_argument("race", "another one than in the journal", "as it was when the journal was begun")
+    stop_state("`race` differs from that in the journal. Give it as it was when the journal was begun, or use a ",
+               "new `journal`.", argument = "race")
   }
   search <- new_search(bandit, known, start$design, race)
   # Evaluations that were running when the process ended are repeated.
@@ -215,7 +217,7 @@ close_search <- function(search, pool, bar) {
   if (!(search$interrupted || search$stopped || search$out_of_time || evaluated(search) >= search$evaluations)) {
     search$hopeless <- why_hopeless(search)
     if (is.null(search$hopeless)) {
-      warning("no worker of the future plan is left: the search has ended early", call. = FALSE)
+      warn_gpbandits("evaluation", "no_worker", "The search ended early: no worker of the future plan is left.")
       search$interrupted <- TRUE
     }
   }

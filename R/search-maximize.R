@@ -6,96 +6,86 @@
 #' `minimize_bandit()` minimises it. Everything works with default settings, and all results have the objective's own
 #' units and sign.
 #'
-#' The search begins with an initial design: a Latin hypercube, random arms on a finite domain, or both on a product.
-#' Then a policy (acquisition function) selects each point, by default expected improvement. The hyperparameters of the
+#' A search begins with an initial design: a Latin hypercube, random arms on a finite domain, or both on a product. Then
+#' a policy (acquisition function) selects the points, by default expected improvement. The hyperparameters of the
 #' Gaussian process are estimated again during the search. Rewards are scaled robustly and, if it improves the model's
-#' likelihood, power-transformed; results are back-transformed. See [gp_model()] and [scale_outputs()].
+#' likelihood, power-transformed. Results are back-transformed, see [gp_model()].
 #'
 #' @section Objective:
-#' `objective` is a function of one point, such as `function(p)`, or has the inputs as arguments, such as `function(x,
-#' y)`. In a point, `p$x` and `p[["x"]]` are the input `x`. If all inputs are numbers, the point is a named numeric
-#' vector, so `sum(p^2)` works. Otherwise it is a named list of typed values. If the only input is a number, both forms
-#' are the same.
-#'
-#' Named arguments in `...` are passed to `objective`, as in [optim()]. Arguments of [gp_bandit()] that `objective` does
-#' not have are used for the bandit. Any other name is an error.
+#' `objective` is a function of one point, `function(p)`, or has the inputs as arguments, `function(x, y)`. If all
+#' inputs are numbers, the point is a named numeric vector, so `sum(p^2)` works. Otherwise it is a named list of typed
+#' values. In both cases `p$x` and `p[["x"]]` are the input `x`. If the only input is a number, both forms of
+#' `objective` are the same.
 #'
 #' An evaluation that raises an error, or does not return one finite number, is recorded as failed, and the search
-#' continues. See [search-details] for failures, the initial design and stopping.
+#' continues. See [search-details].
 #'
-#' @param objective a function that returns one number, of one point or with the inputs as arguments (`function(x, y)`),
-#'   see *Objective*.
+#' @param objective the function, which returns one number, see *Objective*.
 #' @param domain a [box_domain()], [finite_domain()], [product_domain()] or [search_space()], or a list that can be
 #'   converted to one, such as `list(x = c(1, 3), y = c(-1, 1))`.
 #' @param evaluations number of calls of `objective`, an integer >= 1, including the initial design. It may be missing
 #'   if `time_limit` is given (not with `store` or `fidelity`).
-#' @param ... named arguments of `objective`, and of [gp_bandit()] if `objective` has none of that name. See also
-#'   *Further arguments*.
+#' @param ... named arguments of `objective` and of [gp_bandit()], see *Further arguments*.
 #' @param direction `"maximize"`, the default, or `"minimize"`.
 #' @param n_initial number of points of the initial design, an integer >= 0. `NULL`, the default: see
 #'   [search-details].
 #' @param model the Gaussian process, [gp_model()]: kernel, noise, priors, output transform and refits. Defaults depend
 #'   on the domain and on `transfer`.
-#' @param transfer earlier campaigns for transfer learning, a named list of data.frames such as `list(may = old_data)`,
-#'   see [transfer]. `NULL`, the default: none.
-#' @param policy the acquisition rule, see [policies]. Default: [policy_ei()] with one objective, [policy_ehvi()] with
-#'   two, `policy_hypervolume(width_constant(2))` with more. Stop rules such as [stop_gap()] need their own `width` with
-#'   [policy_ei()].
+#' @param transfer earlier campaigns for [transfer] learning, a named list of data.frames such as
+#'   `list(may = old_data)`. `NULL`, the default: none.
+#' @param policy the acquisition function, see [policies]. Default: [policy_ei()] with one objective, [policy_ehvi()]
+#'   with two, `policy_hypervolume(width_constant(2))` with more.
 #' @param data earlier experiments, a data.frame with a column per input and `reward` (or one per outcome), optionally
-#'   `status` and `noise_var`, see *Earlier experiments*. `NULL`, the default: none.
-#' @param workers number of evaluations that run at the same time, an integer >= 1, or `Inf` for all workers of the
-#'   future plan. 1, the default: evaluations run in this process. See [parallel-search].
-#' @param control how evaluations are run, [search_control()]: pending rule, time limit and attempts of an evaluation,
-#'   messages, progress bar. Default: no time limit, two attempts, no messages.
-#' @param journal path of a file that records the search and from which it can be resumed, see [parallel-search].
-#'   `NULL`, the default: no file.
+#'   `status` and `noise_var`, see [search-details]. `NULL`, the default: none.
+#' @param workers number of simultaneous evaluations, an integer >= 1, or `Inf` for all workers of the future plan. 1,
+#'   the default: evaluations run in this process. See [parallel-search].
+#' @param control [search_control()]: pending rule, time limit and attempts of an evaluation, messages, progress bar.
+#'   Default: no time limit, two attempts, no messages.
+#' @param journal path of a file from which the search can be resumed, see [parallel-search]. `NULL`, the default: none.
 #' @param store a [bandit_store()], a database in which the search is begun or resumed, see [parallel-search]. `NULL`,
 #'   the default: none.
 #' @param stop_when a [stop rule][stopping] (tolerance in units of the reward), or a `function(search)` that returns
 #'   `TRUE` to stop, see [search-details]. `NULL`, the default: all evaluations are used.
-#' @param time_limit seconds for the whole search, a number > 0. Later no evaluation is begun, but running ones are
-#'   completed. `Inf`, the default: no limit.
+#' @param time_limit seconds after which no evaluation is begun, a number > 0; running ones are completed. `Inf`, the
+#'   default: no limit.
 #' @param race [race_folds()] for racing: `objective` is a function of a point and a fold number, and `evaluations`
 #'   counts folds (at least those of one point). `NULL`, the default: no racing.
-#' @param fidelity `c(lower, target)` for [multi-fidelity optimisation][multi-fidelity], or a list with more settings:
-#'   `objective` is a function of a point and a fidelity. `evaluations` is a budget in evaluations at the target's cost.
-#'   `NULL`, the default: one fidelity.
+#' @param fidelity `c(lower, target)` or a list, for [multi-fidelity] search: `objective` is a function of a point and a
+#'   fidelity, and `evaluations` a budget in evaluations at the target's cost. `NULL`, the default: one fidelity.
 #' @param outcomes a named list of objectives and outcome constraints, see [outcomes]: `objective` returns a named
-#'   vector with one number for each. `NULL`, the default: a single reward. See *Several outcomes*.
+#'   vector with one number for each. `NULL`, the default: a single reward.
 #' @param limits outcome constraints as a formula, such as `~ impurity <= 2 & ph >= 5`. `objective` returns a named
-#'   vector; its one number without a limit is the reward, called `reward` in all results. `NULL`, the default: none.
+#'   vector; its number without a limit is the reward, called `reward` in all results. `NULL`, the default: none.
 #' @section Further arguments:
-#' In addition to those of [gp_bandit()], `...` may contain:
+#' `...` may contain, by name:
 #'
+#' * arguments of `objective`, which are passed to it as in [optim()];
+#' * arguments of [gp_bandit()] that `objective` does not have;
 #' * `prior_optimum`: a prior over the location of the optimum, [prior_normal()] or a function that returns log
-#'   densities of points. `NULL`, the default: none.
+#'   densities of points. `NULL`, the default: none;
 #' * `initial_design`: points to be evaluated first, in the form of `domain`'s inputs. They replace the design of
 #'   `n_initial` points. `NULL`, the default: the design is drawn.
-#' @section Earlier experiments:
-#' In `data`, column `noise_var` has the noise variances of single rewards, with `NA` for the model's. Rows outside the
-#' search space are used for fitting. They are never suggested or recommended.
+#'
+#' Any other name is an error.
 #' @section Several outcomes:
-#' With `outcomes` or `limits`, the history has a column for each outcome. An outcome that is `NA` counts as failed; the
-#' other numbers of that evaluation are used. Each objective has its own direction, so `direction` is an error with
-#' `outcomes`, and `minimize_bandit()` accepts only [to_minimize()] objectives. `outcomes` cannot be combined with
-#' `race`, `fidelity`, or stop rules other than functions. The page of [bandit_maximum] has the form of the result.
-#' @section The recommended point:
-#' `par` is usually the point with the best posterior mean, or the evaluated point with the best reward if the fitted
-#' noise is negligible. The exact rule is on the page [recommended-point].
+#' Each objective has its own direction:
+#' `direction` is an error with `outcomes`, and `minimize_bandit()` accepts only [to_minimize()] objectives. `outcomes`
+#' cannot be combined with `race`, `fidelity`, or stop rules other than functions. For the form of the result see
+#' [bandit_maximum].
 #' @return An object of class `bandit_maximum`, a list (see its [methods][bandit_maximum]):
 #'
-#' * `par`: the recommended point.
+#' * `par`: the [recommended-point], usually that with the best posterior mean. If the fitted noise is negligible, it is
+#'   usually the evaluated point with the best reward.
 #' * `value`, `sd`: the expected reward at `par` and its posterior standard deviation.
 #' * `observed`: the row of the history with the best reward.
 #' * `history`: a data.frame with the inputs, `reward` and `status` of each evaluation.
-#' * `bandit`: a `GPBandit` with which to continue; its rewards are the objective's (`centre` 0 and `scale` 1).
+#' * `bandit`: a [GPBandit] with which to continue. Its rewards are the objective's (`centre` 0 and `scale` 1).
 #' * `direction`: `"maximize"` or `"minimize"`.
 #' * `interrupted`: did the search end early?
-#' * `stopped`, `certificate`: did `stop_when` end the search, and its certificate.
-#' * `out_of_time`: did `time_limit` end the search?
+#' * `out_of_time`: did `time_limit` end it?
+#' * `stopped`, `certificate`: did `stop_when` end it, and its certificate.
 #' * `hopeless`: the reason why a search without a success ended early, or `NULL`.
 #' * `race`, `fidelity`: the results of [race_folds()] and of [multi-fidelity] search, or `NULL`.
-#' @section Errors: Errors of `objective` are recorded in the history, not raised.
 #' @section Guarantee: None with fitted hyperparameters.
 #' @seealso [gp_model()] and [search_control()] for settings; [parallel-search] for several workers, journals and
 #'   stores; [auto_bandit()] and [gp_bandit()] for ask and tell; [calibration] for the meaning of `value` and `sd`.
@@ -199,7 +189,7 @@ check_search_together <- function(outcomes, store, fidelity, race, stop_when, jo
 #' @export
 minimize_bandit <- function(objective, domain, evaluations, ...) {
   if ("direction" %in% ...names()) {
-    stop_argument("direction", "given to minimize_bandit()", "left out, or given to maximize_bandit()")
+    stop_unused("direction", "`minimize_bandit()` minimises. Use `maximize_bandit()` for the other direction")
   }
   if (!is.null(list(...)$outcomes)) {
     check_all_minimised(list(...)$outcomes)
@@ -216,13 +206,17 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' By default the design has `max(4, 5 * inputs)` points, or `2 * inputs` from 15 inputs on. Each worker after the first
 #' adds one. At most half of the evaluations are used, but always one for each worker. With `transfer` the design has 3
 #' points, and more if earlier campaigns explain little.
+#' @section Earlier experiments:
+#' Column `noise_var` of `data` has the noise variances of single rewards, with `NA` for the model's. Rows outside the
+#' search space are used for fitting. They are never suggested or recommended. See also [earlier-experiments].
 #' @section Failed evaluations:
 #' An evaluation fails if it raises an error, or returns `NA` or anything but one finite number. Column `status` of the
 #' history records the failure, and the search avoids the region:
 #'
 #' * The model uses the worst reward so far in its stead, with the noise variance of a value between the worst and the
 #'   best reward (`failures = "doubt"`, see [bandit-queries]). A single failure among good points therefore has little
-#'   effect; several close together mark a bad region. With several outcomes this holds for each of them.
+#'   effect; several close together mark a bad region. With several outcomes this holds for each of them: one that is
+#'   `NA` counts as failed, and the other numbers of that evaluation are used.
 #' * An objective that cannot be called with one point stops the search at its first call.
 #' * The search ends early if the first ten evaluations fail for the same reason. For different reasons, the limit is
 #'   the size of the initial design.
@@ -232,6 +226,7 @@ minimize_bandit <- function(objective, domain, evaluations, ...) {
 #' @section Stopping:
 #' A function `stop_when` gets a list with `history` and `bandit`. It is called before each evaluation after the initial
 #' design. Running evaluations are completed. With a stop rule, the result's `certificate` is the answer of that rule.
+#' Stop rules such as [stop_gap()] need their own `width` with [policy_ei()].
 #' @seealso [maximize_bandit()]; [stopping] for stop rules; [bandit-queries] for `failures`.
 #' @concept initial design
 #' @concept Latin hypercube

@@ -44,13 +44,6 @@ split_dots <- function(objective, dots, search) {
   list(objective = dots[of_objective], bandit = dots[!of_objective])
 }
 
-# Argument names of other packages, with the corresponding arguments here.
-words_of_others <- c(maximize = "direction", maximise = "direction", minimize = "direction", minimise = "direction",
-                     acq = "policy", acquisition = "policy", acq_function = "policy", acq_func = "policy",
-                     n_trials = "evaluations", n_calls = "evaluations", n_iter = "evaluations", iter = "evaluations",
-                     iters.n = "evaluations", budget = "evaluations", bounds = "domain", space = "domain",
-                     fn = "objective")
-
 # Arguments of the objects that are passed to a search, with the form in which they must be given.
 moved_arguments <- function() {
   of <- function(f, form) vapply(names(formals(f)), function(name) sprintf(form, name), "")
@@ -64,15 +57,4 @@ check_not_moved <- function(given) {
   if (length(moved)) stop_unknown_argument(moved[1], character())
 }
 
-stop_unknown_argument <- function(name, allowed) {
-  moved <- moved_arguments()
-  if (name %in% names(moved)) {
-    stop_gpbandits(sprintf("Unknown argument `%s`. Use %s.", name, moved[[name]]), argument = name)
-  }
-  distance <- utils::adist(name, allowed, ignore.case = TRUE)
-  near <- if (name %in% names(words_of_others)) words_of_others[[name]]
-          else if (min(distance) <= 2) allowed[which.min(distance)]
-  stop_gpbandits(sprintf("Unknown argument `%s`.", name),
-                 if (is.null(near)) " Neither `objective` nor the search has it."
-                 else sprintf(" Did you mean `%s`?", near), argument = name)
-}
+stop_unknown_argument <- function(name, allowed) stop_unknown(name, allowed, as.list(moved_arguments())[[name]])

@@ -7,6 +7,7 @@
 
 # The outcomes given by `outcomes` or `limits`, with the first objective first; NULL if neither is given.
 outcomes_of_search <- function(outcomes, limits, direction) {
+  check_formula_code(limits, "limits")
   if (!is.null(limits)) direction <- check_choice(direction, c("maximize", "minimize"), "direction")
   outcomes <- given_outcomes(outcomes, limits, direction)
   if (!is.null(outcomes)) check_outcome_list(outcomes)
@@ -14,8 +15,7 @@ outcomes_of_search <- function(outcomes, limits, direction) {
 
 check_no_direction_beside <- function(outcomes) {
   if (!is.null(outcomes)) {
-    stop_argument("direction", "given together with `outcomes`",
-                  "left out: to_maximize() and to_minimize() say it of each")
+    stop_unused("direction", "`outcomes` has the direction of each: `to_maximize()` or `to_minimize()`")
   }
 }
 
@@ -23,16 +23,15 @@ check_no_direction_beside <- function(outcomes) {
 check_one_outcome_for <- function(given) {
   given <- names(Filter(Negate(is.null), given))
   if (length(given) == 0) return(invisible())
-  allowed <- if (given[1] == "stop_when") "NULL, or a function of the search" else "NULL"
-  stop_argument(given[1], "given together with `outcomes` or `limits`",
-                sprintf("%s where an experiment has several outcomes (not built: it knows one)", allowed))
+  stop_unused(given[1], paste0("it is not supported with `outcomes` or `limits`",
+                               if (given[1] == "stop_when") ", unless it is a function of the search"))
 }
 
 check_all_minimised <- function(outcomes) {
   objectives <- Filter(function(one) trait(one, "objective"), check_outcome_list(outcomes))
   if (!all(vapply(objectives, trait, 0, "sense") < 0)) {
-    stop_argument("outcomes", "to_maximize() given to minimize_bandit()",
-                  "to_minimize() and limits, or maximize_bandit()")
+    stop_argument("outcomes", "to_maximize() in minimize_bandit()", "to_minimize() and limits",
+                  try = "`maximize_bandit()`, which takes both")
   }
 }
 

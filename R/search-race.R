@@ -122,11 +122,10 @@ check_no_waiting <- function(race, where) {
 
 #' @export
 print.bandit_race <- function(x, ...) {
-  read_part(x, "bandit_race", {
-    cat(sprintf("<race over %g folds, alpha = %g, burn-in %g%s>\n", x$folds, x$alpha, x$burn_in,
-                if (isTRUE(x$wait)) ", settings wait" else ""))
-    invisible(x)
-  })
+  check_class(x, "bandit_race")
+  cat(sprintf("<race over %g folds, alpha = %g, burn-in %g%s>\n", x$folds, x$alpha, x$burn_in,
+              if (isTRUE(x$wait)) ", settings wait" else ""))
+  invisible(x)
 }
 
 # ---- the rule -------------------------------------------------------------------------

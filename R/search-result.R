@@ -91,6 +91,7 @@ noise_share <- function(bandit) {
 #' @section Several outcomes:
 #' With `outcomes` or `limits`, elements of the result differ:
 #'
+#' * `history` has a column for each outcome.
 #' * `value` and `sd` are named vectors: the expected outcomes at `par` and their posterior sds.
 #' * `feasible` is the probability that all limits hold at `par`.
 #' * `observed` is the best evaluation whose own numbers satisfied the limits. Column `best` of `as.data.frame()` uses
@@ -121,10 +122,9 @@ NULL
 #' @rdname bandit_maximum
 #' @export
 print.bandit_maximum <- function(x, ...) {
-  read_part(x, "bandit_maximum", {
-    cat(maximum_story(x), sep = "\n")
-    invisible(x)
-  })
+  check_class(x, "bandit_maximum")
+  cat(maximum_story(x), sep = "\n")
+  invisible(x)
 }
 
 # The history of a search under the names of the package, without inputs.
@@ -154,49 +154,47 @@ ended_by <- function(x) {
 #' @rdname bandit_maximum
 #' @export
 summary.bandit_maximum <- function(object, ...) {
-  read_part(object, "bandit_maximum", {
-    check_dots_empty(...)
-    if (has_outcomes(object$bandit$config)) return(summary_of_outcomes(object))
-    history <- object$history
-    config <- current_config(frame_of(object$bandit))
-    own <- evaluations_of(object)
-    order <- order(output_sign(config) * rewards_inside(history, config$domain), decreasing = TRUE, na.last = NA)
-    status <- own$status
-    counts <- c(evaluated = sum(status %in% c("observed", "cheap")), given = sum(status == "given"),
-                failed = sum(is.na(history$reward)))
-    best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
-    structure(list(story = maximum_story(object), best = best,
-                   top = history[utils::head(order, 5), ], counts = counts,
-                   reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
-                   model = model_in_force(config), certificate = object$certificate, race = object$race,
-                   transfer = transfer_table(config)), class = "summary_bandit_maximum")
-  })
+  check_class(object, "bandit_maximum")
+  check_dots_empty(...)
+  if (has_outcomes(object$bandit$config)) return(summary_of_outcomes(object))
+  history <- object$history
+  config <- current_config(frame_of(object$bandit))
+  own <- evaluations_of(object)
+  order <- order(output_sign(config) * rewards_inside(history, config$domain), decreasing = TRUE, na.last = NA)
+  status <- own$status
+  counts <- c(evaluated = sum(status %in% c("observed", "cheap")), given = sum(status == "given"),
+              failed = sum(is.na(history$reward)))
+  best <- c(as.list(object$par), columns_beside(list(mean = object$value, sd = object$sd), names(object$par)))
+  structure(list(story = maximum_story(object), best = best,
+                 top = history[utils::head(order, 5), ], counts = counts,
+                 reasons = sort(table(status[is.na(history$reward)]), decreasing = TRUE),
+                 model = model_in_force(config), certificate = object$certificate, race = object$race,
+                 transfer = transfer_table(config)), class = "summary_bandit_maximum")
 }
 
 #' @export
 print.summary_bandit_maximum <- function(x, ...) {
-  read_part(x, "summary_bandit_maximum", {
-    cat(x$story, sep = "\n")
-    for (line in x$limits) cat("  limit        ", line, "\n", sep = "")
-    cat(sprintf("  %-13s%d succeeded, %d failed, %d given\n", if (is.null(x$race)) "evaluations" else "settings",
-                x$counts[["evaluated"]], x$counts[["failed"]], x$counts[["given"]]))
-    if (!is.null(x$race)) cat(race_line(x$race))
-    for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
-    for (name in names(x$models)) cat(sprintf("  %-13s%s\n", name, model_words(x$models[[name]])))
-    if (is.null(x$models)) {
-      cat(sprintf("  outputs      %s\n", x$model$outputs))
-      cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_words(x$model)))
-    }
-    if (!is.null(x$transfer)) cat(paste0("  ", transfer_words(x$transfer)), sep = "\n")
-    if (!is.null(x$certificate)) {
-      cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
-    }
-    if (nrow(x$top)) {
-      cat("  best evaluations:\n")
-      print(x$top, row.names = FALSE, digits = 5)
-    }
-    invisible(x)
-  })
+  check_class(x, "summary_bandit_maximum")
+  cat(x$story, sep = "\n")
+  for (line in x$limits) cat("  limit        ", line, "\n", sep = "")
+  cat(sprintf("  %-13s%d succeeded, %d failed, %d given\n", if (is.null(x$race)) "evaluations" else "settings",
+              x$counts[["evaluated"]], x$counts[["failed"]], x$counts[["given"]]))
+  if (!is.null(x$race)) cat(race_line(x$race))
+  for (reason in names(utils::head(x$reasons, 3))) cat(sprintf("    %d x %s\n", x$reasons[[reason]], reason))
+  for (name in names(x$models)) cat(sprintf("  %-13s%s\n", name, model_words(x$models[[name]])))
+  if (is.null(x$models)) {
+    cat(sprintf("  outputs      %s\n", x$model$outputs))
+    cat(sprintf("  model%-8s%s\n", if (is.null(x$model$average)) "" else "s", model_words(x$model)))
+  }
+  if (!is.null(x$transfer)) cat(paste0("  ", transfer_words(x$transfer)), sep = "\n")
+  if (!is.null(x$certificate)) {
+    cat(sprintf("  certificate  gap %.4g, probability %.4g\n", x$certificate$gap, x$certificate$probability))
+  }
+  if (nrow(x$top)) {
+    cat("  best evaluations:\n")
+    print(x$top, row.names = FALSE, digits = 5)
+  }
+  invisible(x)
 }
 
 # With the models that are averaged, if there are several.

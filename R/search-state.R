@@ -69,11 +69,12 @@ check_signature <- function(objective, error, beside = NULL) {
   unused <- sub("%s.*", "", gettext("unused argument %s", domain = "R"))
   takes_too_few <- !is.null(beside) && startsWith(error, unused)
   if (error %in% said || startsWith(error, unused)) {
-    stop_argument("objective", if (takes_too_few) "one that takes no second argument"
-                               else sprintf("one that stops at its first call with: %s", error),
-                  sprintf("a function of one point, or of the inputs by their names%s",
-                          if (is.null(beside)) "" else paste(" and of", beside)),
-                  try = if (is.null(beside)) "function(point) f(point[[1]], point[[2]])")
+    if (takes_too_few) stop_argument("objective", "one that takes no second argument",
+                                     sprintf("a function of one point and of %s", beside))
+    else stop_argument("objective", sprintf("one that stops at its first call with: %s", error),
+                       sprintf("a function of one point, or of the inputs by their names%s",
+                               if (is.null(beside)) "" else paste(" and of", beside)),
+                       try = if (is.null(beside)) "`function(point) f(point[[1]], point[[2]])`")
   }
 }
 
@@ -132,17 +133,23 @@ add_evaluated <- function(bandit, x, reward, noise_var = NULL, contexts = NULL) 
 
 # `hopeless`: the reason for which a search was stopped, or NULL.
 warn_without_success <- function(history, config, hopeless = NULL) {
-  if (!is.null(hopeless)) return(warn_of_failures(hopeless, "search"))
+  inputs <- config$domain$names
+  if (!is.null(hopeless)) return(warn_of_failures(hopeless, "search", inputs))
   reasons <- failures_in(history, config)
-  if (!is.null(reasons)) warn_of_failures(failure_words(reasons))
+  if (!is.null(reasons)) warn_of_failures(failure_words(reasons), inputs = inputs)
 }
 
-# `early`: the name of the process that stopped before its budget was spent, or NULL.
-warn_of_failures <- function(words, early = NULL) {
+# `early`: the name of the process that stopped before its budget was spent, or NULL. `inputs`: names of the inputs.
+warn_of_failures <- function(words, early = NULL, inputs = NULL) {
   text <- if (is.null(early)) paste0(toupper(substr(words, 1, 1)), substring(words, 2))
           else sprintf("The %s ended early: %s", early, words)
-  warning(structure(class = c("gpbandits_no_success", "gpbandits_warning", "warning", "condition"),
-                    list(message = text, call = user_call())))
+  remedy <- if (grepl("(reason|first|failed): returned ", words)) {
+    "The objective must return one finite number, or a named number for each outcome."
+  } else {
+    "Call the objective at one point to find the cause."
+  }
+  warn_gpbandits("evaluation", "no_success", sub("[.]$", "", text), ". ", remedy,
+                 if (length(inputs)) sprintf(" A point has the inputs %s.", quoted(inputs)), call = user_call())
 }
 
 known_history <- function(known, domain, config = NULL) {

@@ -71,16 +71,18 @@ check_workers <- function(workers) {
   workers <- check_count(workers, infinite = TRUE)
   if (workers == 1) return(1)
   if (!requireNamespace("future", quietly = TRUE)) {
-    stop_argument("workers", format(workers), "1 where package future is not installed")
+    stop_argument("workers", format(workers), "1, because package future is not installed",
+                  try = "`install.packages(\"future\")`")
   }
   available <- future::nbrOfWorkers()
   if (is.infinite(workers)) workers <- available
   if (is.infinite(workers)) {
-    stop_argument("workers", "Inf", "an integer if the future plan has no limit")
+    stop_argument("workers", "Inf", "an integer, because the future plan has no limit")
   }
   if (workers > available) {
     stop_argument("workers", format(workers),
-                  sprintf("at most the %g worker(s) of the future plan (see future::plan())", available))
+                  sprintf("at most %g, the number of workers of the future plan", available),
+                  try = sprintf("`future::plan(future::multisession, workers = %g)`", workers))
   }
   workers
 }

@@ -4,11 +4,11 @@
 
 body_of <- function(request) {
   bytes <- request$rook.input$read()
-  if (any(bytes == as.raw(0))) stop_argument("body", "bytes that are no text", "JSON")
+  if (any(bytes == as.raw(0))) stop_data("`body` must be JSON, not bytes that are no text.", argument = "body")
   text <- rawToChar(bytes)
   if (!nzchar(text)) return(list())
   found <- catch_error(cpp_json_read(text, vectors = FALSE), function(e) {
-    stop_argument("body", sprintf("a text that is no JSON (%s)", message_of(e)), "a JSON object")
+    stop_data("`body` must be a JSON object, not text that is no JSON (", message_of(e), ").", argument = "body")
   })
   if (!is.list(found) || is.null(names(found))) {
     # (An answer must not contain text from an untrusted client.)
@@ -45,7 +45,7 @@ check_once <- function(fields) {
 check_fields <- function(fields, known) {
   invalid <- setdiff(names(fields), known)
   if (length(invalid)) {
-    stop_argument(invalid[1], "a field that is not known here", paste("one of", paste(known, collapse = ", ")))
+    stop_unknown(invalid[1], known)
   }
 }
 
@@ -111,10 +111,9 @@ outcomes_field <- function(service, fields, count) {
   value <- fields[["outcomes"]]
   allowed <- sprintf("an object with a number or null (of several queries an array of them) for some of %s",
                      quoted(outcome_names(service$bandit$config)))
-  if (!is.null(fields[["reward"]])) stop_argument("reward", "given together with `outcomes`", "left out")
+  if (!is.null(fields[["reward"]])) stop_unused("reward", "`outcomes` is given too, and one of the two is enough")
   if (!is.list(value) || is.null(names(value))) stop_argument("outcomes", in_json_words(value), allowed)
-  if (is.null(service$bandit$config$outcomes)) stop_argument("outcomes", in_json_words(value),
-                                                             "left out: this bandit has one reward")
+  if (is.null(service$bandit$config$outcomes)) stop_unused("outcomes", "this bandit has one reward. Use `reward`")
   columns <- lapply(check_once(value), function(entries) {
     entries <- if (is.null(entries)) list(NULL) else as.list(entries)
     known <- vapply(entries, function(one) is.null(one) || is_json_number(one), NA)
@@ -143,9 +142,11 @@ by_names_given <- function(values, names, arg) {
   unknown <- setdiff(base::names(values), names)
   missing <- setdiff(names, base::names(values))
   if (length(unknown) || length(missing)) {
-    stop_argument(arg, paste(c(if (length(unknown)) paste("one with", quoted(unknown)),
-                               if (length(missing)) paste("one without", quoted(missing))), collapse = " and "),
-                  if (length(names)) paste("one with the names", quoted(names)) else "left out: this bandit has none")
+    if (length(names)) stop_argument(arg,
+                                     paste(c(if (length(unknown)) paste("one with", quoted(unknown)),
+                                             if (length(missing)) paste("one without", quoted(missing))),
+                                           collapse = " and "), paste("one with the names", quoted(names)))
+    else stop_unused(arg, "this bandit has none")
   }
   values[names]
 }

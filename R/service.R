@@ -111,7 +111,7 @@ check_secret <- function(token) {
     stop_argument("token", sprintf("one of %d characters", nchar(token)), "at least 16 characters")
   }
   if (grepl("[[:cntrl:]]|^ | $", token)) {
-    stop_argument("token", "one with control characters, or spaces at its ends", "text that a header can carry")
+    stop_argument("token", "one with control characters, or spaces at its ends", "text that fits into a header")
   }
   token
 }

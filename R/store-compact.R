@@ -95,7 +95,7 @@ bandit_compact <- function(bandit, keep = Inf) {
 compactable <- "whose state depends only on its present rewards and parameters"
 
 stop_not_compact <- function(needed, found) {
-  stop_gpbandits("`$compact()` needs a bandit ", needed, ", not one ", found, ".")
+  stop_state("`$compact()` needs a bandit ", needed, ", not one ", found, ".", argument = "bandit")
 }
 
 compact_here <- function(bandit) {

@@ -11,7 +11,7 @@ maximize_in_store <- function(objective, bandit, search, store, workers, timeout
   store$attempts <- as.integer(attempts)
   if (workers > 1 && is.null(store$connection$connect)) {
     stop_argument("store", "one made with a connection, which cannot be sent to workers",
-                  "one made with a path, or with a function that makes a connection")
+                  "a store made with a path, or with a function that makes a connection")
   }
   bandit <- open_search_in(store, bandit, search)
   interrupted <- FALSE
@@ -146,8 +146,8 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60, report = f
       seen <- events
     }
     if (failures > 3 * workers + 10) {
-      stop_gpbandits("The workers end before they have done anything: ", message_of(ended[lost][[1]]),
-                     argument = "workers", parent = ended[lost][[1]])
+      stop_gpbandits("evaluation", "The workers end before they have evaluated anything: ",
+                     message_of(ended[lost][[1]]), argument = "workers", parent = ended[lost][[1]])
     }
     tasks <- c(tasks[!over], lapply(which(lost), function(k) begin()))
     if (any(over & !lost) || (!is.null(idle) && somebody_works(store))) idle <- Sys.time()

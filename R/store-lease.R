@@ -17,7 +17,7 @@ store_suggest <- function(bandit, n, context, time, arms, fixed = NULL, worker =
   if (!is.null(lease)) lease <- check_number(lease, lower = 0, open_lower = TRUE, infinite = TRUE)
   contexts <- with_fixed(with_arms(contexts_for(bandit, context, n), bandit, arms), bandit, fixed)
   if (!is.null(time) && goes_by_clock(bandit$config)) {
-    stop_argument("time", "given", "NULL: a store uses the clock of its server")
+    stop_unused("time", "a store uses the clock of its server")
   }
   found <- in_store(bandit, lease_queries(bandit, n, contexts, worker, lease, visitor),
                     leases = leases_to_see(bandit, worker, lease, visitor))
@@ -316,7 +316,7 @@ NULL
 
 bandit_renew <- function(bandit, token) {
   if (!is_stored(bandit)) {
-    stop_gpbandits("Only a bandit in a store has leases: gp_bandit(..., store = ), open_bandit().")
+    stop_state("Leases need a bandit in a store: use gp_bandit(..., store = ) or open_bandit().")
   }
   renew_leases(bandit$journal$store, token)
 }

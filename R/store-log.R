@@ -57,8 +57,7 @@ check_leases <- function(bandit, leases) {
   bad <- Reduce(`|`, lapply(fields, is.na)) | leases$query < 1 | leases$query > table_size(bandit$queries) |
     leases$attempt < 0
   if (any(bad, na.rm = TRUE)) {
-    stop_gpbandits("The store's table gpb_lease has a row that is no lease (query ", leases$query[bad][1], ").",
-                   argument = "store")
+    stop_data("The store's table gpb_lease has an invalid row (query ", leases$query[bad][1], ").", argument = "store")
   }
   leases
 }
@@ -70,11 +69,11 @@ check_head <- function(head, name) {
   whole <- function(x) is.numeric(x) && length(x) == 1 && !is.na(x) && x == round(x) && x >= 0 && x < 2^31
   head <- lapply(as.list(head), function(column) column[seq_len(min(1, length(column)))])
   if (length(head$bandit) == 0) {
-    stop_argument("store", sprintf("one without a bandit named %s", dQuote(name, FALSE)),
-                  "a store in which that bandit was begun (gp_bandit(..., store = ))")
+    stop_store(sprintf("This store has no bandit named %s. ", dQuote(name, FALSE)),
+               "Begin it with gp_bandit(..., store = ), or check the `name` of bandit_store().", again = FALSE)
   }
   if (!all(vapply(head[counts], whole, NA)) || !is.numeric(head$now) || !is.numeric(head$checksum)) {
-    stop_gpbandits("The row of bandit ", dQuote(name, FALSE), " in gpb_bandit is damaged.", argument = "store")
+    stop_data("The row of bandit ", dQuote(name, FALSE), " in gpb_bandit is damaged.", argument = "store")
   }
   head[counts] <- lapply(head[counts], as.integer)
   head
@@ -162,7 +161,7 @@ restore_replica <- function(bandit, state) {
 
 bandit_catch_up <- function(bandit) {
   if (!is_stored(bandit)) {
-    stop_gpbandits("Only a bandit in a store has anything to catch up with: gp_bandit(..., store = ), open_bandit().")
+    stop_state("`$catch_up()` needs a bandit in a store: use gp_bandit(..., store = ) or open_bandit().")
   }
   check_idle(bandit)
   log <- bandit$journal
@@ -195,7 +194,8 @@ play_in_store <- function(bandit, problem, rounds, draws, report, stops) {
     bandit_observe(bandit, ids[which], reward, if (constraint_count(bandit$config)) g, NULL, NULL)
   })
   if (length(ids) == 0) {
-    stop_gpbandits("The budget of evaluations of this bandit's store is spent.", argument = "bandit")
+    stop_state("The store's budget of evaluations for this bandit is spent. `$best()` has the result.",
+               argument = "bandit")
   }
   c(outcome, list(ids = ids))
 }
@@ -208,18 +208,19 @@ play_others <- function(bandit, head) {
   log <- bandit$journal
   if (head$events == have) return(check_end(log, head))
   if (head$events < have) {
-    stop_gpbandits("The store has lost events that this bandit has seen (", head$events, " of ", have, ").",
-                   argument = "store")
+    stop_store("The store has lost events that this bandit has read (", head$events, " of ", have,
+               "). Restore the database, or begin a new bandit.", again = FALSE)
   }
   rows <- read_rows(bandit, head)
   before <- replica_state(bandit)
   done <- FALSE
   on.exit(if (!done) restore_replica(bandit, before))
-  if (begins_later(rows, have)) rows <- begin_from_checkpoint(bandit, head)
+  # Has a checkpoint replaced the next events?
+  if (isTRUE(as.double(rows$events$number[1]) > have + 1)) rows <- begin_from_checkpoint(bandit, head)
   check_rows(bandit, rows)
   note_overwritten(bandit, rows$events$query)
   catch_error(play_rows(bandit, rows), function(e) {
-    stop_gpbandits("The store's rows are not a bandit's history: ", message_of(e), argument = "store", parent = e)
+    stop_data("The store's rows do not form a bandit's history: ", message_of(e), argument = "store", parent = e)
   })
   log$checksum <- rows$events$checksum[nrow(rows$events)]
   check_end(log, head)
@@ -228,9 +229,6 @@ play_others <- function(bandit, head) {
 
 # The number of the last event that this replica has.
 known_events <- function(bandit) sum(bandit$journal$base, table_size(bandit$events))
-
-# Has a checkpoint replaced the next events?
-begins_later <- function(rows, have) isTRUE(as.double(rows$events$number[1]) > have + 1)
 
 # Empties this replica and reads the whole log.
 begin_from_checkpoint <- function(bandit, head) {
@@ -248,8 +246,8 @@ begin_from_checkpoint <- function(bandit, head) {
 
 check_end <- function(log, head) {
   if (!isTRUE(head$checksum == log$checksum)) {
-    stop_gpbandits("The row of bandit ", dQuote(log$store$name, FALSE), " in gpb_bandit does not fit its events.",
-                   argument = "store")
+    stop_data("The row of bandit ", dQuote(log$store$name, FALSE), " in gpb_bandit does not fit its events.",
+              argument = "store")
   }
 }
 
@@ -295,11 +293,11 @@ check_rows <- function(bandit, rows) {
   refuse_rows("gpb_query", q$query, q$query != had + seq_along(q$query), "not in sequence")
   refuse_rows("gpb_event", e$number, e$number != known_events(bandit) + seq_along(e$number), "not in sequence")
   if (nrow(q) != rows$head$queries - had || nrow(e) != rows$head$events - known_events(bandit)) {
-    stop_gpbandits("The store lacks rows of this bandit.", argument = "store")
+    stop_data("The store lacks rows of this bandit.", argument = "store")
   }
   asks <- e$kind %in% c("query", "given")
   asked <- had + cumsum(asks)
-  if (sum(asks) != nrow(q)) stop_gpbandits("The store's queries and events do not fit.", argument = "store")
+  if (sum(asks) != nrow(q)) stop_data("The store's queries and events do not fit.", argument = "store")
   refuse_rows("gpb_event", e$number, e$query < 0 | e$query > asked | (asks & e$query != asked) |
                 (e$query < 1 & e$kind %in% c("query", names(recording))), "about a query that is not there")
   check_stored_points(bandit$config, q)
@@ -317,16 +315,16 @@ check_row_types <- function(rows) {
     if (nrow(data) == 0) return(invisible())
     for (name in columns) {
       if (!holds(data[[name]])) {
-        stop_gpbandits("The store's table ", table, " has values in column ", name, " that are no ", what, ".",
-                       argument = "store")
+        stop_data("The store's table ", table, " has values in column ", name, " that are not ", what, ".",
+                  argument = "store")
       }
     }
   }
-  rule("gpb_query", rows$queries, c("query", "context", "segment"), whole, "whole numbers")
-  rule("gpb_query", rows$queries, "arm", function(x) whole(x[!is.na(x)]) || all(is.na(x)), "whole numbers")
+  rule("gpb_query", rows$queries, c("query", "context", "segment"), whole, "integers")
+  rule("gpb_query", rows$queries, "arm", function(x) whole(x[!is.na(x)]) || all(is.na(x)), "integers")
   rule("gpb_query", rows$queries, c("mean", "sd", "width"), number, "numbers")
   rule("gpb_query", rows$queries, c("action", "numbers"), text, "text")
-  rule("gpb_event", rows$events, c("number", "query"), whole, "whole numbers")
+  rule("gpb_event", rows$events, c("number", "query"), whole, "integers")
   rule("gpb_event", rows$events, c("reward", "time"), number, "numbers")
   rule("gpb_event", rows$events, c("kind", "numbers"), text, "text")
   rule("gpb_event", rows$events, "checksum", is.numeric, "checksum")
@@ -341,7 +339,7 @@ check_row_types <- function(rows) {
 refuse_rows <- function(table, number, bad, why) {
   bad <- which(bad | is.na(bad))
   if (length(bad)) {
-    stop_gpbandits("Row ", number[bad[1]], " of the store's table ", table, " is ", why, ".", argument = "store")
+    stop_data("Row ", number[bad[1]], " of the store's table ", table, " is ", why, ".", argument = "store")
   }
 }
 
@@ -373,7 +371,7 @@ check_stored_points <- function(config, q) {
 numbers_of <- function(text, columns, table, read = text_as_rows) {
   if (length(columns) == 0) return(list())
   catch_error(suppressWarnings(read(text, columns)), function(e) {
-    stop_gpbandits("The store's table ", table, " has rows with too few or too many numbers.", argument = "store")
+    stop_data("The store's table ", table, " has rows with too few or too many numbers.", argument = "store")
   })
 }
 
@@ -399,7 +397,7 @@ play_rows <- function(bandit, rows) {
   reasons <- reasons_with(bandit, events$id[given_up], as.character(e$parameters[given_up]))
   played <- sync_log(bandit, bandit$handle, refits, written = TRUE, fields = list(reasons = reasons))
   if (!identical(played$kind, events$kind) || !identical(played$id, events$id)) {
-    stop_gpbandits("the rows and the bandit's rules do not agree.")
+    stop_data("the rows and the bandit's rules do not agree.")
   }
 }
 
@@ -409,11 +407,11 @@ read_refit <- function(text, bandit) settings_from_text(text, bandit$journal$sto
 stored_refit <- function(text, bandit, earlier = list()) {
   fit <- read_refit(text, bandit)
   as_ours({
-    if (!is.list(fit)) stop("it is no list")
+    if (!is.list(fit)) stop_fault("it is no list")
     in_time <- configs_in_time(bandit$config, c(bandit$refits, earlier, list(fit)))
     config <- in_time[[length(in_time)]]
     check_fit(fit, config)
-  }, function(...) stop_gpbandits("Cannot read a refit in the store: ", ..., argument = "store"))
+  }, function(...) stop_data("Cannot read a refit in the store: ", ..., argument = "store"))
   check_stored_settings(config)
   fit
 }
@@ -424,7 +422,7 @@ grow_by_rows <- function(bandit, events) {
   rebuild(bandit)
   fits <- lapply(events$parameters[events$kind == "arms"], read_refit, bandit = bandit)
   bandit$config <- as_ours(grown_config(bandit$config, fits), function(...) {
-    stop_gpbandits("Cannot read new arms in the store: ", ..., argument = "store")
+    stop_data("Cannot read new arms in the store: ", ..., argument = "store")
   })
 }
 
@@ -473,8 +471,8 @@ numbers_text <- function(columns, count) {
 
 keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, memory = NULL) {
   if (!log$active) {
-    stop_gpbandits("A bandit in a store changes through its own methods only ($copy() is one outside).",
-                   argument = "bandit")
+    stop_state("A bandit in a store changes through its own methods only. Use `$copy()` for one outside the store.",
+               argument = "bandit")
   }
   note_overwritten(bandit, events$id)
   q <- stored_queries(bandit, queries)
@@ -540,9 +538,8 @@ json_quote <- function(x) {
 keep_note.bandit_store_log <- function(log, bandit, name, value) list()
 
 keep_reset.bandit_store_log <- function(log, bandit) {
-  stop_gpbandits("A bandit in a store keeps its log, which others work on too: begin another one under another name, ",
-                 "or reset a $copy() of it.",
-                 argument = "store")
+  stop_state("A bandit in a store keeps its log, which others use too. Begin another one with another name, ",
+             "or reset a `$copy()`.", argument = "store")
 }
 
 describe_log.bandit_store_log <- function(log) {
@@ -578,7 +575,9 @@ rewrite_log.bandit_store_log <- function(bandit, new) {
   events$reason <- ifelse(events$kind %in% giving_up, reasons_of(bandit, pmax(events$id, 1L)), NA)
   e <- stored_events(bandit, events, new$refits, log$head$now)
   e$number <- last + 1L + seq_len(count)
-  if (count && e$number[count] < last) stop_gpbandits("The events' numbers are used up.", argument = "x")
+  if (count && e$number[count] < last) {
+    stop_store("The events' numbers are used up. Use `$compact()`.", again = FALSE)
+  }
   e$at <- times_reported(log, e)
   q <- read_queries(log, 0L, table_size(bandit$queries))
   e$checksum <- cpp_checksums(rows_text(q, e), 0)

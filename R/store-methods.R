@@ -102,23 +102,22 @@ answers_per_minute <- function(leases, now) {
 
 #' @export
 print.summary_bandit_store <- function(x, ...) {
-  read_part(x, "summary_bandit_store", {
-    cat(sprintf("Bandit %s in a store (%s): %d queries, %d events\n", dQuote(x$name, FALSE), x$kind, x$queries,
-                x$events))
-    if (length(x$status)) cat("  status     ", paste(x$status, names(x$status), collapse = ", "), "\n", sep = "")
-    cat(sprintf("  answers    %.3g a minute\n", x$per_minute))
-    if (nrow(x$best)) {
-      cat(sprintf("  best observed  query %d, %s: %.5g\n", as.integer(x$best$id), x$best$place, x$best$reward))
-    }
-    show <- function(title, frame) {
-      if (nrow(frame) == 0) return(invisible())
-      cat("  ", title, ":\n", sep = "")
-      print(frame, row.names = FALSE, digits = 3)
-    }
-    show("under way (seconds)", x$working)
-    show("workers", x$workers)
-    invisible(x)
-  })
+  check_class(x, "summary_bandit_store")
+  cat(sprintf("Bandit %s in a store (%s): %d queries, %d events\n", dQuote(x$name, FALSE), x$kind, x$queries,
+              x$events))
+  if (length(x$status)) cat("  status     ", paste(x$status, names(x$status), collapse = ", "), "\n", sep = "")
+  cat(sprintf("  answers    %.3g a minute\n", x$per_minute))
+  if (nrow(x$best)) {
+    cat(sprintf("  best observed  query %d, %s: %.5g\n", as.integer(x$best$id), x$best$place, x$best$reward))
+  }
+  show <- function(title, frame) {
+    if (nrow(frame) == 0) return(invisible())
+    cat("  ", title, ":\n", sep = "")
+    print(frame, row.names = FALSE, digits = 3)
+  }
+  show("under way (seconds)", x$working)
+  show("workers", x$workers)
+  invisible(x)
 }
 
 #' @rdname store-methods

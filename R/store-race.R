@@ -27,7 +27,7 @@ stored_folds <- function(log, race) {
                       reward = suppressWarnings(as.double(found$reward)))
   bad <- is.na(found$query) | is.na(found$fold) | found$fold < 0 | found$fold > race$folds | is.na(found$state) |
     is.infinite(found$reward) | (found$state == "observed" & is.na(found$reward))
-  if (any(bad)) stop_gpbandits("The store's table gpb_fold has a row that is no fold of this race.", argument = "store")
+  if (any(bad)) stop_data("The store's table gpb_fold has a row that is not a fold of this race.", argument = "store")
   found
 }
 

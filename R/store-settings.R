@@ -6,13 +6,13 @@
 # The settings of a bandit in the form that gp_bandit() accepts, after its checks.
 check_stored_settings <- function(config) {
   if (!is.list(config) || !all(c("domain", "kernel", "noise_var", "policy") %in% names(config))) {
-    stop_gpbandits("The settings in this store are not a bandit's.", argument = "store")
+    stop_data("The settings in this store are not a bandit's.", argument = "store")
   }
   invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
                                       "output_map", "models", "transfer", "fresh"))
   if (length(invalid)) {
-    stop_gpbandits("The settings in this store are not a bandit's: nothing is known of ",
-                   dQuote(invalid[1], FALSE), ".", argument = "store")
+    stop_data("The settings in this store are not a bandit's: ", dQuote(invalid[1], FALSE), " is unknown.",
+              argument = "store")
   }
   if (!is.null(config$outcomes)) check_outcomes_again(config)
   arguments <- settings_as_arguments(config)
@@ -21,7 +21,7 @@ check_stored_settings <- function(config) {
     check_transfer_again(config)
     if (!is.null(config$fresh)) check_flag(config$fresh, "fresh")
   }, function(e) {
-    stop_gpbandits("The settings in this store are not a bandit's: ", message_of(e), argument = "store", parent = e)
+    stop_data("The settings in this store are not a bandit's: ", message_of(e), argument = "store", parent = e)
   })
   config
 }

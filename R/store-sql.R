@@ -54,7 +54,9 @@ use_connection <- function(connection, con) {
     stop_argument("con", describe(con), paste("a path (SQLite), a DBI connection to SQLite or PostgreSQL,",
                                               "or a function that returns one"))
   }
-  if (!DBI::dbIsValid(con)) stop_argument("con", "a connection that is closed", "an open connection")
+  if (!DBI::dbIsValid(con)) {
+    stop_argument("con", "a connection that is closed", "an open connection", try = "`DBI::dbConnect()`")
+  }
   if (connection$kind == "sqlite") check_not_inherited(con)
   database(if (connection$kind == "sqlite") prepare_sqlite(con) else prepare_postgres(con, connection))
   connection$con <- con
@@ -76,9 +78,9 @@ check_not_inherited <- function(con) {
   inherited <- vapply(open, function(one) one$file == file && one$pid != Sys.getpid(), NA)
   if (any(inherited)) {
     attempt(DBI::dbDisconnect(con))
-    stop_gpbandits("This process was forked while the store's SQLite file was open: it cannot use that file safely. ",
-                   "Fork before the store is made, or use fresh processes (mirai, a multisession plan), or ",
-                   "PostgreSQL.", argument = "store")
+    stop_store("This process was forked while the store's SQLite file was open, and cannot use that file safely. ",
+               "Fork before the store is made, or use fresh processes (mirai, a multisession plan), or ",
+               "PostgreSQL.", again = FALSE)
   }
   sqlite_memory$connections <- c(open, list(list(con = con, file = file, pid = Sys.getpid())))
 }
@@ -88,7 +90,7 @@ prepare_sqlite <- function(con) {
   mode <- sqlite_patiently(DBI::dbGetQuery(con, "PRAGMA journal_mode = WAL")[[1]])
   if (!mode %in% c("wal", "memory")) {
     stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
-                  "one that can have write-ahead logging (a file on a local disk)")
+                  "one that supports write-ahead logging (a file on a local disk)")
   }
   sqlite_patiently(DBI::dbExecute(con, "PRAGMA synchronous = FULL"))
   sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
@@ -149,7 +151,7 @@ live_connection <- function(connection) {
   }
   # Another connection must not continue a transaction.
   if (connection$inside && connection$pid == Sys.getpid()) {
-    database(stop("the connection was lost in the middle of a transaction"))
+    database(stop_fault("the connection was lost in the middle of a transaction"))
   }
   # A reference to the parent's connection is kept, because the garbage collector would close it for both processes.
   if (connection$pid != Sys.getpid()) connection$parents <- connection$con
@@ -215,9 +217,7 @@ database <- function(code) {
 
 # `again`: can a later repetition succeed?
 stop_store <- function(..., again = TRUE, parent = NULL) {
-  stop(structure(class = c("gpbandits_store_error", "gpbandits_error", "error", "condition"),
-                 c(list(message = paste0(...), call = NULL, argument = "store", given = NA_character_,
-                        allowed = NA_character_, again = again), if (!is.null(parent)) list(parent = parent))))
+  stop_gpbandits("store", ..., argument = "store", call = NULL, parent = parent, again = again)
 }
 
 sql_rows <- function(connection, ...) {
@@ -374,7 +374,7 @@ sql_begin <- function(connection, rows, lock = "SELECT 1") {
     return(found)
   }
   database(catch_error(sqlite_patiently(DBI::dbExecute(con, "BEGIN IMMEDIATE"), connection$patience), function(e) {
-    stop(message_of(e), lock_holder(con@dbname))
+    stop_fault(message_of(e), lock_holder(con@dbname))
   }))
   connection$inside <- TRUE
   sql_rows(connection, rows)
@@ -383,7 +383,7 @@ sql_begin <- function(connection, rows, lock = "SELECT 1") {
 # (A forked process is not in a transaction of its parent.)
 check_outside <- function(connection) {
   if (connection$inside && connection$pid == Sys.getpid()) {
-    stop_gpbandits("The store is in the middle of a transaction.", argument = "store")
+    stop_state("The store is in the middle of a transaction. Call the method after it has ended.", argument = "store")
   }
 }
 
@@ -556,9 +556,9 @@ prepare_tables <- function(connection) {
   if (!has_tables(connection)) make_tables(connection)
   version <- sql_rows(connection, "SELECT version FROM gpb_schema")$version
   if (length(version) != 1 || !is.numeric(version) || !isTRUE(version == store_schema_version)) {
-    stop_gpbandits("The store's tables are of version ", paste(format(version), collapse = ", "),
-                   ", this package knows version ", store_schema_version, ": a newer package wrote them, or none.",
-                   argument = "con")
+    stop_store("The store's tables are of version ", paste(format(version), collapse = ", "),
+               ", this package uses version ", store_schema_version, ". Update the package, or use a new database.",
+               again = FALSE)
   }
 }
 

@@ -4,7 +4,8 @@
 #'
 #' `work_on()` runs a worker's loop: lease a query, evaluate it, report its reward, and repeat.
 #'
-#' Any process on any machine that reaches the [bandit_store()] can run it, and can join or leave at any time.
+#' The bandit is in a database, a [bandit_store()]. Any process on any machine that reaches this database can run the
+#' loop, and can join or leave at any time.
 #' [maximize_bandit()] with `store` and `workers` starts such workers automatically.
 #'
 #' @section Leases and interruptions: A lease is the time for which a query belongs to one worker (see
@@ -35,8 +36,9 @@
 #'
 #' @param store a [bandit_store()] made with a path or a function. A connection that you opened works too, but without
 #'   renewal of leases from a second process.
-#' @param objective a function of one point, or of the inputs by name, as in [maximize_bandit()]; in a race also of a
-#'   fold. It returns the reward or, if the bandit has constraints, a list with `reward` and `constraints`.
+#' @param objective a function of one point, or of the inputs by name, as in [maximize_bandit()]; in a race
+#'   ([race_folds()]) also of a fold. It returns the reward or, if the bandit has constraints, a list with `reward` and
+#'   `constraints`.
 #' @param until a function of this worker's replica (an up-to-date [GPBandit]) that returns `TRUE` to end the
 #'   loop. `NULL` (default): the loop ends when the store's budget is spent, or, without a budget, never.
 #' @param worker the worker's name, a string that no other worker has. `NULL` (default): made from the names of machine
@@ -189,8 +191,8 @@ new_heartbeat_timer <- function(store, lease) {
     return(list(token = function(token) NULL, stop = function() NULL))
   }
   second <- catch_error(begin_second_process("heartbeat_loop", list(store = store, every = lease / 3)), function(e) {
-    stop_gpbandits("The process that renews leases cannot be started: ", message_of(e),
-                   "; use `heartbeat = FALSE` to run without it.", argument = "heartbeat", parent = e)
+    stop_store("The process that renews leases cannot be started: ", message_of(e),
+               ". Use `heartbeat = FALSE` to run without it.", parent = e, again = FALSE)
   })
   list(token = function(token) {
          draft <- file.path(second$home, "draft")

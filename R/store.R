@@ -7,7 +7,7 @@
 #'
 #' The database holds the bandit's event log: the sequence of all suggestions, rewards, corrections and refits.
 #' `gp_bandit(..., store = )`, and every preset, begins a bandit in a store. [open_bandit()] takes part in one. Each
-#' process holds a replica, an ordinary `GPBandit`. A replica applies the events of the other processes before it makes
+#' process holds a replica, an ordinary [GPBandit]. A replica applies the events of the other processes before it makes
 #' a change.
 #'
 #' [store-databases] describes connections, failures and the tables; [bandit-leases] describes leases.
@@ -87,7 +87,10 @@
 #' theirs$history()
 #' @export
 bandit_store <- function(con, name, attempts = 3, seed = NULL, trust = FALSE) {
-  if (missing(con)) stop_argument("con", "missing", "a path (SQLite), a DBI connection, or a function that returns one")
+  if (missing(con)) {
+    stop_missing("con", "a path (SQLite), a DBI connection, or a function that returns one",
+                 "`bandit_store(\"experiment.sqlite\")`")
+  }
   name <- check_string(name)
   attempts <- as.integer(check_count(attempts))
   if (!is.null(seed)) seed <- as.integer(check_count(seed, lower = 0))
@@ -118,7 +121,7 @@ open_stored <- function(store) {
   config <- check_stored_settings(settings_from_text(head$settings, store$trust, "the bandit's settings in the store"))
   bandit <- new_bandit(config)
   as_ours(rebuild(as.environment(bandit)), function(...) {
-    stop_gpbandits("The settings in this store are not a bandit's: ", ..., ".", argument = "store")
+    stop_data("The settings in this store are not a bandit's: ", ..., ".", argument = "store")
   })
   bandit$journal <- new_store_log(store, head, config)
   bandit_catch_up(as.environment(bandit))
@@ -150,9 +153,8 @@ start_store <- function(bandit, store) {
 }
 
 refuse_second <- function(name) {
-  tryCatch(stop_argument("store", sprintf("one in which a bandit named %s exists", dQuote(name, FALSE)),
-                         "a store with a new name (open_bandit() takes part in a bandit that exists)"),
-           gpbandits_error = function(e) stop(structure(e, class = c("gpbandits_exists", class(e)))))
+  stop_gpbandits("store", "This store already has a bandit named ", dQuote(name, FALSE), ". Use another `name`, or ",
+                 "open_bandit() to take part in that one.", argument = "store", kind = "exists", again = FALSE)
 }
 
 #' @export
@@ -241,13 +243,13 @@ open_bandit <- function(x, like = NULL, rng = TRUE, trust = FALSE) {
     journals_only <- c(like = !is.null(like), rng = !rng, trust = trust)
     if (any(journals_only)) {
       arg <- names(which(journals_only))[1]
-      stop_argument(arg, "given with a store",
-                    "left out: it is for journals (`trust` of a store: bandit_store(trust = ))")
+      stop_unused(arg, if (arg == "trust") "use `bandit_store(trust = TRUE)` for a store" else "it is for journals")
     }
     return(open_stored(x))
   }
   if (missing(x) || !is.character(x)) {
-    stop_argument("x", if (missing(x)) "missing" else describe(x), "a store (bandit_store()), or the path of a journal")
+    if (missing(x)) stop_missing("x", "a store (bandit_store()), or the path of a journal")
+    else stop_argument("x", describe(x), "a store (bandit_store()), or the path of a journal")
   }
   open_journal(x, like, rng, trust)
 }

@@ -49,7 +49,7 @@
 #' @return An object of class `"iteration_results"`, as from `tune_bayes()`:
 #'
 #' * It works with `tune::collect_metrics()`, `tune::show_best()`, `tune::select_best()` and `autoplot()`.
-#' * Attribute `bandit` is the `GPBandit`. Its rewards are costs: the metric, or its negative if the metric is
+#' * Attribute `bandit` is the [GPBandit]. Its rewards are costs: the metric, or its negative if the metric is
 #'   maximised.
 #' * Attribute `race` describes the race, if there is one.
 #' @section Errors: A `gpbandits_error` that names the argument, before anything is evaluated; also errors of package
@@ -74,8 +74,8 @@ tune_gp_bandit <- function(object, ...) UseMethod("tune_gp_bandit")
 
 #' @export
 tune_gp_bandit.default <- function(object, ...) {
-  stop_argument("object", if (missing(object)) "missing" else describe(object),
-                "a parsnip model specification or a workflow")
+  if (missing(object)) stop_missing("object", "a parsnip model specification or a workflow")
+  else stop_argument("object", describe(object), "a parsnip model specification or a workflow")
 }
 
 #' @rdname tune_gp_bandit
@@ -84,8 +84,8 @@ tune_gp_bandit.model_spec <- function(object, preprocessor, resamples, ..., iter
                                       metrics = NULL, eval_time = NULL, objective = NULL, initial = 5,
                                       model = gp_model(), control = NULL, race = NULL) {
   if (missing(preprocessor) || !inherits(preprocessor, c("formula", "recipe"))) {
-    stop_argument("preprocessor", if (missing(preprocessor)) "missing" else describe(preprocessor),
-                  "a formula or a recipe")
+    if (missing(preprocessor)) stop_missing("preprocessor", "a formula or a recipe")
+    else stop_argument("preprocessor", describe(preprocessor), "a formula or a recipe")
   }
   check_tuning(iter, objective, initial, control, model, race, ...names())
   needs_package("tune", "object")
@@ -101,7 +101,7 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
                                     control = NULL, race = NULL) {
   policy <- check_tuning(iter, objective, initial, control, model, race, ...names())
   needs_package("tune", "object")
-  if (missing(resamples)) stop_argument("resamples", "missing", "resamples of package rsample")
+  if (missing(resamples)) stop_missing("resamples", "resamples of package rsample", "`rsample::vfold_cv(data)`")
   check_race_of(resamples, race)
   if (!inherits(control, "control_bayes")) {
     control <- from_tune("control_bayes")(verbose_iter = isTRUE(control$verbose))

@@ -19,7 +19,8 @@ labels_beside <- function(domain, names) {
 check_free_names <- function(names, arg) {
   taken <- intersect(names, c("id", "arm", "reward"))
   if (length(taken)) {
-    stop_argument(arg, paste("an input named", quoted(taken[1])), "inputs with other names than id, arm and reward")
+    stop_argument(arg, paste("one with an input named", quoted(taken[1])),
+                  "one whose inputs have other names than id, arm and reward")
   }
 }
 

@@ -12,7 +12,7 @@
 value_text <- function(x, trust = FALSE) {
   if (is.null(x)) return("null")
   if (is_code(x)) return(code_text(x, trust))
-  if (isS4(x)) stop_gpbandits("An S4 object cannot be written down.")
+  if (isS4(x)) stop_gpbandits("argument", "An S4 object cannot be written to text.")
   given <- attributes(x)
   if (is.null(given) && !is.null(short <- scalar_text(x))) return(short)
   attributes(x) <- NULL
@@ -21,7 +21,7 @@ value_text <- function(x, trust = FALSE) {
                    logical = json_array(json_words(x)),
                    character = json_array(cpp_json_strings(x)),
                    list = json_array(vapply(x, value_text, "", trust)),
-                   stop_gpbandits("A value of type ", typeof(x), " cannot be written down."))
+                   stop_gpbandits("argument", "A value of type ", typeof(x), " cannot be written to text."))
   paste0("{\"type\":\"", typeof(x), "\",\"values\":", values,
          if (length(given)) paste0(",\"attributes\":", json_object(lapply(given, value_text, trust))), "}")
 }
@@ -55,16 +55,16 @@ value_from_json <- function(found, trust) {
   if (identical(members, "integer")) return(whole_numbers(found$integer, 1))
   if (identical(members, c("bytes", "encoding"))) return(string_from_bytes(found))
   if (identical(members, c("code", "reads"))) return(code_from_json(found, trust))
-  if (!identical(setdiff(members, "attributes"), c("type", "values"))) stop("it has a part of an unknown kind")
+  if (!identical(setdiff(members, "attributes"), c("type", "values"))) stop_fault("it has a part of an unknown kind")
   x <- values_from_json(found$type, found$values, trust)
   attributes <- found$attributes
-  if (length(attributes) && is.null(names(attributes))) stop("it has attributes without names")
+  if (length(attributes) && is.null(names(attributes))) stop_fault("it has attributes without names")
   for (name in names(attributes)) attr(x, name) <- value_from_json(attributes[[name]], trust)
   x
 }
 
 values_from_json <- function(type, values, trust) {
-  if (!is.null(names(values))) stop("it has values that are no array")
+  if (!is.null(names(values))) stop_fault("it has values that are no array")
   if (length(values) == 0) values <- list()
   switch(check_choice(type, c("double", "integer", "logical", "character", "list"), "type"),
          double = if (is.double(values)) values else cpp_numbers_from_words(words_of(values)),
@@ -76,7 +76,7 @@ values_from_json <- function(type, values, trust) {
 
 words_of <- function(values) {
   if (is.list(values) && length(values) == 0) return(character())
-  if (!is.character(values)) stop("it has values of the wrong type")
+  if (!is.character(values)) stop_fault("it has values of the wrong type")
   values
 }
 
@@ -85,27 +85,27 @@ whole_numbers <- function(values, count = length(values)) {
   if (is.list(values) && length(values) == 0) return(integer())
   known <- values[!is.na(values)]
   if (!is.double(values) || length(values) != count || any(known != round(known) | abs(known) > .Machine$integer.max)) {
-    stop("it has whole numbers that are none")
+    stop_fault("it has integers that are none")
   }
   as.integer(values)
 }
 
 flags_from_words <- function(words) {
-  if (!all(words %in% c("TRUE", "FALSE", "NA"))) stop("it has a flag that is none")
+  if (!all(words %in% c("TRUE", "FALSE", "NA"))) stop_fault("it has a flag that is none")
   as.logical(words)
 }
 
 string_from_json <- function(found) {
   if (is.null(found)) return(NA_character_)
   if (is.list(found)) return(string_from_bytes(found))
-  if (!is.character(found)) stop("it has values of the wrong type")
+  if (!is.character(found)) stop_fault("it has values of the wrong type")
   found
 }
 
 string_from_bytes <- function(found) {
-  if (!is.character(found$bytes)) stop("it has a string without bytes")
+  if (!is.character(found$bytes)) stop_fault("it has a string without bytes")
   bytes <- cpp_raw_from_hex(found$bytes)
-  if (any(bytes == as.raw(0))) stop("it has a string with a NUL")
+  if (any(bytes == as.raw(0))) stop_fault("it has a string with a NUL")
   string <- rawToChar(bytes)
   Encoding(string) <- check_choice(found$encoding, c("unknown", "bytes"), "encoding")
   string
@@ -122,22 +122,24 @@ has_code <- function(x) {
 
 # (Serialisation version 2 has no compact vectors.)
 code_text <- function(f, trust) {
-  if (!trust) stop_gpbandits("A function or a formula is only written if `trust = TRUE`.")
+  if (!trust) stop_gpbandits("argument", "A function or a formula is written only if `trust = TRUE`.")
   bytes <- serialize(f, NULL, version = 2)
   found <- cpp_invalid_in_function(bytes)
-  if (nzchar(found)) stop_gpbandits("A function cannot be written down: what belongs to it holds ", found, ".")
+  if (nzchar(found)) {
+    stop_gpbandits("argument", "This function cannot be written to text: its environment holds ", found, ".")
+  }
   json_object(list(code = json_words(cpp_hex_from_raw(memCompress(bytes, "gzip"))),
                    reads = cpp_json_strings(paste(utils::head(deparse(f), 200), collapse = "\n"))))
 }
 
 # Unserialising can create arbitrary objects, so the bytes are checked first.
 code_from_json <- function(found, trust) {
-  if (!trust) stop("it holds functions, which opening would run: `trust = TRUE` allows that")
+  if (!trust) stop_fault("it holds functions, which opening would run: `trust = TRUE` allows that")
   bytes <- memDecompress(cpp_raw_from_hex(found$code), "gzip")
   invalid <- cpp_invalid_in_function(bytes)
-  if (nzchar(invalid)) stop("where a function should be it holds ", invalid)
+  if (nzchar(invalid)) stop_fault("where a function should be it holds ", invalid)
   f <- unserialize(bytes)
-  if (!is_code(f)) stop("where a function should be it holds a call")
+  if (!is_code(f)) stop_fault("where a function should be it holds a call")
   f
 }
 
@@ -146,9 +148,8 @@ code_from_json <- function(found, trust) {
 # The text in which a store keeps a bandit's settings and refits.
 settings_text <- function(x, trust) {
   if (has_code(x) && !trust) {
-    stop_argument("store",
-                  "a store that was not made with `trust = TRUE`, for settings that hold functions or formulas",
-                  "such a store: every process that opens the bandit would run them")
+    stop_argument("store", "made without `trust = TRUE`",
+                  "made with `trust = TRUE`, because these settings hold functions that others will run")
   }
   exact_text(x, trust)
 }
@@ -157,7 +158,7 @@ settings_text <- function(x, trust) {
 exact_text <- function(x, trust = FALSE) {
   text <- value_text(x, trust)
   if (!has_code(x) && !catch_error(identical(value_from_text(text), x), function(e) FALSE)) {
-    stop_gpbandits("These settings cannot be written down exactly.")
+    stop_gpbandits("argument", "These settings cannot be written to text exactly.")
   }
   text
 }

@@ -17,9 +17,8 @@ force_arguments <- function(frame = parent.frame()) {
 
 need_package <- function(package, arg) {
   if (!requireNamespace(package, quietly = TRUE)) {
-    stop_argument(arg, sprintf("given where package %s is not installed", package),
-                  sprintf("left out, or used with package %s installed", package),
-                  try = sprintf("install.packages(\"%s\")", package))
+    stop_gpbandits("argument", sprintf("`%s` needs package %s, which is not installed. Try ", arg, package),
+                   sprintf("`install.packages(\"%s\")`.", package), argument = arg)
   }
 }
 

@@ -311,8 +311,6 @@ NULL
 #' @param epsilon largest error of the model, a number >= 0 in units of the reward (see Units in [widths]).
 #' @param total \eqn{C}, the sum of the absolute corruptions of all rewards, a number >= 0 in units of the reward (see
 #'   Units in [widths]).
-#' @param B bound on the RKHS norm of the function (minus the prior mean), a number >= 0.
-#' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param D,nu,d,horizon constants of Avanesov's width: the scale, the smoothness of the kernel, the number of inputs,
 #'   and the total number of rounds.
 #' @return An object of class `bandit_width`.
@@ -379,8 +377,7 @@ width_entries <- list(
                      scale = check_scale(scale), printed = check_flag(printed)),
     together = quote(if (printed && trait(gain, "of_points_played")) {
       stop_argument("gain", "\"realized\" with `printed = TRUE`",
-                    paste("known before the point is chosen: a number, a function of s, \"greedy\", \"spectral\" or",
-                          "gain_rate()"))
+                    "available before the choice: a number, a function of s, \"greedy\", \"spectral\", gain_rate()")
     })
   ),
   igp = list(settings = alist(B = check_bound(B), R = check_bound(R),
@@ -718,8 +715,9 @@ width_of_clipped <- function(B, rule, delta) {
 # A base width, which must be of another kind.
 check_base <- function(base, same) {
   base <- check_one_multiplier(base, "base")
-  if (trait(base, "curved")) stop_argument("base", trait(base, "title"),
-                                           "a width that multiplies the posterior's own sd")
+  if (trait(base, "curved")) {
+    stop_argument("base", trait(base, "title"), "a width that multiplies the posterior's own sd")
+  }
   if (base$type == same) {
     stop_argument("base", trait(base, "title"), sprintf("a width other than width_%s()", same))
   }
@@ -750,7 +748,7 @@ as_width <- function(width, arg = "width") {
   if (!missing(width) && inherits(width, "bandit_width")) return(check_class(width, "bandit_width", arg))
   if (!missing(width) && is.character(width)) return(as_part(width, "bandit_width", arg, "width_constant(), ..."))
   allowed <- "a number >= 0, or a width (made by width_constant(), width_srinivas_finite(), ...)"
-  if (missing(width)) stop_argument(arg, "missing", allowed)
+  if (missing(width)) stop_missing(arg, allowed, "`width_constant(2)`")
   if (!is_number(width) || length(width) != 1 || !is.finite(width) || width < 0) {
     stop_argument(arg, describe(width), allowed)
   }
@@ -761,7 +759,7 @@ as_width <- function(width, arg = "width") {
 resolve_on_net <- function(width, config) {
   if (core_space_kind(config$domain, config) != "box" || has_numbers(config$domain)) {
     stop_argument("width", sprintf("width_srinivas_box() on %s", describe_domain(config$domain)),
-                  "a width for such a domain: width_srinivas_box() is for a box")
+                  "another width, because width_srinivas_box() is for a box")
   }
   width$slack <- slack_of(width, config)
   width

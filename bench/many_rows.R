@@ -58,7 +58,8 @@ compare_fits <- function(n, d, noise) {
   }
   value <- function(at) as.numeric(logLik(regression(at)))
   slope <- function(at, h = 1e-3) {
-    vapply(seq_along(at), function(p) (value(replace(at, p, at[p] + h)) - value(replace(at, p, at[p] - h))) / (2 * h), 0)
+    moved <- function(p, by) value(replace(at, p, at[p] + by))
+    vapply(seq_along(at), function(p) (moved(p, h) - moved(p, -h)) / (2 * h), 0)
   }
   found <- stats::optim(at, function(at) -value(at), function(at) -slope(at), method = "L-BFGS-B", lower = at - 2,
                         upper = at + 2, control = list(maxit = 8))$par

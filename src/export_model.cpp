@@ -3,7 +3,7 @@
 #include "base/local_search_by_values.h"
 #include "base/golden_points.h"
 #include "base/stream_random.h"
-#include "bandit/known_readings.h"
+#include "bandit/known_measurements.h"
 #include "events/changes.h"
 #include "fitting/average.h"
 #include "fitting/fit_plan.h"
@@ -636,9 +636,8 @@ SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked
   if (!is_ready(handle)) return R_NilValue;
   const BanditHandle bandit(handle);
   const Eigen::VectorXd start = numbers(asked, "start");
-  const gpb::KnownMeasurements known =
-      gpb::known_measurements_of(*bandit, Rcpp::as<int>(plan["outcome"]) - 1, transform_from(gpb::element(asked, "map")),
-                             start[start.size() - 1]);
+  const gpb::KnownMeasurements known = gpb::known_measurements_of(
+      *bandit, Rcpp::as<int>(plan["outcome"]) - 1, transform_from(gpb::element(asked, "map")), start[start.size() - 1]);
   if (!(known.rewards >= number_of(plan, "minimum"))) return Rf_ScalarLogical(FALSE);
   const RefitData data = refit_data(*bandit, known, plan, numbers(asked, "mean"));
   const bool some = Rcpp::as<bool>(asked["local_searches"]) && data.measurements.y.size() > kMostCompared;

@@ -42,6 +42,13 @@ shown_in_message <- function(value) {
   if (is.character(value)) paste0("\"", value, "\"") else format(value, digits = 6)
 }
 
+# Does a message have one of the forms: wrong value, missing, of no use here, unknown?
+has_form_of_error <- function(text, argument) {
+  forms <- c("^`%s` must (be|return) .+, not .+\\.$", "^(`.+\\(\\)`|This call) needs `%s`.*\\.$", "^Leave out `%s`: .+\\.$",
+             "^Unknown argument `%s`\\. .+\\.$")
+  any(vapply(sprintf(forms, argument), grepl, NA, text))
+}
+
 # "" if `code` ends in an error of ours about `argument`; otherwise what is wrong with it.
 # A good message says which argument, what was given and what is allowed.
 fault_of_error <- function(code, argument, value, exact = TRUE) {
@@ -53,8 +60,8 @@ fault_of_error <- function(code, argument, value, exact = TRUE) {
   text <- conditionMessage(error)
   if (!inherits(error, "gpbandits_error")) return(paste("an error of class", class(error)[1], ":", text))
   if (!identical(error$argument, argument)) return(paste("another argument is blamed:", text))
-  if (!grepl(sprintf("^`%s` must be .+, not .+\\.$", argument), text)) return(paste("not the form of an error:", text))
-  shown <- if (exact) shown_in_message(value)
+  if (!has_form_of_error(text, argument)) return(paste("not the form of an error:", text))
+  shown <- if (exact && startsWith(text, paste0("`", argument, "` must be"))) shown_in_message(value)
   if (length(shown) && !grepl(shown, text, fixed = TRUE)) return(paste("the message does not show", shown, ":", text))
   ""
 }

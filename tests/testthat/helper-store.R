@@ -446,7 +446,7 @@ start_driver <- function(place, home, workers, evaluations, ...) {
     "fleet <- readRDS(paste0(at, '.rds'))",
     ".libPaths(fleet$libraries)",
     "suppressPackageStartupMessages(library(gpbandits))",
-    sprintf("for (file in c('helper-safety.R', 'helper-store.R')) source(file.path(%s, file))",
+    sprintf("for (file in c('helper-safety.R', 'helper-processes.R', 'helper-store.R')) source(file.path(%s, file))",
             deparse(normalizePath(testthat::test_path()))),
     "drive_fleet(fleet)"), paste0(at, ".R"))
   system2(file.path(R.home("bin"), "Rscript"), shQuote(c("--vanilla", paste0(at, ".R"), at)), wait = FALSE,

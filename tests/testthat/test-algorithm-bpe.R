@@ -134,7 +134,7 @@ test_that("under drift BPE starts anew at R-PERP's pace, with the width of a des
   gain <- information_gain(kernel_se(1), 1:5, 0.01, rounds = 60)[60]
   expect_equal(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, variation = 2)$config$every, ceiling(gain^(1 / 3) * 30^(2 / 3)))
   expect_error(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, variation = 2, wait = "rounds"), "`variation`", class = "gpbandits_error")
-  expect_error(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, gain = 2), "without `variation`", class = "gpbandits_error")
+  expect_error(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, gain = 2), "with `variation` only", class = "gpbandits_error")
   for (bad in list(0, -1, NA, "a", Inf, 1:2)) {
     expect_error(bpe(1:5, kernel_se(1), 0.01, rounds = 60, B = 1, R = 0.1, variation = bad), "`variation`", class = "gpbandits_error")
   }
@@ -350,7 +350,7 @@ test_that("BPE and other rules refuse what they cannot take, with the reason", {
   for (make in list(function(...) bpe(1:5, kernel_se(1), 0.1, 20, B = 1, R = 0.1, ...),
                     function(...) gp_ucb_lengthscale(1:5, kernel_se(1), 0.1, B = 1, R = 0.1, method = "balanced", ...),
                     function(...) rahbo(1:5, kernel_se(1), 0.1, 1, kernel_se(1), ...), function(...) baseline_constrained("ckb", 1:5, kernel_se(1), 0.1, step = 1, bound = 1, ...))) {
-    expect_error(make(refit = refit_every(5)), "`refit` must be left out", class = "gpbandits_error")
+    expect_error(make(refit = refit_every(5)), "Leave out `refit`", class = "gpbandits_error")
     expect_error(make(widht = 2), "`widht`", class = "gpbandits_error")
   }
 })

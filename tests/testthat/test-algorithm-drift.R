@@ -172,7 +172,7 @@ test_that("the paces follow the formula of the total variation", {
   expect_identical(given$config$changes, change_oracle(rate = 0.1))
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, change_oracle(rate = 0.1), horizon = 9), "`horizon`", class = "gpbandits_error")
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, "fade"), "`forget`", class = "gpbandits_error")
-  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01), "`forget` must be change_oracle", class = "gpbandits_error")
+  expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01), "needs `forget`: change_oracle", class = "gpbandits_error")
   expect_error(gp_ucb_drift(x, kernel_se(0.2), 0.01, 20), "`forget`", class = "gpbandits_error")
 })
 

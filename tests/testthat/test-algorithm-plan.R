@@ -263,7 +263,7 @@ test_that("sharper intervals need fewer experiments, hold, and leave the random 
   for (bad in list("none", 1, NULL, NA)) {
     expect_error(plan_experiments(x, kernel_se(0.2), 0.01, 0.3, B = 1, R = 0.1, intervals = bad), "`intervals`", class = "gpbandits_error")
   }
-  expect_error(plan_experiments(x, kernel_se(0.2), 0.01, 9, B = 1, R = 0.1, drift = 0.1, intervals = "gaussian"), "no normal noise",
+  expect_error(plan_experiments(x, kernel_se(0.2), 0.01, 9, B = 1, R = 0.1, drift = 0.1, intervals = "gaussian"), "not normal noise",
                class = "gpbandits_error")
   expect_gt(plan_experiments(x, kernel_se(0.2), 0.01, 1, B = 1, R = 0.1, drift = 0.1, intervals = "exact")$experiments, 0)
 })

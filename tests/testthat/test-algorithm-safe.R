@@ -214,11 +214,11 @@ test_that("bad safety is refused", {
   expect_error(make(threshold = 0, seed = 1, safety = "h1"), class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, safety = 2, count = 1), class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, lipschitz = -1), class = "gpbandits_error")
-  expect_error(make(threshold = 0, seed = 1, method = "stageopt", contexts = 1), "its first stage ends once",
+  expect_error(make(threshold = 0, seed = 1, method = "stageopt", contexts = 1), "first stage of `method = .*ends once",
                class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, accuracy = 1), "has no stages", class = "gpbandits_error")
   expect_error(make(threshold = 0, seed = 1, method = "both"), "`method`", class = "gpbandits_error")
-  expect_error(make(threshold = 0, seed = 1, refit = refit_every(3)), "`refit` must be left out", class = "gpbandits_error")
+  expect_error(make(threshold = 0, seed = 1, refit = refit_every(3)), "Leave out `refit`", class = "gpbandits_error")
   expect_error(safe_opt(1:5, kernel_se(1), 0.1, threshold = 0, seed = 1, B = 1), "`R`", class = "gpbandits_error")
   expect_error(safe_opt(box_domain(0, 1), kernel_se(1), 0.1, threshold = 0, seed = 0.5), "`B`", class = "gpbandits_error")
   expect_error(gp_ucb(1:5, kernel_se(1), 0.1)$safe(), "safe_opt", class = "gpbandits_error")

@@ -110,7 +110,7 @@ test_that("bad arms are refused and nothing changes", {
   }
   expect_identical(nrow(b$history()), 0L)
   box <- gp_ucb(list(u = c(0, 1)), arms_kernel, 0.05, width = 2)
-  expect_error(box$suggest(arms = 1), "`arms` must be NULL", class = "gpbandits_error")
+  expect_error(box$suggest(arms = 1), "Leave out `arms`", class = "gpbandits_error")
   bandit <- baseline_constrained("ckb", arms_x, arms_kernel, 0.05, step = 1, bound = 1)
-  expect_error(bandit$suggest(arms = 1), "`arms` must be NULL", class = "gpbandits_error")
+  expect_error(bandit$suggest(arms = 1), "Leave out `arms`", class = "gpbandits_error")
 })

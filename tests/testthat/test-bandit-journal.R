@@ -415,7 +415,7 @@ test_that("links are followed, devices, pipes and endless links refused and left
   expect_identical(nrow(open_bandit(path("link"))$history()), 2L)
   file.symlink(path("b"), path("a"))
   file.symlink(path("a"), path("b"))
-  expect_match(refusal(journal_makers$ucb(journal = path("a"))), "link without end")
+  expect_match(refusal(journal_makers$ucb(journal = path("a"))), "link without an end")
   system2("mkfifo", path("pipe"))
   kind <- function(file) substr(system2("ls", c("-ld", file), stdout = TRUE), 1, 1)
   for (special in list(c(path("pipe"), "p"), c("/dev/full", "c"), c("/dev/null", "c"))) {

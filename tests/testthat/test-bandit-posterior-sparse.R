@@ -1,5 +1,5 @@
-# Very many observations: a sparse basis (FITC) against its formula in plain R and against the dense engine, and the many
-# observations of a refit, which enter together.
+# Very many observations: a sparse basis (FITC) against its formula in plain R and against the dense engine, and the
+# many observations of a refit, which enter together.
 
 internal <- function(name) getFromNamespace(name, "gpbandits")
 
@@ -34,8 +34,8 @@ test_that("a sparse basis gives mean and variance of FITC, with repeats and poin
     (1 + r) * exp(-r)
   }
   for (first in c(106, 103)) {
-    got <- internal("cpp_sparse_posterior")(internal("resolve_kernel")(kernel, c("a", "b")), 0.04, x, y, scale, 70, first,
-                                            at)
+    resolved <- internal("resolve_kernel")(kernel, c("a", "b"))
+    got <- internal("cpp_sparse_posterior")(resolved, 0.04, x, y, scale, 70, first, at)
     expect_lt(nrow(got$basis), 85)
     best <- x[which.max(y), ]
     expect_true(any(got$basis[, 1] == best[1] & got$basis[, 2] == best[2]))

@@ -131,7 +131,7 @@ test_that("what `smoothness` may be", {
   for (bad in list(0, -1, c(0.5, 0.5), numeric(), "rough", NA, Inf)) {
     expect_error(refit_every(2, average = 5, smoothness = bad), "smoothness", class = "gpbandits_error")
   }
-  expect_error(refit_every(2, smoothness = 0.5), "average = 1", class = "gpbandits_error")
+  expect_error(refit_every(2, smoothness = 0.5), "`average` > 1", class = "gpbandits_error")
   for (bad in list(1, c(1, 0), c(1, -1), "a", c(1, NA))) {
     expect_error(refit_every(2, average = 5, smoothness = c(0.5, 2.5), smoothness_prior = bad), "smoothness_prior",
                  class = "gpbandits_error")

@@ -196,7 +196,7 @@ test_that("a fit that fails keeps the parameters, warns, and the bandit goes on"
   # The squares of such rewards are infinite, and so is their likelihood.
   b <- gp_ucb(refit_x, kernel_se(0.5), 0.1, refit = refit_every(4, minimum = 2))
   b$add(arm = c(3, 10, 20, 28), reward = c(1, -2, 3, 1) * 3e149)
-  expect_warning(b$suggest(), "refit after round 4 failed, the parameters stay")
+  expect_warning(b$suggest(), "refit after round 4 failed, and the parameters are unchanged", class = "gpbandits_refit_failed")
   expect_identical(in_force(b)$kernel, kernel_se(0.5))
   expect_identical(in_force(b)$noise_var, 0.1)
   expect_true(all(is.finite(b$posterior()$mean)))

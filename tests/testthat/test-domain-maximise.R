@@ -161,7 +161,7 @@ test_that("an error within a function ends the search at once, as it is", {
   calls <- 0
   broken <- function(points) {
     calls <<- calls + 1
-    if (calls > 3) stop_gpbandits("enough")
+    if (calls > 3) stop_gpbandits("state", "enough")
     rowSums(sin(3 * points$inputs))
   }
   expect_error(maximise_over(box_domain(c(0, 0), c(1, 1)), broken), "enough", class = "gpbandits_error")

@@ -120,7 +120,7 @@ test_that("a row rounded by hand that comes again changes nothing, with other va
     expect_silent(b$observe(row))
     expect_identical(b$history(), before)
     expect_error(b$observe(transform(row, reward = 4)), "`\\$amend\\(\\)`", class = "gpbandits_error")
-    expect_error(b$observe(transform(row, a = a + 0.01)), "withdrawn|asked at", class = "gpbandits_error")
+    expect_error(b$observe(transform(row, a = a + 0.01)), "withdraw|suggested at", class = "gpbandits_error")
     expect_identical(b$history(), before)
     # Beside a row that is new.
     b$observe(rbind(row, transform(q[2, ], reward = 5)))

@@ -224,7 +224,7 @@ test_that("points outside of the space are refused by name, and nothing changes"
   space <- tuning_space(where = ~ depth + 10 * lr <= 12)
   b <- gp_bandit(space, kernel_of_tuning, 0.01, policy_mean())
   good <- list(lr = 0.1, depth = 3, rule = "gini", size = "m", prune = TRUE, alpha = 1)
-  bad <- list(lr = list(2, "alpha = 1"), lr = list("a", "numbers in lr"), lr = list(NA, "a value of lr"), depth = list(2.5, "whole numbers in depth"),
+  bad <- list(lr = list(2, "alpha = 1"), lr = list("a", "numbers in lr"), lr = list(NA, "a value of lr"), depth = list(2.5, "integers in depth"),
               depth = list(13, "depth = 13"), rule = list("x", "rule = \"x\""), rule = list(1, "rule = 1"), size = list("xl", "size"),
               prune = list(1, "TRUE or FALSE in prune"), prune = list(FALSE, "NA in alpha unless prune"), alpha = list(NA, "a value of alpha where prune"),
               alpha = list(3, "alpha = 3"), depth = list(12, "depth \\+ 10 \\* lr <= 12"))

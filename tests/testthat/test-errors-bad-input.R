@@ -291,7 +291,7 @@ test_that("an indefinite covariance is refused and the error says by how much", 
 })
 
 test_that("zero noise is refused in words that say what is allowed", {
-  expect_error(gp_ucb(safe_x, safe_kernel, 0), "`noise_var` must be one finite number > 0, not 0.", fixed = TRUE,
+  expect_error(gp_ucb(safe_x, safe_kernel, 0), "`noise_var` must be a number > 0, not 0.", fixed = TRUE,
                class = "gpbandits_error")
 })
 
@@ -307,7 +307,7 @@ test_that("misspelt arguments are refused, and so are those that a preset sets i
       expect_identical(blamed(do.call(f, c(good, list(pending = pending_ignore())))), "pending", info = preset)
     }
   }
-  expect_error(gp_ucb(safe_x, safe_kernel, 0.01, contexs = 1), "did you mean `contexts`", class = "gpbandits_error")
+  expect_error(gp_ucb(safe_x, safe_kernel, 0.01, contexs = 1), "Did you mean `contexts`", class = "gpbandits_error")
   b <- gp_ucb(safe_x, safe_kernel, 0.01)
   expect_identical(blamed(predict(b, points = 1)), "points")
   expect_identical(blamed(predict(b, newdata = "a")), "newdata")
@@ -424,10 +424,10 @@ test_that("a call that is half good does nothing", {
 
 test_that("ids: unknown, repeated, and of a bandit that was never asked", {
   fresh <- gp_ucb(safe_x, safe_kernel, 0.01)
-  expect_error(fresh$observe(1, 1), "there is none yet", class = "gpbandits_error")
+  expect_error(fresh$observe(1, 1), "no query yet", class = "gpbandits_error")
   id <- fresh$suggest()$id
   fresh$observe(id, 1)
-  expect_error(fresh$observe(id, 2), "already known", class = "gpbandits_error")
+  expect_error(fresh$observe(id, 2), "already has the reward", class = "gpbandits_error")
   expect_error(fresh$observe(2, 2), "1 to 1", class = "gpbandits_error")
   expect_identical(fresh$history()$reward, 1)
 })

@@ -5,7 +5,7 @@ small <- function(...) gp_ucb(1:5, kernel_se(1), 0.1, ...)
 test_that("a method that does not exist is answered with those that do; completion shows them", {
   b <- small()
   expect_error(b$record(1, 2), "observe()", fixed = TRUE, class = "gpbandits_error")
-  expect_error(b$obsreve(1, 2), "did you mean `observe`", class = "gpbandits_error")
+  expect_error(b$obsreve(1, 2), "Did you mean `.observe", class = "gpbandits_error")
   expect_setequal(utils:::.DollarNames(b, "^su"), "suggest")
   methods <- c("suggest", "observe", "add", "amend", "withdraw", "fail", "posterior", "best", "history", "copy", "reset")
   expect_true(all(methods %in% utils:::.DollarNames(b, "")))
@@ -117,7 +117,7 @@ test_that("rewards may come beside the queries that were asked; times may be dat
   b$observe(q, c(1, 2, 3))
   expect_identical(b$history()$reward, c(1, 2, 3))
   q$reward <- 4:6
-  expect_error(b$observe(q, 4:6), "given once", class = "gpbandits_error")
+  expect_error(b$observe(q, 4:6), "Leave out `reward`", class = "gpbandits_error")
   clocked <- small(pending = pending_censor(3 * 86400, unit = "time"))
   clocked$suggest(time = as.Date("2026-01-01"))
   clocked$observe(1, 5, time = as.POSIXct("2026-01-03", tz = "UTC"))

@@ -116,69 +116,6 @@ test_that("what only calls itself a result, a problem or a bandit is refused by 
   }
 })
 
-# ---- objects of ours in which somebody has changed a field ---------------------------------
-
-made_here <- function() {
-  set.seed(1)
-  problem <- bandit_problem(safe_x, sin(3 * safe_x), noise = 0.1)
-  run <- run_bandit(gp_ucb(safe_x, safe_kernel, 0.01), problem, 4)
-  found <- maximize_bandit(function(p) sin(3 * p[["u"]]), list(u = c(0, 1)), evaluations = 5)
-  fit <- gp_fit(safe_x, sin(3 * safe_x), safe_kernel)
-  list(
-    run, summary(run), summary(run$bandit), found, summary(found), fit, summary(fit), gp_regression(safe_x, sin(3 * safe_x), safe_kernel, 0.01),
-    check_model(run$bandit), norm_check(run$bandit, R = 0.1), race_folds(5), to_maximize(), at_most(1), problem, benchmark_function("branin"), plan_experiments(safe_x, safe_kernel, 0.1, 1.5, B = 1, R = 0.1),
-    compare_bandits(list(a = function(p) gp_ucb(safe_x, safe_kernel, 0.01)), problem, 3, 2, seed = 1),
-    safe_kernel + kernel_linear(), width_sdf(1), policy_ucb(1), gain_rate(), pending_censor(2), change_oracle(window = 3), constraints_noiseless(epoch = 2),
-    constraints_noiseless(epoch = 2, penalty = "polynomial"), stop_gap(1), param_real(0, 1), rewards_robust(clip = 1), refit_every(3), problem$noise, bandit_problem(safe_x, safe_x, delay = 1)$delay, scale_outputs(),
-    finite_domain(safe_x), box_domain(0, 1), product_domain(1:2, list(u = c(0, 1))), search_space(a = c(0, 1), b = c("u", "v"))
-  )
-}
-
-# Our methods for an object, by generic.
-methods_for <- function(object) {
-  generics <- c("print", "summary", "plot", "predict", "as.data.frame", "residuals", "logLik", "nobs", "update", "simulate")
-  found <- lapply(stats::setNames(generics, generics), function(generic) {
-    for (class in class(object)) {
-      method <- utils::getS3method(generic, class, optional = TRUE)
-      if (!is.null(method)) return(if (identical(topenv(environment(method)), asNamespace("gpbandits"))) method)
-    }
-  })
-  Filter(is.function, found)
-}
-
-foreign_errors <- function(object, what) {
-  said <- lapply(methods_for(object), function(method) {
-    tryCatch({
-      utils::capture.output(suppressWarnings(method(object)))
-      NULL
-    }, gpbandits_error = function(e) NULL, error = conditionMessage)
-  })
-  said <- unlist(said)
-  if (length(said)) paste(class(object)[1], what, names(said), said)
-}
-
-test_that("an object of any class with a field changed, or without one, is read or refused by name", {
-  skip_on_cran()
-  grDevices::pdf(NULL)
-  on.exit(grDevices::dev.off())
-  odd <- by_level(list(NULL, "a", mean), list(NULL, NA, "a", list(), mean, 1:3, -1, new.env(), factor("a"), "\xff"))
-  invalid <- unlist(lapply(made_here(), function(object) {
-    fields <- unclass(object)
-    c(foreign_errors(object, "as it is"), unlist(lapply(names(fields), function(name) {
-      changed <- c(list(fields[setdiff(names(fields), name)]), lapply(odd, function(value) {
-        fields[name] <- list(value)
-        fields
-      }))
-      unlist(lapply(changed, function(fields) foreign_errors(structure(fields, class = class(object)), name)))
-    })))
-  }))
-  expect_identical(unique(invalid), NULL)
-  # What an entry declares is refused, not printed as if it were nothing.
-  found <- made_here()[[4]]
-  found$bandit <- NULL
-  expect_match(conditionMessage(refused(print(found))), "lacks \"bandit\"")
-})
-
 test_that("what other packages' objects only call themselves is refused", {
   for (body in list(list(), new.env(), 1, "a", list(ids = 1))) for (class in c("ParamSet", "parameters")) {
     if (class == "ParamSet") skip_if_not_installed("paradox")

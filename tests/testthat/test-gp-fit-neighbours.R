@@ -1,5 +1,5 @@
-# The likelihood of many observations from groups of neighbours (Vecchia), against its formula in plain R and against the
-# exact likelihood.
+# The likelihood of many observations from groups of neighbours (Vecchia), against its formula in plain R and against
+# the exact likelihood.
 
 internal <- function(name) getFromNamespace(name, "gpbandits")
 

@@ -109,7 +109,7 @@ test_that("before the first reward nothing is known, one has no scale, and from 
   expect_true(all(is.na(b$posterior(at))))
   expect_equal(nrow(b$best()), 0)
   expect_named(b$best(), c("temp", "acid", "mean", "sd"))
-  expect_error(b$certificate(), "No reward is known", class = "gpbandits_error")
+  expect_error(b$certificate(), "needs an observed reward", class = "gpbandits_error")
   expect_output(print(b), "no reward is known yet")
   asked <- b$suggest(3)
   expect_output(print(b), "best       not known yet")

@@ -82,7 +82,7 @@ test_that("each picture can be had alone; bad arguments are refused", {
     grid <- maximize_bandit(function(p) p[[1]], finite_domain(expand.grid(a = 1:3, b = 1:2)), 5)
     refused(plot(grid, "dependence"), "type")
     none <- maximize_bandit(function(p) stop("never"), list(x = c(0, 1)), 3)
-    expect_error(plot(none), "no evaluation", class = "gpbandits_error")
+    expect_error(plot(none), "No evaluation", class = "gpbandits_error")
   })
 })
 

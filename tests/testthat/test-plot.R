@@ -344,7 +344,7 @@ test_that("a bandit that does not know its rewards' scale yet is drawn, or says 
     }
   }
   b <- auto_bandit(domains[[2]])
-  expect_match(drawn(b, "slices", plot), "before the first reward")
+  expect_match(drawn(b, "slices", plot), "needs an observed reward")
   skip_if_not_installed("ggplot2")
   expect_true(drawn(b, "auto", ggplot2::autoplot))
 })

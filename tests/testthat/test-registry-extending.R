@@ -158,7 +158,7 @@ test_that("a change rule of one's own restarts where it says so, and sees the se
   q <- bad$suggest()
   bad$observe(q$id, 1)
   before <- bad$history()
-  expect_error(bad$suggest(), "returns TRUE or FALSE", class = "gpbandits_error")
+  expect_error(bad$suggest(), "must return TRUE or FALSE", class = "gpbandits_error")
   expect_identical(bad$history(), before)
 })
 

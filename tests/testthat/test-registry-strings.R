@@ -44,6 +44,13 @@ test_that("strings work in every call that takes a component", {
   two <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = "maximize", cost = at_most(1)))
   by_object <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = to_maximize(), cost = at_most(1)))
   expect_identical(two$config$outcomes, by_object$config$outcomes)
+  followed <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = "maximize", cost = "tracked"))
+  by_object <- gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = to_maximize(), cost = tracked()))
+  expect_identical(followed$config$outcomes, by_object$config$outcomes)
+  of_string <- function(role) gp_bandit(strings_x, "se", 0.1, "ei", outcomes = list(yield = "maximize", cost = role))
+  expect_error(of_string("at_most"), "at_most(limit = )", fixed = TRUE)
+  expect_error(of_string("watched"), "\"maximize\", \"minimize\", \"tracked\"", fixed = TRUE)
+  expect_identical(width_igp(1, 1, 0.1, gain = "rate"), width_igp(1, 1, 0.1, gain = gain_rate()))
   expect_identical(safe_opt(strings_x, "se", 0.1, threshold = -2, seed = 4, width = 2, pending = "hallucinate")$config$pending,
                    pending_hallucinate())
   found <- maximize_bandit(function(p) sin(3 * p[["u"]]), list(u = c(0, 1)), evaluations = 5,
@@ -88,4 +95,10 @@ test_that("each string that is listed works, and no part that is stored may be a
     for (string in strings) expect_s3_class(gpbandits:::as_part(string, class), class, exact = TRUE)
   }
   expect_error(gpbandits:::check_class("ei", "bandit_policy"), class = "gpbandits_error")
+})
+
+test_that("a string where only objects are possible is an error that names them", {
+  found <- tryCatch(gp_bandit(1:5, kernel_se(1), 0.1, policy_ei(), constraints = "a"), error = identity)
+  expect_s3_class(found, "gpbandits_argument_error")
+  expect_match(conditionMessage(found), "must be an object of class bandit_constraints", fixed = TRUE)
 })

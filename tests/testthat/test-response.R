@@ -196,7 +196,7 @@ test_that("journals and stores hold sizes, and a reward told again or amended is
   b$suggest()
   b$observe(1, 3, size = 9)
   b$observe(1, 3, size = 9)
-  expect_error(b$observe(1, 3, size = 10), "already known", class = "gpbandits_error")
+  expect_error(b$observe(1, 3, size = 10), "already has the reward", class = "gpbandits_error")
   b$amend(1, 4)                                                       # of nine, still
   b$observe(data.frame(id = b$suggest()$id, reward = 2, size = 5))
   same <- gp_bandit(seq(0, 1, .1), tiny_kernel, policy = ucb2, rewards = rewards_binary())
@@ -284,7 +284,7 @@ test_that("what cannot be a reward of its kind is refused, and nothing changes",
   expect_error(gp_ucb(1:3, kernel_se(1), 1)$observe(1, 1, size = 2), class = "gpbandits_error")
   p <- gp_bandit(tiny_x, tiny_kernel, policy = ucb2, rewards = rewards_counts())
   p$suggest()
-  expect_error(p$observe(1, 1.5), "whole", class = "gpbandits_error")
+  expect_error(p$observe(1, 1.5), "an integer >= 0", class = "gpbandits_error")
   expect_error(p$posterior(scale = "log"), "scale", class = "gpbandits_error")
   expect_error(p$posterior(level = 1), "level", class = "gpbandits_error")
 })

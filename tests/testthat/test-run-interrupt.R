@@ -183,7 +183,6 @@ test_that("each handler of the package passes a time limit on as it is", {
     call_user = function() of_namespace("call_user")(strike(), "f", "here"),
     as_damaged = function() of_namespace("as_damaged")(strike()),
     core = function() of_namespace("core")(strike()),
-    read_part = function() of_namespace("read_part")(structure(list(), class = "a"), "a", strike()),
     from_elsewhere = function() of_namespace("from_elsewhere")(strike(), "x", "a", "b"),
     database = function() of_namespace("database")(strike()),
     patiently = function() of_namespace("patiently")(strike(), 9),

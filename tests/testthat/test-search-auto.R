@@ -490,12 +490,12 @@ test_that("what no number can be is refused, by name", {
   }
   rate <- list(rate = param_real(0.1, 1, log = TRUE), solvent = c("water", "oil"))
   refused(rate, data.frame(rate = 2, solvent = "milk", reward = 1), "one of water, oil in solvent, not .*milk")
-  refused(rate, data.frame(rate = -1, solvent = "oil", reward = 1), "numbers > 0 where logarithms are taken")
+  refused(rate, data.frame(rate = -1, solvent = "oil", reward = 1), "numbers > 0, because their logarithms are taken")
   refused(list(n = param_integer(1, 5)), data.frame(n = 3e9, reward = 1), "up to 2147483647")
   refused(rate, data.frame(rate = Inf, solvent = "oil", reward = 1), "finite")
   box <- box_domain(c(0.1, 1), c(10, 9), names = c("a", "n"), integer = c(FALSE, TRUE), log = "a")
   refused(box, data.frame(a = 0, n = 2, reward = 1), "a number > 0")
-  refused(box, data.frame(a = 20, n = 2.5, reward = 1), "whole")
+  refused(box, data.frame(a = 20, n = 2.5, reward = 1), "an integer")
   refused(search_space(a = c(0, 1), b = c(0, 1), where = ~ a <= b), data.frame(a = 1, b = 0, reward = 1), "where")
   refused(search_space(blend = param_shares(c("sand", "lime"), lower = c(0.4, 0))),
           data.frame(sand = 0.2, lime = 0.2, reward = 1), "sum")

@@ -84,7 +84,7 @@ test_that("the initial design is a number of points or the points", {
   # Rows of data replace drawn points only.
   known <- data.frame(x = c(0.1, 0.4), reward = 1:2)
   expect_identical(auto_bandit(line, known, initial_design = points)$suggest(3)$x, points$x)
-  both <- "`n_initial` and `initial_design` are both given. Leave out `n_initial`"
+  both <- "Leave out `n_initial`: the points of `initial_design` are the initial design."
   expect_error(maximize_bandit(hill, line, 5, n_initial = 3, initial_design = points), both, fixed = TRUE)
   expect_error(auto_bandit(line, n_initial = 3, initial_design = points), both, fixed = TRUE)
   expect_error(maximize_bandit(hill, line, 2, initial_design = points), "at most the number of evaluations", class = "gpbandits_error")
@@ -102,5 +102,5 @@ test_that("searches and gp_bandit() have at most 20 arguments", {
   expect_identical(gp_bandit(x, kernel_se(1), 0.1, "ei", accuracy = 0.5)$config$accuracy, 0.5)
   expect_error(gp_bandit(x, kernel_se(1), 0.1, "ei", accuracy = 2), "`accuracy`", class = "gpbandits_error")
   expect_error(gp_bandit(x, kernel_se(1), 0.1, "ei", failures = "no"), "`failures`", class = "gpbandits_error")
-  expect_error(gp_bandit(x, kernel_se(1), 0.1, "ei", acuracy = 0.1), "did you mean `accuracy`", class = "gpbandits_error")
+  expect_error(gp_bandit(x, kernel_se(1), 0.1, "ei", acuracy = 0.1), "Did you mean `accuracy`", class = "gpbandits_error")
 })

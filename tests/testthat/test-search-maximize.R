@@ -154,7 +154,7 @@ test_that("a time limit is enough: without a number of evaluations the search go
                                           control = search_control(verbose = TRUE)), "^1: ")
   expect_true(found$out_of_time)
   expect_gte(nrow(found$history), 1)
-  expect_error(maximize_bandit(function(p) 1, 1:3), "`evaluations` .*missing", class = "gpbandits_error")
+  expect_error(maximize_bandit(function(p) 1, 1:3), "needs `evaluations`", class = "gpbandits_error")
   expect_error(maximize_bandit(function(p) 1, 1:3, Inf), "evaluations", class = "gpbandits_error")
 })
 
@@ -230,9 +230,9 @@ test_that("a search of any size without a success warns, and quotes the first fa
   for (size in c(1, 2, 5, 9, 10, 11, 14)) {
     calls <- 0
     broken <- function(p) stop("reason ", calls <<- calls + 1)
-    says(found <- maximize_bandit(broken, box, size), "error: reason 1$")
+    says(found <- maximize_bandit(broken, box, size), "error: reason 1[.] Call the objective")
     expect_null(found$par)
-    says(found <- minimize_bandit(function(p) NA, box, size), "returned NA$")
+    says(found <- minimize_bandit(function(p) NA, box, size), "returned NA[.] The objective must return")
     expect_identical(nrow(found$history), as.integer(min(size, 10)))
     expect_identical(is.null(found$hopeless), size <= 10)
   }

@@ -67,10 +67,11 @@ test_that("`...` goes to the objective, and a name that nobody has is an error",
   through <- maximize_bandit(function(p, ...) p$x + list(...)$own, domain, 2, own = 1, engine = "dense")
   expect_gte(min(through$history$reward), 1)
   f <- function(p) p$x
-  expect_error(maximize_bandit(f, domain, 2, maximise = TRUE), "Unknown argument `maximise`. Did you mean `direction`?",
+  expect_error(maximize_bandit(f, domain, 2, maximise = TRUE),
+               "Unknown argument `maximise`. Use `direction = \"minimize\"` or `minimize_bandit()`.",
                class = "gpbandits_error", fixed = TRUE)
   expect_error(minimize_bandit(f, domain, 2, polcy = policy_ei()), "Did you mean `policy`", class = "gpbandits_error")
-  expect_error(maximize_bandit(f, domain, 2, n_trials = 5), "Did you mean `evaluations`", class = "gpbandits_error")
+  expect_error(maximize_bandit(f, domain, 2, n_trials = 5), "Use `evaluations`", class = "gpbandits_error")
   expect_error(maximize_bandit(f, domain, 2, shape = 5), "Unknown argument `shape`", class = "gpbandits_error")
 })
 

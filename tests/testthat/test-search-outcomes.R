@@ -270,7 +270,7 @@ test_that("a bandit that was asked and told has the pictures of fronts and of li
   on.exit(grDevices::dev.off())
   unknown <- gp_bandit(list(x = c(0, 1)), kernel_se(0.5), 1e-3, policy_ehvi(), outputs = scale_outputs(), outcomes = list(
     speed = to_maximize(), cost = to_minimize()))
-  expect_error(plot(unknown, type = "front"), "knows no value", class = "gpbandits_error")
+  expect_error(plot(unknown, type = "front"), "has no observed value", class = "gpbandits_error")
   set.seed(1)
   x <- cbind(x = runif(12), y = runif(12))
   b$add(x = x, reward = data.frame(speed = x[, 1], cost = x[, 1]^2 + x[, 2], heat = x[, 1] + x[, 2]))
@@ -289,7 +289,7 @@ test_that("a bandit that was asked and told has the pictures of fronts and of li
   expect_output(print(summary(tight)), "heat at most 0.6: binds")
   one <- gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01, outcomes = two_outcomes)
   expect_error(plot(one, type = "front"), "one objective", class = "gpbandits_error")
-  expect_error(plot(gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01), type = "feasible"), "no limits", class = "gpbandits_error")
+  expect_error(plot(gp_ei(list(x = c(0, 1)), kernel_se(0.3), 0.01), type = "feasible"), "without limits", class = "gpbandits_error")
   skip_if_not_installed("ggplot2")
   for (type in c("front", "feasible")) expect_s3_class(ggplot2::autoplot(b, type = type), "ggplot")
 })

@@ -597,7 +597,7 @@ test_that("the doors under the page say what the bandit says", {
     query <- bandit$suggest()
     bandit$observe(query$id, 0.1 * k + (query$u - 1)^2 + (query$rule == "a"))
   }
-  drawn <- gpbandits:::through_best_view(bandit, "slices", NULL, 2, 81)
+  drawn <- gpbandits:::through_best_plot_data(bandit, "slices", NULL, 2, 81)
   slices <- read(door("/slices"))$slices
   expect_equal(slices$mean[[1]], drawn$data$mean[drawn$data$input == "u"])
   expect_equal(slices$lower[[2]], drawn$data$lower[drawn$data$input == "rule"])

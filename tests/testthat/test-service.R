@@ -580,12 +580,12 @@ test_that("the configuration of nginx that comes with the package keeps a hostil
 test_that("a service is refused where it cannot be", {
   skip_without_service()
   place <- sqlite_location()
-  expect_match(refused(bandit_service(store_at(place), 0)), "without a bandit named")
+  expect_match(refused(bandit_service(store_at(place), 0)), "has no bandit named")
   store_makers$ucb(store = store_at(place))
   expect_match(refused(bandit_service(store_at(place), -1)), "port")
   expect_match(refused(bandit_service(store_at(place), 0, token = "short")), "16 characters")
   for (token in c("a token of\ntwo lines", " a token in spaces ")) {
-    expect_match(refused(bandit_service(store_at(place), 0, token = token)), "header can carry")
+    expect_match(refused(bandit_service(store_at(place), 0, token = token)), "fits into a header")
   }
   for (limit in list(0, -1, NA, "1", 1e9)) {
     expect_match(refused(bandit_service(store_at(place), 0, time_limit = limit)), "time_limit")

@@ -149,13 +149,13 @@ test_that("what is pending, and all after it, stays; what was forgotten takes no
   for (call in list(function(id) bandit$observe(id, 1), function(id) bandit$amend(id, 1), function(id) bandit$withdraw(id),
                     function(id) bandit$fail(id), function(id) bandit$observe(data.frame(id = id, reward = 1)),
                     function(id) bandit$observe(c(id, 12), c(1, 2)), function(id) bandit$observe(id, 1, noise_var = 0.1))) {
-    for (id in c(1, 11)) expect_error(call(id), sprintf("%d, which was forgotten", id), class = "gpbandits_error")
+    for (id in c(1, 11)) expect_error(call(id), sprintf("Query %d was forgotten", id), class = "gpbandits_error")
     expect_error(call(21), "1 to 20", class = "gpbandits_error")
     expect_error(call(0), class = "gpbandits_error")
   }
   expect_identical(bandit$history(), before)
-  expect_error(bandit$observe(13, 9), "13, whose reward is already known", class = "gpbandits_error")
-  expect_error(bandit$withdraw(13), "13, which is observed", class = "gpbandits_error")
+  expect_error(bandit$observe(13, 9), "Query 13 already has the reward", class = "gpbandits_error")
+  expect_error(bandit$withdraw(13), "Query 13 is observed", class = "gpbandits_error")
   bandit$amend(13, -1)
   expect_identical(bandit$history()$reward[2], -1)
   bandit$observe(data.frame(id = 12, arm = before$arm[1], reward = 0.5))

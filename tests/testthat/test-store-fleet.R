@@ -163,7 +163,7 @@ test_that("a search whose workers cannot begin ends with an error", {
   store <- bandit_store(connect, "b", seed = 7)
   expect_match(refused(maximize_bandit(hill, list(x = c(1, 3)), evaluations = 6, n_initial = 4, store = store,
                                        workers = 2)),
-               "before they have done anything")
+               "before they have evaluated anything")
 })
 
 test_that("a store is watched from another session", {

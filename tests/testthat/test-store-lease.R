@@ -34,7 +34,7 @@ test_that("a lease that has run out is offered again, and a late reward is taken
     bandit$observe(1, 0.25, token = a$token)                       # late, but the first
     expect_identical(lease_states(place)$state, c("expired", "done", "open"))
     bandit$observe(1, 0.25, token = b$token)                       # the same value again changes nothing
-    expect_match(refused(bandit$observe(1, 0.5, token = b$token)), "already known|amend")
+    expect_match(refused(bandit$observe(1, 0.5, token = b$token)), "already has the reward")
     expect_match(refused(bandit$observe(2, 0.5, token = a$token)), "token")
     expect_match(refused(bandit$observe(2, 0.5, token = "made up")), "token")
     expect_identical(bandit$history()$reward, c(0.25, NA))

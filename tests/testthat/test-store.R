@@ -153,13 +153,13 @@ test_that("nothing in a store runs: what an enemy wrote in place of settings or 
 
 test_that("one name, one bandit; what is not there is said", {
   on_databases(function(place) {
-    expect_match(refused(open_bandit(store_at(place))), "without a bandit named")
+    expect_match(refused(open_bandit(store_at(place))), "has no bandit named")
     expect_match(refused(open_bandit(store_at(place), trust = TRUE)), "`trust`")
     expect_match(refused(open_bandit(store_at(place), rng = FALSE)), "`rng`")
     store_makers$ucb(store = store_at(place))
-    expect_match(refused(store_makers$ucb(store = store_at(place))), "exists")
+    expect_match(refused(store_makers$ucb(store = store_at(place))), "already has a bandit named")
     bandit <- open_bandit(store_at(place))
-    expect_match(refused(bandit$reset()), "under another name")
+    expect_match(refused(bandit$reset()), "with another name")
     copy <- bandit$copy()
     copy$suggest(2)
     expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)

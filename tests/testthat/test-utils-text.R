@@ -54,7 +54,7 @@ test_that("what is no plain data is not written, functions only where that is tr
     expect_error(gpbandits:::value_text(value, trust = TRUE), "cannot be written", class = "gpbandits_error")
   }
   for (f in list(sqrt, function(t) t, ~ a < b)) {
-    expect_error(gpbandits:::value_text(list(f)), "only written if", class = "gpbandits_error")
+    expect_error(gpbandits:::value_text(list(f)), "written only if", class = "gpbandits_error")
     text <- gpbandits:::value_text(list(f), trust = TRUE)
     expect_error(gpbandits:::value_from_text(text), "trust = TRUE")
     expect_identical(deparse(gpbandits:::value_from_text(text, trust = TRUE)[[1]]), deparse(f))

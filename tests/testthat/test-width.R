@@ -190,7 +190,7 @@ test_that("the width of corrupted rewards: base + total / sqrt(lambda)", {
     expect_equal(found$probability, 0.8)
     expect_match(found$assumptions, "wrong by 0.3 in all", all = FALSE)
     expect_identical(any(grepl("steer the design", found$assumptions)), base$type == "fixed")
-    expect_identical(any(grepl("f through the rewards alone", found$assumptions)), base$type == "srinivas_finite")
+    expect_identical(any(grepl("f through the rewards only", found$assumptions)), base$type == "srinivas_finite")
   }
   expect_equal(w(width_corrupt(width_igp(1, 0.1, 0.2), 0.3), 1.1)$probability, 0.8)
   expect_true(is.na(w(width_corrupt(width_constant(2), 0.3))$probability))

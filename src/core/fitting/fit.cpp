@@ -141,8 +141,8 @@ double GaussianEvidence::scale_slope(double log_scale) const {
   return 0.5 * (quadratic_ * std::exp(-log_scale) - data_.observations());
 }
 
-// With alpha = A^-1 r and W = alpha alpha' - A^-1 the gradient is sum_ij W_ij dA_ij / 2. The derivative by the mean is 0
-// if the mean is optimal.
+// With alpha = A^-1 r and W = alpha alpha' - A^-1 the gradient is sum_ij W_ij dA_ij / 2. The derivative by the mean is
+// 0 if the mean is optimal.
 VectorXd GaussianEvidence::gradient(double log_scale) const {
   const double scale = std::exp(-log_scale);
   const Slopes found = slopes(scale);

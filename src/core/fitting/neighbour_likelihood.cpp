@@ -1,4 +1,5 @@
-// The marginal likelihood from groups of neighbours: the groups, and the sum of terms. Uses base/, kernels/ and linalg/.
+// The marginal likelihood from groups of neighbours: the groups, and the sum of terms.
+// Uses base/, kernels/ and linalg/.
 #include "fitting/neighbour_likelihood.h"
 
 #include "linalg/decompositions.h"

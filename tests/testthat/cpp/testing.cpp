@@ -436,7 +436,8 @@ Rcpp::List cpp_neighbour_likelihood(const Rcpp::List& kernel, const Eigen::Matri
   };
   Rcpp::List groups;
   for (const gpb::Neighbourhood& one : likelihood.groups()) {
-    groups.push_back(Rcpp::List::create(Rcpp::Named("earlier") = rows(one.earlier), Rcpp::Named("own") = rows(one.own)));
+    groups.push_back(Rcpp::List::create(Rcpp::Named("earlier") = rows(one.earlier),
+                                        Rcpp::Named("own") = rows(one.own)));
   }
   Rcpp::List out = Rcpp::List::create(Rcpp::Named("value") = likelihood.value(log_scale),
                                       Rcpp::Named("mean") = likelihood.mean(),

@@ -1,6 +1,6 @@
-// What the mean of an outcome is conditioned on, as single readings in the model's units. Uses the bandit.
-#ifndef GPB_KNOWN_READINGS_H
-#define GPB_KNOWN_READINGS_H
+// The measurements that an outcome's mean is conditioned on, one by one and in the model's units. Uses the bandit.
+#ifndef GPB_KNOWN_MEASUREMENTS_H
+#define GPB_KNOWN_MEASUREMENTS_H
 
 #include <optional>
 
@@ -8,8 +8,8 @@
 
 namespace gpb {
 
-// An entry per reading. A mean of several is that number of values with the same mean and spread: to the likelihood
-// they are the readings themselves.
+// One entry per measurement. A mean of several becomes that number of values with the same mean and spread, which have
+// the same likelihood as the measurements.
 struct KnownMeasurements {
   std::vector<Index> id;                   // of their queries (1-based)
   std::vector<double> reward, value;       // as observed, and under the output transform
@@ -22,8 +22,8 @@ struct KnownMeasurements {
 
 namespace known_measurements {
 
-inline void add(KnownMeasurements& to, Index id, double reward, const Report& reported, const std::optional<OutcomeTransform>& map,
-                double usual) {
+inline void add(KnownMeasurements& to, Index id, double reward, const Report& reported,
+                const std::optional<OutcomeTransform>& map, double usual) {
   const auto seen = [&](double y) { return map ? map->value(y) : y; };
   const double value = seen(reward), slope = map ? map->slope(reward) : 1.0;
   double noise_var = reported.noise_var * (slope * slope), stretch = slope;
@@ -44,9 +44,9 @@ inline void add(KnownMeasurements& to, Index id, double reward, const Report& re
 
 }  // namespace known_measurements
 
-// `usual`: the noise variance of a reading whose value is in doubt but for that.
-inline KnownMeasurements known_measurements_of(const Bandit& bandit, Index outcome, const std::optional<OutcomeTransform>& map,
-                                       double usual) {
+// `usual`: the noise variance of a measurement whose value is an interval, without the part of the interval.
+inline KnownMeasurements known_measurements_of(const Bandit& bandit, Index outcome,
+                                               const std::optional<OutcomeTransform>& map, double usual) {
   const BanditState& state = bandit.state();
   if (outcome < 0 || outcome >= state.outcomes()) throw std::invalid_argument("there is no such outcome");
   KnownMeasurements out;
@@ -60,7 +60,8 @@ inline KnownMeasurements known_measurements_of(const Bandit& bandit, Index outco
     // Two of several are off the mean, the others on it.
     const double off = times > 1 && !std::isnan(reported.spread) ? std::sqrt(reported.spread / 2.0) : 0.0;
     for (Index k = 0; k < times; ++k) {
-      known_measurements::add(out, id, k > 1 || off == 0.0 ? value : k == 0 ? value + off : value - off, reported, map, usual);
+      const double one = k > 1 || off == 0.0 ? value : k == 0 ? value + off : value - off;
+      known_measurements::add(out, id, one, reported, map, usual);
     }
   }
   return out;
