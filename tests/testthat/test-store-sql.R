@@ -39,7 +39,8 @@ test_that("numbers and texts come back exactly, within the transaction and on an
   on_databases(function(place) {
     connection <- open_table(place)
     x <- c(1 / 3, -2^-1074, 1.7976931348623157e308, 4.9e-324, 1e22 + 2^22, -123456789.123456789, 0, NA, pi * 10^(-20:20))
-    word <- c("it's", "back\\slash \\' \\\\", "\"quoted\"", "two\nlines\ttab", "\u00e4\u4e2d\U1f600", "", "E'x'; DROP TABLE tried; --", NA, "%s ? $1")
+    word <- c("it's", "back\\slash \\' \\\\", "\"quoted\"", "two\nlines\ttab", "\u00e4\u4e2d\U1f600", "",
+              "E'x'; DROP TABLE tried; --", NA, "%s ? $1")
     word <- rep_len(word, length(x))
     sql_begin(connection, "SELECT 1 AS one")
     insert_tried(connection, seq_along(x), x, word)
