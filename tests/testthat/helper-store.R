@@ -501,6 +501,11 @@ start_driver <- function(place, home, workers, evaluations, ...) {
 # Keeps so many workers at work until all is done; it takes over those of a driver before it. Without an owner it is over.
 drive_fleet <- function(fleet) {
   begun <- 0
+  # (What every worker would load for itself is loaded once, before they are forked.)
+  warm <- fleet_kinds$arms$make(store = bandit_store(tempfile(fileext = ".db"), "b"))
+  warm$observe(warm$suggest()$id, 1)
+  let_go(warm)
+  if (fleet$place$kind == "postgres") loadNamespace("RPostgres")
   while (count_rewards(fleet$place) < fleet$evaluations) {
     if (length(running(fleet$owner)) == 0) return(tools::pskill(alive_in(fleet$home), tools::SIGKILL))
     for (k in seq_len(max(0, fleet$workers - length(alive_in(fleet$home))))) {

@@ -4,7 +4,7 @@ test_that("a fleet under kill -9: nothing lost, nothing counted twice, the poste
   skip_on_cran()
   skip_on_os("windows")
   full <- second_level()
-  evaluations <- if (full) 1000 else 25
+  evaluations <- if (full) 1000 else 16
   on_databases(function(place) {
     bandit <- fleet_bandit(place, evaluations)
     let_go(store_makers$hallucinate(store = store_at(place, "other")))      # somebody else in the same database
@@ -22,12 +22,12 @@ test_that("fleets over all kinds of places under kill -9, freezes, zombies and r
   skip_on_cran()
   skip_on_os("windows")
   full <- second_level()
-  evaluations <- if (full) 1000 else 40
+  evaluations <- if (full) 1000 else 24
   blows <- if (full) rep(c("zombie", "frozen", "restart", "zombie", "crash"), 2) else c("frozen", "restart")
   on_databases(function(place) for (kind in if (full) c("box", "space", "open") else if (place$kind == "sqlite") "open" else "box") {
     place <- if (place$kind == "sqlite") sqlite_location() else postgres_location()
     bandit <- fleet_bandit(place, evaluations, kind)
-    seen <- fleet_under_fire(place, evaluations, if (full) 8 else 3, each = 5, drivers = if (full) 2 else 0, kind = kind, blows = blows,
+    seen <- fleet_under_fire(place, evaluations, if (full) 8 else 3, each = 4, drivers = if (full) 2 else 0, kind = kind, blows = blows,
                              pause = if (full) 0.02 else 0.1, lease = if (full) 2 else 1)
     expect_identical(seen$blows, blows)
     expect_gt(seen$workers_killed, 0)
