@@ -40,8 +40,8 @@
 #' generator is changed.
 #'
 #' @section Intervals: `lower` and `upper` are valid without normal approximations, and lie within `range`. They are
-#'   confidence intervals by betting (Waudby-Smith and Ramdas 2024). They are about 1.8 times as wide as the normal
-#'   interval from `se`, if that one is correct. If an estimate of `"ips"` is outside the interval, the log contradicts
+#'   confidence intervals by betting (Waudby-Smith and Ramdas 2024). They are wider than the normal interval from
+#'   `se`, if that one is correct. If an estimate of `"ips"` is outside the interval, the log contradicts
 #'   it. The article "Contextual bandits" describes the bets.
 #'
 #'   For `"dm"` the interval is mean \eqn{\pm z}{+/- z} `se`. That `se` adds the model's sd over the points, as if all
