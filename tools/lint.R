@@ -160,7 +160,7 @@ lint_cppcheck <- function() {
 }
 
 lint_objects <- function() {
-  report("objects listed in Makevars", suppressWarnings(system2("tools/objects.sh", "--check", stdout = TRUE)))
+  report("objects listed in Makevars", suppressWarnings(system2("tools/units.sh", "--check", stdout = TRUE)))
 }
 
 # tools/prose.R prints a table, and what is above its limits.
