@@ -36,6 +36,8 @@
 #' * From 15 inputs on: the number of rounds between refits is a quarter of the number of inputs (at most 10). Refits
 #'   average over up to 4 models, with one start in addition to those at the previous models.
 #' * With earlier campaigns (`transfer`): `refit_every(1, minimum = 2, mean = "fit", average = 10)`.
+#' * From 300 queries on, the number of rounds between refits grows in proportion to the number of queries (`growth` of
+#'   [refit_every()]).
 #' @section Priors:
 #' * Noise variance, `"auto"`: an equal mixture of nearly no noise, `c(log(1e-5), 2.5)`, and much noise, `c(log(0.3),
 #'   1.2)`.

@@ -12,10 +12,11 @@ default_policy <- function(outcomes = NULL) {
 # The interval was chosen by bench/optimisation.R on instances 1 and 2 of the BBOB functions, averages and priors by
 # `bench/promise.R`.
 default_refit <- function(domain = NULL) {
-  if (!has_many_inputs(domain)) return(refit_every(2, mean = "fit", average = 10))
+  if (!has_many_inputs(domain)) return(refit_every(2, mean = "fit", average = 10, growth = 2 / 300))
   # (A single model finds equally good points in a third of the time, but its predictions are overconfident. With half
   # the number of refits, the search finds worse points.)
-  refit_every(min(10, ceiling(length(domain$names) / 4)), mean = "fit", average = 4, starts = 1)
+  rounds <- min(10, ceiling(length(domain$names) / 4))
+  refit_every(rounds, mean = "fit", average = 4, starts = 1, growth = rounds / 300)
 }
 
 # From this number of inputs, the search has separate defaults, chosen by bench/many_inputs.R on instances 1 and 2.

@@ -121,7 +121,10 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
                           resamples = resamples, noise_var = numeric()), parent = emptyenv())
   if (!is.null(race)) begin_tuning_race(search, race)
   until <- if (is.na(control$time_limit)) Inf else 60 * control$time_limit
-  tryCatch(tune_on(search, evaluate, iter, control, function() seconds_since(begun) >= until),
+  show <- if (control$verbose_iter) FALSE # (else a bar in interactive sessions)
+  tryCatch(with_bar(show, iter, function(bar) {
+    tune_on(search, evaluate, iter, control, function() seconds_since(begun) >= until, bar)
+  }),
            interrupt = function(i) message("Interrupted: the results so far are returned."))
   costs <- unlist(lapply(search$found, function(one) mean_costs(one, found)$cost))
   if (!any(is.finite(costs))) warn_of_failures(failed_tuning_words(search$found))
@@ -199,7 +202,7 @@ settings_within <- function(domain, frame) {
   frame[inside & !is.na(inside), ]
 }
 
-tune_on <- function(search, evaluate, iter, control, is_over) {
+tune_on <- function(search, evaluate, iter, control, is_over, bar = NULL) {
   first <- search$found[[1]]
   best <- min(search$cost, Inf, na.rm = TRUE)
   idle <- 0
@@ -216,6 +219,7 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
       search$cost <- c(search$cost, cost)
       search$found <- c(search$found, list(numbered_iteration(tried$result, i + max(first$.iter), iter)))
     }
+    if (!is.null(bar)) bar()
     better <- is_whole && isTRUE(cost < best)
     idle <- if (better) 0 else idle + 1
     if (better) best <- cost

@@ -770,7 +770,7 @@ bool Bandit::apply(Event event, Query* query) {
   switch (event.kind) {
     case EventKind::query:
     case EventKind::given:
-      for (OutcomeModel& outcome_model : outcome_models_) outcome_model.asked();
+      for (OutcomeModel& outcome_model : outcome_models_) outcome_model.asked(event.kind == EventKind::query);
       if (state_.ask(std::move(*query)) != event.id) {
         throw std::invalid_argument("queries are not in the order of their ids");
       }
