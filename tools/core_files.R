@@ -1,8 +1,8 @@
 # Where the definitions of src/core stand, and which folder includes which.
 #   Rscript tools/core_files.R
 # Prints, and exits with 1 if there is any:
-#  * definitions of what another subject's header declares, so headers that lack a .cpp of their name. A large subject may
-#    have further files: low_rank_posterior_basis.cpp defines functions of low_rank_posterior.h;
+#  * definitions of what another subject's header declares, and headers that therefore lack a .cpp of their name. A
+#    large subject may have further files: low_rank_posterior_fit.cpp defines functions of low_rank_posterior.h;
 #  * .cpp files without a header; functions that no header declares, outside of unnamed namespaces;
 #  * includes against the arrows between folders in src/core/README.md;
 #  * base classes of more than `most` virtual functions. The numbers of all base classes come last.

@@ -4,16 +4,17 @@
 # A C++ file without comments, literals and directives, whose lines stay where they are.
 bare_code <- function(file) {
   text <- paste(readLines(file), collapse = "\n")
-  left_out <- paste0("(?ms)//[^\n]*|/[*].*?[*]/|R\"[(].*?[)]\"|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\[^\n]{1,4}|[^'\\\\\n])'|",
+  left_out <- paste0("(?ms)//[^\n]*|/[*].*?[*]/|R\"[(].*?[)]\"|\"(?:\\\\.|[^\"\\\\\n])*\"|",
+                     "'(?:\\\\[^\n]{1,4}|[^'\\\\\n])'|",
                      "^[ \t]*#(?:[^\n\\\\]|\\\\\n|\\\\.)*")
   at <- gregexpr(left_out, text, perl = TRUE)
   regmatches(text, at) <- lapply(regmatches(text, at), function(parts) gsub("[^\n]", "", parts))
   text
 }
 
-# The declarations and definitions of a C++ file outside of functions, by matching braces: a data frame with a row for each
-# head that ends with a brace or a semicolon.
-#   head: its text; first, last: its lines, with the body; scope: the namespaces and classes that are open, outermost first
+# The declarations and definitions of a C++ file outside of functions, by matching braces: a data frame with a row for
+# each head that ends with a brace or a semicolon.
+#   head: its text; first, last: its lines, with the body; scope: the open namespaces and classes, outermost first
 #   kind: "scope" (a namespace or class), "body" (a function, or an initialiser), "statement"
 # A lambda belongs to the function that it is in. Braces that macros or branches of #if hold are not understood: a file
 # whose braces do not match is an error.
@@ -22,7 +23,8 @@ cpp_parts <- function(file) {
   text <- gsub("GPB_FOR_EACH_PROCESSOR\\(\\s*(\\w+)(?=,)((?:[^()]|(\\((?:[^()]|(?3))*\\)))*)\\)", "void \\1(){\\2}",
                bare_code(file), perl = TRUE)
   at <- unlist(gregexpr("[{};]", text))
-  if (at[1] < 0) return(data.frame(head = character(), first = integer(), last = integer(), kind = character(), scope = character()))
+  none <- data.frame(head = character(), first = integer(), last = integer(), kind = character(), scope = character())
+  if (at[1] < 0) return(none)
   marks <- substring(text, at, at)
   newlines <- unlist(gregexpr("\n", text))
   line_of <- function(position) findInterval(position, newlines) + 1L
