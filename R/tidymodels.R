@@ -141,6 +141,7 @@ check_tuning <- function(iter, objective, initial, control, model, race, others)
   check_not_moved(setdiff(others, "design"))
   check_race(race)
   check_class(model, "gp_model", hint = "gp_model()")
+  check_no_race_without_noise(race, model)
   check_count(iter, lower = 0)
   if (!inherits(initial, "tune_results")) {
     allowed <- "an integer >= 1, or results of tune_grid()"
