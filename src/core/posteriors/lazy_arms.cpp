@@ -7,8 +7,6 @@
 
 namespace gpb {
 
-// ---- the best of a tree of arms -----------------------------------------------------------------
-
 namespace {
 
 constexpr Index kLeafArms = 32;

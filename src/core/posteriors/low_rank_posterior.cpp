@@ -15,8 +15,6 @@
 
 namespace gpb {
 
-// ---- the posterior ------------------------------------------------------------------------------
-
 namespace {
 
 constexpr Index kPredictBlock = 256;

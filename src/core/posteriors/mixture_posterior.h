@@ -41,9 +41,9 @@ class MixturePosterior final : public Posterior,
   // Averages over the models, because only one number can be returned.
   double log_det() const override;
   double quadratic() const override;
-  // The name of the first model's engine, the largest rank, and twice the largest error bound a of a model. Consider the
-  // vector of the weighted sds and of the weighted means minus their average. Its length is the mixture's sd, and each
-  // half has an error of at most a times this length.
+  // The name of the first model's engine, the largest rank, and twice the largest error bound a of a model. Consider
+  // the vector of the weighted sds and of the weighted means minus their average. Its length is the mixture's sd, and
+  // each half has an error of at most a times this length.
   EngineSummary summary() const override;
   const LocalPosterior* as_local() const override { return this; }
   void at(const Point& point, double& mean, double& sd) const override;

@@ -9,8 +9,6 @@
 
 namespace gpb {
 
-// ---- tables of arms and contexts ----------------------------------------------------------------
-
 TablePosterior::TablePosterior(std::unique_ptr<ArmPosterior> engine, std::string name,
                                const Forgetting& forgetting)
     : engine_(std::move(engine)), name_(std::move(name)), forgetting_(forgetting) {}

@@ -4,8 +4,6 @@
 
 namespace gpb {
 
-// ---- posterior with earlier campaigns -----------------------------------------------------------
-
 namespace {
 
 VectorXd in_this_campaign(const VectorXd& x) {

@@ -11,16 +11,12 @@
 
 namespace gpb {
 
-// ---- common parts of all engines over arms ------------------------------------------------------
-
 WeightFit fit_functionals(const MatrixXd& features, const VectorXd& weight,
                           const VectorXd& weighted, double noise_var) {
   std::vector<Index> every(static_cast<std::size_t>(weight.size()));
   for (std::size_t k = 0; k < every.size(); ++k) every[k] = static_cast<Index>(k);
   return fit_weights(features, every, weight, weighted, noise_var);
 }
-
-// ---- weights of features ------------------------------------------------------------------------
 
 namespace {
 
