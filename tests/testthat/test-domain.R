@@ -167,8 +167,7 @@ test_that("each kind of domain has the methods that every domain needs, and the 
   # The generics of domains, found in the namespace.
   is_generic <- function(name) {
     value <- get(name, namespace)
-    is.function(value) && identical(names(formals(value))[1], "domain") &&
-      identical(as.list(body(value))[[1]], as.name("UseMethod"))
+    is.function(value) && identical(names(formals(value))[1], "domain") && "UseMethod" %in% all.names(body(value))
   }
   all_generics <- Filter(is_generic, ls(namespace))
   expect_setequal(unlist(domain_methods), all_generics)
