@@ -78,7 +78,8 @@ print_difference <- function(pairs, at) {
   gain <- pairs[[at]] - pairs[[paste0(at, ".default")]]
   by <- tapply(gain, pairs$fid, mean)
   cat(sprintf("  %-8s  mean %+.3f (se %.3f), default %+.2f; functions better %d, worse %d\n", at, mean(gain),
-              stats::sd(gain) / sqrt(length(gain)), mean(pairs[[paste0(at, ".default")]]), sum(by < -0.05), sum(by > 0.05)))
+              stats::sd(gain) / sqrt(length(gain)), mean(pairs[[paste0(at, ".default")]]), sum(by < -0.05),
+              sum(by > 0.05)))
 }
 
 print_by_function <- function(pairs) {
