@@ -390,8 +390,8 @@ likelihood_of_fit <- function(bandit) {
 }
 
 # Is the second of the two kinds of output transforms better? If the model (`first`, fitted with the first kind)
-# estimates noise, the rewards' likelihood decides. Without noise their distribution alone decides, because searches then
-# find more.
+# estimates noise, the rewards' likelihood decides. Without noise their distribution alone decides, because searches
+# then find more.
 is_other_better <- function(bandit, plan, maps, first) {
   if (first$fit$noise_var < least_bent_noise) return(maps[[2]]$is_usual)
   is_likelier(bandit, plan, maps[[2]]$map, first)
@@ -457,10 +457,10 @@ apply_refit <- function(bandit, fit, current) {
 # The settings with these parameters, as the core takes them.
 settings_after <- function(bandit, fit) core_config(refitted_config(bandit$config, fit), prepared_refits(bandit)$fixed)
 
-# The bandit that checks and plots use. Until the first refit the parameters of a bandit that scales its rewards are guesses that
-# nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
-# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, no
-# field, keeps the copy until there is news.
+# The bandit that checks and plots use. Until the first refit the parameters of a bandit that scales its rewards are
+# guesses that nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit
+# that it would begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its
+# environment, no field, keeps the copy until there is news.
 looked_at <- function(bandit) {
   frame <- frame_of(bandit)
   if (!is_unfitted(frame)) {

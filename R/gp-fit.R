@@ -158,8 +158,8 @@ kernels_of <- function(kernel, smoothness) {
   if (is.null(smoothness)) list(kernel) else lapply(smoothness, with_smoothness, kernel = kernel)
 }
 
-# The arguments of average_of() in C++: the number of models, the kernels' prior weights, and the models of before, where
-# local searches begin (for each smoothness those of least and most noise).
+# The arguments of average_of() in C++: the number of models, the kernels' prior weights, and the models of before,
+# where local searches begin (for each smoothness those of least and most noise).
 average_question <- function(kernels, count, smoothness_prior, earlier) {
   smoothness <- lapply(kernels, smoothness_of)
   smoothness_before <- lapply(earlier, function(model) smoothness_of(model$kernel))
