@@ -235,7 +235,7 @@ rounds_since_refit <- function(bandit) {
 # Neither a change of the outcome transform alone, nor added arms.
 is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 
-# Before a query: the parameters that a refit, or a new output transform, puts in the place of the `current` ones, as
+# Before a query: the parameters that a refit, or a new output transform, uses instead of the `current` ones, as
 # `fit`; NULL where neither is due.
 due_refit <- function(bandit) {
   rule <- bandit$config$refit
@@ -274,9 +274,9 @@ refitted_parameters <- function(bandit) {
     if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
-# ---- what no refit changes ----------------------------------------------------------------
-# Settings resolved, and what is fitted of each outcome, are kept while a bandit's settings are the same: by a name in
-# its environment that is no field.
+# ---- settings that refits leave unchanged ----------------------------------------------------------------
+# The resolved settings, and the fitted parameters of each outcome, are kept while a bandit's settings are the same,
+# under a name in its environment that is not a field.
 
 prepared_refits <- function(bandit) {
   frame <- as.environment(bandit)
@@ -291,7 +291,7 @@ prepared_refits <- function(bandit) {
 share_prepared <- function(from, to) assign(".prepared", as.environment(from)$.prepared, as.environment(to))
 
 # See plan_from_list() and cpp_bandit_fit() in C++. `objects`: the kernels that the models may have. NULL where R
-# collects what is known, for another likelihood or for earlier campaigns.
+# collects the data, for another likelihood or for earlier campaigns.
 refit_plan <- function(outcome, config) {
   config <- outcome_config(config, outcome)
   rule <- config$refit
@@ -336,7 +336,7 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
   })
 }
 
-# The `fit` under an output transform, and what it was made of, `found`; both NULL where too few rewards are known.
+# The `fit` under an output transform, and its data, `found`; both are NULL if there are too few rewards.
 fit_under <- function(bandit, plan, current, map) {
   found <- bandit_fit(bandit, plan, fit_from(plan, current, map, rounds_of_last_fit(bandit)))
   if (isFALSE(found)) return(list())
@@ -389,16 +389,17 @@ likelihood_of_fit <- function(bandit) {
   if (length(fits)) utils::tail(fits, 1)[[1]]$likelihood
 }
 
-# Of the two kinds of maps, should it be the second? Where the model (`first`, found with the first) sees noise, the
-# rewards' likelihood says so. Where it sees none no noise can be bent: then their distribution alone does, under which
-# searches find more.
+# Is the second of the two kinds of output transforms better? If the model (`first`, fitted with the first kind)
+# estimates noise, the rewards' likelihood decides. Without noise their distribution alone decides, because searches
+# then find more.
 is_other_better <- function(bandit, plan, maps, first) {
   if (first$fit$noise_var < least_bent_noise) return(maps[[2]]$is_usual)
   is_likelier(bandit, plan, maps[[2]]$map, first)
 }
 
-# Are the rewards likelier under this map than under the one of `first`? Both as densities of the rewards themselves;
-# the model is climbed to from that fit, a tenth of a refit's time. With many rewards the core compares by some of them.
+# Are the rewards likelier under this output transform than under that of `first`? Both likelihoods are densities of the
+# rewards themselves. A local search from that fit takes a tenth of a refit's time. With many rewards the core compares
+# some of them.
 is_likelier <- function(bandit, plan, map, first) {
   asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
   asked$kernel <- or_else(first$found$best_kernel, 1L)
@@ -407,9 +408,9 @@ is_likelier <- function(bandit, plan, map, first) {
   isTRUE(gained > if (map$lambda != 1) bending_pays else -bending_pays)
 }
 
-# ---- where R collects what is known ----------------------------------------------------------
+# ---- data that R collects ----------------------------------------------------------
 
-# Readings less their prior mean (0 where that is fitted), in the model's units, at points as R has them; NULL where
+# Measurements less their prior mean (0 if that is fitted), in the model's units, at R's points; NULL if
 # fewer rewards are known than a refit takes.
 measurements_of <- function(bandit, current, map, fits_mean) {
   known <- core(cpp_bandit_measurements(make_whole(bandit)$handle, 1L, map, current$noise_var))
@@ -420,7 +421,7 @@ measurements_of <- function(bandit, current, map, fits_mean) {
 
 fitted_transfer <- function(bandit, current) {
   config <- bandit$config
-  # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
+  # (Earlier campaigns have separate output transforms, chosen by their distribution. So have the present rewards here.)
   map <- if (!is.null(config$outputs)) fitted_transform(bandit, 1)
   fits_mean <- config$refit$mean == "fit"
   known <- measurements_of(bandit, current, map, fits_mean)
@@ -456,10 +457,10 @@ apply_refit <- function(bandit, fit, current) {
 # The settings with these parameters, as the core takes them.
 settings_after <- function(bandit, fit) core_config(refitted_config(bandit$config, fit), prepared_refits(bandit)$fixed)
 
-# What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
-# nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
-# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, no
-# field, keeps the copy until there is news.
+# The bandit that checks and plots use. Until the first refit the parameters of a bandit that scales its rewards are
+# guesses that nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit
+# that it would begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its
+# environment, no field, keeps the copy until there is news.
 looked_at <- function(bandit) {
   frame <- frame_of(bandit)
   if (!is_unfitted(frame)) {
@@ -537,7 +538,7 @@ fitted_transform <- function(bandit, outcome) {
                  rewards_far_apart(bandit, outcome))
 }
 
-# After rewards were told (`reported`), and before a query.
+# After rewards were reported (`reported`), and before a query.
 rescale_if_due <- function(bandit, reported = FALSE) apply_if_due(bandit, due_rescale(bandit, reported))
 
 # As due_refit(): only output transforms are made again.
