@@ -320,7 +320,8 @@ recommend_bpe <- function(bandit) {
   alive <- if (bandit$memory$batch == 0) seq_len(point_total(points)) else bandit$memory$alive
   mean <- if (is.null(bandit$config$every)) model_posterior(models_of(bandit)[[1]], points, NULL)$mean
           else record_points(point_model(bandit, points), bandit, bandit$memory, points)$posterior()$mean
-  subset_points(points, first_largest(mean, seq_along(mean) %in% alive, bandit$config$scale))
+  mean[-alive] <- -Inf
+  subset_points(points, which(mean >= max(mean) - 1e-9 * bandit$config$scale)[1])
 }
 
 register_script("bpe", list(

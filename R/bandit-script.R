@@ -407,6 +407,14 @@ gp_script_parts <- function(domain, kernel, noise_var, width, count, mean, const
   list(domain = domain, count = count, models = c(list(of_f), of_g))
 }
 
+# The outcomes of models from gp_script_parts(): the objective `reward`, and the constraint columns g1, g2, ... with
+# their `roles`, functions such as at_most() with their limits.
+outcomes_of_columns <- function(models, roles) {
+  columns <- Map(function(role, one) role(kernel = one$kernel, noise_var = one$noise_var, mean = one$mean), roles,
+                 models[-1])
+  c(list(reward = to_maximize()), stats::setNames(columns, paste0("g", seq_along(columns))))
+}
+
 # One object of a class for each of `count` constraints, from NULL (`default`), one object, or a list.
 each_constraint <- function(given, default, count, class, arg, hint) {
   if (is.null(given)) given <- default
@@ -425,7 +433,7 @@ register_script <- function(name, script) {
   register_part("bandit_policy", name,
                 settings = list(width = quote(if (!is.null(width)) check_one_multiplier(width))),
                 traits = list(title = script$title, short = script$title, random = !isFALSE(script$random),
-                              rule = name))
+                              scripted = TRUE))
 }
 
 register_bandit_kind(
@@ -438,5 +446,5 @@ register_bandit_kind(
   give = function(bandit, ...) script_give(bandit, ...),
   posterior = function(bandit, points, context) script_posteriors(bandit, points, context),
   best = function(bandit, contexts) script_best(bandit, contexts),
-  check_log = function(bandit) check_script_log(bandit)
+  check_log = function(bandit) check_script_log(bandit), story = function(bandit) script_story(bandit)
 )

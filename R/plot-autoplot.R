@@ -176,15 +176,16 @@ autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map"
   need_ggplot2()
   type <- check_choice(type, c("progress", "slices", "map", "importance", "dependence", "front", "feasible"))
   check_picture(object, type, inputs, width, resolution, "object")
-  if (has_outcomes(object$bandit$config)) {
-    picture <- ggplot_outcomes(object, maximum_plot_data(object, type, inputs, width, resolution), type)
-    return(picture + ggplot_look(if (type == "map") "right" else "top"))
-  }
-  data <- maximum_plot_data(object, type, inputs, width, resolution)[[type]]
+  plot_data <- maximum_plot_data(object, type, inputs, width, resolution)
+  of_form(object$bandit$config, "ggplot_maximum")(object, plot_data, type) +
+    ggplot_look(if (type == "map") "right" else "top")
+}
+
+ggplot_rewards <- function(object, plot_data, type) {
+  data <- plot_data[[type]]
   shown <- worthwhile_range(object$history$reward, object$direction)
-  picture <- switch(type, progress = ggplot_progress(data, object$direction, shown),
-                    importance = ggplot_importance(data), ggplot_searched(object, data, type, shown))
-  picture + ggplot_look(if (type == "map") "right" else "top")
+  switch(type, progress = ggplot_progress(data, object$direction, shown), importance = ggplot_importance(data),
+         ggplot_searched(object, data, type, shown))
 }
 
 # Slices or a two-dimensional plot through the recommended point.
@@ -406,3 +407,6 @@ ggplot_map_marks <- function(plot_data) {
     ))
   )
 }
+
+register_form("reward", ggplot_maximum = ggplot_rewards)
+register_form("outcomes", ggplot_maximum = function(object, plot_data, type) ggplot_outcomes(object, plot_data, type))

@@ -181,7 +181,7 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   }
   rewards <- list(...)$rewards
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")
-  if (has_likelihood(list(rewards = rewards))) {
+  if (!is.null(rewards) && trait(rewards, "form") != "reward") {
     stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")),
                   "left out, or rewards_robust(clip = )", try = "`gp_bandit()` or its presets, which take others")
   }
@@ -192,8 +192,8 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")), model$transform)
   bandit <- gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,
                       outputs = outputs, failures = failures, outcomes = outcomes, ...)
+  if (trait(policy, "scripted")) return(bandit)
   inside <- as.environment(bandit)
-  if (has_rule(inside)) return(bandit)
   inside$config$fresh <- TRUE
   make_ready(inside)
   bandit
