@@ -160,7 +160,7 @@ panel_count <- function(plot_data) {
 
 draw_maximum <- function(found, plot_data) of_form(found$bandit$config, "draw_maximum")(found, plot_data)
 
-draw_rewards <- function(found, plot_data) {
+draw_maximum_of_rewards <- function(found, plot_data) {
   domain <- found$bandit$config$domain
   through <- recommended_point(found$bandit, context_of(found))
   shown <- worthwhile_range(found$history$reward, found$direction)
@@ -232,5 +232,5 @@ draw_progress <- function(data, direction, ylim) {
   graphics::points(points$evaluation[failed], points$at[failed], pch = 4, cex = 0.9, col = mark$pending)
 }
 
-register_form("reward", maximum_plot_data = plot_data_of_rewards, draw_maximum = draw_rewards)
+register_form("reward", maximum_plot_data = plot_data_of_rewards, draw_maximum = draw_maximum_of_rewards)
 register_form("outcomes", maximum_plot_data = plot_data_of_outcomes, draw_maximum = draw_outcomes)

@@ -208,7 +208,7 @@ policy_entries <- list(
                                blind = TRUE, limits = TRUE)),
   exact_penalty = list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE), penalty = check_penalty_of_rounds(penalty)),
-    traits = list(title = "exact penalty", short = "EPBO", limits = TRUE,
+    traits = list(title = "exact penalty (EPBO)", short = "EPBO", limits = TRUE,
                   resolved = function(policy) function(settings, config) {
                     settings$penalty <- function(t) penalty_now(policy$penalty, t)
                     settings

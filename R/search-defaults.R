@@ -192,8 +192,8 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   outputs <- scale_outputs(check_choice(direction, c("maximize", "minimize")), model$transform)
   bandit <- gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,
                       outputs = outputs, failures = failures, outcomes = outcomes, ...)
-  if (trait(policy, "scripted")) return(bandit)
   inside <- as.environment(bandit)
+  if (trait(inside$config$policy, "scripted")) return(bandit)
   inside$config$fresh <- TRUE
   make_ready(inside)
   bandit

@@ -495,7 +495,7 @@ test_that("the script chooses as the policy does, and columns are outcomes", {
     core <- make()
     expect_false(is(core, "ScriptedBandit"))
     # (A separate width needs the script.)
-    rule <- make(count = 1, constraint_width = 1)
+    rule <- make(count = 1, constraint_width = width_constant(1))
     expect_s4_class(rule, "ScriptedBandit")
     plain <- function(b, id, x) b$observe(id, f(x))
     both <- function(b, id, x) b$observe(id, f(x), constraints = x)
@@ -540,8 +540,8 @@ test_that("outcomes with limits say what is safe, as constraint columns do", {
   refused("safety", outcomes = list(yield = to_maximize(), g = at_most(1)), safety = "g1")
   refused("lipschitz", outcomes = list(yield = to_maximize(), g = at_most(1)), lipschitz = c(1, 2))
   refused("pending", threshold = 0, pending = pending_censor(3))
-  refused("pending", threshold = 0, safety = "g1", constraint_width = 2, pending = pending_hallucinate())
-  refused("store", threshold = 0, safety = "g1", constraint_width = 2, store = 1)
+  refused("pending", threshold = 0, safety = "g1", constraint_width = width_constant(2), pending = pending_hallucinate())
+  refused("store", threshold = 0, safety = "g1", constraint_width = width_constant(2), store = 1)
 })
 
 test_that("what is to be small is as its negative is", {

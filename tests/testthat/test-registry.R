@@ -50,10 +50,11 @@ one_of_each <- function() {
 one_of_each_rule <- function() {
   k <- kernel_se(0.3)
   list(ckb = baseline_constrained("ckb", x9, k, 0.1, step = 1, bound = 1),
-       epbo = baseline_constrained("epbo", x9, k, 0.1, penalty = 1), bandit_oco = baseline_constrained("oco", list(u = c(0, 1))),
+       bandit_oco = baseline_constrained("oco", list(u = c(0, 1))),
        admmbo = baseline_constrained("admmbo", x9, k, 0.1),
-       safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0),
-       stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0, method = "stageopt"),
+       safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, by = "data", lipschitz = 3, noise_bound = 0.1),
+       stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, by = "data", lipschitz = 3, noise_bound = 0.1,
+                            method = "stageopt"),
        balanced_lengthscale = gp_ucb_lengthscale(x9, k, 0.1, B = 1, R = 0.1, method = "balanced"),
        adaptive_lengthscale = gp_ucb_lengthscale(x9, k, 0.1, B = 1, R = 0.1),
        bpe = bpe(x9, k, 0.1, rounds = 9, B = 1, R = 0.1), rahbo = rahbo(x9, k, 0.1, 1, k, 3),
