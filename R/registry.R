@@ -1,4 +1,4 @@
-# The registry: declarations of the package's objects, scripts, and kinds of bandits. Layer: base.
+# The registry: declarations of the package's objects, scripts, kinds of bandits, databases. Layer: base.
 
 # The declarations of all objects that the package makes. Each part of a bandit (a policy, a width, a kernel, a rule)
 # and each part of a problem has an entry in a table next to its constructor. An entry is a list of
@@ -161,7 +161,7 @@ trait <- function(part, name) {
   if (is.function(value)) value(part) else value
 }
 
-# ---- scripts and kinds of bandits ---------------------------------------------
+# ---- scripts, kinds of bandits, databases -------------------------------------
 
 # Algorithms whose points are chosen by a script in R instead of a policy in the core. bandit-script.R defines scripts.
 scripts <- new.env(parent = emptyenv())
@@ -214,6 +214,11 @@ register_form("outcomes", of = "reward", several = TRUE)
 register_form("response", of = "reward", gaussian = FALSE)
 register_form("comparison", of = "response", compares = TRUE, between_arms = FALSE)
 register_form("ranking", of = "comparison")
+
+# What differs between databases of stores, by kind; store-sql.R says what a database registers.
+databases <- new.env(parent = emptyenv())
+
+register_database <- function(kind, ...) assign(kind, list(...), envir = databases)
 
 check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))
