@@ -32,8 +32,8 @@
 #'
 #'   On arms the maxima are exact, and ties go to the first arm. Elsewhere a gradient-based search finds them.
 #'
-#' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a `journal`, copies and files, and
-#'   `print()`, `summary()`, `predict()` and `plot()`. Differences:
+#' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a
+#'   `journal`, copies and files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
 #'
 #'   * `$posterior()` also has columns `g1_mean`, `g1_sd`, ... (For [bandit_oco] it is an error, as are `plot()` and
 #'     `predict()`.)
@@ -48,8 +48,8 @@
 #' @section EPBO: `"epbo"` is a [GPBandit] with [outcomes]. All features of [gp_bandit()] are available through `...`:
 #'   pending rules, refits, low rank, stores. Without `outcomes`, `count` constraints are outcomes `g1`, `g2`, ... that
 #'   must be at most 0, and the objective is `reward`. Their values are given by these names, or as
-#'   `$observe(id, reward, constraints = )`. A violation is measured in units of its outcome as it is modelled, which may
-#'   be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`, and
+#'   `$observe(id, reward, constraints = )`. A violation is measured in units of its outcome as it is modelled, which
+#'   may be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`, and
 #'   the columns of `$posterior()` are those of bandits with outcomes.
 #' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
 #'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`),

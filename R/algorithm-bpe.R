@@ -330,9 +330,9 @@ register_script("bpe", list(
                    extra = check_count(extra, lower = 0), every = if (!is.null(every)) check_count(every)),
   later = "every",
   phases = function(count) c("policy", "free"),
-  begin = function(config) {
+  state = function(config) {
     list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL, since = 0L)
   },
-  propose = function(bandit, context) propose_bpe(bandit),
+  suggest = function(bandit, context) propose_bpe(bandit),
   recommend = function(bandit, context) recommend_bpe(bandit)
 ))

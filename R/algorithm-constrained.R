@@ -165,8 +165,8 @@ register_script("ckb", list(
   settings = alist(step = check_number(step, lower = 0, open_lower = TRUE),
                    bound = check_number(bound, lower = 0, open_lower = TRUE)),
   phases = function(count) "policy",
-  begin = function(config) list(phi = numeric(config$constraints$count)),
-  propose = function(bandit, context) propose_ckb(bandit, context),
+  state = function(config) list(phi = numeric(config$constraints$count)),
+  suggest = function(bandit, context) propose_ckb(bandit, context),
   recommend = recommend_by_means,
   random = FALSE
 ))

@@ -576,8 +576,8 @@ safe_by_policy <- function(bandit, contexts) {
 
 # `first`: the memory before the first query.
 safe_script <- function(title, settings, first) {
-  list(title = title, settings = settings, phases = function(count) safe_phases, begin = function(config) first,
-       propose = function(bandit, context) propose_safe(bandit, context),
+  list(title = title, settings = settings, phases = function(count) safe_phases, state = function(config) first,
+       suggest = function(bandit, context) propose_safe(bandit, context),
        recommend = function(bandit, context) recommend_safe(bandit, context), random = FALSE)
 }
 

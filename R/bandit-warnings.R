@@ -24,7 +24,8 @@ warn_of_prior <- function(bandit, reward, arm) {
   if (has_likelihood(config)) return(invisible())
   # (Usually the prior allows the rewards, and only this check takes time.)
   if (cpp_bandit_allows(bandit$handle, reward, config$mean, arm, config$noise_var, at_the_edge)) return(invisible())
-  if (trait(config$policy, "scripted") || !is.null(config$refit) || !is.null(config$outputs) || "far" %in% bandit$.said) {
+  if (trait(config$policy, "scripted") || !is.null(config$refit) || !is.null(config$outputs) ||
+      "far" %in% bandit$.said) {
     return(invisible())
   }
   rebuild(bandit)

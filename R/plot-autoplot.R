@@ -371,7 +371,8 @@ ggplot_scatter <- function(plot_data) {
 }
 
 ggplot_play_sizes <- function(plays) {
-  ggplot2::scale_size_area(max_size = if (max(plays) > 1) 6 else 2, breaks = play_breaks(plays))
+  ggplot2::scale_size_area(max_size = if (max(plays) > 1) 6 else 2,
+                           breaks = unique(round(exp(seq(0, log(max(plays)), length.out = 3)))))
 }
 
 # Widths are measured on the axis, because ggplot2 applies the logarithm first.
@@ -379,8 +380,6 @@ tile_size <- function(values, log) {
   at <- sort(unique(if (log) log10(values) else values))
   if (length(at) > 1) min(diff(at)) else 1
 }
-
-play_breaks <- function(plays) unique(round(exp(seq(0, log(max(plays)), length.out = 3))))
 
 ggplot_map_marks <- function(plot_data) {
   names <- map_mark_names(plot_data)

@@ -356,7 +356,9 @@ with_band <- function(posterior, width) {
 # The probability that a normal variable is within `width` sd of its mean.
 band_level <- function(width) min(max(2 * stats::pnorm(width) - 1, 1e-12), 1 - 1e-12)
 
-register_form("reward", drawn_posterior = function(bandit, points, context, width) posterior_at(bandit, points, context))
+register_form("reward", drawn_posterior = function(bandit, points, context, width) {
+  posterior_at(bandit, points, context)
+})
 register_form("response", drawn_posterior = function(bandit, points, context, width) {
   in_scale_of_rewards(scaled_posterior_at(bandit, points, context), bandit$config, "reward", band_level(width))
 })

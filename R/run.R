@@ -131,8 +131,7 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
     }
     played <- if (is_stored(bandit)) play_in(bandit, problem, rounds, draws, report, stops)
               else if (!is.null(problem$outcomes)) play_outcomes(bandit, problem, rounds, draws, contexts, report, stops)
-              else if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report, stops)
-              else play_in_core(bandit, problem, rounds, draws, contexts, report, stops)
+              else kind_of(bandit)$play(bandit, problem, rounds, draws, contexts, report, stops)
     if (!is.null(report)) report(rounds)
     played
   })

@@ -157,6 +157,25 @@ test_that("each setting of each part, taken away or changed, is refused or works
   }
 })
 
+test_that("every response type declares a registered form, and each form has every method", {
+  forms <- gpbandits:::reward_forms
+  in_form <- function(form, name) get0(name, envir = forms[[form]])
+  # What one form has, the basic form has, and so all others.
+  for (form in ls(forms)) for (name in ls(forms[[form]])) {
+    expect_true(exists(name, envir = forms$reward), info = paste(form, name))
+    expect_identical(class(in_form(form, name)), class(in_form("reward", name)), info = paste(form, name))
+  }
+  for (rewards in one_of_each()$bandit_rewards) {
+    config <- list(rewards = rewards)
+    form <- gpbandits:::trait(rewards, "form")
+    expect_true(form %in% ls(forms))
+    expect_identical(gpbandits:::of_form(config, "gaussian"), is.null(gpbandits:::trait(rewards, "likelihood")))
+    expect_identical(gpbandits:::of_form(config, "compares"), rewards$kind %in% c("pairs", "rankings"))
+  }
+  expect_identical(gpbandits:::of_form(list(outcomes = list(a = 1, b = 2)), "several"), TRUE)
+  expect_identical(gpbandits:::of_form(NULL, "several"), FALSE)
+})
+
 test_that("a bandit made anew of settings that lack something is damaged, not dead", {
   skip_on_cran()
   baselines <- one_of_each_rule()
