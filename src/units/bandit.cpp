@@ -1,0 +1,3 @@
+// A unit of the build, written by tools/units.sh.
+#include "bandit/bandit.cpp"
+#include "bandit/run.cpp"
