@@ -41,8 +41,8 @@ cpp_bandits_largest_sum <- function(handles, context, weight, width, floored, ta
     .Call(`_gpbandits_cpp_bandits_largest_sum`, handles, context, weight, width, floored, target)
 }
 
-cpp_bandits_safe <- function(handles, width, context, safety, seed, by_bounds, expand, points, inputs) {
-    .Call(`_gpbandits_cpp_bandits_safe`, handles, width, context, safety, seed, by_bounds, expand, points, inputs)
+cpp_bandits_safe <- function(handles, width, context, safety, seed, by_bounds, expand, points, inputs, stages) {
+    .Call(`_gpbandits_cpp_bandits_safe`, handles, width, context, safety, seed, by_bounds, expand, points, inputs, stages)
 }
 
 cpp_bandit_safe <- function(handle, context) {

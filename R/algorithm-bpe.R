@@ -321,7 +321,8 @@ recommend_bpe <- function(bandit) {
   alive <- if (bandit$memory$batch == 0) seq_len(point_total(points)) else bandit$memory$alive
   mean <- if (is.null(bandit$config$every)) model_posterior(models_of(bandit)[[1]], points, NULL)$mean
           else record_points(point_model(bandit, points), bandit, bandit$memory, points)$posterior()$mean
-  subset_points(points, first_largest(mean, seq_along(mean) %in% alive, bandit$config$scale))
+  mean[-alive] <- -Inf
+  subset_points(points, which(mean >= max(mean) - 1e-9 * bandit$config$scale)[1])
 }
 
 register_script("bpe", list(
@@ -330,9 +331,9 @@ register_script("bpe", list(
                    extra = check_count(extra, lower = 0), every = if (!is.null(every)) check_count(every)),
   later = "every",
   phases = function(count) c("policy", "free"),
-  begin = function(config) {
+  state = function(config) {
     list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL, since = 0L)
   },
-  propose = function(bandit, context) propose_bpe(bandit),
+  suggest = function(bandit, context) propose_bpe(bandit),
   recommend = function(bandit, context) recommend_bpe(bandit)
 ))

@@ -93,13 +93,14 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
 }
 
 # The functions with separate posteriors, by name. For each: its `bandit`, and the number of its `outcome`.
-functions_of <- function(bandit) {
-  if (!has_rule(bandit)) {
-    names <- if (has_outcomes(bandit$config)) outcome_names(bandit$config) else "f"
-    return(lapply(stats::setNames(seq_along(names), names), function(k) {
-      list(bandit = as.environment(bandit), outcome = k)
-    }))
-  }
+functions_of <- function(bandit) kind_of(bandit)$functions(bandit)
+
+functions_of_outcomes <- function(bandit) {
+  names <- if (of_form(bandit$config, "several")) outcome_names(bandit$config) else "f"
+  lapply(stats::setNames(seq_along(names), names), function(k) list(bandit = as.environment(bandit), outcome = k))
+}
+
+functions_of_models <- function(bandit) {
   models <- models_of(bandit)
   # (Several posteriors of one function count as one function.)
   if (length(models) != 1 + constraint_count(bandit$config)) models <- list(shown_model(bandit))
@@ -168,3 +169,6 @@ print.bandit_norm_check <- function(x, ...) {
       paste(x$assumptions, collapse = "; "), "\n", sep = "")
   invisible(x)
 }
+
+register_bandit_kind("core", functions = functions_of_outcomes)
+register_bandit_kind("script", functions = functions_of_models)

@@ -136,8 +136,8 @@ register_script("bandit_oco", list(
                    step = check_number(step, lower = 0, open_lower = TRUE),
                    shrinkage = check_number(shrinkage, lower = 0)),
   phases = function(count) c("plus", "minus"),
-  begin = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
-  propose = function(bandit, context) propose_oco(bandit),
+  state = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
+  suggest = function(bandit, context) propose_oco(bandit),
   recommend = function(bandit, context) recommend_oco(bandit),
   amends = "bandit OCO has already used this reward for a step, which cannot be undone"
 ))

@@ -271,7 +271,7 @@ refitted_parameters <- function(bandit) {
                                     names(one))]
   own <- if (length(bandit$refits)) utils::tail(bandit$refits, 1)[[1]]["rewards"]
   c(of(config), Filter(Negate(is.null), own),
-    if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
+    if (length(config$outcomes[-1])) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
 # ---- settings that refits leave unchanged ----------------------------------------------------------------
@@ -487,7 +487,8 @@ hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[na
 
 is_unfitted <- function(bandit) {
   config <- bandit$config
-  if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) || has_rule(bandit)) return(FALSE)
+  if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) ||
+      trait(config$policy, "scripted")) return(FALSE)
   if (any(vapply(bandit$refits, is_real_refit, NA))) return(FALSE)
   known <- sum(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("observed", "partial"))
   known >= config$refit$minimum && is_refit_due(bandit, 1)
@@ -523,8 +524,7 @@ all_maps_settled <- function(bandit) {
 known_rewards <- function(bandit, outcome = 1) values_of_queries(bandit, outcome)[rewarded_ids(bandit, outcome)]
 
 rewarded_ids <- function(bandit, outcome) {
-  if (has_outcomes(bandit$config)) return(which(!is.na(values_of_queries(bandit, outcome))))
-  known_ids(bandit)
+  of_form(bandit$config, "rewarded_ids")(bandit, outcome)
 }
 
 # Which of these rewards belong to points far apart? NULL if there are too few.
@@ -557,3 +557,6 @@ due_rescale <- function(bandit, reported = FALSE) {
 }
 
 register_family("bandit_refit", refit_entry)
+
+register_form("reward", rewarded_ids = function(bandit, outcome) known_ids(bandit))
+register_form("outcomes", rewarded_ids = function(bandit, outcome) which(!is.na(values_of_queries(bandit, outcome))))

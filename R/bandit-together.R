@@ -281,7 +281,7 @@ check_one_outcome <- function(config, what) {
 
 # policy_duel() and rewards_preferences() belong together, and exclude some other settings.
 check_duels <- function(config, refuse) {
-  compares <- has_likelihood(config) && trait(config$rewards, "compares")
+  compares <- of_form(config, "compares")
   if (trait(config$policy, "pairs") && !compares) {
     stop_argument("policy", "policy_duel() without `rewards = rewards_preferences()`",
                   "another policy, or used with `rewards = rewards_preferences()`")
@@ -301,7 +301,7 @@ check_glm_width <- function(config) {
   width <- config$policy$width
   if (is.null(width) || !trait(width, "curved")) return(invisible())
   refuse <- function(given, allowed) stop_argument("width", paste("width_glm()", given), allowed)
-  if (!has_likelihood(config) || !trait(config$rewards, "has_norm_bound")) {
+  if (is.null(config$rewards) || !trait(config$rewards, "has_norm_bound")) {
     refuse(paste("with rewards that are",
                  if (is.null(config$rewards)) "measurements with Gaussian noise" else trait(config$rewards, "title")),
            paste("with rewards_binary(), rewards_counts() or rewards_preferences() of pairs without ties;",
@@ -325,7 +325,7 @@ not_for_rewards <- function(config) {
 # Settings that are not supported for such rewards.
 check_likelihood <- function(config) {
   check_glm_width(config)
-  if (!has_likelihood(config)) return(check_duels(config))
+  if (of_form(config, "gaussian")) return(check_duels(config))
   title <- trait(config$rewards, "title")
   refuse <- function(arg, given, allowed) stop_argument(arg, paste0(given, ", with rewards that are ", title), allowed)
   check_latent_refit(config, refuse)

@@ -197,8 +197,9 @@ regression_checked <- function(object) {
 }
 
 # `k`: the number of the outcome.
-bandit_checked <- function(bandit, k = 1L) {
-  if (has_rule(bandit)) return(rule_checked(bandit))
+bandit_checked <- function(bandit, k = 1L) kind_of(bandit)$checked(bandit, k)
+
+core_checked <- function(bandit, k) {
   check_remembers(bandit, "object", "`check_model()`")
   rebuild(bandit)
   config <- outcome_config(current_config(bandit), k)
@@ -207,7 +208,10 @@ bandit_checked <- function(bandit, k = 1L) {
     stop_state("`check_model()` does not support change_oracle(by = \"weights\"): the weights are no model of the ",
                "rewards.", argument = "object")
   }
-  if (has_likelihood(config)) return(likelihood_checked(bandit, config))
+  of_form(config, "checked")(bandit, config, changes, k)
+}
+
+measurements_checked <- function(bandit, config, changes, k) {
   known <- core(cpp_bandit_known(bandit$handle, k))
   check_enough(sum(is_reported(bandit, known$id, k)))
   if (is.finite(trait(changes, "lasting"))) known <- lapply(known, utils::tail, trait(changes, "lasting"))
@@ -254,7 +258,7 @@ models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
 }
 
 # The first of a rule's models is that of f.
-rule_checked <- function(bandit) {
+script_checked <- function(bandit, k) {
   if (!has_posterior(bandit)) {
     stop_state("`check_model()` needs a bandit with a posterior; ", describe_policy(bandit$config$policy),
                " has none.", argument = "object")
@@ -280,7 +284,7 @@ order_of_arrival <- function(bandit, ids, k = 1L) {
   kind <- table_column(bandit$events, "kind")
   # (A given point may receive its reward later.)
   reported <- kind %in% event_kind[c("reward", "given")] & !is.na(table_column(bandit$events, "reward"))
-  if (has_outcomes(bandit$config)) reported <- reported & table_column(bandit$events, "outcome") %in% k
+  if (of_form(bandit$config, "several")) reported <- reported & table_column(bandit$events, "outcome") %in% k
   order(match(ids, table_column(bandit$events, "id")[reported]))
 }
 
@@ -691,3 +695,7 @@ check_line <- function(bandit) {
 }
 
 register_family("bandit_check", check_entry_of_model, open = TRUE)
+
+register_bandit_kind("core", checked = core_checked)
+register_bandit_kind("script", checked = script_checked)
+register_form("reward", checked = measurements_checked)

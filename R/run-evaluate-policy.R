@@ -103,11 +103,9 @@ evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", 
   draws <- check_count(draws, upper = 1e5)
   config <- bandit$config
   check_one_outcome(config, "Evaluation from a log")
-  if (!can_count(config$domain) || has_rule(bandit)) {
-    stop_argument("bandit",
-                  if (has_rule(bandit)) rule_of(bandit)$title else paste("a bandit on", describe_domain(config$domain)),
-                  "a bandit over arms, made by gp_bandit() or a preset of it")
-  }
+  refuse <- function(given) stop_argument("bandit", given, "a bandit over arms, made by gp_bandit() or a preset of it")
+  check_not_scripted(bandit, refuse)
+  if (!can_count(config$domain)) refuse(paste("a bandit on", describe_domain(config$domain)))
   rows <- logged_choices(log, bandit, draws)
   given <- !is.null(range)
   range <- reward_range(range, rows$reward)

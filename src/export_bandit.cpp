@@ -352,13 +352,16 @@ Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& 
   return points_to_r({first->largest_sum(others, std::move(terms), target, gpb::contexts_from_list(context).at(0))});
 }
 
-// Safe sets of the points by the posteriors of several bandits, the first of which is the objective's, see SafeSets.
-// The points are all arms in a context, or `points`, whose `inputs` define distances. `safety`: `outcome` (0-based),
-// `threshold` and `lipschitz` (NaN: none).
+// Safe sets of the points by the posteriors of several bandits, the first of which is the objective's, see SafeSets, and
+// the point that SafeOpt or StageOpt chooses. The points are all arms in a context, or `points`, whose `inputs` define
+// distances. `safety`: `outcome` (0-based), `threshold` and `lipschitz` (NaN: none). `stages`: NULL for SafeOpt, or
+// `accuracy` (NaN: the default) and `second`. Returns the sets, the numbers of the point chosen and of the one with the
+// largest lower bound (1-based), and `second`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector& width, const Rcpp::List& context,
                             const Rcpp::List& safety, const Rcpp::LogicalVector& seed, bool by_bounds, bool expand,
-                            const Eigen::MatrixXd& points, const Eigen::MatrixXd& inputs) {
+                            const Eigen::MatrixXd& points, const Eigen::MatrixXd& inputs,
+                            const Rcpp::Nullable<Rcpp::List>& stages) {
   std::vector<gpb::OutcomeView> outcomes;
   for (R_xlen_t k = 0; k < handles.size(); ++k) {
     outcomes.push_back(BanditHandle(handles[k])->known_view());
@@ -379,10 +382,30 @@ Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector
   }
   const gpb::SafeSets sets = gpb::safe_sets(outcomes, all, rule, std::vector<char>(seed.begin(), seed.end()), by_bounds,
                                             expand, [&inputs] { return gpb::Points(inputs); });
+  gpb::SafeRound round;
+  for (std::size_t k = 0; k < outcomes.size(); ++k) round.spans.push_back(sets.upper[k] - sets.lower[k]);
+  round.prior_sd = [&](gpb::Index k) { return BanditHandle(handles[k])->prior_sd(0, all); };
+  round.prior_scale = outcomes[0].prior_scale;
+  gpb::SafeStages how;
+  if (stages.isNotNull()) {
+    const Rcpp::List given(stages);
+    how = {true, Rcpp::as<double>(given["accuracy"])};
+    round.second = Rcpp::as<bool>(given["second"]);
+  }
+  const gpb::SafeChoice choice = gpb::safe_choice(rule, how, sets, sets.safe, round);
+  Eigen::VectorXd lower = sets.lower[0];
+  for (gpb::Index i = 0; i < lower.size(); ++i) {
+    if (!sets.safe[static_cast<std::size_t>(i)]) lower[i] = -gpb::kInf;
+  }
+  const auto first_of = [](const Eigen::VectorXd& score, double unit) {
+    return static_cast<int>(gpb::first_best(score.data(), score.size(), gpb::kTie * unit)) + 1;
+  };
   using Rcpp::_;
-  return Rcpp::List::create(_["lower"] = Rcpp::wrap(sets.lower), _["upper"] = Rcpp::wrap(sets.upper),
+  return Rcpp::List::create(_["lower"] = sets.lower[0], _["upper"] = sets.upper[0],
                             _["safe"] = flags_to_r(sets.safe), _["maximiser"] = flags_to_r(sets.maximiser),
-                            _["expander"] = flags_to_r(sets.expander));
+                            _["expander"] = flags_to_r(sets.expander),
+                            _["chosen"] = first_of(choice.score, choice.unit),
+                            _["best"] = first_of(lower, outcomes[0].prior_scale), _["second"] = choice.second);
 }
 
 // The same for a bandit with a safe policy: the labels of its candidates in a context, and the bounds of the objective.

@@ -390,7 +390,9 @@ Round Bandit::round(const Context& context) const {
 // Functions that a policy may call in any round.
 void Bandit::offer_lookups(Round& round, const Context& context) const {
   round.inputs = [this, &context] { return candidate_inputs(context); };
-  round.prior_sd = [this, &context](Index outcome) { return prior_sd(outcome, context); };
+  round.prior_sd = [this, &context](Index outcome) {
+    return prior_sd(outcome, model_state_.outcomes[0].space->candidates(context));
+  };
   round.width_of = [this](Index outcome) {
     Round of_outcome;
     of_outcome.state = width_state(outcome);
@@ -398,8 +400,7 @@ void Bandit::offer_lookups(Round& round, const Context& context) const {
   };
 }
 
-VectorXd Bandit::prior_sd(Index outcome, const Context& context) const {
-  const Candidates& all = model_state_.outcomes[0].space->candidates(context);
+VectorXd Bandit::prior_sd(Index outcome, const Candidates& all) const {
   const auto nothing = model_state(outcome).space->make_posterior(model_state(outcome).noise_var, Forgetting());
   return candidate_sds(*nothing, all);
 }

@@ -109,6 +109,8 @@ class Bandit final : private PointFacts {
   const Posterior& mean() const { return first().mean(); }
   // The model of the first outcome by observed rewards only, as a term of largest_sum().
   OutcomeView known_view() const;
+  // Prior standard deviations of an outcome at some candidates.
+  VectorXd prior_sd(Index outcome, const Candidates& all) const;
   // The posterior whose sd the policy's width multiplies; see Policy::norm_bound.
   const Posterior& curved() const { return first().curved(); }
   // Are rewards anything other than measurements with Gaussian noise?
@@ -145,7 +147,6 @@ class Bandit final : private PointFacts {
   Round round(const Context& context) const;
   Round round_of_known(const Context& context) const;
   void offer_lookups(Round& round, const Context& context) const;
-  VectorXd prior_sd(Index outcome, const Context& context) const;
   double value(const Score& score, const Point& point, const Context& context) const;
   WidthState width_state(Index outcome = 0) const;
   double recent_sd(Index outcome, bool pending_only) const;

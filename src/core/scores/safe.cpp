@@ -148,6 +148,77 @@ SafeSets safe_sets(const std::vector<OutcomeView>& outcomes, const Candidates& c
 
 namespace {
 
+template <class Holds>
+void keep(Flags& among, Holds holds) {
+  for (std::size_t i = 0; i < among.size(); ++i) among[i] = among[i] && holds(i);
+}
+
+bool any_of(const Flags& flags) {
+  return std::any_of(flags.begin(), flags.end(), [](char one) { return one != 0; });
+}
+
+// The score with -Inf at the other candidates.
+VectorXd only(const Flags& among, VectorXd score) {
+  for (std::size_t i = 0; i < among.size(); ++i) {
+    if (!among[i]) score[static_cast<Index>(i)] = -kInf;
+  }
+  return score;
+}
+
+VectorXd widest(const SafetyRule& rule, const std::vector<VectorXd>& spans) {
+  VectorXd out = spans[rule.limits[0].outcome];
+  for (const SafetyLimit& limit : rule.limits) out = out.cwiseMax(spans[limit.outcome]);
+  return out;
+}
+
+// In units of the prior sd; this includes f.
+VectorXd widest_relative(const SafetyRule& rule, const SafeRound& round) {
+  std::vector<char> counts(round.spans.size(), 0);
+  counts[rule.objective] = 1;
+  for (const SafetyLimit& limit : rule.limits) counts[limit.outcome] = 1;
+  VectorXd out = VectorXd::Constant(round.spans[0].size(), -kInf);
+  for (std::size_t k = 0; k < round.spans.size(); ++k) {
+    if (!counts[k]) continue;
+    const VectorXd prior = round.prior_sd(static_cast<Index>(k));
+    for (Index i = 0; i < out.size(); ++i) {
+      out[i] = std::max(out[i], prior[i] > 0.0 ? round.spans[k][i] / prior[i] : 0.0);
+    }
+  }
+  return out;
+}
+
+// Is an expander's interval wide enough to continue the first stage?
+bool expands(const VectorXd& widths, const Flags& expander, double accuracy) {
+  for (std::size_t i = 0; i < expander.size(); ++i) {
+    if (expander[i] && widths[static_cast<Index>(i)] > accuracy) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+SafeChoice safe_choice(const SafetyRule& rule, const SafeStages& stages, const SafeSets& sets, const Flags& may,
+                       const SafeRound& round) {
+  SafeChoice out{VectorXd(), round.prior_scale, false};
+  Flags among = may;
+  if (!stages.given) {
+    out.score = widest_relative(rule, round);
+    out.unit = 1.0;
+    keep(among, [&](std::size_t i) { return sets.maximiser[i] || sets.expander[i]; });
+  } else {
+    const double accuracy = std::isnan(stages.accuracy) ? round.prior_scale / 2.0 : stages.accuracy;
+    out.score = widest(rule, round.spans);
+    out.second = round.second || !expands(out.score, sets.expander, accuracy);
+    if (out.second) out.score = sets.upper[rule.objective];
+    else keep(among, [&](std::size_t i) { return sets.expander[i] != 0; });
+  }
+  // If only some arms may be played, none of them may be in the preferred set.
+  out.score = only(any_of(among) ? among : may, std::move(out.score));
+  return out;
+}
+
+namespace {
+
 // The reason for playing a point, as numbered in the log (1 is "given"). Numbers of StageOpt's second stage are larger
 // by kSecondStage.
 enum Phase { kMaximiser = 2, kExpander = 3, kBoth = 4, kSafe = 5, kSecondStage = 5, kLastPhase = kSafe + kSecondStage };
@@ -170,12 +241,8 @@ class SafeScore final : public CandidateScore {
 
 class SafePolicy final : public Policy {
  public:
-  SafePolicy(WidthPtr width, SafetyRule rule, std::vector<Index> seed, bool stages, double accuracy)
-      : width_(std::move(width)),
-        rule_(std::move(rule)),
-        seed_(std::move(seed)),
-        stages_(stages),
-        accuracy_(accuracy) {}
+  SafePolicy(WidthPtr width, SafetyRule rule, std::vector<Index> seed, SafeStages stages)
+      : width_(std::move(width)), rule_(std::move(rule)), seed_(std::move(seed)), stages_(stages) {}
   double width(const Round& round) override { return finite_width(*width_, round); }
   int phases() const override { return kLastPhase; }
 
@@ -184,36 +251,16 @@ class SafePolicy final : public Policy {
     const SafeSets sets = safe_sets(round, outcomes, true);
     Flags may = sets.safe;
     rule_out(round, may);
-    const std::vector<VectorXd> spans = spans_of(outcomes, sets, *round.candidates);
-    const bool second = stages_ && (round.largest_phase > kLastPhase - kSecondStage || !expands(round, spans, sets));
-    VectorXd score;
-    Flags among = may;
-    double unit = round.prior_scale;
-    if (!stages_) {
-      score = widest_relative(round, spans);
-      unit = 1.0;
-      keep(among, [&](std::size_t i) { return sets.maximiser[i] || sets.expander[i]; });
-    } else if (second) {
-      score = sets.upper[rule_.objective];
-    } else {
-      score = widest(spans);
-      keep(among, [&](std::size_t i) { return sets.expander[i] != 0; });
-    }
-    // If only some arms may be played, none of them may be in the preferred set.
-    if (std::none_of(among.begin(), among.end(), [](char one) { return one != 0; })) among = may;
-    for (std::size_t i = 0; i < among.size(); ++i) {
-      if (!among[i]) score[static_cast<Index>(i)] = -kInf;
-    }
-    return std::make_unique<SafeScore>(unit, std::move(score), *round.candidates, phases_of(sets, second));
+    SafeRound now{spans_of(outcomes, sets, *round.candidates), round.prior_sd, round.prior_scale,
+                  round.largest_phase > kLastPhase - kSecondStage};
+    SafeChoice choice = safe_choice(rule_, stages_, sets, may, now);
+    return std::make_unique<SafeScore>(choice.unit, std::move(choice.score), *round.candidates,
+                                       phases_of(sets, choice.second));
   }
 
   std::unique_ptr<Score> recommendation(const Round& round) override {
     const SafeSets sets = safe_sets(round, looked_at(round), false);
-    VectorXd score = sets.lower[rule_.objective];
-    for (std::size_t i = 0; i < sets.safe.size(); ++i) {
-      if (!sets.safe[i]) score[static_cast<Index>(i)] = -kInf;
-    }
-    return std::make_unique<CandidateScore>(round, std::move(score));
+    return std::make_unique<CandidateScore>(round, only(sets.safe, sets.lower[rule_.objective]));
   }
 
   PointLabels labels(const Round& round) override {
@@ -239,13 +286,9 @@ class SafePolicy final : public Policy {
     for (const Index i : seed_) seed.at(static_cast<std::size_t>(i)) = 1;
     return gpb::safe_sets(outcomes, *round.candidates, rule_, seed, true, expand, round.inputs);
   }
-  template <class Holds>
-  static void keep(Flags& among, Holds holds) {
-    for (std::size_t i = 0; i < among.size(); ++i) among[i] = among[i] && holds(i);
-  }
   static void rule_out(const Round& round, Flags& may) {
     if (round.eligible) keep(may, [&](std::size_t i) { return (*round.eligible)[i] != 0; });
-    if (std::any_of(may.begin(), may.end(), [](char one) { return one != 0; })) return;
+    if (any_of(may)) return;
     throw std::invalid_argument("no eligible point is known to be safe");
   }
   // Widths of the intervals. If the variance includes pending queries, its sd is used.
@@ -258,37 +301,6 @@ class SafePolicy final : public Policy {
       out[k] = 2.0 * outcomes[k].width * candidate_sds(*outcomes[k].variance, candidates);
     }
     return out;
-  }
-  VectorXd widest(const std::vector<VectorXd>& spans) const {
-    VectorXd out = spans[rule_.limits[0].outcome];
-    for (const SafetyLimit& limit : rule_.limits) {
-      for (Index i = 0; i < out.size(); ++i) out[i] = std::max(out[i], spans[limit.outcome][i]);
-    }
-    return out;
-  }
-  // In units of the prior sd; this includes f.
-  VectorXd widest_relative(const Round& round, const std::vector<VectorXd>& spans) const {
-    std::vector<char> counts(spans.size(), 0);
-    counts[rule_.objective] = 1;
-    for (const SafetyLimit& limit : rule_.limits) counts[limit.outcome] = 1;
-    VectorXd out = VectorXd::Constant(round.candidates->size(), -kInf);
-    for (std::size_t k = 0; k < spans.size(); ++k) {
-      if (!counts[k]) continue;
-      const VectorXd prior = round.prior_sd(static_cast<Index>(k));
-      for (Index i = 0; i < out.size(); ++i) {
-        out[i] = std::max(out[i], prior[i] > 0.0 ? spans[k][i] / prior[i] : 0.0);
-      }
-    }
-    return out;
-  }
-  // Is an expander's interval wide enough to continue the first stage?
-  bool expands(const Round& round, const std::vector<VectorXd>& spans, const SafeSets& sets) const {
-    const double accuracy = std::isnan(accuracy_) ? round.prior_scale / 2.0 : accuracy_;
-    const VectorXd width = widest(spans);
-    for (std::size_t i = 0; i < sets.expander.size(); ++i) {
-      if (sets.expander[i] && width[static_cast<Index>(i)] > accuracy) return true;
-    }
-    return false;
   }
   static std::vector<int> phases_of(const SafeSets& sets, bool second) {
     std::vector<int> out(sets.safe.size());
@@ -305,8 +317,7 @@ class SafePolicy final : public Policy {
   WidthPtr width_;
   SafetyRule rule_;
   std::vector<Index> seed_;
-  bool stages_;
-  double accuracy_;
+  SafeStages stages_;
 };
 
 SafetyRule rule_of(const Settings& policy, const std::vector<Role>& roles) {
@@ -339,8 +350,8 @@ std::unique_ptr<Policy> make_safe_policy(const Settings& policy, WidthPtr width,
   std::vector<Index> seed;
   const VectorXd numbers = policy.numbers("seed");
   for (Index k = 0; k < numbers.size(); ++k) seed.push_back(static_cast<Index>(numbers[k]));
-  return std::make_unique<SafePolicy>(std::move(width), std::move(rule), std::move(seed), policy.flag("stages"),
-                                      policy.has("accuracy") ? policy.number("accuracy") : kNaN);
+  const SafeStages stages{policy.flag("stages"), policy.has("accuracy") ? policy.number("accuracy") : kNaN};
+  return std::make_unique<SafePolicy>(std::move(width), std::move(rule), std::move(seed), stages);
 }
 
 }  // namespace gpb
