@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace gpb {
 
@@ -305,6 +306,9 @@ bool BanditState::raises_alarm(const Query& q, Index id) {
   arrival.noise_var = points_.noise_var();
   arrival.inputs = [this, &q] { return points_.inputs(q.point); };
   arrival.prior_mean = points_.prior_mean(q.point);
+  arrival.prior_scale = points_.prior_scale();
+  arrival.likelihood = points_.likelihood();
+  arrival.size = q.reported->times();
   return rules_.changes->alarmed(arrival);
 }
 
@@ -553,6 +557,16 @@ std::unique_ptr<ConstraintRule> make_constraints(const Settings& constraints) {
 
 // ---- observations -------------------------------------------------------------------------------
 
+namespace {
+
+// A key that identifies points and orders them: an arm's number, or the inputs.
+std::vector<double> key_of(const Point& point) {
+  if (point.kind == Point::Kind::tabled) return {static_cast<double>(point.row)};
+  return std::vector<double>(point.x.data(), point.x.data() + point.x.size());
+}
+
+}  // namespace
+
 Observations::Item& Observations::item(Index id) {
   const auto k = static_cast<std::size_t>(id - first_);
   if (k >= items_.size()) items_.resize(k + 1);
@@ -587,6 +601,7 @@ void Observations::put(Index id, const Point& point, const Measurement& measurem
     one.known = true;
     one.take(measurement);
     one.point = point;
+    if (!pairs()) one.cell = static_cast<std::int32_t>(cells_.emplace(key_of(point), cells_.size()).first->second);
     settled_ = false;
     return;
   }
@@ -635,6 +650,7 @@ void Observations::drop(Index id) {
 void Observations::clear(Index first) {
   posterior_->clear();
   items_.clear();
+  cells_.clear();
   first_ = first;
   slots_ = entered_ = oldest_ = 0;
   settled_ = true;
@@ -715,16 +731,6 @@ const Point* Observations::best_compared() const {
   return best;
 }
 
-namespace {
-
-// A key that identifies points and orders them: an arm's number, or the inputs.
-std::vector<double> key_of(const Point& point) {
-  if (point.kind == Point::Kind::tabled) return {static_cast<double>(point.row)};
-  return std::vector<double>(point.x.data(), point.x.data() + point.x.size());
-}
-
-}  // namespace
-
 // The number of a functional in the pool; adds it if it is new.
 std::size_t Observations::number_of(Functional functional, std::vector<double> key, Pool& pool, Where& where) {
   const auto found = where.emplace(std::move(key), pool.functionals.size());
@@ -750,16 +756,10 @@ PairSite Observations::pair_of(const Point& point, const Point& other, Pool& poo
 
 void Observations::add_to(Pool& pool, Where& where, const Item& item, double weight) const {
   if (item.beside->ranked) return add_ranking(pool, where, *item.beside->ranked, weight);
-  if (compares_) {
-    const PairSite pair = pair_of(item.point, item.beside->other, pool, where);
-    if (pair.sign == 0.0) return;  // a point compared with itself
-    const double value = pair.sign > 0.0 ? item.value : 1.0 - item.value;
-    likelihood_->pool(value, item.beside->size, weight, pool.data[static_cast<std::size_t>(pair.functional)]);
-    return;
-  }
-  const std::size_t k = number_of({item.point, Point(), false}, key_of(item.point), pool, where);
-  if (item.awaited) pool.awaited[k] += weight;
-  else likelihood_->pool(item.value, item.beside->size, weight, pool.data[k]);
+  const PairSite pair = pair_of(item.point, item.beside->other, pool, where);
+  if (pair.sign == 0.0) return;  // a point compared with itself
+  const double value = pair.sign > 0.0 ? item.value : 1.0 - item.value;
+  likelihood_->pool(value, item.beside->size, weight, pool.data[static_cast<std::size_t>(pair.functional)]);
 }
 
 // Adds the differences of all pairs of points in the ranking.
@@ -774,8 +774,69 @@ void Observations::add_ranking(Pool& pool, Where& where, const RankedPoints& ran
   pool.rankings.push_back(std::move(sites));
 }
 
-// In the order of the arms; on other domains in the order of the first queries. Pending observations come last.
+// The first item that a window leaves in the posterior (0 without one).
+std::size_t Observations::first_kept() const {
+  if (!windowed()) return 0;
+  std::size_t k = items_.size();
+  for (Index left = forgetting_.window; k > 0 && left > 0; --k) {
+    if (items_[k - 1].known) --left;
+  }
+  return k;
+}
+
+// Functionals in the order of the arms; on other domains in the order of the first queries. Those with pending rewards
+// only come last. A sum per point is all that is made of each item: long runs have many.
 Observations::Pool Observations::pool() const {
+  if (pairs()) return pool_of_pairs();
+  struct Cell {
+    Likelihood::Data data;
+    double awaited = 0.0;
+    std::size_t first = 0, first_known = 0;  // items, counted from 1; 0: none
+  };
+  std::vector<Cell> cells(cells_.size());
+  const std::size_t begin = first_kept();
+  for (std::size_t k = 0; k < items_.size(); ++k) {
+    const Item& one = items_[k];
+    one.slot = -1;
+    if (k < begin || !one.known) continue;
+    const double weight = forgetting_.weight(static_cast<double>(round_ - first_ - static_cast<Index>(k)));
+    if (weight <= kNoWeight) continue;
+    Cell& cell = cells[static_cast<std::size_t>(one.cell)];
+    one.slot = one.cell;
+    if (cell.first == 0) cell.first = k + 1;
+    if (one.awaited) {
+      cell.awaited += weight;
+      continue;
+    }
+    if (cell.first_known == 0) cell.first_known = k + 1;
+    likelihood_->pool(one.value, one.beside->size, weight, cell.data);
+  }
+  std::vector<const Cell*> order;
+  for (const Cell& cell : cells) {
+    if (cell.first > 0) order.push_back(&cell);
+  }
+  const auto place = [this](const Cell* cell) {
+    const std::size_t first = cell->first_known > 0 ? cell->first_known : cell->first;
+    return std::make_tuple(cell->first_known == 0, items_[first - 1].point.row, first);
+  };
+  std::sort(order.begin(), order.end(), [&](const Cell* a, const Cell* b) { return place(a) < place(b); });
+  Pool pool;
+  std::vector<std::int32_t> slots(cells.size(), -1);
+  for (const Cell* cell : order) {
+    slots[static_cast<std::size_t>(cell - cells.data())] = static_cast<std::int32_t>(pool.functionals.size());
+    const std::size_t first = cell->first_known > 0 ? cell->first_known : cell->first;
+    pool.functionals.push_back({items_[first - 1].point, Point(), false});
+    pool.data.push_back(cell->data);
+    pool.awaited.push_back(cell->awaited);
+  }
+  for (const Item& one : items_) {
+    if (one.slot >= 0) one.slot = slots[static_cast<std::size_t>(one.slot)];
+  }
+  return pool;
+}
+
+// The same for comparisons and rankings.
+Observations::Pool Observations::pool_of_pairs() const {
   std::vector<const Item*> items;
   std::vector<double> weights;
   for (std::size_t k = items_.size(); k-- > 0;) {
@@ -796,10 +857,6 @@ Observations::Pool Observations::pool() const {
   });
   Where where;
   for (const std::size_t k : order) add_to(pool, where, *items[k], weights[k]);
-  for (const std::size_t k : order) {
-    if (compares_) break;
-    items[k]->slot = static_cast<std::int32_t>(where.at(key_of(items[k]->point)));
-  }
   return pool;
 }
 
@@ -1129,6 +1186,9 @@ bool EveryChange::due(Index last, Index first) const {
 }
 
 bool EventChange::alarmed(const Arrival& a) {
+  if (a.likelihood) {
+    return shifts_.add(*a.likelihood, a.data(), a.mean, a.sd, a.prior_scale) >= -std::log(delta_);
+  }
   const double log_term = std::log(2.0 * kPi * kPi * a.t * a.t / 6.0 / delta_);
   return std::abs(a.reward - a.mean) >
          std::sqrt(2.0 * log_term) * a.sd + std::sqrt(2.0 * a.noise_var * log_term);
@@ -1136,6 +1196,10 @@ bool EventChange::alarmed(const Arrival& a) {
 
 bool DetectChange::alarmed(const Arrival& a) {
   return a.explored && sweep_.add(a.inputs(), a.reward - a.prior_mean);
+}
+
+bool EvidenceChange::alarmed(const Arrival& a) {
+  return a.explored && sweep_.add(*a.likelihood, a.inputs(), a.data(), a.prior_mean);
 }
 
 std::shared_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel) {
@@ -1162,11 +1226,22 @@ std::unique_ptr<ChangeRule> make_changes(const Settings& changes) {
   }
   if (kind == "detect") {
     const KernelPtr kernel = make_kernel(*changes.part("kernel"));
+    if (!changes.has("ridge")) {
+      return std::make_unique<EvidenceChange>(
+          EvidenceSweep(kernel, changes.function("threshold"), changes.flag("dyadic")), explore);
+    }
     ChangeSweep sweep(kernel, make_averaging(*changes.part("domain"), kernel),
                       changes.function("threshold"), changes.function("ridge"),
                       changes.flag("dyadic"));
     return std::make_unique<DetectChange>(std::move(sweep), explore);
   }
+  // (What an automatic rule forgets is chosen during the run, see ModelState.)
+  const Forgetting forgetting = kind == "auto" ? Forgetting() : make_forgetting(changes);
+  return std::make_unique<GradualChange>(forgetting, explore);
+}
+
+Forgetting make_forgetting(const Settings& changes) {
+  const std::string kind = changes.text("kind");
   Forgetting forgetting;
   if (kind == "window") {
     forgetting.kind = Forgetting::Kind::window;
@@ -1174,10 +1249,10 @@ std::unique_ptr<ChangeRule> make_changes(const Settings& changes) {
   } else if (kind == "weights" || kind == "fade") {
     forgetting.kind = kind == "fade" ? Forgetting::Kind::fade : Forgetting::Kind::weights;
     forgetting.rate = changes.number("rate");
-  } else {
+  } else if (kind != "never") {
     throw std::invalid_argument("unknown change rule " + kind);
   }
-  return std::make_unique<GradualChange>(forgetting, explore);
+  return forgetting;
 }
 
 }  // namespace gpb
