@@ -79,7 +79,10 @@ point_label <- function(point, bandit) {
 #' `print()`, `summary()`, `predict()` and `as.data.frame()` show the state and the results of a bandit.
 #'
 #' * `summary()` of a bandit shows its model, the results so far, and the computation:
-#'   * `engine`, the `rank` of its factor and its `error_bound` (0 for exact engines), see [bandit-engines];
+#'   * `engine`, the `rank` of its factor and its `error_bound` (0 for exact engines, `NaN` for a sparse basis), see
+#'     [bandit-engines];
+#'   * `likelihood` of the last refit with more than 300 distinct points, else `NULL`: `method` and `points` as in
+#'     [gp_fit()];
 #'   * the number of rounds, the information gained and the best points;
 #'   * `transfer`, the estimated correlation with each of the [earlier campaigns][transfer];
 #'   * `check`, the result of [check_model()].
@@ -142,7 +145,7 @@ summary.GPBandit <- function(object, ...) {
   facts <- bandit_facts(object)
   history <- own_history(as.environment(object))
   structure(list(story = bandit_story(object), engine = facts$engine, rank = facts$rank,
-                 error_bound = facts$error_bound,
+                 error_bound = facts$error_bound, likelihood = likelihood_of_fit(as.environment(object)),
                  rounds = facts$rounds, segment = facts$segment,
                  information_gain = facts$log_det / 2, pending = sum(history$status == "pending"),
                  reward = if (any(!is.na(history$reward))) summary(history$reward),
@@ -159,8 +162,13 @@ print.summary_gp_bandit <- function(x, ...) {
   engine <- c(weights = "weight space (pivoted Cholesky factor over all arms)",
               played = "played points (factor over the distinct arms played)",
               lowrank = sprintf("low rank, within %.1g posterior sd of the exact posterior", x$error_bound),
+              sparse = "sparse basis (FITC)",
               dense = "exact Cholesky over the points played", none = "none, there is no posterior")[[x$engine]]
   cat(sprintf("  engine     %s, rank %d\n", engine, x$rank))
+  if (!is.null(x$likelihood)) {
+    cat(sprintf("  fitted     by the %s likelihood of %d points\n",
+                if (x$likelihood$method == "exact") "exact" else "nearest-neighbour (Vecchia)", x$likelihood$points))
+  }
   if (!is.na(x$information_gain)) {
     cat(sprintf("  gained     %.3f nats of information in the current segment\n", x$information_gain))
   }

@@ -20,11 +20,14 @@
 #'   `average` > 1). `NULL`, the default: `nu` is fixed.
 #' @param smoothness_prior prior weights of the values of `smoothness`, numbers > 0 of which only the ratios count.
 #'   `NULL`, the default: equal weights.
+#' @param growth a number >= 0: the smallest proportion of all queries that must be new since the last refit. With
+#'   `1 / 150` and 3000 queries, 20 must be new. `NULL`, the default: 0, so that only `rounds` counts.
 #' @param ... further arguments of [gp_fit()], for example bounds, `priors` or `starts`.
 #' @section When a refit takes place:
 #' A refit precedes a query if at least `rounds` queries were made since the last refit and at least `minimum` rewards
-#' are observed. It starts from the current parameters. They are kept if the fit fails (with a warning), or if its
-#' likelihood is not better. Refits are recorded in the event log (the bandit's record of all changes), so copies and
+#' are observed. With `growth`, the queries since the last refit must also be that proportion of all queries. A refit
+#' starts from the current parameters. They are kept if the fit fails (with a warning), or if its likelihood is not
+#' better. Refits are recorded in the event log (the bandit's record of all changes), so copies and
 #' saved bandits include them.
 #' @section Data of a refit:
 #' A refit uses the same data as the posterior mean:
@@ -36,6 +39,11 @@
 #' * A reward that was reported with a `noise_var`: that variance is used.
 #' * A mean of several measurements: every measurement counts.
 #' * Non-Gaussian rewards ([rewards], [rewards_preferences()]): Laplace's approximation of the marginal likelihood.
+#' @section Many rewards:
+#' The cost of a refit is bounded, see *Many observations* in [gp_fit()]. If most rewards were there at the last refit,
+#' the search starts at its result. With more than 300 distinct points, fewer models are averaged over: the product of
+#' their number and the number of points is about 300 times `average`. The power transform of rewards is decided by at
+#' most 500 of them.
 #' @return An object of class `bandit_refit`.
 #' @section Errors: [gp_bandit()] raises an error for bounds and priors of parameters that its kernel does not have. The
 #'   initial parameters must be within the bounds.
@@ -56,7 +64,7 @@
 #' b
 #' @export
 refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., average = 1,
-                        noise = c("constant", "varying"), smoothness = NULL, smoothness_prior = NULL) {
+                        noise = c("constant", "varying"), smoothness = NULL, smoothness_prior = NULL, growth = NULL) {
   settings <- list(...)
   new_part("bandit_refit")
 }
@@ -142,8 +150,9 @@ refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = che
                                      settings = check_refit_settings(settings),
                                      noise = if (!is.null(noise)) check_choice(noise, c("constant", "varying")),
                                      smoothness = check_smoothnesses(smoothness, average),
-                                     smoothness_prior = check_smoothness_prior(smoothness_prior, smoothness)),
-                    later = c("noise", "smoothness", "smoothness_prior"))
+                                     smoothness_prior = check_smoothness_prior(smoothness_prior, smoothness),
+                                     growth = check_growth(growth)),
+                    later = c("noise", "smoothness", "smoothness_prior", "growth"))
 
 #' @export
 print.bandit_refit <- function(x, ...) {
@@ -167,6 +176,8 @@ check_smoothness_prior <- function(smoothness_prior, smoothness) {
   if (is.null(smoothness)) stop_unused("smoothness_prior", "it is used with `smoothness` only")
   check_numbers(smoothness_prior, "smoothness_prior", lengths = length(smoothness), lower = 0, open_lower = TRUE)
 }
+
+check_growth <- function(growth) if (!is.null(growth)) check_number(growth, "growth", lower = 0)
 
 # Settings that gp_fit() would not accept at the first refit are errors here, or once the kernel is known.
 check_refit_settings <- function(settings) {
@@ -192,7 +203,13 @@ rounds_to_refit <- function(bandit) {
   if (!all_maps_settled(bandit)) return(1)
   choice <- rounds_to_choice(bandit)
   if (is.null(rule)) return(choice)
-  max(1, min(choice, rule$rounds - rounds_since_refit(bandit)))
+  max(1, min(choice, rounds_between_refits(bandit) - rounds_since_refit(bandit)))
+}
+
+# The number of queries between two refits, by the rule and the present number of queries.
+rounds_between_refits <- function(bandit) {
+  rule <- bandit$config$refit
+  max(rule$rounds, floor(or_else(rule$growth, 0) * table_size(bandit$queries)))
 }
 
 # Is an outcome transform fitted to rewards?
@@ -204,8 +221,8 @@ may_rescale <- function(config) {
 # Is a refit due before any of the next `n` queries?
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
-  (!is.null(rule) && rounds_since_refit(bandit) + n > rule$rounds) || length(rescales_due(bandit)) > 0 ||
-    is_choice_due(bandit) || rounds_to_choice(bandit) < n
+  (!is.null(rule) && rounds_since_refit(bandit) + n > rounds_between_refits(bandit)) ||
+    length(rescales_due(bandit)) > 0 || is_choice_due(bandit) || rounds_to_choice(bandit) < n
 }
 
 rounds_since_refit <- function(bandit) {
@@ -221,7 +238,7 @@ is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 # `fit`; NULL where neither is due.
 due_refit <- function(bandit) {
   rule <- bandit$config$refit
-  found <- if (!is.null(rule) && rounds_since_refit(bandit) >= rule$rounds) fitted_outcomes(bandit)
+  found <- if (!is.null(rule) && rounds_since_refit(bandit) >= rounds_between_refits(bandit)) fitted_outcomes(bandit)
   if (chooses_forgetting(bandit$config)) return(with_choice(bandit, found))
   if (is.null(found)) due_rescale(bandit) else found
 }
@@ -382,7 +399,7 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
 
 # The `fit` under an output transform, and what it was made of, `found`; both NULL where too few rewards are known.
 fit_under <- function(bandit, plan, current, map) {
-  found <- bandit_fit(bandit, plan, fit_from(plan, current, map))
+  found <- bandit_fit(bandit, plan, fit_from(plan, current, map, rounds_of_last_fit(bandit)))
   if (isFALSE(found)) return(list())
   list(fit = c(fit_of(plan, current, found), if (!is.null(map)) list(output_map = map)), found = found)
 }
@@ -393,10 +410,15 @@ bandit_fit <- function(bandit, plan, asked) {
   if (is.null(found)) cpp_bandit_fit(make_whole(bandit)$handle, plan, asked) else found
 }
 
+# The number of queries since the last fit; NA if there was none. With many points, a fit can then start at its result.
+rounds_of_last_fit <- function(bandit) {
+  if (any(vapply(bandit$refits, is_real_refit, NA))) rounds_since_refit(bandit) else NA_real_
+}
+
 # What a fit begins with.
-fit_from <- function(plan, current, map) {
+fit_from <- function(plan, current, map, since_refit = NA_real_) {
   list(start = c(kernel_parameters(current$kernel), current$noise_var), map = map, local_searches = FALSE, kernel = 1L,
-       mean = if (plan$fits_mean) numeric() else current$mean,
+       since_refit = since_refit, mean = if (plan$fits_mean) numeric() else current$mean,
        average = if (plan$average > 1) {
          average_question(plan$objects, plan$average, plan$smoothness_prior, current$models)
        })
@@ -406,8 +428,8 @@ fit_from <- function(plan, current, map) {
 fit_of <- function(plan, current, found) {
   if (plan$average == 1) {
     last <- length(found$values)
-    return(list(kernel = replace_parameters(current$kernel, found$values[-last]), noise_var = found$values[[last]],
-                mean = if (plan$fits_mean) found$mean else current$mean))
+    return(c(list(kernel = replace_parameters(current$kernel, found$values[-last]), noise_var = found$values[[last]],
+                  mean = if (plan$fits_mean) found$mean else current$mean), likelihood_of_many(found)))
   }
   if (isTRUE(found$constant)) return(current[c("kernel", "noise_var", "mean", intersect("models", names(current)))])
   averaged <- models_found(found, plan$objects, found$centre)
@@ -416,7 +438,16 @@ fit_of <- function(plan, current, found) {
     best$mean <- current$mean
     averaged$models <- lapply(averaged$models, function(model) model[names(model) != "mean"])
   }
-  c(best, list(models = averaged$models))
+  c(best, list(models = averaged$models), likelihood_of_many(found))
+}
+
+# The likelihood that was maximised, which a refit records only if there were many points.
+likelihood_of_many <- function(found) if (isTRUE(found$many)) list(likelihood = likelihood_used(found))
+
+# The likelihood of the last refit, if it had many points.
+likelihood_of_fit <- function(bandit) {
+  fits <- Filter(is_real_refit, bandit$refits)
+  if (length(fits)) utils::tail(fits, 1)[[1]]$likelihood
 }
 
 # Of the two kinds of maps, should it be the second? Where the model (`first`, found with the first) sees noise, the
@@ -428,13 +459,12 @@ is_other_better <- function(bandit, plan, maps, first) {
 }
 
 # Are the rewards likelier under this map than under the one of `first`? Both as densities of the rewards themselves;
-# the model is climbed to from that fit, a tenth of a refit's time.
+# the model is climbed to from that fit, a tenth of a refit's time. With many rewards the core compares by some of them.
 is_likelier <- function(bandit, plan, map, first) {
   asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
   asked$kernel <- or_else(first$found$best_kernel, 1L)
   searched_from <- attempt(bandit_fit(bandit, plan, asked))
-  of <- function(found) found$log_likelihood + found$log_slope
-  gained <- of(searched_from) - of(first$found)
+  gained <- searched_from$compared - first$found$compared
   isTRUE(gained > if (map$lambda != 1) bending_pays else -bending_pays)
 }
 

@@ -55,9 +55,18 @@ fixed_settings <- function(config) {
   if (!is.null(first) && out$space$kind == "box") out$space$first <- unname(first$inputs)
   if (!is.null(config$rewards)) out$clip <- config$rewards$b
   if (isTRUE(config$fresh)) out$fresh <- TRUE
+  if (isTRUE(config$noiseless)) out$noiseless <- TRUE
   if (!is.null(config$failures)) out$failures <- output_sign(config)
   if (identical(config$failures, "doubt")) out$doubted <- TRUE
+  if (may_be_sparse(config)) out$sparse <- TRUE
   out
+}
+
+# May the posterior of very many observations use a sparse basis? Only in searches, where kernels are fitted or rewards
+# are scaled: no theorem then needs an exact posterior.
+may_be_sparse <- function(config) {
+  identical(config$engine, "auto") && identical(config$accuracy, 1e-3) &&
+    (!is.null(config$refit) || !is.null(config$outputs))
 }
 
 # Is the noise variance under the current models almost zero relative to rewards of variance 1? (Not with contexts: a
@@ -311,7 +320,8 @@ core_outcomes <- function(config, common) {
     with_models(one, c(
       list(space = space, kernel = resolve_kernel(one$kernel, input_names(one), arms = arm_count(one$domain)),
            noise_var = one$noise_var),
-      common[c("engine", "accuracy", "pending")], list(outputs = output_map(one), role = core_role(roles[[k]], one))))
+      common[intersect(c("engine", "accuracy", "pending", "sparse"), names(common))],
+      list(outputs = output_map(one), role = core_role(roles[[k]], one))))
   })
   common["failures"] <- list(if (!is.null(config$failures)) unname(vapply(roles,
                                                                           function(role) as.double(trait(role,

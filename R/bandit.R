@@ -441,6 +441,17 @@ NULL
 #' time. If the accuracy cannot be kept (little noise, rough kernels in many inputs, a drifting prior of
 #' [change_oracle()]), the dense engine is used.
 #'
+#' @section Very many observations:
+#' Where no theorem asks for an exact posterior, `"auto"` limits the cost from 2500 observations on. This holds for
+#' bandits with `refit` or scaled rewards, with the default `accuracy`. If `"lowrank"` would need more than 1000 points,
+#' the engine is `"sparse"`: the fully independent training conditional (FITC) with 1000 points, chosen by their prior
+#' variance given those before, and 125 points of the largest rewards. Later points join.
+#'
+#' A point that is not among them has additional noise: the part of its prior variance that they do not explain. So sds
+#' are larger rather than smaller than the exact ones. There is no error bound (`error_bound` is `NaN`);
+#' `bench/results/many_rows.md` in the sources compares predictions and coverage with the dense engine. With
+#' `engine = "dense"` the posterior is always exact.
+#'
 #' @section Search for the next point on a box:
 #' The acquisition function is evaluated at a fixed low-discrepancy set and at neighbours of the best observation.
 #' From the best few of these, L-BFGS-B maximises it with analytic gradients. On a product this is done in every row.

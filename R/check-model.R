@@ -228,9 +228,15 @@ bandit_checked <- function(bandit, k = 1L) {
        gram_at = grams(config$kernel, x, known$id, decay), dense = !is.null(decay),
        models = if (k == 1 && !is.null(config$models)) models_checked(bandit, known$id, config, scaled$value, x,
                                                                       noise_under, decay),
-       accuracy = bandit_facts(bandit)$error_bound, arrival = order_of_arrival(bandit, known$id, k),
+       accuracy = error_bound_or_0(bandit), arrival = order_of_arrival(bandit, known$id, k),
        said = said_of_outcome(bandit, known, k), slope = scaled$slope,
        user = function(mean, sd) in_user_units(data.frame(mean = mean, sd = sd), config))
+}
+
+# (A sparse basis has no bound: it is a model of its own.)
+error_bound_or_0 <- function(bandit) {
+  bound <- bandit_facts(bandit)$error_bound
+  if (is.na(bound)) 0 else bound
 }
 
 # The values that differ between the models, and the models' weights, if the posterior is an average (see
@@ -243,7 +249,7 @@ models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
          mean = at$mean[, k] - prior,
          sd = at$sd[, k], gram_at = grams(config$kernel, x, ids, decay),
          # (Some models have almost zero noise: their rows are solved.)
-         accuracy = max(bandit_facts(bandit)$error_bound, 5e-6))
+         accuracy = max(error_bound_or_0(bandit), 5e-6))
   }, configs_of_models(config), seq_along(config$models))
 }
 

@@ -294,10 +294,11 @@ chosen_shares <- function(bandit, contexts, draws) {
   rebuild(bandit)
   n <- point_count(bandit$config$domain)
   if (!is_randomised(bandit$config)) draws <- 1
-  t(vapply(seq_along(contexts$row), function(k) {
+  with_bar(NULL, length(contexts$row), function(bar) t(vapply(seq_along(contexts$row), function(k) {
+    if (!is.null(bar)) bar()
     arms <- core(cpp_bandit_proposals(bandit$handle, subset_contexts(contexts, k), draws))
     tabulate(arms + 1L, n) / draws
-  }, numeric(n)))
+  }, numeric(n))))
 }
 
 # (A model's mean may be outside the range of the rewards; the nearest value in the range is closer to the truth.)

@@ -12,10 +12,11 @@ default_policy <- function(outcomes = NULL) {
 # The interval was chosen by bench/optimisation.R on instances 1 and 2 of the BBOB functions, averages and priors by
 # `bench/promise.R`.
 default_refit <- function(domain = NULL) {
-  if (!has_many_inputs(domain)) return(refit_every(2, mean = "fit", average = 10))
+  if (!has_many_inputs(domain)) return(refit_every(2, mean = "fit", average = 10, growth = 2 / 300))
   # (A single model finds equally good points in a third of the time, but its predictions are overconfident. With half
   # the number of refits, the search finds worse points.)
-  refit_every(min(10, ceiling(length(domain$names) / 4)), mean = "fit", average = 4, starts = 1)
+  rounds <- min(10, ceiling(length(domain$names) / 4))
+  refit_every(rounds, mean = "fit", average = 4, starts = 1, growth = rounds / 300)
 }
 
 # From this number of inputs, the search has separate defaults, chosen by bench/many_inputs.R on instances 1 and 2.
@@ -44,8 +45,17 @@ default_prior_correlation <- c(shape1 = 4, shape2 = 2)
 resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE) {
   check_class(model, "gp_model", "model", hint = "gp_model()")
   if (identical(model$refit, "auto")) model["refit"] <- list(if (transfer) transfer_refit() else default_refit(domain))
+  if (model$noise == "none") model <- without_noise(model)
   model["refit"] <- list(with_priors(model, domain, contexts))
   if (is.null(model$kernel)) model$kernel <- default_kernel(domain, contexts)
+  model
+}
+
+# A fixed noise variance, and no prior of it.
+without_noise <- function(model) {
+  model$noise_var <- least_noise
+  model["noise_prior"] <- list(NULL)
+  if (!is.null(model$refit)) model$refit$settings$fix_noise <- TRUE
   model
 }
 
@@ -195,6 +205,7 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   inside <- as.environment(bandit)
   if (has_rule(inside)) return(bandit)
   inside$config$fresh <- TRUE
+  if (model$noise == "none") inside$config$noiseless <- TRUE
   make_ready(inside)
   bandit
 }

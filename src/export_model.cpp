@@ -8,6 +8,7 @@
 #include "fitting/average.h"
 #include "fitting/fit_plan.h"
 #include "fitting/latent_evidence.h"
+#include "fitting/likelihood.h"
 #include "fitting/varying_noise.h"
 #include "gpbandits_types.h"
 #include "kernels/make_kernel.h"
@@ -244,6 +245,7 @@ gpb::FitProblem problem_from_list(const Rcpp::List& list) {
   problem.scale = indices_from(list["scale"]);
   problem.single_variance = Rcpp::as<bool>(list["single_variance"]);
   problem.starts = Rcpp::as<int>(list["starts"]);
+  problem.resumes = Rcpp::as<bool>(list["resumes"]);
   return problem;
 }
 
@@ -309,7 +311,8 @@ Rcpp::List cpp_fit(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eig
       Rcpp::Named("parameters") = found.parameters, Rcpp::Named("mean") = found.mean,
       Rcpp::Named("log_likelihood") = found.log_likelihood,
       Rcpp::Named("objective") = found.objective, Rcpp::Named("converged") = found.converged,
-      Rcpp::Named("evaluations") = static_cast<double>(found.evaluations));
+      Rcpp::Named("evaluations") = static_cast<double>(found.evaluations),
+      Rcpp::Named("points") = static_cast<double>(found.points), Rcpp::Named("exact") = found.exact);
 }
 
 namespace {
@@ -415,18 +418,21 @@ Rcpp::List average_to_list(const gpb::ModelAverage& found) {
                             Rcpp::Named("best") = found.best.parameters,
                             Rcpp::Named("best_mean") = found.best.mean,
                             Rcpp::Named("best_kernel") = static_cast<int>(found.best_kernel) + 1,
-                            Rcpp::Named("log_likelihood") = found.best.log_likelihood,
                             Rcpp::Named("modes") = static_cast<double>(found.modes),
                             Rcpp::Named("effective") = found.effective,
-                            Rcpp::Named("evaluations") = static_cast<double>(found.best.evaluations));
+                            Rcpp::Named("evaluations") = static_cast<double>(found.best.evaluations),
+                            Rcpp::Named("points") = static_cast<double>(found.best.points),
+                            Rcpp::Named("exact") = found.best.exact);
 }
 
 // Additional starts of one kernel's local searches: earlier models (`before`, a row each), and the middle of the likely
 // range with much noise and with almost none. The density has two modes if few measurements could be noise only, or a
-// rough function. (With many rewards a search is slow: a kernel with `goes_on` starts from the earlier models only.)
+// rough function. (With many rewards a search is slow: a kernel with `goes_on` starts from the earlier models only. So
+// does every kernel whose problem `resumes`.)
 Eigen::MatrixXd additional_starts(const gpb::FitProblem& problem, const Eigen::MatrixXd& before, bool goes_on,
                                gpb::Index measurements, double spread) {
-  const Eigen::Index count = problem.start.size(), added = goes_on && measurements > 150 ? 0 : 2;
+  const bool is_known = before.rows() > 0 && (problem.resumes || (goes_on && measurements > 150));
+  const Eigen::Index count = problem.start.size(), added = is_known ? 0 : 2;
   Eigen::MatrixXd out(added + before.rows(), count);
   for (Eigen::Index p = 0; p < count; ++p) {
     for (Eigen::Index k = 0; k < out.rows(); ++k) {
@@ -487,7 +493,8 @@ double number_of(const Rcpp::List& list, const char* name) { return Rcpp::as<dou
 struct RefitData {
   gpb::Measurements measurements;
   double centre = 0.0, spread = 0.0;
-  double log_slope = 0.0;
+  std::vector<double> log_slopes;  // of the transform, for each measurement
+  double log_slope = 0.0;          // their sum
   bool fits_mean = false;
 };
 
@@ -519,6 +526,7 @@ RefitData refit_data(const gpb::Bandit& bandit, const gpb::KnownMeasurements& kn
     throw std::invalid_argument("the rewards' spread is too large, or too small, to be fitted");
   }
   out.log_slope = known.log_slope;
+  out.log_slopes = known.log_slopes;
   return out;
 }
 
@@ -548,6 +556,40 @@ bool has_own_noise_only(const Eigen::VectorXd& own_noise) {
   return true;
 }
 
+// Output transforms are compared by this number of measurements if there are more.
+constexpr gpb::Index kMostCompared = 500;
+
+RefitData compared_part(const RefitData& data) {
+  const std::vector<gpb::Index> rows = gpb::spread_rows(data.measurements.y.size(), kMostCompared);
+  RefitData out = data;
+  out.measurements = gpb::some_of(data.measurements, rows);
+  out.log_slope = 0.0;
+  for (const gpb::Index i : rows) out.log_slope += data.log_slopes[static_cast<std::size_t>(i)];
+  return out;
+}
+
+gpb::Measurements centred(const RefitData& data) {
+  gpb::Measurements out = data.measurements;
+  for (gpb::Index i = 0; i < out.y.size(); ++i) out.y[i] -= data.centre;
+  return out;
+}
+
+// The log density of the rewards themselves, by which two output transforms are compared: of all rewards, as the fit
+// has found it, or of some of many.
+double compared_density(const RefitData& data, const gpb::Kernel& kernel, const gpb::FitResult& found) {
+  if (data.measurements.y.size() <= kMostCompared) return found.log_likelihood + data.log_slope;
+  const RefitData some = compared_part(data);
+  gpb::MarginalLikelihood likelihood(kernel, centred(some), data.fits_mean);
+  likelihood.factorise(found.parameters, false);
+  return likelihood.value() + some.log_slope;
+}
+
+// Were most of many points there at the last fit? Its result is then near the best parameters.
+bool resumes(const gpb::Measurements& measurements, double since_refit) {
+  return since_refit <= 0.5 * static_cast<double>(measurements.y.size()) &&
+         gpb::count_points(measurements.X) > gpb::kFewPoints;
+}
+
 Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp::List& asked) {
   using Rcpp::_;
   const Eigen::VectorXd start = numbers(asked, "start");
@@ -557,27 +599,31 @@ Rcpp::List fit_to_list(const RefitData& data, const Rcpp::List& plan, const Rcpp
   }
   gpb::FitPlan fit = plan_from_list(plan);
   if (Rcpp::as<bool>(asked["local_searches"])) fit.starts = 1;
-  const gpb::FitProblem problem = gpb::problem_of(fit, start, data.measurements.X, data.spread,
+  gpb::FitProblem problem = gpb::problem_of(fit, start, data.measurements.X, data.spread,
                                                   has_own_noise_only(data.measurements.own_noise));
-  gpb::Measurements measurements = data.measurements;
-  for (Eigen::Index i = 0; i < measurements.y.size(); ++i) measurements.y[i] -= data.centre;
+  const gpb::Measurements measurements = centred(data);
+  problem.resumes = resumes(measurements, number_of(asked, "since_refit"));
   const Rcpp::List kernels = plan["kernels"];
   const SEXP average = gpb::element(asked, "average");
   if (!Rf_isNull(average)) {
-    Rcpp::List out = average_to_list(average_of(kernels, measurements, data.fits_mean, problem, iterations,
-                                                Rcpp::List(average), data.spread));
+    const gpb::ModelAverage averaged = average_of(kernels, measurements, data.fits_mean, problem, iterations,
+                                                  Rcpp::List(average), data.spread);
+    Rcpp::List out = average_to_list(averaged);
     out["centre"] = data.centre;
-    out["log_slope"] = data.log_slope;
+    out["compared"] = compared_density(data, *gpb::kernel_from_list(kernels[averaged.best_kernel]), averaged.best);
+    out["many"] = averaged.best.points > gpb::kFewPoints;
     return out;
   }
   const int kernel = Rcpp::as<int>(asked["kernel"]) - 1;
-  const gpb::FitResult found =
-      gpb::fit_parameters(*gpb::kernel_from_list(kernels[kernel]), measurements, data.fits_mean, problem,
-                          minimizers_of(iterations), iterations);
+  const gpb::KernelPtr model = gpb::kernel_from_list(kernels[kernel]);
+  const gpb::FitResult found = gpb::fit_parameters(*model, measurements, data.fits_mean, problem,
+                                                   minimizers_of(iterations), iterations);
   if (!is_finite(found)) throw std::runtime_error("the likelihood is not finite");
   return Rcpp::List::create(_["values"] = values_at(found.parameters, problem, start),
-                            _["mean"] = data.centre + found.mean, _["log_likelihood"] = found.log_likelihood,
-                            _["log_slope"] = data.log_slope, _["constant"] = false);
+                            _["mean"] = data.centre + found.mean,
+                            _["compared"] = compared_density(data, *model, found), _["constant"] = false,
+                            _["points"] = static_cast<double>(found.points), _["exact"] = found.exact,
+                            _["many"] = found.points > gpb::kFewPoints);
 }
 
 }  // namespace
@@ -593,7 +639,9 @@ SEXP cpp_bandit_fit(SEXP handle, const Rcpp::List& plan, const Rcpp::List& asked
   const gpb::KnownMeasurements known = gpb::known_measurements_of(
       *bandit, Rcpp::as<int>(plan["outcome"]) - 1, transform_from(gpb::element(asked, "map")), start[start.size() - 1]);
   if (!(known.rewards >= number_of(plan, "minimum"))) return Rf_ScalarLogical(FALSE);
-  return fit_to_list(refit_data(*bandit, known, plan, numbers(asked, "mean")), plan, asked);
+  const RefitData data = refit_data(*bandit, known, plan, numbers(asked, "mean"));
+  const bool some = Rcpp::as<bool>(asked["local_searches"]) && data.measurements.y.size() > kMostCompared;
+  return fit_to_list(some ? compared_part(data) : data, plan, asked);
 }
 
 // What the mean of an outcome (1-based) is conditioned on, reading by reading, under an output transform (NULL: as it

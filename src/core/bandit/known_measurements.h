@@ -15,7 +15,8 @@ struct KnownMeasurements {
   std::vector<double> reward, value;       // as observed, and under the output transform
   std::vector<double> slope;               // of the transform there
   std::vector<double> noise_var;           // of the value; NaN for the model's
-  double log_slope = 0.0;                  // how much all values are stretched
+  std::vector<double> log_slopes;          // how much each value is stretched
+  double log_slope = 0.0;                  // the sum of these
   double rewards = 0.0;                    // how many there are, those of forgotten rounds too
 };
 
@@ -37,7 +38,8 @@ inline void add(KnownMeasurements& to, Index id, double reward, const Report& re
   to.value.push_back(value);
   to.slope.push_back(slope);
   to.noise_var.push_back(noise_var);
-  to.log_slope += std::log(std::abs(stretch));
+  to.log_slopes.push_back(std::log(std::abs(stretch)));
+  to.log_slope += to.log_slopes.back();
 }
 
 }  // namespace known_measurements

@@ -120,14 +120,19 @@ class OutcomeModel {
     for (auto& auxiliary : auxiliaries_) auxiliary->revalue(value_of);
   }
 
-  // A query was chosen with the present data.
-  void asked() {
-    each([](Observations& observations) { observations.asked(); });
+  // Called for each query: chosen with the present data, or given.
+  void asked(bool chosen) {
+    each([chosen](Observations& observations) { observations.asked(chosen); });
   }
 
   // ---- posteriors
   const Posterior& mean() const { return known_->posterior(); }
-  const Posterior& variance() const { return all_ ? all_->posterior() : mean(); }
+  // (If none of many observations is pending, both posteriors are equal, and a second factor would only cost time.)
+  const Posterior& variance() const {
+    const Posterior& centre = mean();
+    const bool equal = !all_ || (all_->known() == known_->known() && known_->known() > kFewObservations);
+    return equal ? centre : all_->posterior();
+  }
   bool is_curved() const { return curved_ != nullptr; }
   const Posterior& curved() const { return curved_ ? curved_->posterior() : mean(); }
   bool knows_pending() const { return all_ != nullptr; }
@@ -146,11 +151,12 @@ class OutcomeModel {
   void at(const Point& point, double& mean_here, double& sd) const {
     mean().at(point, mean_here, sd);
     double ignored;
-    if (all_) all_->posterior().at(point, ignored, sd);
+    if (all_) variance().at(point, ignored, sd);
     if (curved_) curved_->posterior().at(point, ignored, sd);
   }
 
  private:
+  static constexpr Index kFewObservations = 300;
   Measurement measurement(const Point& point, double reward, const Report& reported, const Point* other) const {
     if (!model_state_->likelihood) {
       const bool owns_noise =

@@ -61,8 +61,8 @@ class Observations {
   void clear(Index first);
   // Sets the round of the next query.
   void advance(Index round);
-  // A query was chosen with the present observations.
-  void asked() { posterior_->asked(); }
+  // Called for each query: chosen with the present observations, or given.
+  void asked(bool chosen) { posterior_->asked(chosen); }
   // Replaces the values of all known observations.
   template <class ValueOf>
   void revalue(ValueOf value_of) {
@@ -78,10 +78,12 @@ class Observations {
 
   const Posterior& posterior() const {
     settle();
+    posterior_->settle();
     return *posterior_;
   }
   // Slot in the posterior; -1 if the observation is not in it, or is there only as part of a comparison.
   Index slot(Index id) const;
+  Index known() const { return entered_; }  // number of observations
   // The fit of the sites to the rewards with a likelihood.
   const SiteFit& fit() const {
     settle();

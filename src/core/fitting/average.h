@@ -19,7 +19,7 @@ struct AveragedKernel {
 struct AverageProblem {
   FitProblem fit;
   VectorXd unit;  // not 0: this parameter is the logarithm of a number between 0 and 1
-  Index models;   // the largest number of models
+  Index models;   // the largest number of models; smaller with many points, which determine hyperparameters well
 };
 
 struct WeighedModel {
@@ -42,6 +42,7 @@ struct ModelAverage {
 //   (3) Low-discrepancy points of the mixture of these are weighted by posterior density over mixture density. Modes
 //       and kernels therefore count by their evidence: density times volume.
 //   (4) At most `problem.models` of the points are chosen, evenly by weight.
+// With many observed points, there are fewer local searches and fewer weighted points.
 ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
                             bool fit_mean, const AverageProblem& problem, const Fit::Minimizers& minimizers,
                             Index max_iterations);

@@ -1,6 +1,7 @@
 // Marginal likelihoods, their maxima, averages over fits. Uses base/, kernels/, likelihoods/ and linalg/.
 // The likelihoods are for Gaussian noise, for rewards with a likelihood, and for heteroscedastic noise.
 #include "fitting/likelihood.h"
+#include "fitting/neighbour_likelihood.h"
 #include "fitting/fit.h"
 #include "fitting/average.h"
 #include "fitting/latent_evidence.h"
@@ -45,14 +46,7 @@ std::vector<Index> point_numbers(const Points& X) {
 
 }  // namespace
 
-MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, const Measurements& measurements,
-                                       bool fit_mean)
-    : kernel_(kernel.clone()), fit_mean_(fit_mean), sweep_(0, 0) {
-  pool(measurements);
-  sweep_ = SymmetricSweep(size(), fit_mean ? 2 : 1);
-}
-
-void MarginalLikelihood::pool(const Measurements& measurements) {
+PooledMeasurements::PooledMeasurements(const Measurements& measurements) {
   const Points& X = measurements.X;
   const std::vector<Index> numbers = point_numbers(X);
   const Index points = 1 + *std::max_element(numbers.begin(), numbers.end());
@@ -78,8 +72,9 @@ void MarginalLikelihood::pool(const Measurements& measurements) {
 
 // Let c observations have noise lambda and average a, and others precision w and average b. With t = c + lambda w, all
 // of them have average a + (b - a) lambda w / t and noise lambda / t.
-void MarginalLikelihood::weigh(double least) {
+void PooledMeasurements::weigh(double noise, double least) {
   const Index n = size();
+  noise_ = noise;
   VectorXd spread(n);
   for (VectorXd* made : {&effective_, &y_, &pooled_}) made->resize(n);
   for (Index i = 0; i < n; ++i) {
@@ -92,94 +87,110 @@ void MarginalLikelihood::weigh(double least) {
   spread_over_noise_ = spread_ / noise_ + own_spread_ + spread.sum();
 }
 
-// The rows below the matrix are y and, to find the mean, a row of ones.
-void MarginalLikelihood::fill_covariance() {
-  const Index n = size();
-  VectorXd column(n);
-  for (Index first = 0; first < n; first += kStrip) {
-    const Points below = X_.bottomRows(n - first);
-    for (Index j = first; j < std::min(first + kStrip, n); ++j) {
-      kernel_->cross(row_of(below, j - first), below, column.head(n - first));
-      auto target = sweep_.lower_column(j);
-      target.head(n - j) = column.segment(j - first, n - j);
-      target[0] += pooled_[j];
-      target[n - j] = y_[j];
-      if (fit_mean_) target[n - j + 1] = 1.0;
-    }
-  }
-  for (Index j = n; j < n + (fit_mean_ ? 2 : 1); ++j) sweep_.lower_column(j).setZero();
+double PooledMeasurements::log_det(double of_averages) const {
+  return of_averages + repeats() * std::log(noise_) + effective_.array().log().sum() + own_log_noise_;
 }
 
-void MarginalLikelihood::factorise(const VectorXd& parameters, bool want_gradient) {
+double PooledMeasurements::slope_by_noise(const VectorXd& diagonal, const VectorXd& alpha, double scale) const {
+  const Index n = size();
+  VectorXd pull(n), apart(n), rest(n);
+  double by_shared = 0.0;
+  for (Index i = 0; i < n; ++i) {
+    const double share = counts_[i] / effective_[i];  // proportion of the observations with the likelihood's noise
+    const double gap = (own_[i] - shared_[i]) * precision_[i] / effective_[i];
+    by_shared += share * pooled_[i] * diagonal[i];
+    pull[i] = share * (y_[i] - shared_[i]);
+    apart[i] = gap * gap * counts_[i];
+    rest[i] = counts_[i] - share;
+  }
+  return by_shared - 2.0 * scale * pull.dot(alpha) +
+         scale * (spread_ / noise_ + noise_ * apart.sum()) - rest.sum();
+}
+
+GaussianEvidence::GaussianEvidence(const Kernel& kernel, const Measurements& measurements, bool fit_mean)
+    : kernel_(kernel.clone()), data_(measurements), fit_mean_(fit_mean) {}
+
+void GaussianEvidence::factorise(const VectorXd& parameters, bool want_gradient) {
   ++evaluations_;
   const Index count = kernel_->parameter_count();
   kernel_->set_log_parameters(segment_of(parameters, 0, count));
-  VectorXd diagonal(size());
-  kernel_->diagonal(X_, diagonal);
-  noise_ = std::max(std::exp(parameters[count]), kLeastNoise * diagonal.maxCoeff());
-  weigh(kLeastPooledNoise * diagonal.maxCoeff());
-  fill_covariance();
-  sweep_.run(pooled_.minCoeff(), want_gradient);
-  solve_mean();
-}
-
-// The corner of the swept matrix is -[y'A^-1 y; 1'A^-1 y  1'A^-1 1].
-void MarginalLikelihood::solve_mean() {
-  const Index n = size();
-  const double yy = -sweep_(n, n);
+  VectorXd diagonal(data_.size());
+  kernel_->diagonal(data_.X(), diagonal);
+  const double largest = diagonal.maxCoeff();
+  data_.weigh(std::max(std::exp(parameters[count]), kLeastNoise * largest), kLeastPooledNoise * largest);
+  const Solved found = solve(want_gradient);
+  log_det_ = found.log_det;
   mean_ = 0.0;
-  quadratic_ = yy;
+  quadratic_ = found.yy;
   if (fit_mean_) {
-    const double y1 = -sweep_(n + 1, n), ones = -sweep_(n + 1, n + 1);
-    mean_ = y1 / ones;
-    mean_precision_ = ones;
-    quadratic_ = yy - y1 * mean_;
+    mean_ = found.y1 / found.ones;
+    mean_precision_ = found.ones;
+    quadratic_ = found.yy - found.y1 * mean_;
   }
-  quadratic_ = std::max(quadratic_, 0.0) + spread_over_noise_;
+  quadratic_ = std::max(quadratic_, 0.0) + data_.spread_over_noise();
 }
 
-double MarginalLikelihood::log_scale() const {
-  return std::log(quadratic_ / observations_);
+double GaussianEvidence::log_scale() const { return std::log(quadratic_ / data_.observations()); }
+
+double GaussianEvidence::value(double log_scale) const {
+  const double n = data_.observations();
+  return -0.5 * (quadratic_ * std::exp(-log_scale) + n * log_scale + data_.log_det(log_det_) + n * kLog2Pi);
 }
 
-double MarginalLikelihood::value(double log_scale) const {
-  const double n = observations_;
-  const double log_det = sweep_.log_det() + repeats() * std::log(noise_) +
-                         effective_.array().log().sum() + own_log_noise_;
-  return -0.5 * (quadratic_ * std::exp(-log_scale) + n * log_scale + log_det + n * kLog2Pi);
+double GaussianEvidence::scale_slope(double log_scale) const {
+  return 0.5 * (quadratic_ * std::exp(-log_scale) - data_.observations());
 }
 
-double MarginalLikelihood::scale_slope(double log_scale) const {
-  return 0.5 * (quadratic_ * std::exp(-log_scale) - observations_);
+// With alpha = A^-1 r and W = alpha alpha' - A^-1 the gradient is sum_ij W_ij dA_ij / 2. The derivative by the mean is
+// 0 if the mean is optimal.
+VectorXd GaussianEvidence::gradient(double log_scale) const {
+  const double scale = std::exp(-log_scale);
+  const Slopes found = slopes(scale);
+  return 0.5 * joined(found.by_kernel, data_.slope_by_noise(found.diagonal, found.alpha, scale));
 }
 
-// With alpha = A^-1 r and W = alpha alpha' - A^-1 the gradient is sum_ij W_ij dA_ij / 2. The noise also changes the
-// averages, because a larger noise gives observations with separate noise more weight, and the spread about them. The
-// derivative by the mean is 0 if the mean is optimal.
-VectorXd MarginalLikelihood::gradient(double log_scale) const {
-  const Index n = size();
+MarginalLikelihood::MarginalLikelihood(const Kernel& kernel, const Measurements& measurements, bool fit_mean)
+    : GaussianEvidence(kernel, measurements, fit_mean), sweep_(data().size(), fit_mean ? 2 : 1) {}
+
+// The rows below the matrix are y and, to find the mean, a row of ones.
+void MarginalLikelihood::fill_covariance() {
+  const Index n = data().size();
+  VectorXd column(n);
+  for (Index first = 0; first < n; first += kStrip) {
+    const Points below = data().X().bottomRows(n - first);
+    for (Index j = first; j < std::min(first + kStrip, n); ++j) {
+      kernel().cross(row_of(below, j - first), below, column.head(n - first));
+      auto target = sweep_.lower_column(j);
+      target.head(n - j) = column.segment(j - first, n - j);
+      target[0] += data().noise()[j];
+      target[n - j] = data().y()[j];
+      if (fits_mean()) target[n - j + 1] = 1.0;
+    }
+  }
+  for (Index j = n; j < n + (fits_mean() ? 2 : 1); ++j) sweep_.lower_column(j).setZero();
+}
+
+// The corner of the swept matrix becomes -[y'A^-1 y; 1'A^-1 y  1'A^-1 1].
+GaussianEvidence::Solved MarginalLikelihood::solve(bool want_gradient) {
+  const Index n = data().size();
+  fill_covariance();
+  sweep_.run(data().noise().minCoeff(), want_gradient);
+  if (!fits_mean()) return {sweep_.log_det(), -sweep_(n, n), 0.0, 0.0};
+  return {sweep_.log_det(), -sweep_(n, n), -sweep_(n + 1, n), -sweep_(n + 1, n + 1)};
+}
+
+GaussianEvidence::Slopes MarginalLikelihood::slopes(double scale) const {
+  const Index n = data().size();
   VectorXd alpha(n);
   for (Index i = 0; i < n; ++i) {
-    alpha[i] = sweep_(n, i) - (fit_mean_ ? mean_ * sweep_(n + 1, i) : 0.0);
+    alpha[i] = sweep_(n, i) - (fits_mean() ? mean() * sweep_(n + 1, i) : 0.0);
   }
-  const double scale = std::exp(-log_scale);
   MatrixXd W(n, n);
   for (Index j = 0; j < n; ++j) {
     for (Index i = j; i < n; ++i) W(i, j) = scale * alpha[j] * alpha[i] + sweep_(i, j);
   }
   mirror_lower(W);
-  VectorXd shared_noise(n), pull(n), apart(n), rest(n);
-  for (Index i = 0; i < n; ++i) {
-    const double share = counts_[i] / effective_[i];  // proportion of the observations with the likelihood's noise
-    const double gap = (own_[i] - shared_[i]) * precision_[i] / effective_[i];
-    shared_noise[i] = share * pooled_[i];
-    pull[i] = share * (y_[i] - shared_[i]);
-    apart[i] = gap * gap * counts_[i];
-    rest[i] = counts_[i] - share;
-  }
-  const double by_noise = shared_noise.dot(W.diagonal()) - 2.0 * scale * pull.dot(alpha) +
-                          scale * (spread_ / noise_ + noise_ * apart.sum()) - rest.sum();
-  return 0.5 * joined(kernel_->parameter_gradient(X_, W), by_noise);
+  return {kernel().parameter_gradient(data().X(), W), W.diagonal(), alpha};
 }
 
 // ---- maximisation of the marginal likelihood ----------------------------------------------------
@@ -187,14 +198,16 @@ VectorXd MarginalLikelihood::gradient(double log_scale) const {
 namespace {
 constexpr double kFirstStep = 0.5;    // of the search, in logarithms
 constexpr double kLargestWeight = 0.01;  // largest factor of the likelihood in the minimised function
-constexpr double kTolerance = 1e-5;   // a smaller gain in log-likelihood ends the search
+constexpr double kManyTolerance = 1e-2;  // of local searches with many points
 constexpr Index kFewest = 100;        // the least number of points of the exploration,
 constexpr Index kMost = 300;          // and the largest number; between them it is half of the points
 
-// Rows for the exploration: those whose number times the golden ratio has a small fractional part. They are spread
-// evenly and do not align with a grid.
-std::vector<Index> some_rows(Index n) {
-  const Index wanted = std::min(std::max(n / 2, kFewest), kMost);
+// Rows for the exploration.
+std::vector<Index> some_rows(Index n) { return spread_rows(n, std::min(std::max(n / 2, kFewest), kMost)); }
+
+}  // namespace
+
+std::vector<Index> spread_rows(Index n, Index wanted) {
   const double part = static_cast<double>(wanted) / static_cast<double>(n);
   std::vector<Index> rows;
   for (Index i = 0; i < n; ++i) {
@@ -203,8 +216,6 @@ std::vector<Index> some_rows(Index n) {
   }
   return rows;
 }
-
-}  // namespace
 
 double ParameterPrior::log_density(double u, double* slope) const {
   if (shape1 > 0.0) {  // the density of u, not of exp(u)
@@ -224,11 +235,11 @@ double ParameterPrior::log_density(double u, double* slope) const {
   return top + std::log(sum);
 }
 
-Fit::Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers,
-         Index max_iterations)
+Fit::Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers, Index max_iterations, double tolerance)
     : likelihood_(likelihood),
       minimizers_(std::move(minimizers)),
       max_iterations_(max_iterations),
+      tolerance_(tolerance),
       problem_(std::move(problem)),
       noise_(problem_.start.size() - 1),
       profiled_(false),
@@ -322,7 +333,7 @@ double Fit::evaluate(const VectorXd& at, VectorXd* gradient) {
 }
 
 // The objective at the point's best scale, and the point at that scale.
-Fit::Candidate Fit::screen(const VectorXd& at) {
+Fit::Candidate Fit::screened(const VectorXd& at) {
   if (profiled_) return {at, evaluate(at, nullptr)};
   likelihood_.factorise(at, false);
   const bool scales = !problem_.scale.empty() && lower_[noise_] < upper_[noise_];
@@ -336,12 +347,18 @@ Fit::Candidate Fit::screen_start() {
   VectorXd start = problem_.start;
   if (!profiled_) {
     evaluate(start, nullptr);
-    return screen(start);
+    return screened(start);
   }
   const Index v = problem_.scale[0];
   start[noise_] -= start[v];
   start[v] = 0.0;
-  return screen(start);
+  return screened(start);
+}
+
+double Fit::screen(VectorXd& point) {
+  const Candidate found = screened(point);
+  point = found.at;
+  return found.objective;
 }
 
 // The start and low-discrepancy points of the likely range, best first.
@@ -356,7 +373,7 @@ std::vector<Fit::Candidate> Fit::candidates() {
       const Index p = free_[static_cast<std::size_t>(c)];
       at[p] = likely_lower_[p] + points(i, c) * (likely_upper_[p] - likely_lower_[p]);
     }
-    out.push_back(screen(clamped(at, lower_, upper_)));
+    out.push_back(screened(clamped(at, lower_, upper_)));
   }
   put_in_order(out, [](const Candidate& a, const Candidate& b) { return a.objective > b.objective; });
   return out;
@@ -396,7 +413,7 @@ VectorXd Fit::local_search(const VectorXd& start) {
     }
     return weight * (base - value);
   };
-  minimizers_(kTolerance * weight)(u, objective);
+  minimizers_(tolerance_ * weight)(u, objective);
   // The allowed number of iterations needs more calls than that.
   if (best_.objective > before) best_.converged = calls <= max_iterations_;
   move_to(u);
@@ -413,18 +430,18 @@ std::vector<VectorXd> Fit::explore() {
   return ends;
 }
 
+void Fit::resume() { local_search(screen_start().at); }
+
 // Parameters about which the subset of points has little information may end at their bounds, where the likelihood of
 // all points is flat. The local search therefore starts within the likely range.
 void Fit::finish(const std::vector<VectorXd>& points) {
   Candidate best = screen_start();
   for (const VectorXd& point : points) {
-    const Candidate candidate = screen(point);
+    const Candidate candidate = screened(point);
     if (candidate.objective > best.objective) best = candidate;
   }
   local_search(into_likely(best.at));
 }
-
-namespace {
 
 Measurements some_of(const Measurements& measurements, const std::vector<Index>& rows) {
   const auto count = static_cast<Index>(rows.size());
@@ -439,15 +456,61 @@ Measurements some_of(const Measurements& measurements, const std::vector<Index>&
   return out;
 }
 
-}  // namespace
-
 Measurements part_of(const Measurements& measurements) {
   return some_of(measurements, some_rows(measurements.X.rows()));
 }
 
+Index count_points(const Points& X) {
+  const std::vector<Index> numbers = point_numbers(X);
+  return numbers.empty() ? 0 : 1 + *std::max_element(numbers.begin(), numbers.end());
+}
+
+std::unique_ptr<GaussianEvidence> likelihood_of_all(const Kernel& kernel, const Measurements& measurements,
+                                                    bool fit_mean, const VectorXd& at) {
+  if (count_points(measurements.X) <= kMostExact) {
+    return std::make_unique<MarginalLikelihood>(kernel, measurements, fit_mean);
+  }
+  return std::make_unique<NeighbourLikelihood>(kernel, measurements, fit_mean, at,
+                                               NeighbourhoodSize::of(measurements.X.cols()));
+}
+
+namespace {
+
+// The starts of local searches with all of many points: the ends of the searches with a subset, best first.
+std::vector<VectorXd> ends_by_some(const Kernel& kernel, const Measurements& some, bool fit_mean,
+                                   const FitProblem& problem, const Fit::Minimizers& minimizers,
+                                   Index max_iterations) {
+  MarginalLikelihood part(kernel, some, fit_mean);
+  Fit fit(part, problem, minimizers, max_iterations);
+  std::vector<VectorXd> ends = fit.explore();
+  ends.insert(ends.begin(), fit.best().parameters);
+  return ends;
+}
+
+FitResult fit_many(const Kernel& kernel, const Measurements& measurements, bool fit_mean, const FitProblem& problem,
+                   const Fit::Minimizers& minimizers, Index max_iterations) {
+  std::vector<VectorXd> ends = {problem.start};
+  if (!problem.resumes) {
+    ends = ends_by_some(kernel, part_of(measurements), fit_mean, problem, minimizers, max_iterations);
+  }
+  const auto likelihood = likelihood_of_all(kernel, measurements, fit_mean, ends[0]);
+  Fit fit(*likelihood, problem, minimizers, max_iterations, kManyTolerance);
+  if (problem.resumes) fit.resume();
+  else fit.finish({ends.begin() + 1, ends.end()});
+  FitResult result = fit.best();
+  result.evaluations = likelihood->evaluations();
+  result.points = count_points(measurements.X);
+  result.exact = result.points <= kMostExact;
+  return result;
+}
+
+}  // namespace
+
 FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements, bool fit_mean,
                          const FitProblem& problem, const Fit::Minimizers& minimizers,
                          Index max_iterations) {
+  const Index points = count_points(measurements.X);
+  if (points > kFewPoints) return fit_many(kernel, measurements, fit_mean, problem, minimizers, max_iterations);
   MarginalLikelihood likelihood(kernel, measurements, fit_mean);
   Fit fit(likelihood, problem, minimizers, max_iterations);
   const std::vector<Index> rows = some_rows(measurements.X.rows());
@@ -459,6 +522,7 @@ FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements,
   }
   FitResult result = fit.best();
   result.evaluations = likelihood.evaluations();
+  result.points = points;
   return result;
 }
 
@@ -476,6 +540,8 @@ constexpr Index kMostExplored = 150;  // with at most this number of points the 
 constexpr double kFar = 0.5;          // ends of searches with a subset that differ by less are the same
 constexpr double kFlops = 6e8;       // approximate limit of operations for weights
 constexpr Index kFewestDraws = 48, kMostDraws = 240;
+constexpr Index kDrawsEach = 8;     // with many points: draws for each model of the average,
+constexpr Index kMostClimbed = 2;   // and local searches that use all points
 
 // The inverse of the standard normal distribution function (Acklam's rational approximation, to 1e-9).
 double normal_quantile(double p) {
@@ -589,12 +655,12 @@ class Averager {
     double mean, mean_sd, log_weight;
   };
 
-  Averager(const AveragedKernel& kernel, const Measurements& measurements, bool fit_mean, const AverageProblem& problem,
-           const Fit::Minimizers& minimizers, Index max_iterations)
-      : likelihood_(*kernel.kernel, measurements, fit_mean),
+  Averager(std::unique_ptr<GaussianEvidence> likelihood, double log_prior, bool fit_mean,
+           const AverageProblem& problem, const Fit::Minimizers& minimizers, Index max_iterations, double tolerance)
+      : likelihood_(std::move(likelihood)),
         fit_mean_(fit_mean),
-        log_prior_(kernel.log_prior),
-        fit_(likelihood_, problem.fit, minimizers, max_iterations),
+        log_prior_(log_prior),
+        fit_(*likelihood_, problem.fit, minimizers, max_iterations, tolerance),
         coordinates_(fit_.problem(), problem.unit) {}
 
   void local_search(const std::vector<VectorXd>& points) {
@@ -603,7 +669,7 @@ class Averager {
   Fit& fit() { return fit_; }
   // At the best mode.
   double objective() { return fit_.best().objective + log_prior_; }
-  Index evaluations() const { return likelihood_.evaluations(); }
+  Index evaluations() const { return likelihood_->evaluations(); }
   // The distinct modes at the ends of local searches, by evidence: density times volume.
   std::vector<Mode> modes();
   // The same number of draws about each mode. A draw's weight is its posterior density over that of the mixture of all
@@ -614,7 +680,7 @@ class Averager {
   double density(const VectorXd& z, VectorXd* slopes);
   bool make_mode(const VectorXd& top, Mode& mode);
 
-  MarginalLikelihood likelihood_;
+  std::unique_ptr<GaussianEvidence> likelihood_;
   bool fit_mean_;
   double log_prior_;
   Fit fit_;
@@ -698,8 +764,8 @@ std::vector<Averager::Draw> Averager::draws(Index kernel, const std::vector<Mode
       for (const Mode& mode : modes) top = std::max(top, mode.log_density(z));
       double sum = 0.0;
       for (const Mode& mode : modes) sum += std::exp(mode.log_density(z) - top);
-      const double spread = fit_mean_ ? 1.0 / std::sqrt(likelihood_.mean_precision()) : 0.0;
-      out.push_back({kernel, coordinates_.parameters(z), likelihood_.mean(), spread,
+      const double spread = fit_mean_ ? 1.0 / std::sqrt(likelihood_->mean_precision()) : 0.0;
+      out.push_back({kernel, coordinates_.parameters(z), likelihood_->mean(), spread,
                      posterior - top - std::log(sum)});
     }
   }
@@ -760,12 +826,21 @@ std::vector<WeighedModel> evenly(std::vector<Averager::Draw>& drawn, double sum,
 
 using Averagers = std::vector<std::unique_ptr<Averager>>;
 
-ModelAverage average(const Averagers& kernels, Index observations, Index wanted) {
+// The number of draws of all modes together: by the cost of one; with many points, kDrawsEach for each model.
+Index draws_in_all(Index observations, Index points, Index wanted) {
+  if (points > kFewPoints) return kDrawsEach * wanted;
+  const double cost = std::pow(static_cast<double>(observations), 3.0);
+  const auto affordable = static_cast<Index>(std::min(kFlops / cost, 1e6));
+  return std::max(kFewestDraws, std::min(kMostDraws, affordable));
+}
+
+// `count`: the number of draws of all modes together. If `wanted` is 1, the model is the mode.
+ModelAverage average(const Averagers& kernels, Index count, Index wanted) {
   ModelAverage out;
   ModesOfKernels modes;
   double most = -kInf;
   for (const auto& one : kernels) {
-    modes.push_back(one->modes());
+    modes.push_back(wanted > 1 ? one->modes() : std::vector<Mode>());
     const Index number = static_cast<Index>(modes.size()) - 1;
     if (number > 0 && !(one->objective() > most)) continue;
     most = one->objective();
@@ -773,9 +848,6 @@ ModelAverage average(const Averagers& kernels, Index observations, Index wanted)
     out.best_kernel = number;
   }
   out.modes = keep_likely(modes);
-  const double cost = std::pow(static_cast<double>(observations), 3.0);
-  const auto affordable = static_cast<Index>(std::min(kFlops / cost, 1e6));
-  const Index count = std::max(kFewestDraws, std::min(kMostDraws, affordable));
   const Index each = std::max<Index>(1, count / std::max<Index>(1, out.modes));
   std::vector<Averager::Draw> drawn;
   for (std::size_t k = 0; k < kernels.size(); ++k) {
@@ -810,6 +882,61 @@ std::vector<VectorXd> distinct(const std::vector<VectorXd>& points) {
   return out;
 }
 
+// The most likely of `ends` given all of many points, and another one within `reach` of it. An end that a subset makes
+// much less likely stays so with all points.
+std::vector<VectorXd> likeliest(Fit& fit, std::vector<VectorXd> ends, double reach) {
+  std::vector<std::pair<double, VectorXd>> ranked;
+  for (VectorXd& end : ends) {
+    const double objective = fit.screen(end);
+    ranked.emplace_back(objective, end);
+  }
+  put_in_order(ranked, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<VectorXd> out;
+  for (const auto& one : ranked) {
+    if (static_cast<Index>(out.size()) < kMostClimbed && one.first > ranked[0].first - reach) out.push_back(one.second);
+  }
+  return out;
+}
+
+// Local searches with a subset of the points, for one kernel after another. The searches with all points start at their
+// ends.
+class PartClimbs {
+ public:
+  PartClimbs(const Measurements& some, bool fit_mean, const FitProblem& problem, const Fit::Minimizers& minimizers,
+             Index max_iterations)
+      : some_(some), fit_mean_(fit_mean), problem_(problem), minimizers_(minimizers), max_iterations_(max_iterations) {}
+
+  // The first kernel also has local searches from likely parameters. Empty if the kernel is much less likely than the
+  // best of the earlier ones.
+  std::vector<VectorXd> ends(const Kernel& kernel, bool is_first, const std::vector<VectorXd>& starts) {
+    MarginalLikelihood part(kernel, some_, fit_mean_);
+    Fit fit(part, problem_, minimizers_, max_iterations_);
+    std::vector<VectorXd> ends;
+    if (is_first) ends = fit.explore();
+    for (const VectorXd& start : starts) {
+      ends.push_back(fit.local_search(start));
+      // (Parameters that are unlikely given a subset of the points are even more unlikely given all of them.)
+      if (fit.best().objective < best_ - kHopeless) break;
+    }
+    if (is_first) ends.push_back(fit.problem().start);
+    at_ = fit.best().parameters;
+    if (fit.best().objective < best_ - kHopeless) return {};
+    best_ = std::max(best_, fit.best().objective);
+    return distinct(ends);
+  }
+  // The best parameters of the last kernel.
+  const VectorXd& at() const { return at_; }
+
+ private:
+  const Measurements& some_;
+  bool fit_mean_;
+  const FitProblem& problem_;
+  const Fit::Minimizers& minimizers_;
+  Index max_iterations_;
+  double best_ = -kInf;
+  VectorXd at_;
+};
+
 }  // namespace
 
 ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
@@ -818,45 +945,46 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
   AverageProblem own = problem;
   // (The average includes the scale, which is therefore not profiled.)
   own.fit.single_variance = false;
-  const bool all = measurements.X.rows() <= kMostExplored;
+  const Index points = count_points(measurements.X);
+  const bool many = points > kFewPoints, all = !many && measurements.X.rows() <= kMostExplored;
+  if (many) own.models = (own.models * kFewPoints + points - 1) / points;
   // If there are many points, a subset is enough to find the modes.
   const Measurements some = all ? Measurements{} : part_of(measurements);
+  PartClimbs part(some, fit_mean, own.fit, minimizers, max_iterations);
   Averagers averagers;
   VectorXd first_end;
-  double best_of_some = -kInf;
   Index evaluations = 0;
   for (const AveragedKernel& one : kernels) {
-    averagers.push_back(std::make_unique<Averager>(one, measurements, fit_mean, own, minimizers,
-                                                   max_iterations));
-    Averager& averager = *averagers.back();
-    const bool is_first = averagers.size() == 1;
-    std::vector<VectorXd> starts;
+    const bool is_first = averagers.empty();
+    std::vector<VectorXd> starts, ends;
     // (The modes of other kernels are near those of the first kernel.)
     if (!is_first) starts.push_back(first_end);
     for (Index i = 0; i < one.starts.rows(); ++i) starts.push_back(row_of(one.starts, i));
+    const bool resumes = many && own.fit.resumes;
+    if (!all && !resumes) ends = part.ends(*one.kernel, is_first, starts);
+    // (If there is only one kernel, the start is the best earlier model.)
+    const bool from_start = all || starts.empty() || (resumes && kernels.size() == 1);
+    const VectorXd at = from_start ? own.fit.start : resumes ? starts.back() : part.at();
+    averagers.push_back(std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, at),
+                                                   one.log_prior, fit_mean, own, minimizers, max_iterations,
+                                                   many ? kManyTolerance : kTolerance));
+    Averager& averager = *averagers.back();
     if (all) {
       if (is_first) averager.local_search(averager.fit().explore());
       averager.local_search(starts);
-    } else {
-      MarginalLikelihood part(*one.kernel, some, fit_mean);
-      Fit fit(part, own.fit, minimizers, max_iterations);
-      std::vector<VectorXd> ends;
-      if (is_first) ends = fit.explore();
-      for (const VectorXd& start : starts) {
-        ends.push_back(fit.local_search(start));
-        // (Parameters that are unlikely given a subset of the points are even more unlikely given all of them.)
-        if (fit.best().objective < best_of_some - kHopeless) break;
-      }
-      if (is_first) ends.push_back(fit.problem().start);
-      if (fit.best().objective < best_of_some - kHopeless) continue;
-      best_of_some = std::max(best_of_some, fit.best().objective);
-      averager.local_search(distinct(ends));
+    } else if (resumes) {
+      averager.local_search({at});
+    } else if (!ends.empty()) {
+      const double reach = kHopeless * static_cast<double>(points) / static_cast<double>(kFewPoints);
+      averager.local_search(many ? likeliest(averager.fit(), ends, reach) : ends);
     }
     if (is_first) first_end = averager.fit().best().parameters;
   }
-  ModelAverage out = average(averagers, measurements.X.rows(), own.models);
+  ModelAverage out = average(averagers, draws_in_all(measurements.X.rows(), points, own.models), own.models);
   for (const auto& one : averagers) evaluations += one->evaluations();
   out.best.evaluations = evaluations;
+  out.best.points = points;
+  out.best.exact = points <= kMostExact;
   return out;
 }
 

@@ -21,6 +21,8 @@ struct ParameterPrior {
   double log_density(double u, double* slope) const;
 };
 
+constexpr double kTolerance = 1e-5;  // a smaller gain in log-likelihood ends a local search
+
 // Vectors hold one entry per parameter: the kernel's logarithms, then log(noise).
 struct FitProblem {
   VectorXd start;
@@ -30,6 +32,7 @@ struct FitProblem {
   std::vector<Index> scale;  // the parameters that multiply the kernel by a number
   bool single_variance;      // `scale` is one parameter, and no other is a variance
   Index starts;
+  bool resumes = false;      // with many points: `start` is the maximum given most of them
 };
 
 struct FitResult {
@@ -39,6 +42,8 @@ struct FitResult {
   double objective = -kInf;  // including the log priors
   bool converged = true;     // the local search stopped before the limit of iterations
   Index evaluations = 0;     // of the likelihood of all points
+  Index points = 0;          // distinct ones
+  bool exact = true;         // otherwise the likelihood from neighbours
 };
 
 // The coordinates of the search are the parameters. If the variance is found in closed form, they are the parameters at
@@ -48,15 +53,20 @@ class Fit {
   // A minimiser that stops when an iteration gains less than the tolerance.
   using Minimizers = std::function<BoxMinimizer(double tolerance)>;
 
-  Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers,
-      Index max_iterations);
+  // tolerance: a smaller gain in log-likelihood ends a local search.
+  Fit(Evidence& likelihood, FitProblem problem, Minimizers minimizers, Index max_iterations,
+      double tolerance = kTolerance);
 
   // Local searches from the best of the start and of low-discrepancy points; returns the coordinates of their ends.
   std::vector<VectorXd> explore();
+  // A local search from the start at its best scale.
+  void resume();
   // A local search from the best of the start and these points.
   void finish(const std::vector<VectorXd>& points);
   // A local search from one further point; returns its end.
   VectorXd local_search(const VectorXd& start);
+  // Moves a point to its best scale, and returns the objective there.
+  double screen(VectorXd& point);
   // The log posterior density up to a constant, and its gradient unless null. A fitted mean is integrated out of the
   // value (under a flat prior), but not out of the gradient.
   double density(const VectorXd& parameters, VectorXd* gradient);
@@ -78,13 +88,14 @@ class Fit {
   double log_prior(const VectorXd& parameters, VectorXd* gradient) const;
   // Value and gradient at coordinates; updates the best.
   double evaluate(const VectorXd& at, VectorXd* gradient);
-  Candidate screen(const VectorXd& at);
+  Candidate screened(const VectorXd& at);
   Candidate screen_start();
   std::vector<Candidate> candidates();
 
   Evidence& likelihood_;
   Minimizers minimizers_;
   Index max_iterations_;
+  double tolerance_;
   FitProblem problem_;         // in parameters
   Index noise_;                // number of the noise parameter, the last one
   bool profiled_;              // the variance is found in closed form
@@ -94,8 +105,25 @@ class Fit {
   FitResult best_;
 };
 
+// Up to this number of points a fit searches for the best mode at full cost. With more points, it continues from the
+// best result for a subset, and stops earlier.
+constexpr Index kFewPoints = 300;
+// Up to this number of points the likelihood of all points is exact; above it, it is the one from neighbours.
+constexpr Index kMostExact = 1000;
+
+Index count_points(const Points& X);  // distinct ones
+
+// The likelihood of all measurements: exact, or from the neighbours at the parameters `at`.
+std::unique_ptr<GaussianEvidence> likelihood_of_all(const Kernel& kernel, const Measurements& measurements,
+                                                    bool fit_mean, const VectorXd& at);
+
 // A subset of the measurements, spread evenly: half of them, but at least 100 and at most 300.
 Measurements part_of(const Measurements& measurements);
+
+// Rows of n that are spread evenly: those whose number times the golden ratio has a small fractional part. They do not
+// align with a grid.
+std::vector<Index> spread_rows(Index n, Index wanted);
+Measurements some_of(const Measurements& measurements, const std::vector<Index>& rows);
 
 // The whole fit. If there are many points, the search for the best mode uses a subset.
 FitResult fit_parameters(const Kernel& kernel, const Measurements& measurements, bool fit_mean,

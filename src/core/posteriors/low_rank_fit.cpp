@@ -27,6 +27,7 @@ constexpr Index kStepsKept = 64;  // at least
 // The basis is put in order again when 1 / kNewPoints of its points and 1 / kNewRows of the rows are new.
 constexpr Index kNewPoints = 32;
 constexpr Index kNewRows = 4;
+constexpr Index kLargestJoin = 8;  // a sparse basis gets 1 / kLargestJoin more points, at the largest values
 constexpr double kManyRows = 65536.0;  // rounds times rows, see beats_dense()
 }  // namespace
 
@@ -100,6 +101,7 @@ Index LowRankPosterior::worst_row() const {
 // Adds points to the basis, and measures the mean's error, until the certificate is within the accuracy and corrections
 // are rare. Stops earlier if more points would cost more than they save.
 void LowRankPosterior::tighten() {
+  if (sparse()) return;
   if (corrects()) leave_out_less();
   if (strayed() && measuring_helps()) measure();
   double goal = left_out_limit(residual_squares());
@@ -134,6 +136,7 @@ void LowRankPosterior::leave_out_less() {
 }
 
 bool LowRankPosterior::gives_up() const {
+  if (sparse()) return rank() >= most_;
   return rank() > kFewRows && rank() < rows_ &&
          static_cast<double>(rank()) > largest_share_ * static_cast<double>(rows_);
 }
@@ -153,9 +156,63 @@ bool LowRankPosterior::beats_dense(Index since) const {
 
 // Recomputes everything from the observations.
 void LowRankPosterior::rebuild() {
+  if (sparse()) {
+    for (Observation& one : observations_) one.noise_scale = one.given_scale;
+  }
   rebuild_statistics();
   choose_basis();
-  tighten();
+  if (!sparse()) return tighten();
+  join_largest();
+  weigh_left_out();
+}
+
+// ---- a sparse basis -----------------------------------------------------------------------------
+
+void LowRankPosterior::make_sparse(Index most) {
+  most_ = most;
+  answers_ = LowRankAnswers::from_basis;
+  for (Observation& one : observations_) one.given_scale = one.noise_scale;
+  join_largest();
+  weigh_left_out();
+}
+
+// Searches evaluate the posterior most often near large values.
+void LowRankPosterior::join_largest() {
+  std::vector<std::pair<double, Index>> ranked;
+  for (Index row = 0; row < rows_; ++row) {
+    if (weight_[row] > 0.0) ranked.emplace_back(-weighted_[row] / weight_[row], row);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  const Index most = most_ + most_ / kLargestJoin;
+  for (std::size_t k = 0; k < ranked.size() && rank() < most; ++k) {
+    if (may_join(ranked[k].second)) extend(ranked[k].second);
+  }
+}
+
+// Let a point have residual e, and its observations precision w without it. With it the precision is w / (1 + e w).
+void LowRankPosterior::weigh_left_out() {
+  VectorXd precision = VectorXd::Zero(rows_);
+  for (const Observation& one : observations_) {
+    if (one.known) precision[one.row] += 1.0 / (noise_var_ * one.given_scale);
+  }
+  for (Observation& one : observations_) {
+    if (one.known) one.noise_scale = one.given_scale * (1.0 + residual_[one.row] * precision[one.row]);
+  }
+  begin_version();
+  rebuild_statistics();
+  refit();
+}
+
+// New points join while the basis is not full. Their effect on the residuals of other points is included at the next
+// fit.
+void LowRankPosterior::add_sparse(Index row, double y, double noise_scale) {
+  if (rank() < most_ + most_ / 4 && may_join(row)) extend(row);
+  const double scale = noise_scale + residual_[row] / noise_var_;
+  const double innovation = y - feature_row(row).dot(weights());
+  observe(row, y, scale);
+  observations_.back().given_scale = noise_scale;
+  observations_.back().innovation = innovation * innovation / weigh(row, 1.0 / scale);
+  innovations_ += observations_.back().innovation;
 }
 
 // Chooses the points by pivots on the largest residuals.

@@ -302,6 +302,7 @@ Index LowRankPosterior::row_of(const VectorXd& x) {
 void LowRankPosterior::add(const VectorXd& x, double y, double noise_scale) {
   check_point(x.size());
   const Index row = row_of(x);
+  if (sparse()) return add_sparse(row, y, noise_scale);
   const double weight = weight_[row] + 1.0 / noise_scale;
   const bool cheap = rank() < kCheapRank;
   if (cheap && residual_[row] * weight > allowance() && may_join(row)) extend(row);
@@ -414,8 +415,9 @@ void LowRankPosterior::set_noise_scales(const VectorXd& noise_scale) {
   if (noise_scale.size() != size()) {
     throw std::invalid_argument("noise scales and observations differ in number");
   }
-  for (Index i = 0; i < size(); ++i) at(i).noise_scale = noise_scale[i];
+  for (Index i = 0; i < size(); ++i) at(i).noise_scale = at(i).given_scale = noise_scale[i];
   begin_version();
+  if (sparse()) return weigh_left_out();
   rebuild_statistics();
   refit();
   tighten();

@@ -90,6 +90,12 @@ class LowRankPosterior {
   bool order_is_old() const;
   void put_in_order();
 
+  // From now on the basis has at most `most` points, whatever the accuracy, and a few more at the largest values. The
+  // prior variance that the basis leaves out at a point is added to the noise there, shared by all observations of the
+  // point (FITC; Snelson and Ghahramani 2006). Otherwise sds would be too small.
+  void make_sparse(Index most);
+  bool sparse() const { return most_ > 0; }
+
   // Points may then be differences of f as well as f itself, see kernel_differences.h.
   void take_differences() { compares_ = true; }
 
@@ -182,6 +188,7 @@ class LowRankPosterior {
     double y, noise_scale;
     bool known;
     double innovation = 0.0;  // squared, divided by its variance
+    double given_scale = 0.0;  // noise_scale without the variance that a sparse basis leaves out
   };
 
   const Observation& at(Index i) const { return observations_[static_cast<std::size_t>(i)]; }
@@ -226,6 +233,9 @@ class LowRankPosterior {
   bool beats_dense(Index since) const;
   void rebuild();
   void choose_basis();
+  void add_sparse(Index row, double y, double noise_scale);
+  void join_largest();
+  void weigh_left_out();
   void recompute_features();
   void shorten();
   void rebuild_statistics();
@@ -260,6 +270,7 @@ class LowRankPosterior {
 
   double noise_var_, accuracy_, largest_share_;
   LowRankAnswers answers_;
+  Index most_ = 0;  // largest size of a sparse basis; 0 if it is not sparse
   Index inputs_ = -1;
   bool compares_ = false;
   LowRankBasis basis_;

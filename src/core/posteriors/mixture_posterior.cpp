@@ -56,8 +56,12 @@ void MixturePosterior::advance(Index round) {
   for (Model& one : models_) one.posterior->advance(round);
 }
 
-void MixturePosterior::asked() {
-  for (Model& one : models_) one.posterior->asked();
+void MixturePosterior::asked(bool chosen) {
+  for (Model& one : models_) one.posterior->asked(chosen);
+}
+
+void MixturePosterior::settle() {
+  for (Model& one : models_) one.posterior->settle();
 }
 
 // ---- predictions --------------------------------------------------------------------------------
@@ -78,7 +82,10 @@ Index MixturePosterior::rank() const {
 
 double MixturePosterior::error_bound() const {
   double most = 0.0;
-  for (Index k = 0; k < models(); ++k) most = std::max(most, model(k).error_bound());
+  for (Index k = 0; k < models(); ++k) {
+    if (std::isnan(model(k).error_bound())) return kNaN;
+    most = std::max(most, model(k).error_bound());
+  }
   return 2.0 * most;
 }
 

@@ -24,7 +24,8 @@ class MixturePosterior final : public Posterior {
   void rescale(double factor) override;
   void clear() override;
   void advance(Index round) override;
-  void asked() override;
+  void asked(bool chosen) override;
+  void settle() override;
 
   Index models() const override { return static_cast<Index>(models_.size()); }
   const Posterior& model(Index k) const override { return *models_[index(k)].posterior; }

@@ -20,6 +20,11 @@ constexpr Index kFirstTrial = 128;  // below this size the dense engine is fast
 // The low-rank engine starts below kEnterShare, the ratio of rank to observations, and is given up above kLeaveShare.
 constexpr double kEnterShare = 0.5;
 constexpr double kLeaveShare = 0.7;
+constexpr Index kMostDense = 2500;   // from this number of observations on a sparse basis is possible
+constexpr Index kSparseRank = 1000;  // its size
+constexpr Index kSearchedRank = 500;  // largest basis tried with fewer observations, if a sparse one is possible later
+// Above kFewObservations observations, runs of more than kRun without a query are added together.
+constexpr Index kFewObservations = 300, kRun = 64;
 constexpr Index kMostDrawn = 5000;  // no joint draw of more rows
 constexpr Index kSketchFrom = 200;
 constexpr double kSketchAccuracy = 0.2;
@@ -50,6 +55,8 @@ void OpenPosterior::begin() {
   dense_.clear();
   stale_ = false;
   whole_ = 0;
+  bulk_ = undecided_ = false;
+  run_ = 0;
   kept_ = 0;
   low_.reset();
   sketch_.reset();
@@ -87,7 +94,31 @@ void OpenPosterior::become_stale() {
   whole_ = dense_.fades() ? 0 : -1;
 }
 
-void OpenPosterior::asked() {
+bool OpenPosterior::puts_off() {
+  const bool can = !low_ && !sites_ && !dense_.fades();
+  bulk_ = bulk_ || (can && run_ > kRun && kept_ > kFewObservations);
+  return bulk_;
+}
+
+void OpenPosterior::unsettle() {
+  if (undecided_) return;
+  undecided_ = true;
+  for (Entry& entry : entries_) entry.at = entry.sketched = -1;
+  low_.reset();
+  sketch_.reset();
+  become_stale();
+}
+
+void OpenPosterior::settle() {
+  if (!undecided_) return;
+  undecided_ = false;
+  if (may_be_low_rank()) try_low_rank();
+}
+
+void OpenPosterior::asked(bool) {
+  settle();
+  bulk_ = false;
+  run_ = 0;
   if (whole_ < 0) whole_ = static_cast<Index>(entries_.size());
 }
 
@@ -95,6 +126,8 @@ void OpenPosterior::add(const Observation& o) {
   const double prior = prior_mean_.at(o.point.x);
   entries_.push_back({o.point.x, o.value - prior, prior, o.weight, o.round, -1, true, log_scale_});
   ++kept_;
+  ++run_;
+  if (puts_off()) return unsettle();
   enter(entries_.back());
   review();
 }
@@ -102,6 +135,7 @@ void OpenPosterior::add(const Observation& o) {
 void OpenPosterior::set_value(Index slot, double y) {
   Entry& entry = entries_[static_cast<std::size_t>(slot)];
   entry.centred = y - entry.prior;
+  if (bulk_) return unsettle();
   if (entry.at < 0) return;
   if (low_) low_->set_target(entry.at, entry.centred);
   else if (!stale_) dense_.set_target(entry.at, entry.centred);
@@ -109,7 +143,7 @@ void OpenPosterior::set_value(Index slot, double y) {
 }
 
 void OpenPosterior::set_values(const std::vector<double>& y) {
-  if (!low_) {
+  if (!low_ || bulk_) {
     for (std::size_t k = 0; k < y.size(); ++k) set_value(static_cast<Index>(k), y[k]);
     return;
   }
@@ -128,6 +162,10 @@ void OpenPosterior::drop(Index slot) {
   if (!entry.kept) return;
   entry.kept = false;
   --kept_;
+  if (bulk_) {
+    entry.at = -1;
+    return unsettle();
+  }
   if (low_) {
     low_->drop(entry.at);
     if (sketch_) sketch_->drop(entry.sketched);
@@ -142,6 +180,7 @@ void OpenPosterior::drop(Index slot) {
 
 void OpenPosterior::rescale(double factor) {
   log_scale_ += std::log(factor);
+  if (bulk_) return unsettle();
   if (low_) {
     change_noise(*low_, &Entry::at);
     if (sketch_) change_noise(*sketch_, &Entry::sketched);
@@ -282,6 +321,7 @@ SiteGap OpenPosterior::site_gap() const {
 
 double OpenPosterior::error_bound() const {
   if (!low_) return 0.0;
+  if (low_->sparse()) return kNaN;
   return sites_ ? site_error().largest() : low_->certificate().largest();
 }
 
@@ -359,10 +399,32 @@ bool OpenPosterior::may_be_low_rank() const {
 }
 
 std::unique_ptr<LowRankPosterior> OpenPosterior::new_low_rank() const {
-  const double share = engine_.choice == OpenEngine::Choice::lowrank ? 1.0 : kLeaveShare;
   return std::make_unique<LowRankPosterior>(dense_.kernel().clone(), noise_var(),
-                                            std::min(engine_.accuracy, engine_.aim), share,
+                                            std::min(engine_.accuracy, engine_.aim), largest_share(),
                                             engine_.answers);
+}
+
+Index OpenPosterior::later_trial() const {
+  const Index later = kept_ + kept_ / 2;
+  return engine_.sparse && kept_ < kMostDense ? std::min(later, kMostDense) : later;
+}
+
+double OpenPosterior::largest_share() const {
+  if (engine_.choice == OpenEngine::Choice::lowrank) return 1.0;
+  if (!engine_.sparse || kept_ <= kSearchedRank) return kLeaveShare;
+  const Index most = kept_ >= kMostDense ? kSparseRank : kSearchedRank;
+  return std::min(kLeaveShare, static_cast<double>(most) / static_cast<double>(kept_));
+}
+
+bool OpenPosterior::may_be_sparse() const {
+  return engine_.sparse && engine_.choice == OpenEngine::Choice::automatic && !sites_ && kept_ >= kMostDense;
+}
+
+bool OpenPosterior::become_sparse(std::unique_ptr<LowRankPosterior>& low) {
+  if (!may_be_sparse()) return false;
+  low->make_sparse(kSparseRank);
+  sketch_.reset();
+  return true;
 }
 
 bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share, Index observations) const {
@@ -375,12 +437,16 @@ bool OpenPosterior::serves(const LowRankPosterior& low, double largest_share, In
 // number of observations has grown by half.
 void OpenPosterior::review() {
   if (!may_be_low_rank()) return;
+  if (low_ && low_->sparse()) return;
   if (low_) {
     using Search = OpenEngine::Search;
     if (engine_.search == Search::new_points && low_->order_is_old()) low_->put_in_order();
     const bool large = low_->rank() >= kSketchFrom;
-    if (!serves(*low_, kLeaveShare, kept_)) leave_low_rank();
-    else if (engine_.search == Search::local_searches && large && !sketch_) begin_sketch();
+    if (!serves(*low_, kLeaveShare, kept_)) {
+      if (!become_sparse(low_)) leave_low_rank();
+    } else if (engine_.search == Search::local_searches && large && !sketch_) {
+      begin_sketch();
+    }
   } else if (kept_ >= next_trial_) {
     try_low_rank();
   }
@@ -391,14 +457,14 @@ void OpenPosterior::leave_low_rank() {
   low_.reset();
   sketch_.reset();
   become_stale();
-  next_trial_ = std::max(kFirstTrial, kept_ + kept_ / 2);
+  next_trial_ = std::max(kFirstTrial, later_trial());
 }
 
 void OpenPosterior::try_low_rank() {
-  next_trial_ = kept_ + kept_ / 2;
+  next_trial_ = later_trial();
   auto trial = new_low_rank();
   fill(*trial, &Entry::at, 1.0);
-  if (serves(*trial, kEnterShare, kept_)) {
+  if (serves(*trial, kEnterShare, kept_) || become_sparse(trial)) {
     low_ = std::move(trial);
     dense_.clear();
     stale_ = false;

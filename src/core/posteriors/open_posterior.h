@@ -25,6 +25,9 @@ struct OpenEngine {
   // * same_points: the same points in each round.
   enum class Search { local_searches, new_points, same_points };
   Search search = Search::local_searches;
+  // If the choice is automatic: with very many observations the basis has a bounded size, whatever its accuracy (see
+  // LowRankPosterior::make_sparse()).
+  bool sparse = false;
   static OpenEngine of(const std::string& name, double accuracy);
 };
 
@@ -41,7 +44,8 @@ class OpenPosterior final : public Posterior {
   void rescale(double factor) override;
   void clear() override;
   void advance(Index round) override { dense_.set_now(round); }
-  void asked() override;
+  void asked(bool chosen) override;
+  void settle() override;
   void expect_sites(bool compares, bool modes) override;
   SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again) override;
   bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
@@ -52,7 +56,7 @@ class OpenPosterior final : public Posterior {
   double log_det() const override { return low_ ? low_->log_det() : settled().log_det(); }
   double quadratic() const override { return low_ ? low_->quadratic() : settled().quadratic(); }
   Index rank() const override { return low_ ? low_->rank() : settled().size(); }
-  std::string engine() const override { return low_ ? "lowrank" : "dense"; }
+  std::string engine() const override { return !low_ ? "dense" : low_->sparse() ? "sparse" : "lowrank"; }
   double error_bound() const override;
   void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
@@ -98,6 +102,8 @@ class OpenPosterior final : public Posterior {
   }
   void enter(Entry& entry);
   void become_stale();
+  bool puts_off();
+  void unsettle();
   bool is_last(Index slot) const;
   void enter_together(std::vector<Entry>::iterator first, std::vector<Entry>::iterator last) const;
   Index slot_of(Index number) const;
@@ -118,6 +124,10 @@ class OpenPosterior final : public Posterior {
   void fill(LowRankPosterior& low, Index Entry::*number, double value_scale);
   void change_noise(LowRankPosterior& low, Index Entry::*number) const;
   void try_low_rank();
+  double largest_share() const;
+  Index later_trial() const;
+  bool may_be_sparse() const;
+  bool become_sparse(std::unique_ptr<LowRankPosterior>& low);
   void leave_low_rank();
   // Posterior means at the observations, in the engine's order; no kernel evaluation is needed.
   VectorXd means_at_observations() const;
@@ -164,6 +174,10 @@ class OpenPosterior final : public Posterior {
   // next query is asked: then all entries are added together, and any change makes the posterior stale. The same events
   // therefore give the same posterior, bit for bit, whenever predictions were requested.
   Index whole_ = 0;
+  // bulk_: many observations are added without a query in between, as after a refit. Until the next query, factors are
+  // not updated with each observation. The engine is chosen when the posterior is read (undecided_ until then).
+  bool bulk_ = false, undecided_ = false;
+  Index run_ = 0;  // observations since the last query
   // The candidates used last.
   mutable std::unique_ptr<PredictionCache> cache_;
   mutable std::unique_ptr<LowRankCandidates> low_cache_;

@@ -101,8 +101,10 @@ class Posterior {
   virtual void clear() = 0;
   // Predictions from now on are of f in this round (if the prior drifts).
   virtual void advance(Index) {}
-  // Called when a query is chosen by the current predictions.
-  virtual void asked() {}
+  // Called for each query: `chosen` by the current predictions, or given.
+  virtual void asked(bool /* chosen */) {}
+  // Called before the posterior is read. Does the work that was postponed; the result depends on the events alone.
+  virtual void settle() {}
 
   // ---- sites: rewards whose noise is not Gaussian, see likelihoods/laplace.h
   // Prepares for sites, before the first one. Throws if the engine does not support them (`compares`: sites of

@@ -29,7 +29,8 @@ class TransferPosterior final : public Posterior {
   void rescale(double factor) override { engine_->rescale(factor); }
   void clear() override;
   void advance(Index round) override { engine_->advance(round); }
-  void asked() override { engine_->asked(); }
+  void asked(bool chosen) override { engine_->asked(chosen); }
+  void settle() override { engine_->settle(); }
 
   double noise_var() const override { return engine_->noise_var(); }
   // Contribution of this campaign's observations.

@@ -596,6 +596,7 @@ std::unique_ptr<Space> make_plain_space(const Settings& bandit, const PolicyTrai
   const KernelPtr kernel = make_kernel(*bandit.part("kernel"));
   if (kind == "table") return make_arms(bandit, *space, policy);
   auto engine = OpenEngine::of(bandit.text("engine"), bandit.number("accuracy"));
+  engine.sparse = bandit.has("sparse");
   if (asks_for_few(bandit, kind, policy)) engine.answers = LowRankAnswers::corrected;
   if (kind == "open") {
     return std::make_unique<OpenArmSpace>(kernel, space->matrix("points"),

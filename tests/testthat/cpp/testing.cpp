@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "fitting/likelihood.h"
+#include "fitting/neighbour_likelihood.h"
 #include "posteriors/best_point.h"
 #include "posteriors/lazy_arms.h"
 #include "linalg/floors.h"
@@ -416,6 +417,51 @@ Rcpp::List cpp_fit_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x
                                       Rcpp::Named("log_scale") = likelihood.log_scale());
   if (want_gradient) out["gradient"] = likelihood.gradient(log_scale);
   return out;
+}
+
+// The same from groups of neighbours (`own` and `earlier`: how many at most), which are found at the parameters `at`;
+// and the groups, by the number of each observation's point, from 1.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_neighbour_likelihood(const Rcpp::List& kernel, const Eigen::MatrixXd& x, const Eigen::VectorXd& y,
+                                    const Eigen::VectorXd& own_noise, bool fit_mean,
+                                    const Eigen::VectorXd& parameters, const Eigen::VectorXd& at, double log_scale,
+                                    int own, int earlier, bool want_gradient) {
+  gpb::NeighbourLikelihood likelihood(*gpb::kernel_from_list(kernel), {x, y, own_noise}, fit_mean, at,
+                                      {own, earlier});
+  likelihood.factorise(parameters, want_gradient);
+  const auto rows = [](const std::vector<Eigen::Index>& some) {
+    Rcpp::IntegerVector out;
+    for (const Eigen::Index row : some) out.push_back(static_cast<int>(row) + 1);
+    return out;
+  };
+  Rcpp::List groups;
+  for (const gpb::Neighbourhood& one : likelihood.groups()) {
+    groups.push_back(Rcpp::List::create(Rcpp::Named("earlier") = rows(one.earlier),
+                                        Rcpp::Named("own") = rows(one.own)));
+  }
+  Rcpp::List out = Rcpp::List::create(Rcpp::Named("value") = likelihood.value(log_scale),
+                                      Rcpp::Named("mean") = likelihood.mean(),
+                                      Rcpp::Named("log_scale") = likelihood.log_scale(),
+                                      Rcpp::Named("groups") = groups, Rcpp::Named("points") = likelihood.points());
+  if (want_gradient) out["gradient"] = likelihood.gradient(log_scale);
+  return out;
+}
+
+// A sparse basis of at most `most` points and those of the largest values, of `first` observations; the others come one
+// by one. Mean and variance at the rows of `at`, and the basis.
+// [[Rcpp::export(rng = false)]]
+Rcpp::List cpp_sparse_posterior(const Rcpp::List& kernel, double noise_var, const Eigen::MatrixXd& x,
+                                const Eigen::VectorXd& y, const Eigen::VectorXd& noise_scale, int most, int first,
+                                const Eigen::MatrixXd& at) {
+  const double share = static_cast<double>(most) / static_cast<double>(first);
+  gpb::LowRankPosterior posterior(gpb::kernel_from_list(kernel), noise_var, 1e-3, share);
+  posterior.add(x.topRows(first), y.head(first), noise_scale.head(first));
+  posterior.make_sparse(most);
+  for (gpb::Index i = first; i < x.rows(); ++i) posterior.add(gpb::row_of(x, i), y[i], noise_scale[i]);
+  Eigen::VectorXd mean, variance;
+  posterior.predict(at, mean, variance);
+  return Rcpp::List::create(Rcpp::Named("mean") = mean, Rcpp::Named("variance") = variance,
+                            Rcpp::Named("basis") = posterior.basis().points());
 }
 
 // The same without a copy.
