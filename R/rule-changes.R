@@ -66,9 +66,10 @@
 #'   Mean, standard deviation and draws are those of the function in round \eqn{t}, and the information gain is that of
 #'   this kernel.
 #'
-#' `change_auto()` chooses during the run between no forgetting and several windows or rates. Every `rounds` queries,
-#' and at refits, each choice \eqn{k} predicts the latest 500 rewards, each from those before it. (Models with more than
-#' 64 different points predict up to 50 successive rewards at once.) With the predictive probabilities
+#' `changes = "auto"` chooses during the run between no forgetting and several windows. `change_oracle()` with several
+#' windows, or several rates and `by = "weights"`, chooses between these and no forgetting. Every 25 queries, and at
+#' refits, each choice \eqn{k} predicts the latest 500 rewards, each from those before it. (Models with more than 64
+#' different points predict up to 50 successive rewards at once.) With the predictive probabilities
 #' \eqn{p_{i,k}}{p_i,k} the weights of the choices are updated by
 #' \deqn{w_k \leftarrow (1-\alpha)\frac{w_kp_{i,k}(y_i)}{\sum_jw_jp_{i,j}(y_i)} + \alpha\pi_k,\quad\alpha =
 #' 1/1000,}{w_k <- (1 - alpha) w_k p_i,k(y_i) / sum_j w_j p_i,j(y_i) + alpha pi_k, alpha = 1/1000,}
@@ -97,7 +98,8 @@
 #'   With \eqn{m} kept observations in a box it is \eqn{m^3/6} for window and weights, and \eqn{t^2} for fade. The
 #'   engine `"played"` needs \eqn{2nm}{2 n m}, \eqn{nm^2}{n m^2} and \eqn{nt}{n t}.
 #' @section Strings: Wherever a rule is expected, a string represents the constructor with its defaults:
-#'   `changes = "never"` is `change_never()`. An unknown string is an error that lists the choices.
+#'   `changes = "never"` is `change_never()`. `"auto"` chooses between no forgetting and windows of 50, 100, 200, 400
+#'   and 800 observations. An unknown string is an error that lists the choices.
 #' @param threshold a function of the half-length \eqn{q} that returns one number > 0: the largest statistic (squared,
 #'   in units of the reward squared) that raises no alarm.
 #' @param ridge a function of \eqn{q} that returns one number > 0: the regulariser \eqn{q\rho_q}{q rho_q} of each half's
@@ -109,16 +111,14 @@
 #' @param kernel the kernel of the detector. `NULL`, the default, is the bandit's kernel.
 #' @param dyadic if `TRUE`, only \eqn{q = 1, 2, 4, 8, \dots}{q = 1, 2, 4, 8, ...} are tested. This is cheaper by a
 #'   factor that grows with \eqn{|U|}, and slower to detect a change. `FALSE`, the default, tests all, as in the paper.
-#' @param rounds for `change_auto()`: the number of queries between two choices, an integer >= 1, by default 25.
-#' @param windows,rates the choices of `change_auto()` other than no forgetting: distinct integers >= 1, and distinct
-#'   numbers in (0, 1) for `by = "weights"`. By default five windows and no rates (`NULL`).
 #' @param times,every rounds after which to restart: integers >= 1, or one integer >= 1 for regular intervals. Exactly
 #'   one of `times`, `every`, `window` and `rate` is given; the others are `NULL` (default).
 #' @param rate \eqn{\epsilon}{epsilon}, the proportion that is discounted in a round: a number in \[0, 1), where 0
-#'   discounts nothing. `NULL` (default): see `times`.
+#'   discounts nothing. `NULL` (default): see `times`. Several rates in (0, 1), with `by = "weights"`: see Details.
 #' @param by the part that is discounted: `"drift"` (default), the prior; or `"weights"`, the precision of the
 #'   observations.
-#' @param window the number of observations kept, an integer >= 1. `NULL` (default): see `times`.
+#' @param window the number of observations kept, an integer >= 1. `NULL` (default): see `times`. Several distinct
+#'   integers: see Details.
 #' @param delta the failure probability of the event trigger, a number in (0, 1). `NULL` (default): `threshold` and
 #'   `ridge` are given.
 #' @return An object of class `bandit_changes`.
@@ -172,6 +172,9 @@ change_traits <- list(title = NULL, of_domain = FALSE, instead = function(change
                       lasting = Inf, reweighs = FALSE, decay = NULL, choices = NULL,
                       resolved = function(changes) function(settings, config) settings)
 
+# The number of queries between two automatic choices.
+choice_rounds <- 25
+
 change_entries <- list(
   detect = list(
     settings = alist(threshold = check_function(threshold), ridge = if (!is.null(ridge)) check_function(ridge),
@@ -217,6 +220,7 @@ change_entries <- list(
                  })),
   auto = list(settings = alist(rounds = check_count(rounds), windows = check_windows(windows),
                                rates = check_rates(rates, windows), explore = check_explore(explore)),
+              usual = list(rounds = choice_rounds, windows = c(50, 100, 200, 400, 800), rates = NULL, explore = 0),
               traits = list(title = "a window or rate chosen by its predictions",
                             choices = function(changes) {
                               c(list(change_never(0)), lapply(changes$windows, function(w) change_oracle(window = w)),
@@ -307,9 +311,11 @@ change_oracle <- function(times = NULL, explore = if (is.null(times)) 0 else sqr
   if (given != "rate" && !missing(by)) {
     stop_argument("by", sprintf("given together with `%s`", given), "left out: it goes with `rate`")
   }
+  by <- check_choice(by, c("drift", "weights"))
+  if (length(window) > 1) return(change_auto(windows = window, explore = explore))
+  if (length(rate) > 1 && by == "weights") return(change_auto(rates = rate, explore = explore))
   rounds <- if (given == "every") check_count(every)
-  new_changes(switch(given, times = "oracle", rate = if (check_choice(by, c("drift", "weights")) == "drift") "fade"
-                     else "weights", given))
+  new_changes(switch(given, times = "oracle", rate = if (by == "drift") "fade" else "weights", given))
 }
 
 #' @rdname changes
@@ -320,11 +326,7 @@ change_never <- function(explore = sqrt(3)) new_changes("never")
 #' @export
 change_function <- function(f, explore = 0) new_changes("function")
 
-#' @rdname changes
-#' @export
-change_auto <- function(rounds = 25, windows = c(50, 100, 200, 400, 800), rates = NULL, explore = 0) {
-  new_changes("auto")
-}
+change_auto <- function(rounds = choice_rounds, windows = NULL, rates = NULL, explore = 0) new_changes("auto")
 
 #' @export
 print.bandit_changes <- function(x, ...) {
@@ -411,4 +413,5 @@ segment_history <- function(table, config) {
               columns_beside(ours, input_names(config))))
 }
 
-register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits, prefix = "change_")
+register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits, prefix = "change_",
+                plain = "auto")

@@ -491,7 +491,7 @@ test_that("rules without a meaning for the rewards say what to use instead", {
 
 test_that("forecasts and weights of an automatic choice are those of plain R", {
   set.seed(5)
-  rule <- change_auto(10, windows = c(5, 12), rates = 0.2)
+  rule <- gpbandits:::change_auto(10, windows = c(5, 12), rates = 0.2)
   b <- played(binary_bandit(rule, mean = -0.5), 30, 15, c(0.1, 0.4, 0.8), c(0.8, 0.4, 0.1))
   h <- b$history()
   choices <- list(change_never(0), change_oracle(window = 5), change_oracle(window = 12),
@@ -517,7 +517,7 @@ test_that("forecasts and weights of an automatic choice are those of plain R", {
 
 test_that("Gaussian rewards are forecast in the same way", {
   set.seed(6)
-  b <- gp_bandit(few, few_kernel, 0.3, policy_ts(), changes = change_auto(100, windows = 3))
+  b <- gp_bandit(few, few_kernel, 0.3, policy_ts(), changes = gpbandits:::change_auto(100, windows = 3))
   for (t in 1:12) b$observe(b$suggest()$id, stats::rnorm(1))
   h <- b$history()
   inside <- as.environment(b)
@@ -558,7 +558,7 @@ test_that("an automatic choice forgets nothing without a change, and soon after 
 test_that("the choice is in the log: copies, files, journals and stores choose the same, print() shows it", {
   set.seed(1)
   path <- tempfile()
-  b <- binary_bandit(change_auto(20, windows = c(20, 60), rates = 0.05), journal = path)
+  b <- binary_bandit(gpbandits:::change_auto(20, windows = c(20, 60), rates = 0.05), journal = path)
   played(b, 160, 80, c(0.1, 0.2, 0.7), c(0.7, 0.2, 0.1))
   expect_gt(length(as.environment(b)$refits), 0)
   expect_output(print(b), "changes +.*chosen by predictions, every 20 rounds")
@@ -582,7 +582,7 @@ test_that("the choice is in the log: copies, files, journals and stores choose t
   # With refits, at each of them; in one call as in several.
   turns <- lapply(list(rep(1, 60), c(7, 20, 33)), function(sizes) {
     set.seed(3)
-    one <- gp_bandit(few, few_kernel, 0.5, policy_mean(), changes = change_auto(9, windows = 10), refit = refit_every(15))
+    one <- gp_bandit(few, few_kernel, 0.5, policy_mean(), changes = gpbandits:::change_auto(9, windows = 10), refit = refit_every(15))
     for (n in sizes) {
       ids <- suppressWarnings(one$suggest(n))$id
       if (length(sizes) == 60) one$observe(ids, stats::rnorm(1))
@@ -591,8 +591,10 @@ test_that("the choice is in the log: copies, files, journals and stores choose t
   })
   expect_true(all(vapply(turns[[1]], function(fit) is.object(fit$forgetting), NA)))
   refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
-  refused(change_auto(0), "rounds")
-  refused(change_auto(windows = c(5, 5)), "windows")
-  refused(change_auto(windows = NULL), "windows")
-  refused(change_auto(rates = 1), "rates")
+  refused(change_oracle(window = c(5, 5)), "windows")
+  refused(change_oracle(window = c(5, 1.5)), "windows")
+  refused(change_oracle(rate = c(0.1, 1), by = "weights"), "rates")
+  refused(change_oracle(rate = c(0.1, 0.2)), "rate")
+  expect_identical(change_oracle(window = c(20, 60)), gpbandits:::change_auto(windows = c(20, 60)))
+  expect_identical(binary_bandit("auto")$config$changes, gpbandits:::change_auto(windows = c(50, 100, 200, 400, 800)))
 })
