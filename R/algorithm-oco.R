@@ -18,7 +18,7 @@
 #' eps u) - h(x - eps u)) u.}
 #'
 #' The step is then
-#' \deqn{x\leftarrow\Pi\bigl(x+\eta(\hat\nabla f-\sum_j\lambda_j\hat\nabla g_j)\bigr),\quad
+#' \deqn{x\leftarrow\Pi\left(x+\eta(\hat\nabla f-\sum_j\lambda_j\hat\nabla g_j)\right),\quad
 #'   \lambda\leftarrow[\lambda+\eta(\hat g-\delta\eta\lambda)]_+.}{x <- P(x + eta (grad f - sum_j lambda_j grad g_j)),
 #' lambda <- max(0, lambda + eta (ghat - delta eta lambda)).}
 #'

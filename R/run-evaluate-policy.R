@@ -19,7 +19,7 @@
 #' * `"ips"`, inverse propensity scores:
 #'   \deqn{\hat v = \frac1n\sum_i w_i r_i.}{v = mean(w_i r_i).}
 #' * `"snips"`, self-normalised. The estimate is always within the range of the rewards:
-#'   \deqn{\hat v = \sum_i w_i r_i\Big/\sum_i w_i.}{v = sum(w_i r_i) / sum(w_i).}
+#'   \deqn{\hat v = \sum_i w_i r_i/\sum_i w_i.}{v = sum(w_i r_i) / sum(w_i).}
 #' * `"dm"`, the direct method, predicts the rewards. It needs a correct model, but no correct propensities:
 #'   \deqn{\hat v = \frac1n\sum_i\sum_a\pi(a\mid x_i)\hat r(x_i, a).}{v = mean(sum_a pi(a | x_i) rhat(x_i, a)).}
 #'
@@ -27,7 +27,7 @@
 #'   the bandit's kernel. If the bandit averages over several models ([refit_every()]), the moments of the mixture are
 #'   used.
 #' * `"dr"`, doubly robust, combines both:
-#'   \deqn{\hat v = \frac1n\sum_i \Big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\Big).}{v =
+#'   \deqn{\hat v = \frac1n\sum_i \left(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\right).}{v =
 #'   mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i))).}
 #'
 #'   Here \eqn{\hat r}{rhat} is such a regression on the other half of the log, so that it does not depend on \eqn{r_i}.
@@ -40,8 +40,8 @@
 #' generator is changed.
 #'
 #' @section Intervals: `lower` and `upper` are valid without normal approximations, and lie within `range`. They are
-#'   confidence intervals by betting (Waudby-Smith and Ramdas 2024). They are about 1.8 times as wide as the normal
-#'   interval from `se`, if that one is correct. If an estimate of `"ips"` is outside the interval, the log contradicts
+#'   confidence intervals by betting (Waudby-Smith and Ramdas 2024). They are wider than the normal interval from
+#'   `se`, if that one is correct. If an estimate of `"ips"` is outside the interval, the log contradicts
 #'   it. The article "Contextual bandits" describes the bets.
 #'
 #'   For `"dm"` the interval is mean \eqn{\pm z}{+/- z} `se`. That `se` adds the model's sd over the points, as if all

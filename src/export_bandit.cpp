@@ -890,10 +890,9 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp
 Rcpp::List cpp_bandit_facts(SEXP handle) {
   BanditHandle bandit(handle);
   using Rcpp::_;
-  return Rcpp::List::create(_["engine"] = bandit->mean().engine(),
-                            _["rank"] = static_cast<int>(bandit->mean().rank()),
-                            _["error_bound"] = std::max(bandit->mean().error_bound(),
-                                                        bandit->variance().error_bound()),
+  const gpb::EngineSummary mean = bandit->mean().summary();
+  return Rcpp::List::create(_["engine"] = mean.name, _["rank"] = static_cast<int>(mean.rank),
+                            _["error_bound"] = std::max(mean.error_bound, bandit->variance().summary().error_bound),
                             _["prior_scale"] = bandit->space().prior_scale(),
                             _["log_det"] = bandit->variance().log_det(),
                             _["pending_information"] = bandit->pending_information(),

@@ -22,6 +22,7 @@ struct ParameterPrior {
 };
 
 constexpr double kTolerance = 1e-5;  // a smaller gain in log-likelihood ends a local search
+constexpr double kManyTolerance = 1e-2;  // with many points
 
 // Vectors hold one entry per parameter: the kernel's logarithms, then log(noise).
 struct FitProblem {
