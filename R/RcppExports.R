@@ -113,6 +113,10 @@ cpp_bandit_replay <- function(handle, queries, contexts, events, refits, first) 
     invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events, refits, first))
 }
 
+cpp_bandit_forecasts <- function(handle, rules, most) {
+    .Call(`_gpbandits_cpp_bandit_forecasts`, handle, rules, most)
+}
+
 cpp_bandit_refit <- function(handle, config) {
     invisible(.Call(`_gpbandits_cpp_bandit_refit`, handle, config))
 }

@@ -117,6 +117,7 @@ check_fit <- function(fit, config) {
   check_refitted_rewards(fit$rewards, config$rewards)
   check_noise_field(fit$noise_field, config)
   if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
+  check_forgetting(fit$forgetting, config)
 }
 
 # Kernel, noise and prior mean: of the settings or of a refit, for the other outcomes too.

@@ -26,6 +26,7 @@ bandit_story <- function(bandit) {
   if (trait(config$pending, "noticed")) {
     lines <- c(lines, sprintf("  pending    %s", describe_pending(config$pending)))
   }
+  if (chooses_forgetting(config)) lines <- c(lines, sprintf("  changes    %s", describe_forgetting(config)))
   if (isTRUE(facts$refutations > 0)) {
     lines <- c(lines, sprintf("  refuted    %d time(s): no function is within all intervals", facts$refutations))
   }

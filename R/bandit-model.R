@@ -180,9 +180,8 @@ regression_of <- function(frame, what) {
 
 check_plain_model <- function(frame, what) {
   config <- current_config(frame)
-  changes <- config$changes
-  gradual <- !is.null(changes) && (trait(changes, "reweighs") || !is.null(trait(changes, "decay")) ||
-                                     is.finite(trait(changes, "lasting")))
+  changes <- rule_in_force(config)
+  gradual <- trait(changes, "reweighs") || !is.null(trait(changes, "decay")) || is.finite(trait(changes, "lasting"))
   fault <- if (trait(config$policy, "scripted")) "its algorithm is a rule over several posteriors"
            else if (!is.null(config$rewards)) paste("its rewards are", trait(config$rewards, "title"))
            else if (has_outcomes(config)) "it has several outcomes"

@@ -203,8 +203,9 @@ check_refit_settings <- function(settings) {
 rounds_to_refit <- function(bandit) {
   rule <- bandit$config$refit
   if (!all_maps_settled(bandit)) return(1)
-  if (is.null(rule)) return(.Machine$integer.max)
-  max(1, rounds_between_refits(bandit) - rounds_since_refit(bandit))
+  choice <- rounds_to_choice(bandit)
+  if (is.null(rule)) return(choice)
+  max(1, min(choice, rounds_between_refits(bandit) - rounds_since_refit(bandit)))
 }
 
 # The number of queries between two refits, by the rule and the present number of queries.
@@ -223,7 +224,7 @@ may_rescale <- function(config) {
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
   (!is.null(rule) && rounds_since_refit(bandit) + n > rounds_between_refits(bandit)) ||
-    length(rescales_due(bandit)) > 0
+    length(rescales_due(bandit)) > 0 || is_choice_due(bandit) || rounds_to_choice(bandit) < n
 }
 
 rounds_since_refit <- function(bandit) {
@@ -232,7 +233,7 @@ rounds_since_refit <- function(bandit) {
   table_size(bandit$queries) - bandit$events$id[which(table_column(bandit$events, "kind") %in% believing)[last]]
 }
 
-# Neither a change of the outcome transform alone, nor added arms.
+# Neither a change of the outcome transform or of the forgetting alone, nor added arms.
 is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 
 # Before a query: the parameters that a refit, or a new output transform, uses instead of the `current` ones, as
@@ -240,7 +241,69 @@ is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 due_refit <- function(bandit) {
   rule <- bandit$config$refit
   found <- if (!is.null(rule) && rounds_since_refit(bandit) >= rounds_between_refits(bandit)) fitted_outcomes(bandit)
+  if (chooses_forgetting(bandit$config)) return(with_choice(bandit, found))
   if (is.null(found)) due_rescale(bandit) else found
+}
+
+# ---- the automatic choice of how to forget: see change_auto() ---------------------------------
+
+# Is a choice due before the next query, and after how many queries is the next one?
+is_choice_due <- function(bandit) {
+  size <- table_size(bandit$queries)
+  chooses_forgetting(bandit$config) && size > 0 && size %% bandit$config$changes$rounds == 0
+}
+
+rounds_to_choice <- function(bandit) {
+  if (!chooses_forgetting(bandit$config)) return(.Machine$integer.max)
+  rounds <- bandit$config$changes$rounds
+  rounds - table_size(bandit$queries) %% rounds
+}
+
+# A refit `found` (or NULL) with the choice of how to forget. A choice alone is logged only if it is another one.
+with_choice <- function(bandit, found) {
+  if (is.null(found) && !is_choice_due(bandit)) return(NULL)
+  chosen <- best_forgetting(bandit)
+  if (!is.null(found)) {
+    found$fit$forgetting <- chosen
+    return(found)
+  }
+  current <- refitted_parameters(bandit)
+  if (identical(chosen, or_else(current$forgetting, change_never(0)))) return(NULL)
+  # (Not a refit in the sense of refit_every().)
+  fit <- current
+  fit$forgetting <- chosen
+  fit$rescaled <- TRUE
+  list(fit = fit, current = current)
+}
+
+# See log_forecasts() in C++. Those of small models are kept, by a name in the bandit's environment that is no field:
+# they stay the same while the model and the rewards before them do.
+forecasts_of <- function(bandit, rules) {
+  frame <- as.environment(bandit)
+  computed <- function(most) core(cpp_bandit_forecasts(make_whole(bandit)$handle, rules, most))
+  if (!is_small_model(bandit$config)) return(computed(forecast_rewards))
+  known <- as.data.frame(core(cpp_bandit_known(make_whole(bandit)$handle, 1L)))
+  model <- refitted_parameters(bandit)
+  model$forgetting <- NULL
+  kept <- frame$.forecasts
+  before <- NROW(kept$known)
+  same <- before > 0 && nrow(known) >= before && identical(kept$model, model) &&
+    identical(known[seq_len(before), ], kept$known)
+  new <- min(forecast_rewards, if (same) nrow(known) - before else Inf)
+  forecasts <- utils::tail(rbind(if (same) kept$forecasts, if (new > 0) computed(new)), forecast_rewards)
+  frame$.forecasts <- list(known = known, model = model, forecasts = forecasts)
+  forecasts
+}
+
+is_small_model <- function(config) {
+  can_count(config$domain) && length(config$context_names) == 0 && arm_count(config$domain) <= 64
+}
+
+best_forgetting <- function(bandit) {
+  choices <- trait(bandit$config$changes, "choices")
+  forecasts <- forecasts_of(bandit, lapply(choices, resolve_changes, bandit$config))
+  if (nrow(forecasts) < forecast_least) return(rule_in_force(current_config(bandit)))
+  choices[[which.max(weights_of_choices(forecasts))]]
 }
 
 refit_if_due <- function(bandit) apply_if_due(bandit, due_refit(bandit))
@@ -267,8 +330,8 @@ fitted_outcomes <- function(bandit) {
 # The parameters that refits change, with their current values.
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
-  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field"),
-                                    names(one))]
+  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field",
+                                      "forgetting"), names(one))]
   own <- if (length(bandit$refits)) utils::tail(bandit$refits, 1)[[1]]["rewards"]
   c(of(config), Filter(Negate(is.null), own),
     if (length(config$outcomes[-1])) list(outcomes = lapply(config$outcomes[-1], of)))

@@ -33,6 +33,7 @@ core_config <- function(config, fixed = fixed_settings(config)) {
   common$noise_var <- config$noise_var
   common$space$prior_mean <- rep_len(config$mean, length(fixed$space$prior_mean))
   common$policy <- resolve_policy(config$policy, config, fixed$policy)
+  if (!is.null(config$forgetting)) common$forgetting <- resolve_changes(config$forgetting, config)
   if (!is.null(config$noise_field)) common$noise_field <- core_noise_field(config)
   if (isTRUE(config$fresh) && is_noise_negligible(config)) common$exact <- TRUE
   if (!is.null(config$outputs)) common$outputs <- output_map(config)

@@ -175,6 +175,7 @@ check_failures <- function(failures, config) {
 
 # Settings that depend on each other.
 check_together <- function(config) {
+  check_changes_here(config)
   check_likelihood(config)
   policy <- config$policy
   if (trait(policy, "draws")) {
@@ -190,6 +191,16 @@ check_together <- function(config) {
     }
   }
   if (trait(policy, "intervals")) check_can_keep_intervals(config)
+}
+
+# Has the change rule a meaning for these rewards?
+check_changes_here <- function(config) {
+  if (is.null(config$changes)) return(invisible())
+  instead <- trait(config$changes, "instead")(config$rewards)
+  if (is.null(instead)) return(invisible())
+  stop_argument("changes", sprintf("%s, with rewards that are %s", dQuote(trait(config$changes, "title"), FALSE),
+                                   if (is.null(config$rewards)) "measurements" else trait(config$rewards, "title")),
+                instead)
 }
 
 # Is kernel_function() a covariance on this domain?
@@ -331,10 +342,6 @@ check_likelihood <- function(config) {
   check_latent_refit(config, refuse)
   for (arg in c("constraints", "failures")) {
     if (!is.null(config[[arg]])) stop_unused(arg, not_for_rewards(config))
-  }
-  if (!is.null(config$changes) && trait(config$changes, "of_measurements")) {
-    refuse("changes", dQuote(trait(config$changes, "title"), FALSE),
-           "NULL, change_never(), or change_oracle() but for a drifting prior (`rate` without by = \"weights\")")
   }
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {

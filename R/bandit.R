@@ -31,8 +31,8 @@
 #'   their order or with their names.
 #' @param pending how queries without rewards are treated, one of the [pending] rules or a string such as
 #'   `"hallucinate"`. The default ignores them.
-#' @param changes a rule for non-stationary rewards, which discards or down-weights old ones, see [changes]. `NULL`
-#'   (default): a stationary problem.
+#' @param changes a rule for non-stationary rewards, which discards or down-weights old ones, see [changes];
+#'   `"auto"` chooses how fast. `NULL` (default): a stationary problem.
 #' @param constraints a rule for long-term constraints, see [constraints]. `NULL` (default): none.
 #' @param contexts a matrix, one row per possible context. If they are not known in advance: their number of values or
 #'   their names. Every query then needs a `context`, and the kernel's inputs are the action's, then the context's.

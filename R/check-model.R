@@ -203,7 +203,7 @@ core_checked <- function(bandit, k) {
   check_remembers(bandit, "object", "`check_model()`")
   rebuild(bandit)
   config <- outcome_config(current_config(bandit), k)
-  changes <- or_else(config$changes, change_never())
+  changes <- rule_in_force(config)
   if (trait(changes, "reweighs")) {
     stop_state("`check_model()` does not support change_oracle(by = \"weights\"): the weights are no model of the ",
                "rewards.", argument = "object")

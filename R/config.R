@@ -24,6 +24,7 @@ refitted_config <- function(config, fit) {
   config$models <- fit$models
   config$noise_field <- fit$noise_field
   if (!is.null(fit$rewards)) config$rewards <- fit$rewards
+  if (!is.null(fit$forgetting)) config$forgetting <- fit$forgetting
   for (name in names(fit$outcomes)) {
     config$outcomes[[name]][names(fit$outcomes[[name]])] <- fit$outcomes[[name]]
   }

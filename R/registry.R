@@ -6,6 +6,7 @@
 #             It refers by name to this setting and to those before it.
 #   `together`: an expression that raises an error if settings contradict each other (optional).
 #   `later`:    settings added after the first version. Older objects lack them, which means NULL.
+#   `usual`:    the settings of a kind that a string selects and that has no constructor (optional).
 #   `traits`:   properties of the part that other files use: values, or functions of the part. Traits that are missing
 #             have the default of the family.
 # Constructors evaluate these expressions on their own arguments. check_class() evaluates them again on every object
@@ -259,7 +260,10 @@ as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 }
 
 part_of_string <- function(x, class, arg, hint) {
-  if (x %in% family_of(class)$plain) return(new_part(class, x))
+  family <- family_of(class)
+  if (x %in% family$plain) {
+    return(new_part(class, x, list2env(as.list(entry_of(family, x)$usual), parent = topenv())))
+  }
   name <- if (x %in% family_of(class)$bare) x else paste0(family_of(class)$prefix, x)
   constructor <- constructor_named(name)
   if (is.null(constructor)) {

@@ -38,7 +38,8 @@
 #'
 #'   * `noise_var`, which is 1 internally. `rewards_robust()` needs it.
 #'   * `outputs`, `constraints`, and `failures = "avoid"` or `"doubt"` ([bandit-queries]).
-#'   * [change_detect()], and [change_oracle()] with a `rate` of drift (its weights are powers of the likelihood).
+#'   * [change_oracle()] with a `rate` of drift. Use `by = "weights"`, which are powers of the likelihood.
+#'   * [change_detect()] with a `ridge`, or for comparisons. Without a `ridge` it compares evidences.
 #'   * Algorithms that are rules over several posteriors.
 #'   * [policy_kg()] and [policy_repeats()], which need \eqn{\lambda}{lambda}. Neither works with `rewards_robust()`.
 #'   * Widths except [width_constant()], [width_function()] and [width_glm()].

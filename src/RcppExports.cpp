@@ -353,6 +353,18 @@ BEGIN_RCPP
     return R_NilValue;
 END_RCPP
 }
+// cpp_bandit_forecasts
+Eigen::MatrixXd cpp_bandit_forecasts(SEXP handle, const Rcpp::List& rules, int most);
+RcppExport SEXP _gpbandits_cpp_bandit_forecasts(SEXP handleSEXP, SEXP rulesSEXP, SEXP mostSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type rules(rulesSEXP);
+    Rcpp::traits::input_parameter< int >::type most(mostSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_forecasts(handle, rules, most));
+    return rcpp_result_gen;
+END_RCPP
+}
 // cpp_bandit_refit
 void cpp_bandit_refit(SEXP handle, const Rcpp::List& config);
 RcppExport SEXP _gpbandits_cpp_bandit_refit(SEXP handleSEXP, SEXP configSEXP) {
@@ -1360,6 +1372,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_log_feasible", (DL_FUNC) &_gpbandits_cpp_log_feasible, 4},
     {"_gpbandits_cpp_hypervolume", (DL_FUNC) &_gpbandits_cpp_hypervolume, 2},
     {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 6},
+    {"_gpbandits_cpp_bandit_forecasts", (DL_FUNC) &_gpbandits_cpp_bandit_forecasts, 3},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 2},

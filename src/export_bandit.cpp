@@ -1,8 +1,10 @@
 // R's entry points for bandits: creation, queries and reports, posteriors, runs. Uses the core and the adapters r_*.
 #include "r_bandit.h"
 
+#include "bandit/forecasts.h"
 #include "bandit/run.h"
 #include "base/stream_random.h"
+#include "events/changes.h"
 #include "events/output_moments.h"
 #include "kernels/make_kernel.h"
 #include "linalg/floors.h"
@@ -75,6 +77,7 @@ ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* ha
     }
   }
   if (policy->has("repeats")) out.repeats = policy->number("repeats");
+  if (settings.has("forgetting")) out.forgetting = make_forgetting(*settings.part("forgetting"));
   out.fresh = settings.has("fresh");
   out.exact = settings.has("exact");
   out.noiseless = settings.has("noiseless");
@@ -749,6 +752,15 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
     bandit->replay(event, asks ? log.query(bandit->space(), e, bandit->phases()) : Query());
   }
   if (bandit->state().lacks_sums()) throw std::invalid_argument("an incomplete checkpoint");
+}
+
+// Log predictive densities of the latest `most` rewards under each of several change rules, see log_forecasts().
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_bandit_forecasts(SEXP handle, const Rcpp::List& rules, int most) {
+  BanditHandle bandit(handle);
+  std::vector<gpb::Forgetting> forgettings;
+  for (const SEXP rule : rules) forgettings.push_back(gpb::make_forgetting(gpb::RSettings(Rcpp::List(rule))));
+  return gpb::log_forecasts(*bandit, forgettings, most);
 }
 
 // [[Rcpp::export(rng = false)]]

@@ -37,10 +37,11 @@ void Bandit::make_posteriors() {
     throw std::invalid_argument("the model state and the rules have different numbers of outcomes");
   }
   const std::vector<double> auxiliaries = model_state_.policy->auxiliaries();
+  const Forgetting forgetting = model_state_.forgetting ? *model_state_.forgetting : state_.forgetting();
   std::vector<OutcomeModel> made;
   for (Index k = 0; k < state_.outcomes(); ++k) {
     check_noise_of(k, model_state(k).noise_var);
-    made.emplace_back(model_state(k), state_.forgetting(), state_.pending().variance_knows(),
+    made.emplace_back(model_state(k), forgetting, state_.pending().variance_knows(),
                       k == 0 ? auxiliaries : std::vector<double>(),
                       k == 0 ? model_state_.policy->norm_bound() : kNaN);
   }

@@ -300,6 +300,9 @@ bool BanditState::raises_alarm(const Query& q, Index id) {
   arrival.noise_var = points_.noise_var();
   arrival.inputs = [this, &q] { return points_.inputs(q.point); };
   arrival.prior_mean = points_.prior_mean(q.point);
+  arrival.prior_scale = points_.prior_scale();
+  arrival.likelihood = points_.likelihood();
+  arrival.size = q.reported->times();
   return rules_.changes->alarmed(arrival);
 }
 

@@ -142,6 +142,8 @@ class PointFacts {
   virtual VectorXd inputs(const Point& point) const = 0;
   virtual double prior_mean(const Point& point) const = 0;
   virtual double noise_var() const = 0;
+  virtual double prior_scale() const = 0;
+  virtual const Likelihood* likelihood() const = 0;  // null: Gaussian noise
 };
 
 struct StateRules {

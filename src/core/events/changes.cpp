@@ -27,6 +27,9 @@ bool EveryChange::due(Index last, Index first) const {
 }
 
 bool EventChange::alarmed(const Arrival& a) {
+  if (a.likelihood) {
+    return shifts_.add(*a.likelihood, a.data(), a.mean, a.sd, a.prior_scale) >= -std::log(delta_);
+  }
   const double log_term = std::log(2.0 * kPi * kPi * a.t * a.t / 6.0 / delta_);
   return std::abs(a.reward - a.mean) >
          std::sqrt(2.0 * log_term) * a.sd + std::sqrt(2.0 * a.noise_var * log_term);
@@ -34,6 +37,10 @@ bool EventChange::alarmed(const Arrival& a) {
 
 bool DetectChange::alarmed(const Arrival& a) {
   return a.explored && sweep_.add(a.inputs(), a.reward - a.prior_mean);
+}
+
+bool EvidenceChange::alarmed(const Arrival& a) {
+  return a.explored && sweep_.add(*a.likelihood, a.inputs(), a.data(), a.prior_mean);
 }
 
 std::shared_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel) {
@@ -60,11 +67,22 @@ std::unique_ptr<ChangeRule> make_changes(const Settings& changes) {
   }
   if (kind == "detect") {
     const KernelPtr kernel = make_kernel(*changes.part("kernel"));
+    if (!changes.has("ridge")) {
+      return std::make_unique<EvidenceChange>(
+          EvidenceSweep(kernel, changes.function("threshold"), changes.flag("dyadic")), explore);
+    }
     ChangeSweep sweep(kernel, make_averaging(*changes.part("domain"), kernel),
                       changes.function("threshold"), changes.function("ridge"),
                       changes.flag("dyadic"));
     return std::make_unique<DetectChange>(std::move(sweep), explore);
   }
+  // (What an automatic rule forgets is chosen during the run, see ModelState.)
+  const Forgetting forgetting = kind == "auto" ? Forgetting() : make_forgetting(changes);
+  return std::make_unique<GradualChange>(forgetting, explore);
+}
+
+Forgetting make_forgetting(const Settings& changes) {
+  const std::string kind = changes.text("kind");
   Forgetting forgetting;
   if (kind == "window") {
     forgetting.kind = Forgetting::Kind::window;
@@ -72,10 +90,10 @@ std::unique_ptr<ChangeRule> make_changes(const Settings& changes) {
   } else if (kind == "weights" || kind == "fade") {
     forgetting.kind = kind == "fade" ? Forgetting::Kind::fade : Forgetting::Kind::weights;
     forgetting.rate = changes.number("rate");
-  } else {
+  } else if (kind != "never") {
     throw std::invalid_argument("unknown change rule " + kind);
   }
-  return std::make_unique<GradualChange>(forgetting, explore);
+  return forgetting;
 }
 
 }  // namespace gpb

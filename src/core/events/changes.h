@@ -4,6 +4,7 @@
 #define GPB_CHANGES_H
 
 #include "base/settings.h"
+#include "events/change_evidence.h"
 #include "events/change_sweep.h"
 #include "posteriors/forgetting.h"
 
@@ -17,6 +18,15 @@ struct Arrival {
   double noise_var;
   std::function<VectorXd()> inputs;  // of its point
   double prior_mean;                 // of its point
+  double prior_scale;                // largest prior sd of f
+  const Likelihood* likelihood;      // null: Gaussian noise
+  double size;                       // trials, exposure
+
+  Likelihood::Data data() const {
+    Likelihood::Data out;
+    likelihood->pool(reward, size, 1.0, out);
+    return out;
+  }
 };
 
 class ChangeRule {
@@ -64,13 +74,16 @@ class EveryChange final : public ChangeRule {
 
 // Restarts if a reward is too far from the mean (Brunzema et al.):
 // |y - mean| > sqrt(rho_t) sd + sqrt(2 noise_var log(2 pi_t / delta)).
+// With a likelihood: if the predictions of all rewards since the restart are too improbable, see ShiftTest.
 class EventChange final : public ChangeRule {
  public:
   EventChange(double delta, double explore) : ChangeRule(explore), delta_(delta) {}
   bool alarmed(const Arrival& arrival) override;
+  void clear() override { shifts_.clear(); }
 
  private:
   double delta_;
+  ShiftTest shifts_;
 };
 
 // Restarts if a user's function of the segment's history requires it.
@@ -96,6 +109,17 @@ class DetectChange final : public ChangeRule {
   ChangeSweep sweep_;
 };
 
+// The same for rewards with a likelihood, by the evidences of the halves.
+class EvidenceChange final : public ChangeRule {
+ public:
+  EvidenceChange(EvidenceSweep sweep, double explore) : ChangeRule(explore), sweep_(std::move(sweep)) {}
+  bool alarmed(const Arrival& arrival) override;
+  void clear() override { sweep_.clear(); }
+
+ private:
+  EvidenceSweep sweep_;
+};
+
 // No restarts: old observations lose weight in the posterior.
 class GradualChange final : public ChangeRule {
  public:
@@ -108,6 +132,8 @@ class GradualChange final : public ChangeRule {
 };
 
 std::unique_ptr<ChangeRule> make_changes(const Settings& changes);
+// How a rule without restarts forgets; other kinds are an error.
+Forgetting make_forgetting(const Settings& changes);
 // Makes the average that a detector uses.
 std::shared_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel);
 

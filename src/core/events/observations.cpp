@@ -4,10 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace gpb {
 
 // ---- observations -------------------------------------------------------------------------------
+
+namespace {
+
+// A key that identifies points and orders them: an arm's number, or the inputs.
+std::vector<double> key_of(const Point& point) {
+  if (point.kind == Point::Kind::tabled) return {static_cast<double>(point.row)};
+  return std::vector<double>(point.x.data(), point.x.data() + point.x.size());
+}
+
+}  // namespace
 
 Observations::Item& Observations::item(Index id) {
   const auto k = static_cast<std::size_t>(id - first_);
@@ -43,6 +54,7 @@ void Observations::put(Index id, const Point& point, const Measurement& measurem
     one.known = true;
     one.take(measurement);
     one.point = point;
+    if (!pairs()) one.cell = static_cast<std::int32_t>(cells_.emplace(key_of(point), cells_.size()).first->second);
     settled_ = false;
     return;
   }
@@ -91,6 +103,7 @@ void Observations::drop(Index id) {
 void Observations::clear(Index first) {
   posterior_->clear();
   items_.clear();
+  cells_.clear();
   first_ = first;
   slots_ = entered_ = oldest_ = 0;
   settled_ = true;
@@ -171,16 +184,6 @@ const Point* Observations::best_compared() const {
   return best;
 }
 
-namespace {
-
-// A key that identifies points and orders them: an arm's number, or the inputs.
-std::vector<double> key_of(const Point& point) {
-  if (point.kind == Point::Kind::tabled) return {static_cast<double>(point.row)};
-  return std::vector<double>(point.x.data(), point.x.data() + point.x.size());
-}
-
-}  // namespace
-
 // The number of a functional in the pool; adds it if it is new.
 std::size_t Observations::number_of(Functional functional, std::vector<double> key, Pool& pool, Where& where) {
   const auto found = where.emplace(std::move(key), pool.functionals.size());
@@ -206,16 +209,10 @@ PairSite Observations::pair_of(const Point& point, const Point& other, Pool& poo
 
 void Observations::add_to(Pool& pool, Where& where, const Item& item, double weight) const {
   if (item.beside->ranked) return add_ranking(pool, where, *item.beside->ranked, weight);
-  if (compares_) {
-    const PairSite pair = pair_of(item.point, item.beside->other, pool, where);
-    if (pair.sign == 0.0) return;  // a point compared with itself
-    const double value = pair.sign > 0.0 ? item.value : 1.0 - item.value;
-    likelihood_->pool(value, item.beside->size, weight, pool.data[static_cast<std::size_t>(pair.functional)]);
-    return;
-  }
-  const std::size_t k = number_of({item.point, Point(), false}, key_of(item.point), pool, where);
-  if (item.awaited) pool.awaited[k] += weight;
-  else likelihood_->pool(item.value, item.beside->size, weight, pool.data[k]);
+  const PairSite pair = pair_of(item.point, item.beside->other, pool, where);
+  if (pair.sign == 0.0) return;  // a point compared with itself
+  const double value = pair.sign > 0.0 ? item.value : 1.0 - item.value;
+  likelihood_->pool(value, item.beside->size, weight, pool.data[static_cast<std::size_t>(pair.functional)]);
 }
 
 // Adds the differences of all pairs of points in the ranking.
@@ -230,8 +227,69 @@ void Observations::add_ranking(Pool& pool, Where& where, const RankedPoints& ran
   pool.rankings.push_back(std::move(sites));
 }
 
-// In the order of the arms; on other domains in the order of the first queries. Pending observations come last.
+// The first item that a window leaves in the posterior (0 without one).
+std::size_t Observations::first_kept() const {
+  if (!windowed()) return 0;
+  std::size_t k = items_.size();
+  for (Index left = forgetting_.window; k > 0 && left > 0; --k) {
+    if (items_[k - 1].known) --left;
+  }
+  return k;
+}
+
+// Functionals in the order of the arms; on other domains in the order of the first queries. Those with pending rewards
+// only come last. A sum per point is all that is made of each item: long runs have many.
 Observations::Pool Observations::pool() const {
+  if (pairs()) return pool_of_pairs();
+  struct Cell {
+    Likelihood::Data data;
+    double awaited = 0.0;
+    std::size_t first = 0, first_known = 0;  // items, counted from 1; 0: none
+  };
+  std::vector<Cell> cells(cells_.size());
+  const std::size_t begin = first_kept();
+  for (std::size_t k = 0; k < items_.size(); ++k) {
+    const Item& one = items_[k];
+    one.slot = -1;
+    if (k < begin || !one.known) continue;
+    const double weight = forgetting_.weight(static_cast<double>(round_ - first_ - static_cast<Index>(k)));
+    if (weight <= kNoWeight) continue;
+    Cell& cell = cells[static_cast<std::size_t>(one.cell)];
+    one.slot = one.cell;
+    if (cell.first == 0) cell.first = k + 1;
+    if (one.awaited) {
+      cell.awaited += weight;
+      continue;
+    }
+    if (cell.first_known == 0) cell.first_known = k + 1;
+    likelihood_->pool(one.value, one.beside->size, weight, cell.data);
+  }
+  std::vector<const Cell*> order;
+  for (const Cell& cell : cells) {
+    if (cell.first > 0) order.push_back(&cell);
+  }
+  const auto place = [this](const Cell* cell) {
+    const std::size_t first = cell->first_known > 0 ? cell->first_known : cell->first;
+    return std::make_tuple(cell->first_known == 0, items_[first - 1].point.row, first);
+  };
+  std::sort(order.begin(), order.end(), [&](const Cell* a, const Cell* b) { return place(a) < place(b); });
+  Pool pool;
+  std::vector<std::int32_t> slots(cells.size(), -1);
+  for (const Cell* cell : order) {
+    slots[static_cast<std::size_t>(cell - cells.data())] = static_cast<std::int32_t>(pool.functionals.size());
+    const std::size_t first = cell->first_known > 0 ? cell->first_known : cell->first;
+    pool.functionals.push_back({items_[first - 1].point, Point(), false});
+    pool.data.push_back(cell->data);
+    pool.awaited.push_back(cell->awaited);
+  }
+  for (const Item& one : items_) {
+    if (one.slot >= 0) one.slot = slots[static_cast<std::size_t>(one.slot)];
+  }
+  return pool;
+}
+
+// The same for comparisons and rankings.
+Observations::Pool Observations::pool_of_pairs() const {
   std::vector<const Item*> items;
   std::vector<double> weights;
   for (std::size_t k = items_.size(); k-- > 0;) {
@@ -252,10 +310,6 @@ Observations::Pool Observations::pool() const {
   });
   Where where;
   for (const std::size_t k : order) add_to(pool, where, *items[k], weights[k]);
-  for (const std::size_t k : order) {
-    if (compares_) break;
-    items[k]->slot = static_cast<std::int32_t>(where.at(key_of(items[k]->point)));
-  }
   return pool;
 }
 
