@@ -49,8 +49,8 @@
 #'   pending rules, refits, low rank, stores. Without `outcomes`, `count` constraints are outcomes `g1`, `g2`, ... that
 #'   must be at most 0, and the objective is `reward`. Their values are given by these names, or as
 #'   `$observe(id, reward, constraints = )`. A violation is measured in units of its outcome as it is modelled, which
-#'   may be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`, and
-#'   the columns of `$posterior()` are those of bandits with outcomes.
+#'   may be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`,
+#'   and the columns of `$posterior()` are those of bandits with outcomes.
 #' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
 #'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`),
 #'   \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)}, rounds can cancel.

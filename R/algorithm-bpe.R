@@ -118,8 +118,9 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #'   all its rewards are used. Whether a query fails, is lost or is withdrawn must not depend on them. If it might,
 #'   wait, or regard the bound as void.
 #'
-#'   `wait = "rounds"` needs delays that do not depend on the noise. With bad rewards of the best arm late, its intervals
-#'   missed \eqn{f} in 100 of 100 runs, those of `wait = "rewards"` in 1 (`bench/results/bpe.md` in the sources).
+#'   `wait = "rounds"` needs delays that do not depend on the noise. With bad rewards of the best arm late, its
+#'   intervals missed \eqn{f} in 100 of 100 runs, those of `wait = "rewards"` in 1
+#'   (`bench/results/bpe.md` in the sources).
 #'
 #'   *Drift* (an original result, not peer-reviewed; `"bpe"` and `variation` of [regret_bound()]): with probability
 #'   \eqn{1-\delta}{1 - delta} the dynamic regret \eqn{\sum_t\max f_t - f_t(x_t)}{sum of max f_t - f_t(x_t)} is at most

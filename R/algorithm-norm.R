@@ -7,8 +7,8 @@
 #' `norm_check()` tests whether the norm bound `B` of a bandit is too small. It computes a lower confidence bound of the
 #' RKHS norm of \eqn{f} (minus the prior mean) from the observed rewards:
 #'
-#' \deqn{B_{low}^2 = \max_\alpha\left[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\right]_+,}{B_low^2 = max over alpha of [y' (K +
-#' alpha I)^-1 y - R_t^2 / alpha]_+,}
+#' \deqn{B_{low}^2 = \max_\alpha\left[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\right]_+,}{B_low^2 = max over alpha of [y' (K
+#' + alpha I)^-1 y - R_t^2 / alpha]_+,}
 #'
 #' \deqn{R_t^2 = \alpha_0y'(K+\alpha_0I)^{-1}y + R^2\log\det(I+K/\alpha_0) + 2R^2\log(1/\delta).}{R_t^2 = alpha0 y' (K +
 #' alpha0 I)^-1 y + R^2 log det(I + K / alpha0) + 2 R^2 log(1 / delta).}

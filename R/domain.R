@@ -1,8 +1,8 @@
 # Generics for all domains, and their defaults. Layer: domain.
 
 # The interface of a decision set. A kind of domain is one file, domain-<kind>.R, with a constructor, a method for each
-# generic that is required, and methods for those optional ones whose default does not suit. No other file depends on the
-# kind of a domain. Each generic is described where it is defined below.
+# generic that is required, and methods for those optional ones whose default does not suit. No other file depends on
+# the kind of a domain. Each generic is described where it is defined below.
 domain_methods <- list(
   # Every kind has a method; calls for a kind that lacks it are an error (at the end of this file).
   required = c(
@@ -17,8 +17,8 @@ domain_methods <- list(
   # linear scales, in the users' format a matrix.
   optional = c(
     "point_count", "arm_count", "arm_labels", "all_points", "arms_at",
-    "model_names", "read_inputs", "inputs_anywhere", "points_anywhere", "data_ranges", "lies_outside", "can_be_reported",
-    "fixable_inputs", "user_inputs", "one_point", "completed_points", "input_levels", "log_inputs",
+    "model_names", "read_inputs", "inputs_anywhere", "points_anywhere", "data_ranges", "lies_outside",
+    "can_be_reported", "fixable_inputs", "user_inputs", "one_point", "completed_points", "input_levels", "log_inputs",
     "closed_form_average", "default_kernel"))
 
 # Inputs are in the users' format; model inputs are in the kernel's format (logarithms, if an input is

@@ -129,9 +129,13 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
       bar(now - done)
       done <<- now
     }
-    played <- if (is_stored(bandit)) play_in(bandit, problem, rounds, draws, report, stops)
-              else if (!is.null(problem$outcomes)) play_outcomes(bandit, problem, rounds, draws, contexts, report, stops)
-              else kind_of(bandit)$play(bandit, problem, rounds, draws, contexts, report, stops)
+    played <- if (is_stored(bandit)) {
+      play_in(bandit, problem, rounds, draws, report, stops)
+    } else if (!is.null(problem$outcomes)) {
+      play_outcomes(bandit, problem, rounds, draws, contexts, report, stops)
+    } else {
+      kind_of(bandit)$play(bandit, problem, rounds, draws, contexts, report, stops)
+    }
     if (!is.null(report)) report(rounds)
     played
   })
