@@ -1,7 +1,7 @@
 # Proportions of unsafe runs of SafeOpt with the right norm bound, with one that is too small, and with a constant
 # width, for the article on guarantees. From the package's root, gpbandits installed (ten seconds of one processor):
 #   Rscript vignettes/precompute/unsafe.R
-# Writes vignettes/articles/unsafe.csv: a row per width.
+# Writes vignettes/articles/unsafe.csv: a row per kind of function and width.
 library(gpbandits)
 started <- proc.time()[["user.self"]]
 runs <- 40
@@ -12,12 +12,12 @@ kernel <- kernel_se(0.2)
 x <- seq(0, 1, length.out = 60)
 gram <- kernel_gram(kernel, x)
 
-# A sum of five kernel functions at random arms, scaled to norm 10. The threshold is its 30% quantile, and the seed is
-# the lowest arm among the best half.
-problem_of <- function(run) {
+# A sum of kernel functions at five random arms, or at all arms, scaled to norm 10. The threshold is its 30% quantile, and
+# the seed is the lowest arm among the best half.
+problem_of <- function(run, kind) {
   set.seed(7000 + run)
-  centres <- sample(length(x), 5)
-  a <- rnorm(5)
+  centres <- if (kind == "five") sample(length(x), 5) else seq_along(x)
+  a <- rnorm(length(centres))
   f <- norm * drop(gram[, centres] %*% a) / sqrt(drop(a %*% gram[centres, centres] %*% a))
   better <- which(f >= stats::median(f))
   list(f = f, threshold = stats::quantile(f, 0.3, names = FALSE), seed = better[which.min(f[better])])
@@ -31,8 +31,8 @@ widths <- list(
 )
 
 # The number of unsafe evaluations of one run.
-unsafe_in <- function(setting, run) {
-  p <- problem_of(run)
+unsafe_in <- function(setting, run, kind) {
+  p <- problem_of(run, kind)
   settings <- c(setting[names(setting) != "name"], if (!is.null(setting$B)) list(R = R))
   bandit <- do.call(safe_opt, c(list(x, kernel, R^2, threshold = p$threshold, seed = p$seed), settings))
   played <- suppressWarnings(as.data.frame(run_bandit(bandit, bandit_problem(x, p$f, noise = R), rounds)),
@@ -40,10 +40,10 @@ unsafe_in <- function(setting, run) {
   sum(played$f < p$threshold)
 }
 
-found <- do.call(rbind, lapply(widths, function(setting) {
-  each <- vapply(seq_len(runs), function(run) unsafe_in(setting, run), 0)
-  data.frame(width = setting$name, runs = runs, unsafe = mean(each > 0), evaluations = mean(each))
-}))
+found <- do.call(rbind, lapply(c("five", "all"), function(kind) do.call(rbind, lapply(widths, function(setting) {
+  each <- vapply(seq_len(runs), function(run) unsafe_in(setting, run, kind), 0)
+  data.frame(centres = kind, width = setting$name, runs = runs, unsafe = mean(each > 0), evaluations = mean(each))
+}))))
 file <- "vignettes/articles/unsafe.csv"
 writeLines(sprintf("# by vignettes/precompute/unsafe.R, %.0f s of processor time; gpbandits %s, %s",
                    proc.time()[["user.self"]] - started, packageVersion("gpbandits"), R.version.string), file)
