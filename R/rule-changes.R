@@ -240,13 +240,15 @@ has_sites <- function(rewards) !is.null(rewards) && !is.null(trait(rewards, "lik
 rules_of_comparisons <- "change_oracle() with `times`, `every`, `window`, or `rate` and by = \"weights\""
 
 # (The prediction of a comparison is not recorded with its queries.)
-instead_of_predictions <- function(rewards) if (has_sites(rewards) && trait(rewards, "compares")) rules_of_comparisons
+instead_of_predictions <- function(rewards) {
+  if (has_sites(rewards) && of_form(list(rewards = rewards), "compares")) rules_of_comparisons
+}
 
 instead_of_detector <- function(changes, rewards) {
   if (!has_sites(rewards)) {
     return(if (is.null(changes$ridge)) "change_detect() with a `ridge`: without one it compares evidences of `rewards`")
   }
-  if (trait(rewards, "compares")) return(rules_of_comparisons)
+  if (of_form(list(rewards = rewards), "compares")) return(rules_of_comparisons)
   if (!trait(rewards, "concave")) return("change_detect(delta = ), because outliers have no Laplace evidence")
   if (!is.null(changes$ridge)) "change_detect(threshold) without `ridge`, which compares evidences"
 }
@@ -261,20 +263,20 @@ check_rate <- function(rate) check_number(rate, "rate", lower = 0, upper = 1, op
 
 check_windows <- function(windows) {
   if (is.null(windows)) return(NULL)
-  windows <- as.double(check_numbers(windows, "windows", lower = 1))
+  windows <- as.double(check_numbers(windows, "window", lower = 1))
   if (any(windows != round(windows)) || anyDuplicated(windows)) {
-    stop_argument("windows", describe(windows), "distinct integers >= 1")
+    stop_argument("window", describe(windows), "distinct integers >= 1")
   }
   windows
 }
 
 check_rates <- function(rates, windows) {
   if (length(rates) + length(windows) == 0) {
-    stop_argument("windows", "empty", "at least one window, if no rate is given")
+    stop_argument("window", "empty", "at least one window, if no rate is given")
   }
   if (is.null(rates)) return(NULL)
-  rates <- as.double(check_numbers(rates, "rates", lower = 0, upper = 1, open_lower = TRUE))
-  if (any(rates == 1) || anyDuplicated(rates)) stop_argument("rates", describe(rates), "distinct numbers in (0, 1)")
+  rates <- as.double(check_numbers(rates, "rate", lower = 0, upper = 1, open_lower = TRUE))
+  if (any(rates == 1) || anyDuplicated(rates)) stop_argument("rate", describe(rates), "distinct numbers in (0, 1)")
   rates
 }
 

@@ -176,6 +176,9 @@ allowed_here <- function(export, argument, value) {
     (startsWith(export, "rewards_robust, ") && argument %in% c("clip", "moment") && is.null(value)) ||
     (startsWith(export, "change_oracle, ") && argument %in% c("every", "window", "rate") && is.null(value)) ||
     (export == "change_detect, event" && argument == "delta" && is.null(value)) ||
+    (export == "change_detect" && argument == "ridge" && is.null(value)) ||
+    (export == "change_oracle, window" && argument == "window" && identical(value, c(1, 2))) || # (it chooses between them)
+    (argument == "progress" && is.null(value)) ||
     (startsWith(export, "baseline_constrained") && argument == "penalty" && is.function(value)) ||
     (argument %in% c("alpha", "alpha0", "journal") && is.null(value)) ||
     # What a formula can do without.

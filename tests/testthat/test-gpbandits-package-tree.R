@@ -1,13 +1,20 @@
 # The tree: what must stay in step with the files in it.
 
-test_that("the objects listed in Makevars are those of all source files", {
+test_that("the build has each source file once", {
   sources <- test_path("..", "..", "src")
   skip_if_not(file.exists(file.path(sources, "Makevars")), "only in the repository")
-  wanted <- sub("[.]cpp$", ".o", list.files(sources, "[.]cpp$", recursive = TRUE))
+  files <- list.files(sources, "[.]cpp$", recursive = TRUE)
+  in_core <- startsWith(files, "core/")
+  units <- grep("^units/", files, value = TRUE)
+  joined <- unlist(lapply(file.path(sources, units), function(unit) {
+    lines <- grep("^#include", readLines(unit), value = TRUE)
+    sub("^#include \"(.*)\"$", "core/\\1", lines)
+  }))
+  expect_identical(sort(joined), sort(files[in_core]))
   for (file in file.path(sources, c("Makevars", "Makevars.win"))) {
     text <- paste(readLines(file), collapse = " ")
     listed <- strsplit(trimws(gsub("\\\\", " ", sub(".*OBJECTS = ", "", text))), " +")[[1]]
-    expect_setequal(listed, wanted)
+    expect_setequal(listed, sub("[.]cpp$", ".o", files[!in_core]))
   }
 })
 
