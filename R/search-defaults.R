@@ -10,14 +10,23 @@ default_policy <- function(outcomes = NULL) {
 }
 
 # The interval was chosen by bench/optimisation.R on instances 1 and 2 of the BBOB functions, averages and priors by
-# `bench/promise.R`.
-default_refit <- function(domain = NULL) {
-  if (!has_many_inputs(domain)) return(refit_every(2, mean = "fit", average = 10, growth = 2 / 300))
+# `bench/promise.R`, averages over smoothness by bench/variants.R. `kernel`: the default kernel; NULL for another one,
+# whose smoothness is kept.
+default_refit <- function(domain = NULL, kernel = NULL) {
+  if (!has_many_inputs(domain)) {
+    varies <- !is.null(kernel) && !is.null(smoothness_of(kernel))
+    return(refit_every(2, mean = "fit", average = 10, growth = 2 / 300, smoothness = if (varies) default_smoothness,
+                       smoothness_prior = if (varies) default_smoothness_prior))
+  }
   # (A single model finds equally good points in a third of the time, but its predictions are overconfident. With half
   # the number of refits, the search finds worse points.)
   rounds <- min(10, ceiling(length(domain$names) / 4))
   refit_every(rounds, mean = "fit", average = 4, starts = 1, growth = rounds / 300)
 }
+
+# Cliffs and narrow valleys ask for rough models. These are less likely beforehand, because most functions are smooth.
+default_smoothness <- c(2.5, 1.5, 0.5)
+default_smoothness_prior <- c(1, 0.1, 0.1)
 
 # From this number of inputs, the search has separate defaults, chosen by bench/many_inputs.R on instances 1 and 2.
 many_inputs <- 15
@@ -44,7 +53,10 @@ default_prior_correlation <- c(shape1 = 4, shape2 = 2)
 # any?).
 resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE) {
   check_class(model, "gp_model", "model", hint = "gp_model()")
-  if (identical(model$refit, "auto")) model["refit"] <- list(if (transfer) transfer_refit() else default_refit(domain))
+  if (identical(model$refit, "auto")) {
+    kernel <- if (is.null(model$kernel)) default_kernel(domain, contexts)
+    model["refit"] <- list(if (transfer) transfer_refit() else default_refit(domain, kernel))
+  }
   if (model$noise == "none") model <- without_noise(model)
   model["refit"] <- list(with_priors(model, domain, contexts))
   if (is.null(model$kernel)) model$kernel <- default_kernel(domain, contexts)

@@ -16,6 +16,37 @@ test_that("defaults are resolved where the model is used", {
   expect_identical(auto_bandit(line, model = gp_model(refit = refit_every(7)))$config$refit$rounds, 7)
 })
 
+test_that("only the default kernel, in few inputs and without earlier campaigns, is averaged over smoothness", {
+  smoothness <- function(...) auto_bandit(...)$config$refit$smoothness
+  expect_identical(smoothness(line), c(2.5, 1.5, 0.5))
+  expect_identical(auto_bandit(line)$config$refit$smoothness_prior, c(1, 0.1, 0.1))
+  mixed <- search_space(x = c(0, 1), kind = param_factor(letters[1:3]))
+  expect_identical(smoothness(mixed), c(2.5, 1.5, 0.5))
+  expect_null(smoothness(search_space(kind = param_factor(letters[1:3]))))
+  for (kernel in list("se", "matern", kernel_matern(1.5, 0.2))) {
+    expect_null(smoothness(line, model = gp_model(kernel)))
+  }
+  expect_null(smoothness(box_domain(rep(0, 16), rep(1, 16))))
+  earlier <- data.frame(x = c(0.1, 0.5, 0.9), reward = c(1, 3, 2))
+  expect_null(smoothness(line, transfer = list(may = earlier)))
+  expect_null(smoothness(line, model = gp_model(refit = refit_every(3, average = 5))))
+})
+
+test_that("by default a smooth function has smooth models, and one with cliffs has rough ones", {
+  weight_of <- function(f) {
+    set.seed(6)
+    found <- minimize_bandit(f, list(x = c(0, 1), y = c(0, 1)), 30, model = gp_model(transform = "none"))
+    models <- gpbandits:::current_config(as.environment(found$bandit))$models
+    weight <- vapply(models, function(model) model$weight, 0)
+    nu <- vapply(models, function(model) model$kernel$nu, 0)
+    expect_equal(sum(weight), 1)
+    expect_true(all(nu %in% c(2.5, 1.5, 0.5)))
+    sum(weight[nu == 2.5])
+  }
+  expect_gt(weight_of(function(p) (p[["x"]] - 0.3)^2 + p[["y"]] * p[["x"]]), 0.9)
+  expect_lt(weight_of(function(p) sign(sin(9 * p[["x"]])) + abs(p[["y"]] - 0.4)^0.3), 0.5)
+})
+
 test_that("what is given reaches the bandit of each search", {
   model <- gp_model("se", noise_var = 0.2, noise_prior = NULL, lengthscale_prior = c(0, 1), transform = "none",
                     refit = refit_every(3))

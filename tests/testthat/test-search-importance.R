@@ -105,7 +105,7 @@ test_that("over a full grid of arms draws are those of the arms; other arms have
 test_that("the dependence on an input is the average over the others, with the sd of that average", {
   set.seed(5)
   found <- searched_in_noise(14, function(p) 100 + 10 * (p[["a"]] - 0.4)^2 + rnorm(1), 2,
-                             model = gp_model(transform = "none"))
+                             model = gp_model(transform = "none", refit = refit_every(2, mean = "fit", average = 10)))
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
   view <- plot(found, "dependence", width = 1.5, resolution = 5)$dependence
