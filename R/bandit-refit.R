@@ -98,12 +98,11 @@ refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., avera
 #' rewards on, a value that half of the rewards contradict is excluded at once.
 #'
 #' Functions with cliffs or narrow valleys are not smooth. With \eqn{\nu = 5/2}{nu = 5/2} alone, the floor of a narrow
-#' valley is modelled as noise. Searches do not use `smoothness` by default. With `c(2.5, 1.5, 0.5)` and the prior `c(1,
-#' 0.1, 0.1)`, noiseless BBOB functions ended with a lower log10 gap. The difference was 0.28 (standard error 0.17) for
-#' 48 functions in 2 inputs, and 0.15 (0.13) for 24 in 5 inputs. At the recommended point, 111 later searches in 2
-#' inputs were better by 0.21 (0.11), and 24 in 5 inputs worse by 0.08 (0.12). These differences decide nothing. New
-#' measurements of smooth functions were predicted with a lower likelihood (`bench/results/promise.md` and
-#' `optimisation.md` in the sources).
+#' valley is modelled as noise. Searches with the default kernel use `c(2.5, 1.5, 0.5)` and the prior `c(1, 0.1, 0.1)`.
+#' On 24 BBOB functions without noise, the true value at the recommended point was then within 2 `sd` in all searches,
+#' and in 18 with \eqn{\nu = 5/2}{nu = 5/2} alone. In @N2@ searches in 2 inputs the log10 gap of the recommended point was
+#' lower by @P2@ (standard error @S2@), in @N5@ searches in 5 inputs by @P5@ (@S5@). A search takes 1.1 times the time
+#' (`bench/results/promise.md` and `optimisation.md` in the sources).
 #' @seealso [refit_every()], [gp_model()], [calibration].
 #' @concept Bayesian model averaging
 #' @concept hyperparameters

@@ -26,7 +26,7 @@
 #' @param transform `"auto"`, the default: a power transform of the rewards if it improves the likelihood. `"none"`:
 #'   rewards are only centred and scaled. `"power"`: always transformed. See [scale_outputs()].
 #' @param refit schedule of hyperparameter estimation, [refit_every()]. `NULL`: kernel and noise variance are fixed.
-#'   `"auto"`, the default: every 2 rounds with a fitted mean, averaging over up to 10 models; for exceptions see
+#'   `"auto"`, the default: every 2 rounds with a fitted mean, averaging over up to 10 models; for details see
 #'   *Refits*.
 #' @section Default kernel:
 #' The default is Matern 5/2 with variance 1. For \eqn{d} inputs, each lengthscale starts at \eqn{0.4\sqrt d}{0.4
@@ -34,7 +34,8 @@
 #' @section Refits:
 #' With `refit = "auto"` the schedule depends on the search:
 #'
-#' * Up to 14 inputs: `refit_every(2, mean = "fit", average = 10)`.
+#' * Up to 14 inputs: `refit_every(2, mean = "fit", average = 10)`. With the default kernel it also averages over the
+#'   smoothness: `smoothness = c(2.5, 1.5, 0.5)`, `smoothness_prior = c(1, 0.1, 0.1)`.
 #' * From 15 inputs on: the number of rounds between refits is a quarter of the number of inputs (at most 10). Refits
 #'   average over up to 4 models, with one start in addition to those at the previous models.
 #' * With earlier campaigns (`transfer`): `refit_every(1, minimum = 2, mean = "fit", average = 10)`.
@@ -134,7 +135,7 @@ model_setting_words <- function(value, name) {
     return(switch(name, noise_prior = "default: an equal mixture of nearly no noise and much noise",
                   lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) ranges; none for kernels given",
                   transform = "auto: a power transform of rewards if it improves the likelihood",
-                  refit = "default: every 2 rounds, averaging over up to 10 models; rarer from 15 inputs on"))
+                  refit = "default: every 2 rounds, averaging over up to 10 models and over smoothness; rarer from 15 inputs"))
   }
   switch(name, noise = if (value == "none") "none: the objective is deterministic" else "fit: estimated at each refit",
          noise_var = paste(format(value, digits = 4), "at first, of rewards scaled to variance 1"),
