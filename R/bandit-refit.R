@@ -320,7 +320,9 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
   catch_error({
     best <- fit_under(bandit, plan, current, maps[[1]]$map)
     if (length(maps) == 2 && is_other_better(bandit, plan, maps, best)) {
-      best <- fit_under(bandit, plan, current, maps[[2]]$map)
+      # (With many points the search continues from the first fit, which is near the second one.)
+      best <- if (isTRUE(best$found$many)) fit_under(bandit, plan, best$fit, maps[[2]]$map, 0)
+              else fit_under(bandit, plan, current, maps[[2]]$map)
     }
     varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
     if (varies) {
@@ -335,8 +337,9 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
 }
 
 # The `fit` under an output transform, and what it was made of, `found`; both NULL where too few rewards are known.
-fit_under <- function(bandit, plan, current, map) {
-  found <- bandit_fit(bandit, plan, fit_from(plan, current, map, rounds_of_last_fit(bandit)))
+# `since_refit`: the number of queries since the fit of the `current` parameters.
+fit_under <- function(bandit, plan, current, map, since_refit = rounds_of_last_fit(bandit)) {
+  found <- bandit_fit(bandit, plan, fit_from(plan, current, map, since_refit))
   if (isFALSE(found)) return(list())
   list(fit = c(fit_of(plan, current, found), if (!is.null(map)) list(output_map = map)), found = found)
 }

@@ -118,3 +118,23 @@ test_that("after a refit of many rewards, reading changes no choice, and copies 
   }
   expect_identical(plain$posterior(rows$x[1:5, ]), read$posterior(rows$x[1:5, ]))
 })
+
+test_that("given rows are entered together: their predictions are not recorded, and choices stay those of a refill", {
+  rows <- rough_rows(400)
+  b <- rough_bandit()
+  b$add(rows$x, reward = rows$reward)
+  said <- b$history()$sd
+  # (The first 300 are predicted one by one.)
+  expect_false(anyNA(said[1:300]))
+  expect_true(all(is.na(said[303:400])))
+  in_parts <- rough_bandit()
+  in_parts$add(rows$x[1:350, ], reward = rows$reward[1:350])
+  in_parts$posterior(rows$x[1:2, ])
+  in_parts$add(rows$x[351:400, ], reward = rows$reward[351:400])
+  expect_identical(in_parts$history()$sd, said)
+  again <- from_json(as_json(b))
+  chosen <- b$suggest()
+  expect_identical(in_parts$suggest(), chosen)
+  expect_identical(again$suggest(), chosen)
+  expect_identical(again$history(), b$history())
+})

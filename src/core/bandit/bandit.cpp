@@ -835,7 +835,8 @@ Query Bandit::query_at(const Point& point, const Context& context, Action action
   q.point = point;
   q.context = context;
   q.action = action;
-  look(q);
+  // (Of many given rows only the first are predicted, because each prediction would need a new factor.)
+  if (action != Action::given || !first().postpones()) look(q);
   return q;
 }
 

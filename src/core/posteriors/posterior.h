@@ -105,6 +105,9 @@ class Posterior {
   virtual void asked(bool /* chosen */) {}
   // Called before the posterior is read. Does the work that was postponed; the result depends on the events alone.
   virtual void settle() {}
+  // Are many observations being added together, so that a prediction in between would need all the postponed work?
+  // This depends on the events alone.
+  virtual bool postpones() const { return false; }
 
   // ---- sites: rewards whose noise is not Gaussian, see likelihoods/laplace.h
   // Prepares for sites, before the first one. Throws if the engine does not support them (`compares`: sites of

@@ -31,6 +31,7 @@ class TransferPosterior final : public Posterior {
   void advance(Index round) override { engine_->advance(round); }
   void asked(bool chosen) override { engine_->asked(chosen); }
   void settle() override { engine_->settle(); }
+  bool postpones() const override { return engine_->postpones(); }
 
   double noise_var() const override { return engine_->noise_var(); }
   // Contribution of this campaign's observations.
