@@ -118,8 +118,8 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #'   all its rewards are used. Whether a query fails, is lost or is withdrawn must not depend on them. If it might,
 #'   wait, or regard the bound as void.
 #'
-#'   `wait = "rounds"` needs delays that do not depend on the noise. With bad rewards late, its intervals missed \eqn{f}
-#'   in 99 of 100 runs, those of `wait = "rewards"` in none.
+#'   `wait = "rounds"` needs delays that do not depend on the noise. With bad rewards of the best arm late, its intervals
+#'   missed \eqn{f} in 100 of 100 runs, those of `wait = "rewards"` in 1 (`bench/results/bpe.md` in the sources).
 #'
 #'   *Drift* (an original result, not peer-reviewed; `"bpe"` and `variation` of [regret_bound()]): with probability
 #'   \eqn{1-\delta}{1 - delta} the dynamic regret \eqn{\sum_t\max f_t - f_t(x_t)}{sum of max f_t - f_t(x_t)} is at most
@@ -132,8 +132,9 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #'   * Losses of queries depend neither on rewards nor on points.
 #'
 #'   Up to logarithms the order is \eqn{\gamma_T^{1/3}V_T^{1/3}T^{2/3}}{gamma_T^(1/3) V_T^(1/3) T^(2/3)}, as in the
-#'   abstract of R-PERP. The constants are large. In 500 rounds on 20 arms (10 runs each of a slow and a fast drift) the
-#'   regret was 93 and 93. That of uniform sampling was 95 and 94, that of a window ([gp_ucb_drift()]) 18 and 30.
+#'   abstract of R-PERP. The constants are large. In 500 rounds on 20 arms the
+#'   regret was that of uniform sampling, and a window ([gp_ucb_drift()]) had less (`bench/results/bpe.md` in the
+#'   sources).
 #' @references See [bpe()].
 #' @concept delayed feedback
 #' @concept nonstationary bandits

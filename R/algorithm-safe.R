@@ -53,7 +53,7 @@
 #'   widths. For `by = "data"` see [LoSBO][losbo].
 #'
 #'   **Data cannot bound a norm from above.** A `B` that is too small is unsafe, and the data may show it too late or
-#'   never. `stop_if_refuted` helps little: the article "Theoretical guarantees" has proportions of unsafe runs.
+#'   never. `stop_if_refuted` does not prevent this: the article "Theoretical guarantees" has proportions of unsafe runs.
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}, a number, or one per safety function, in their units.
 #' @param seed points that are known to be safe: numbers of arms or, on a box, points.

@@ -68,15 +68,16 @@ drawn_again <- function(bandit, ids, draws) {
   at <- asked[match(ids, log$events$id[asked])]
   from <- c(1L, at[-length(at)])                          # the events since the previous query
   eligible <- eligible_at(bandit, ids)
-  preserve_rng({
+  preserve_rng(with_bar(NULL, length(ids), function(bar) {
     vapply(seq_along(ids), function(k) {
+      if (!is.null(bar)) bar()
       set.seed(ids[k] + ids_before(bandit))                                    # independent of the other queries
       replay_part(handle, log, seq.int(from[k], length.out = at[k] - from[k]))
       context <- subset_contexts(log$contexts, ids[k])
       arms <- fresh_choices(handle, bandit$config, context, draws, bandit$queries$width[ids[k]], eligible[[k]])
       (sum(arms == bandit$queries$arm[ids[k]] + 1L) + 1) / (draws + 1)
     }, 0)
-  })
+  }))
 }
 
 # Arms that would be chosen now among the eligible ones. Thompson draws at all arms are computed as one matrix.

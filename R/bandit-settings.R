@@ -54,6 +54,7 @@ fixed_settings <- function(config) {
   if (!is.null(first) && out$space$kind == "box") out$space$first <- unname(first$inputs)
   if (!is.null(config$rewards)) out$clip <- config$rewards$b
   if (isTRUE(config$fresh)) out$fresh <- TRUE
+  if (isTRUE(config$noiseless)) out$noiseless <- TRUE
   if (!is.null(config$failures)) out$failures <- output_sign(config)
   if (identical(config$failures, "doubt")) out$doubted <- TRUE
   if (may_be_sparse(config)) out$sparse <- TRUE

@@ -560,7 +560,9 @@ start_transfer <- function(bandit, campaigns) {
   check_can_transfer(config)
   config$transfer <- prepared_campaigns(campaigns, config)
   reported <- if (lacks_rewards(config$transfer)) config else config$transfer
-  start <- list(kernel = reported$kernel, noise_var = or_else(reported$noise, config$noise_var), mean = config$mean)
+  noise_var <- if (isTRUE(config$refit$settings$fix_noise)) config$noise_var
+               else or_else(reported$noise, config$noise_var)
+  start <- list(kernel = reported$kernel, noise_var = noise_var, mean = config$mean)
   none <- matrix(0, 0, length(input_names(config)))
   fits <- identical(config$refit$mean, "fit")
   fit <- transfer_fit(config, start, none, numeric(), numeric(), if (!fits) 0)

@@ -14,6 +14,8 @@
 #'
 #' @param kernel prior covariance, see [kernels]: an object such as `kernel_se()`, or a string such as `"matern"`.
 #'   `NULL`, the default: Matern 5/2 with a lengthscale per input, see *Default kernel*.
+#' @param noise `"fit"`, the default: the noise variance is estimated. `"none"`: the objective is deterministic, see
+#'   *Without noise*.
 #' @param noise_var initial noise variance of the scaled rewards, a number > 0; 0.01 by default. Each refit estimates it
 #'   again. With `refit = NULL` it is fixed.
 #' @param noise_prior prior of the noise variance for refits: `c(meanlog, sdlog)` of a log-normal distribution, or two
@@ -47,6 +49,16 @@
 #'
 #' Without priors, maximum likelihood underestimates the noise in many inputs, and predictions are overconfident. Priors
 #' in `refit_every(priors = )` take precedence.
+#' @section Without noise:
+#' With `noise = "none"` the same point always has the same reward, as in a computer experiment:
+#'
+#' * The noise variance is fixed at 1e-8 (of the scaled rewards), which only keeps matrices invertible. `noise_var` and
+#'   `noise_prior` cannot be given.
+#' * Expected improvement is that over the best reward so far.
+#' * The recommended point is the evaluated point with the best reward, and no point is evaluated twice. (With
+#'   `contexts` or `fidelity` this does not hold: the recommended point has the best posterior mean.)
+#'
+#' It cannot be combined with `race`, whose folds differ.
 #' @section One model or several:
 #' With many inputs, a single model (`refit = refit_every(5, mean = "fit")`) is three times as fast as the default and
 #' finds the same or better points. But its posterior sd is too small. In 20 searches with 60 evaluations of noisy
@@ -66,11 +78,19 @@
 #'                 model = gp_model(kernel = "matern", transform = "none"))$par
 #' @export
 gp_model <- function(kernel = NULL, noise_var = 0.01, noise_prior = "auto", lengthscale_prior = "auto",
-                     transform = c("auto", "none", "power"), refit = "auto") {
+                     transform = c("auto", "none", "power"), refit = "auto", noise = c("fit", "none")) {
+  if (identical(noise, "none")) {
+    given <- c(noise_var = !missing(noise_var), noise_prior = !missing(noise_prior))
+    if (any(given)) stop_unused(names(which(given))[1], "`noise = \"none\"` fixes the noise variance")
+  }
   new_part("gp_model")
 }
 
 transform_names <- c("auto", "none", "power")
+noise_names <- c("fit", "none")
+
+# The noise variance of a deterministic objective, of scaled rewards.
+least_noise <- 1e-8
 
 gp_model_entry <- list(settings = alist(
   kernel = if (!is.null(kernel)) as_kernel(kernel),
@@ -78,8 +98,11 @@ gp_model_entry <- list(settings = alist(
   noise_prior = check_prior(noise_prior, "noise_prior"),
   lengthscale_prior = check_prior(lengthscale_prior, "lengthscale_prior"),
   transform = check_choice(transform, transform_names, "transform"),
-  refit = if (!is.null(refit) && !identical(refit, "auto")) check_model_refit(refit) else refit
-))
+  refit = if (!is.null(refit) && !identical(refit, "auto")) check_model_refit(refit) else refit,
+  noise = check_choice(noise, noise_names, "noise")
+), together = quote(if (noise == "none" && is.list(refit) && identical(refit$noise, "varying")) {
+  stop_argument("refit", "refit_every(noise = \"varying\")", "one with constant noise, because `noise` is \"none\"")
+}))
 
 check_model_refit <- function(refit) {
   if (is_text(refit)) stop_argument("refit", describe(refit), "\"auto\", refit_every(), or NULL for a fixed kernel")
@@ -97,8 +120,8 @@ check_prior <- function(prior, arg) {
 print.gp_model <- function(x, ...) {
   check_class(x, "gp_model")
   cat("<Gaussian-process model of a search>\n")
-  cat(sprintf("  %-17s  %s\n", names(x), vapply(names(x), function(name) model_setting_words(x[[name]], name), "")),
-      sep = "")
+  shown <- if (x$noise == "none") setdiff(names(x), c("noise_var", "noise_prior")) else names(x)
+  cat(sprintf("  %-17s  %s\n", shown, vapply(shown, function(name) model_setting_words(x[[name]], name), "")), sep = "")
   invisible(x)
 }
 
@@ -113,7 +136,8 @@ model_setting_words <- function(value, name) {
                   transform = "auto: a power transform of rewards if it improves the likelihood",
                   refit = "default: every 2 rounds, averaging over up to 10 models; rarer from 15 inputs on"))
   }
-  switch(name, noise_var = paste(format(value, digits = 4), "at first, of rewards scaled to variance 1"),
+  switch(name, noise = if (value == "none") "none: the objective is deterministic" else "fit: estimated at each refit",
+         noise_var = paste(format(value, digits = 4), "at first, of rewards scaled to variance 1"),
          transform = if (value == "none") "none: rewards are centred and scaled" else "power: rewards are transformed",
          noise_prior = , lengthscale_prior = lognormal_words(value), printed_words(value))
 }

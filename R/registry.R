@@ -1,4 +1,4 @@
-# The registry: declarations of the package's objects, scripts, and kinds of bandits. Layer: base.
+# The registry: declarations of the package's objects, scripts, kinds of bandits, databases. Layer: base.
 
 # The declarations of all objects that the package makes. Each part of a bandit (a policy, a width, a kernel, a rule)
 # and each part of a problem has an entry in a table next to its constructor. An entry is a list of
@@ -161,7 +161,7 @@ trait <- function(part, name) {
   if (is.function(value)) value(part) else value
 }
 
-# ---- scripts and kinds of bandits ---------------------------------------------
+# ---- scripts, kinds of bandits, databases -------------------------------------
 
 # Algorithms whose points are chosen by a script in R instead of a policy in the core. bandit-script.R defines scripts.
 scripts <- new.env(parent = emptyenv())
@@ -179,6 +179,11 @@ has_rule <- function(bandit) !is.null(bandit$config$rule)
 kind_of <- function(bandit) if (is.null(bandit$config$rule)) bandit_kinds$core else bandit_kinds$script
 
 rule_of <- function(bandit) script_of(bandit$config$rule)
+
+# What differs between databases of stores, by kind; store-sql.R says what a database registers.
+databases <- new.env(parent = emptyenv())
+
+register_database <- function(kind, ...) assign(kind, list(...), envir = databases)
 
 check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))

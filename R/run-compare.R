@@ -16,7 +16,9 @@
 #' @param rounds number of rounds, an integer >= 1.
 #' @param replications number of replications, an integer >= 1.
 #' @param seed the random seed, an integer.
-#' @param progress `TRUE` reports progress over the replications to package progressr. Default `FALSE`.
+#' @param progress `TRUE`: a progress bar over the replications with an estimate of the time left, by package progressr
+#'   if it has a handler. `FALSE`: none. `NULL` (default): a bar in interactive sessions, after two seconds. Replications
+#'   in other processes need package progressr for it.
 #' @param every keep every `every`-th round, and the last, to save memory: an integer >= 1. Sums and simple regrets
 #'   still use all rounds. Default 1.
 #' @return An object of class `bandit_comparison`:
@@ -57,7 +59,7 @@
 #' )
 #' summary(comparison)
 #' @export
-compare_bandits <- function(bandits, problems, rounds, replications, seed, progress = FALSE,
+compare_bandits <- function(bandits, problems, rounds, replications, seed, progress = NULL,
                             every = 1) {
   check_bandit_makers(bandits)
   if (missing(problems)) {
@@ -71,7 +73,7 @@ compare_bandits <- function(bandits, problems, rounds, replications, seed, progr
   rounds <- check_count(rounds)
   replications <- check_count(replications)
   every <- check_count(every, upper = rounds)
-  check_flag(progress)
+  if (!is.null(progress)) check_flag(progress)
   streams <- replication_seeds(seed, replications)
   started <- proc.time()[["elapsed"]]
   results <- spread_work(seq_len(replications), progress, function(r) {
@@ -139,20 +141,24 @@ comparison_columns <- function(data) {
 
 # lapply() through the user's future plan, if there is one. `user_functions`: the user's functions that `f` calls.
 spread_work <- function(items, progress, f, user_functions = list()) {
-  bar <- if (progress && requireNamespace("progressr", quietly = TRUE)) {
-    progressr::progressor(along = items)
+  if (!user_has_plan()) {
+    return(with_bar(progress, length(items), function(bar) lapply(items, function(item) {
+      result <- f(item)
+      if (!is.null(bar)) bar()
+      result
+    })))
   }
-  each <- function(item) {
-    result <- f(item)
-    if (!is.null(bar)) bar()
-    result
-  }
-  if (!user_has_plan()) return(lapply(items, each))
   # The package sets its own streams inside, so future must neither draw seeds nor warn that there are none.
   needs <- workspace_needs(user_functions)
-  future.apply::future_lapply(items, each, future.seed = NULL,
-                              future.globals = needs$globals,
-                              future.packages = c("gpbandits", needs$packages))
+  with_bar_across(progress, length(items), function(bar) {
+    each <- function(item) {
+      result <- f(item)
+      if (!is.null(bar)) bar()
+      result
+    }
+    future.apply::future_lapply(items, each, future.seed = NULL, future.globals = needs$globals,
+                                future.packages = c("gpbandits", needs$packages))
+  })
 }
 
 # The workspace's objects that the user's functions need, and their packages. future would not search lists of

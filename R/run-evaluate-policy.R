@@ -40,8 +40,8 @@
 #' generator is changed.
 #'
 #' @section Intervals: `lower` and `upper` are valid without normal approximations, and lie within `range`. They are
-#'   confidence intervals by betting (Waudby-Smith and Ramdas 2024). They are about 1.8 times as wide as the normal
-#'   interval from `se`, if that one is correct. If an estimate of `"ips"` is outside the interval, the log contradicts
+#'   confidence intervals by betting (Waudby-Smith and Ramdas 2024). They are wider than the normal interval from
+#'   `se`, if that one is correct. If an estimate of `"ips"` is outside the interval, the log contradicts
 #'   it. The article "Contextual bandits" describes the bets.
 #'
 #'   For `"dm"` the interval is mean \eqn{\pm z}{+/- z} `se`. That `se` adds the model's sd over the points, as if all
@@ -294,10 +294,11 @@ chosen_shares <- function(bandit, contexts, draws) {
   rebuild(bandit)
   n <- point_count(bandit$config$domain)
   if (!is_randomised(bandit$config)) draws <- 1
-  t(vapply(seq_along(contexts$row), function(k) {
+  with_bar(NULL, length(contexts$row), function(bar) t(vapply(seq_along(contexts$row), function(k) {
+    if (!is.null(bar)) bar()
     arms <- core(cpp_bandit_proposals(bandit$handle, subset_contexts(contexts, k), draws))
     tabulate(arms + 1L, n) / draws
-  }, numeric(n)))
+  }, numeric(n))))
 }
 
 # (A model's mean may be outside the range of the rewards; the nearest value in the range is closer to the truth.)

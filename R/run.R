@@ -28,8 +28,8 @@
 #'   already have observations.
 #' @param problem a [bandit_problem()] over the same domain.
 #' @param rounds number of rounds, an integer >= 1.
-#' @param progress `TRUE` reports progress to package progressr. Nothing is shown if it is not installed, or has no
-#'   handler. Default `FALSE`.
+#' @param progress `TRUE`: a progress bar with an estimate of the time left, by package progressr if it has a handler.
+#'   `FALSE`: none. `NULL` (default): a bar in interactive sessions, after two seconds.
 #' @param stop_when a [stopping rule][stopping], or a function of the bandit that returns `TRUE` to stop; used after
 #'   every round. Algorithms with several posteriors (baselines, [safe_opt()], [gp_ucb_lengthscale()], ...) take
 #'   [stop_stalled()] or a function. `NULL` (default): no rule.
@@ -69,11 +69,11 @@
 #' run
 #' tail(as.data.frame(run))
 #' @export
-run_bandit <- function(bandit, problem, rounds, progress = FALSE, stop_when = NULL) {
+run_bandit <- function(bandit, problem, rounds, progress = NULL, stop_when = NULL) {
   check_bandit(bandit)
   check_class(problem, "bandit_problem", hint = "bandit_problem()")
   rounds <- check_count(rounds)
-  check_flag(progress)
+  if (!is.null(progress)) check_flag(progress)
   check_same_domain(bandit$config, problem)
   stop_when <- check_stop(stop_when)
   check_stop_in_run(stop_when, bandit$config)
@@ -122,11 +122,19 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
   optimum <- problem_optimum(problem, rounds, draws$contexts)
   contexts <- problem_contexts(bandit, draws$contexts, rounds)
   stops <- if (!is.null(stop_when)) function() time_to_stop(stop_when, bandit, object)
-  outcome <- with_progress_steps(rounds, progress, function(report) {
-    if (is_stored(bandit)) play_in(bandit, problem, rounds, draws, report, stops)
-    else if (!is.null(problem$outcomes)) play_outcomes(bandit, problem, rounds, draws, contexts, report, stops)
-    else if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report, stops)
-    else play_in_core(bandit, problem, rounds, draws, contexts, report, stops)
+  outcome <- with_bar(progress, rounds, function(bar) {
+    done <- 0
+    # (The core reports how many rounds of the run are finished.)
+    report <- if (!is.null(bar)) function(now) {
+      bar(now - done)
+      done <<- now
+    }
+    played <- if (is_stored(bandit)) play_in(bandit, problem, rounds, draws, report, stops)
+              else if (!is.null(problem$outcomes)) play_outcomes(bandit, problem, rounds, draws, contexts, report, stops)
+              else if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report, stops)
+              else play_in_core(bandit, problem, rounds, draws, contexts, report, stops)
+    if (!is.null(report)) report(rounds)
+    played
   })
   ids <- or_else(outcome$ids, first + seq_along(outcome$f))
   optimum <- optimum[seq_along(outcome$f)]
@@ -247,19 +255,6 @@ truth_tables <- function(bandit, problem) {
   last_rounds <- c(problem$change_points, Inf)
   values <- vapply(last_rounds, function(round) problem_truth(problem, points, round, contexts), numeric(length(each)))
   list(table = matrix(values, length(each)), constraints = problem_constraints(problem, points, contexts))
-}
-
-# Calls f(report), where report(done) updates a progressr bar, or f(NULL).
-with_progress_steps <- function(rounds, progress, f) {
-  if (!progress || !requireNamespace("progressr", quietly = TRUE)) return(f(NULL))
-  shown <- 0
-  bar <- progressr::progressor(steps = rounds)
-  result <- f(function(done) {
-    bar(amount = done - shown)
-    shown <<- done
-  })
-  bar(amount = rounds - shown)
-  result
 }
 
 new_run <- function(bandit, problem, ids, ledger) {

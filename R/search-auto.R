@@ -159,6 +159,7 @@ NULL
 #' * If the noise is negligible, it is the observed point with the best reward, unless the largest mean exceeds that
 #'   reward by more than one posterior standard deviation. For a rough function, an optimum between the points is often
 #'   an artefact of the model.
+#' * With `gp_model(noise = "none")` and without `contexts`, it is always the observed point with the best reward.
 #' * Under limits ([outcomes]), it is the point with the largest mean of the objective among those where the limits hold
 #'   with the requested probability. It is at least as good as every observed point that satisfies this.
 #' @section Negligible noise:

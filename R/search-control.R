@@ -15,8 +15,8 @@
 #' @param attempts number of evaluations of a point if its worker dies or its time runs out, an integer >= 1. 2, the
 #'   default: one repetition.
 #' @param verbose `TRUE`: a message for each evaluation. `FALSE`, the default: none.
-#' @param progress `TRUE`: a progress bar, by package progressr if it has a handler, otherwise R's own. `FALSE`: none.
-#'   `NULL`, the default: `TRUE` in interactive sessions.
+#' @param progress `TRUE`: a progress bar with an estimate of the time left, by package progressr if it has a handler.
+#'   `FALSE`: none. `NULL`, the default: a bar in interactive sessions, after two seconds.
 #' @param trust `TRUE`: functions among the settings may be written to a journal, and run when it is opened, see
 #'   [open_bandit()]. `FALSE`, the default: an error in [auto_bandit()]; [maximize_bandit()] trusts functions of its
 #'   call.
@@ -70,8 +70,6 @@ check_control <- function(control, used = names(control), where = NULL) {
   }
   control
 }
-
-shows_progress <- function(control) or_else(control$progress, interactive())
 
 #' @export
 print.search_control <- function(x, ...) {

@@ -45,8 +45,17 @@ default_prior_correlation <- c(shape1 = 4, shape2 = 2)
 resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE) {
   check_class(model, "gp_model", "model", hint = "gp_model()")
   if (identical(model$refit, "auto")) model["refit"] <- list(if (transfer) transfer_refit() else default_refit(domain))
+  if (model$noise == "none") model <- without_noise(model)
   model["refit"] <- list(with_priors(model, domain, contexts))
   if (is.null(model$kernel)) model$kernel <- default_kernel(domain, contexts)
+  model
+}
+
+# A fixed noise variance, and no prior of it.
+without_noise <- function(model) {
+  model$noise_var <- least_noise
+  model["noise_prior"] <- list(NULL)
+  if (!is.null(model$refit)) model$refit$settings$fix_noise <- TRUE
   model
 }
 
@@ -196,6 +205,7 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   inside <- as.environment(bandit)
   if (has_rule(inside)) return(bandit)
   inside$config$fresh <- TRUE
+  if (model$noise == "none") inside$config$noiseless <- TRUE
   make_ready(inside)
   bandit
 }

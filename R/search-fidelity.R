@@ -159,7 +159,10 @@ maximize_over_fidelities <- function(objective, bandit, fidelity, rules) {
   search <- list2env(c(rules, list(objective = objective, bandit = bandit, fidelity = fidelity, begun = Sys.time(),
                                    history = fidelity_history(domain), interrupted = FALSE, stopped = FALSE,
                                    out_of_time = FALSE, hopeless = NULL)), parent = emptyenv())
-  tryCatch(search_fidelities(search), interrupt = function(i) search$interrupted <- TRUE)
+  with_bar(if (is.finite(search$evaluations)) search$progress else FALSE, search$evaluations, function(bar) {
+    search$bar <- bar
+    tryCatch(search_fidelities(search), interrupt = function(i) search$interrupted <- TRUE)
+  })
   warn_without_success(search$history, bandit$config, search$hopeless)
   maximum_over_fidelities(search)
 }
@@ -231,7 +234,9 @@ evaluate_at <- function(search, x, z) {
   ours <- data.frame(reward = found$reward, status = found$status, fidelity = z, cost = cost)
   row <- cbind(as.data.frame(x), columns_beside(ours, search$bandit$config$domain$names))
   row.names(row) <- NULL
+  spent <- spent_cost(search)
   search$history <- rbind(search$history, row)
+  if (!is.null(search$bar)) search$bar(max(spent_cost(search) - spent, 0))
   if (search$verbose) {
     message(sprintf("%.3g of %g: %s at fidelity %.4g", spent_cost(search), search$evaluations,
                     if (is.na(found$reward)) found$status else format(found$reward, digits = 6), z))

@@ -122,6 +122,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_control(control)
   stop_when <- check_stop(stop_when)
   race <- check_race(race)
+  check_no_race_without_noise(race, model)
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)
   outcomes <- outcomes_of_search(outcomes, limits, direction)
@@ -150,12 +151,12 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   }
   if (!is.null(fidelity)) {
     rules <- mget(c("evaluations", "design", "stop_when", "time_limit"))
-    return(maximize_over_fidelities(objective, bandit, fidelity, c(rules, control[c("timeout", "verbose")])))
+    return(maximize_over_fidelities(objective, bandit, fidelity, c(rules, control[c("timeout", "verbose", "progress")])))
   }
   if (!is.null(store)) {
     points <- if (is.null(dim(design))) search_design(domain, design, store, prior) else design
     search <- list(points = points, known = known, evaluations = evaluations, race = race, verbose = control$verbose)
-    return(with_bar(shows_progress(control), evaluations, 0, function(bar) {
+    return(with_bar(control$progress, evaluations, function(bar) {
       maximize_in_store(objective, bandit, search, store, workers, control$timeout, control$attempts, bar)
     }))
   }
@@ -164,10 +165,10 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
                 time_limit = time_limit, verbose = control$verbose), search)
   pool <- if (workers == 1) local_pool(objective, control$timeout)
           else future_pool(objective, workers, control$timeout)
-  with_bar(shows_progress(control) && is.finite(evaluations), evaluations, evaluated(search), function(bar) {
+  with_bar(if (is.finite(evaluations)) control$progress else FALSE, evaluations, function(bar) {
     tryCatch(work_through(search, pool, bar), interrupt = function(i) search$interrupted <- TRUE)
     close_search(search, pool, bar)
-  })
+  }, evaluated(search))
   maximum_of_search(search)
 }
 
@@ -282,29 +283,6 @@ NULL
 #' @concept distributed computing
 #' @name parallel-search
 NULL
-
-# Calls f(bar), where bar() is to be called after each step; `bar` is NULL without a progress bar.
-with_bar <- function(show, steps, done, f) {
-  if (!show) return(f(NULL))
-  if (requireNamespace("progressr", quietly = TRUE) && progress_is_handled()) {
-    bar <- progressr::progressor(steps = steps)
-    if (done) bar(amount = done)
-    return(f(bar))
-  }
-  own <- utils::txtProgressBar(max = steps, initial = done, style = 3, file = stderr())
-  on.exit(close(own))
-  f(function() {
-    done <<- done + 1
-    utils::setTxtProgressBar(own, done)
-  })
-}
-
-# Has the user activated progressr, globally or around this call?
-progress_is_handled <- function() {
-  if (isTRUE(progressr::handlers(global = NA))) return(TRUE)
-  around <- list(progressr::with_progress, progressr::without_progress)
-  any(vapply(seq_len(sys.nframe()), function(k) any(vapply(around, identical, NA, sys.function(k))), NA))
-}
 
 # The number of points that can be evaluated on all folds.
 settings_within_budget <- function(evaluations, race) {

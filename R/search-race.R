@@ -113,6 +113,12 @@ check_burn_in <- function(burn_in, folds) check_count(burn_in, "burn_in", lower 
 
 check_race <- function(race) if (!is.null(race)) check_class(race, "bandit_race", "race", hint = "race_folds()")
 
+# Folds of a point differ, which is noise.
+check_no_race_without_noise <- function(race, model) {
+  if (is.null(race) || !identical(model$noise, "none")) return(invisible())
+  stop_unused("race", "its folds differ, so `gp_model(noise = \"none\")` does not hold")
+}
+
 # For searches in which a setting is raced to its end before the next one starts.
 check_no_waiting <- function(race, where) {
   if (!is.null(race) && isTRUE(race$wait)) {

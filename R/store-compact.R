@@ -46,12 +46,14 @@
 #' A journal is written to a new file, which then replaces the old one in one step. No other bandit may have the journal
 #' open at that time.
 #'
-#' @section Memory and file size: One query with its reward takes (100 arms, 1,000 rounds; measured)
+#' @section Memory and file size: One query with its reward takes about
 #'
-#' * 1.1 KB of memory;
-#' * 45 bytes in a file of [saveRDS()];
+#' * 0.4 KB of memory;
+#' * 36 bytes in a file of [saveRDS()];
 #' * 230 bytes in a journal (155 after `$compact()`);
 #' * 420 bytes in a SQLite store, asked in batches by a worker (340 after `$compact()`).
+#'
+#'   These were measured on arms (`bench/results/long_life.md` in the sources).
 #'
 #' Each input of an open domain, and each context, takes 8 bytes in memory and about 20 as text. Refits make a log long.
 #' Each is a line of text (kilobytes if models are averaged), and a new posterior from all rewards when the log is

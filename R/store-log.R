@@ -21,12 +21,10 @@ new_store_log <- function(store, row, config) {
             class = "bandit_store_log")
 }
 
-# The row of a bandit. With `leases`, a SQL condition, the row is repeated for each lease that satisfies it. `inside`:
-# is this the first query of a transaction?
-head_row <- function(connection, name, leases = NULL, inside = FALSE) {
+# The row of a bandit. With `leases`, a SQL condition, the row is repeated for each lease that satisfies it.
+head_row <- function(connection, name, leases = NULL) {
   columns <- c("bandit", "seed", "attempts", "budget", "events", "queries", "checksum")
   paste0("SELECT ", paste0("b.", columns, collapse = ", "), ", ", sql_clock(connection), " AS now",
-         if (inside) sql_transaction(connection),
          if (!is.null(leases)) paste0(", l.", lease_columns, " AS lease_", lease_columns, collapse = ""),
          " FROM gpb_bandit b",
          if (!is.null(leases)) paste0(" LEFT JOIN gpb_lease l ON l.bandit = b.bandit AND ", leases),
@@ -109,8 +107,7 @@ transaction <- function(bandit, code, leases) {
     if (!done) sql_rollback(log$connection)
     if (!done && !is.null(before)) restore_replica(bandit, before)
   }))
-  found <- sql_begin(log$connection, head_row(log$connection, log$store$name, leases, inside = TRUE),
-                     lock = lock_row(log$connection, log$store$name))
+  found <- sql_begin(log$connection, head_row(log$connection, log$store$name, leases), log$store$name)
   log$active <- TRUE
   log$head <- check_head(found, log$store$name)
   play_others(bandit, log$head)
@@ -122,10 +119,6 @@ transaction <- function(bandit, code, leases) {
     done <- TRUE
   })
   value
-}
-
-lock_row <- function(connection, name) {
-  paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(name, connection), " FOR UPDATE")
 }
 
 # The state of a replica, to be restored after a failure. The tables only grow, so their sizes are sufficient, apart

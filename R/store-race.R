@@ -9,12 +9,11 @@
 race_of_store <- function(bandit) bandit$config$search$race
 
 make_fold_table <- function(connection) {
-  number <- if (connection$kind == "sqlite") "REAL" else "DOUBLE PRECISION"
   on.exit(sql_rollback(connection))
-  sql_begin(connection, paste0("SELECT 1 AS one", sql_transaction(connection)), lock = tables_lock)
-  sql_run(connection, "CREATE TABLE IF NOT EXISTS gpb_fold (bandit INTEGER NOT NULL REFERENCES gpb_bandit (bandit), ",
-          "query INTEGER NOT NULL, fold INTEGER NOT NULL, state TEXT NOT NULL, reward ", number, ", worker TEXT, ",
-          "at ", number, ", PRIMARY KEY (bandit, query, fold))")
+  sql_begin(connection, "SELECT 1 AS one")
+  sql_define(connection, "CREATE TABLE IF NOT EXISTS gpb_fold (bandit INTEGER NOT NULL ",
+             "REFERENCES gpb_bandit (bandit), query INTEGER NOT NULL, fold INTEGER NOT NULL, state TEXT NOT NULL, ",
+             "reward DOUBLE PRECISION, worker TEXT, at DOUBLE PRECISION, PRIMARY KEY (bandit, query, fold))")
   sql_commit(connection)
 }
 

@@ -9,7 +9,7 @@ check_stored_settings <- function(config) {
     stop_data("The settings in this store are not a bandit's.", argument = "store")
   }
   invalid <- setdiff(names(config), c(plain_settings, "contexts", "context_names", "design", "search", "format",
-                                      "output_map", "models", "transfer", "fresh"))
+                                      "output_map", "models", "transfer", "fresh", "noiseless"))
   if (length(invalid)) {
     stop_data("The settings in this store are not a bandit's: ", dQuote(invalid[1], FALSE), " is unknown.",
               argument = "store")
@@ -19,7 +19,7 @@ check_stored_settings <- function(config) {
   catch_error({
     do.call(gp_bandit, arguments, quote = TRUE)
     check_transfer_again(config)
-    if (!is.null(config$fresh)) check_flag(config$fresh, "fresh")
+    for (name in c("fresh", "noiseless")) if (!is.null(config[[name]])) check_flag(config[[name]], name)
   }, function(e) {
     stop_data("The settings in this store are not a bandit's: ", message_of(e), argument = "store", parent = e)
   })

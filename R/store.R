@@ -136,14 +136,15 @@ start_store <- function(bandit, store) {
   seed <- if (is.null(store$seed)) sample.int(.Machine$integer.max, 1) else store$seed
   check_outside(connection)
   on.exit(sql_rollback(connection))
-  found <- sql_begin(connection, head_row(connection, store$name), lock = tables_lock)
-  if (nrow(found)) refuse_second(store$name)
-  last <- sql_rows(connection, "SELECT COALESCE(MAX(bandit), 0) AS n", sql_transaction(connection), " FROM gpb_bandit")
-  connection$transaction <- last$transaction
-  next_number <- as.integer(last$n) + 1L
-  sql_insert(connection, "gpb_bandit", list(bandit = next_number, name = store$name, settings = settings, seed = seed,
-                                      attempts = store$attempts, budget = NA_integer_, created = sql_now(connection),
-                                      events = 0L, queries = 0L, checksum = 0))
+  found <- sql_begin(connection, paste0(
+    "SELECT COALESCE(MAX(bandit), 0) AS last, COALESCE(MAX(CASE WHEN name = ", sql_literal(store$name, connection),
+    " THEN 1 ELSE 0 END), 0) AS there, ", sql_clock(connection), " AS now FROM gpb_bandit"))
+  if (found$there > 0) refuse_second(store$name)
+  next_number <- as.integer(found$last) + 1L
+  sql_insert(connection, "gpb_bandit",
+             list(bandit = next_number, name = store$name, settings = settings, seed = seed,
+                  attempts = store$attempts, budget = NA_integer_, created = as.double(found$now), events = 0L,
+                  queries = 0L, checksum = 0))
   tryCatch(sql_commit(connection), gpbandits_store_error = function(e) {
     if (grepl("unique|duplicate", message_of(e), ignore.case = TRUE)) refuse_second(store$name)
     stop(e)

@@ -121,7 +121,10 @@ tune_gp_bandit.workflow <- function(object, resamples, ..., iter = 10, param_inf
                           resamples = resamples, noise_var = numeric()), parent = emptyenv())
   if (!is.null(race)) begin_tuning_race(search, race)
   until <- if (is.na(control$time_limit)) Inf else 60 * control$time_limit
-  tryCatch(tune_on(search, evaluate, iter, control, function() seconds_since(begun) >= until),
+  show <- if (control$verbose_iter) FALSE # (else a bar in interactive sessions)
+  tryCatch(with_bar(show, iter, function(bar) {
+    tune_on(search, evaluate, iter, control, function() seconds_since(begun) >= until, bar)
+  }),
            interrupt = function(i) message("Interrupted: the results so far are returned."))
   costs <- unlist(lapply(search$found, function(one) mean_costs(one, found)$cost))
   if (!any(is.finite(costs))) warn_of_failures(failed_tuning_words(search$found))
@@ -138,6 +141,7 @@ check_tuning <- function(iter, objective, initial, control, model, race, others)
   check_not_moved(setdiff(others, "design"))
   check_race(race)
   check_class(model, "gp_model", hint = "gp_model()")
+  check_no_race_without_noise(race, model)
   check_count(iter, lower = 0)
   if (!inherits(initial, "tune_results")) {
     allowed <- "an integer >= 1, or results of tune_grid()"
@@ -199,7 +203,7 @@ settings_within <- function(domain, frame) {
   frame[inside & !is.na(inside), ]
 }
 
-tune_on <- function(search, evaluate, iter, control, is_over) {
+tune_on <- function(search, evaluate, iter, control, is_over, bar = NULL) {
   first <- search$found[[1]]
   best <- min(search$cost, Inf, na.rm = TRUE)
   idle <- 0
@@ -216,6 +220,7 @@ tune_on <- function(search, evaluate, iter, control, is_over) {
       search$cost <- c(search$cost, cost)
       search$found <- c(search$found, list(numbered_iteration(tried$result, i + max(first$.iter), iter)))
     }
+    if (!is.null(bar)) bar()
     better <- is_whole && isTRUE(cost < best)
     idle <- if (better) 0 else idle + 1
     if (better) best <- cost

@@ -11,6 +11,7 @@
 # The defaults of maximize_bandit() were chosen on instances 1 and 2; what is reported is on 3 to 5.
 library(gpbandits)
 source("bench/shared/script.R")
+source("bench/shared/bbob.R")
 args <- arguments(d = "2", evaluations = "60", fids = "1:24", instances = "3:5", noise = "0", seed = "1",
                   methods = "default,ei,random", out = "bench/results/optimisation.csv", report = "FALSE")
 
@@ -69,19 +70,6 @@ if (nzchar(variants)) source(variants)                 # more entries of `method
 
 # ---- one run -------------------------------------------------------------------------------------------------------
 
-counted <- function(truth, budget, sd) {
-  seen <- measurements <- numeric()
-  list(f = function(x) {
-    value <- truth(as.numeric(x))
-    measurement <- value + if (sd > 0) rnorm(1, sd = sd) else 0
-    if (length(seen) < budget) {
-      seen <<- c(seen, value)
-      measurements <<- c(measurements, measurement)
-    }
-    measurement
-  }, seen = function() seen, best_measurement = function() seen[which.min(measurements)])
-}
-
 repeats <- c(random = 10)
 
 mean_run <- function(name, ..., seed) {
@@ -92,11 +80,9 @@ mean_run <- function(name, ..., seed) {
 }
 
 one_run <- function(method, fid, iid, d, evaluations, noise, seed) {
-  truth <- smoof::makeBBOBFunction(dimensions = d, fid = fid, iid = iid)
-  optimum <- smoof::getGlobalOptimum(truth)$value
-  set.seed(1000 * fid + iid)
-  sd <- if (noise > 0) noise * stats::IQR(apply(matrix(runif(1000 * d, -5, 5), 1000), 1, truth)) else 0
-  calls <- counted(truth, evaluations, sd)
+  calls <- bbob_problem(fid, iid, d, evaluations, noise)
+  truth <- calls$truth
+  optimum <- calls$optimum
   set.seed(seed + 100 * fid + 10000 * iid)
   started <- proc.time()
   par <- NULL

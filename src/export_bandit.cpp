@@ -77,6 +77,7 @@ ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* ha
   if (policy->has("repeats")) out.repeats = policy->number("repeats");
   out.fresh = settings.has("fresh");
   out.exact = settings.has("exact");
+  out.noiseless = settings.has("noiseless");
   WidthPtr width;
   if (policy->has("width")) {
     width = make_width(*policy->part("width"), out.outcomes[0].space->arm_setting(), out.outcomes[0].noise_var);

@@ -184,7 +184,9 @@ void cpp_close_listener(SEXP listener) { Rcpp::XPtr<Listener>(listener)->close()
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_connections(int port) {
   std::vector<std::string> out;
-#ifndef _WIN32
+#ifdef _WIN32
+  (void)port;
+#else
   each_connection(port, [&](int, const std::string& peer) { out.push_back(peer); });
 #endif
   return out;
@@ -197,7 +199,9 @@ std::vector<std::string> cpp_connections(int port) {
 int cpp_end_connections(int port, const std::vector<std::string>& peers,
                         const std::string& words) {
   int count = 0;
-#ifndef _WIN32
+#ifdef _WIN32
+  (void)port, (void)peers, (void)words;
+#else
   if (peers.empty()) return count;
   each_connection(port, [&](int file, const std::string& peer) {
     if (std::find(peers.begin(), peers.end(), peer) == peers.end()) return;
@@ -262,6 +266,9 @@ bool is_held_by_another() { return errno == EACCES; }
 Offset to_offset(int file, Offset at) { return _lseeki64(file, at, SEEK_SET); }
 int to_disk(int file) { return _commit(file); }
 int cut(int file, Offset size) { return _chsize_s(file, size) == 0 ? 0 : -1; }
+using Facts = struct __stat64;  // (sizes in the other one have 32 bits)
+int ask_facts(int file, Facts* facts) { return _fstat64(file, facts); }
+int ask_facts(const std::string& path, Facts* facts) { return _stat64(path.c_str(), facts); }
 #else
 using Offset = off_t;
 int open_file(const std::string& path, Use use, int flags) {
@@ -279,6 +286,9 @@ bool is_held_by_another() { return errno == EACCES || errno == EAGAIN || errno =
 Offset to_offset(int file, Offset at) { return lseek(file, at, SEEK_SET); }
 int to_disk(int file) { return fsync(file); }
 int cut(int file, Offset size) { return ftruncate(file, size); }
+using Facts = struct stat;
+int ask_facts(int file, Facts* facts) { return fstat(file, facts); }
+int ask_facts(const std::string& path, Facts* facts) { return stat(path.c_str(), facts); }
 #endif
 
 // Calls f() until it returns true, as long as another process has locked the file, for at most ten seconds.
@@ -312,17 +322,17 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  struct stat facts() const {
-    struct stat facts;
-    if (fstat(descriptor_, &facts) != 0) fail("inspect", path_);
+  Facts facts() const {
+    Facts facts;
+    if (ask_facts(descriptor_, &facts) != 0) fail("inspect", path_);
     return facts;
   }
   Offset size() const { return static_cast<Offset>(facts().st_size); }
   // Does the path still refer to this file?
   bool stands_at_its_path() const {
-    struct stat there;
-    const struct stat here = facts();
-    return stat(path_.c_str(), &there) == 0 && there.st_ino == here.st_ino &&
+    Facts there;
+    const Facts here = facts();
+    return ask_facts(path_, &there) == 0 && there.st_ino == here.st_ino &&
            there.st_dev == here.st_dev;
   }
   bool try_shorten(Offset size) { return cut(descriptor_, size) == 0; }
@@ -442,8 +452,8 @@ class Draft {
 
 // Afterwards either the complete line is there, or there is no file.
 void write_first(const std::string& path, const std::string& line) {
-  struct stat there;
-  if (stat(path.c_str(), &there) != 0) {
+  Facts there;
+  if (ask_facts(path, &there) != 0) {
     Draft(path, line).become_new_journal();
   } else {
     const File empty(path, Use::write);  // locked

@@ -64,7 +64,7 @@ noted_list <- function(x, name) {
 }
 
 own <- Filter(function(name) is_trusted(get(name, envir = namespace)), ls(namespace, all.names = TRUE))
-for (registry in c("families", "scripts", "bandit_kinds")) {
+for (registry in c("families", "scripts", "bandit_kinds", "databases")) {
   frame <- get(registry, envir = namespace)
   for (name in ls(frame)) put(name, noted_list(list(frame[[name]]), name)[[1]], frame)
 }

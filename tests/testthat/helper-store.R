@@ -95,12 +95,21 @@ small_postgres_location <- function() {
   })
 }
 
-# Runs a test on SQLite, and on PostgreSQL where it is there. (`heavy`: there only at GPBANDITS_TEST_LEVEL=2.)
+# Where the tests of each database that the package knows take place, and why they cannot ("" if they can).
+store_locations <- list(
+  sqlite = list(make = sqlite_location, lacks = function() if (store_packages("RSQLite")) "" else "package RSQLite is not installed"),
+  postgres = list(make = postgres_location, lacks = function() postgres_lacks())
+)
+
+# Runs a test on SQLite, and on the other databases where they are. (`heavy`: there only at GPBANDITS_TEST_LEVEL=2.)
 on_databases <- function(test, heavy = FALSE) {
   skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  test(sqlite_location())
-  if (heavy && !second_level()) return(invisible())
-  if (!nzchar(postgres_lacks())) test(postgres_location())
+  kinds <- if (heavy && !second_level()) "sqlite" else names(store_locations)
+  for (kind in kinds) {
+    if (nzchar(store_locations[[kind]]$lacks())) next
+    place <- store_locations[[kind]]$make()                      # (now, and not in a process that the test forks)
+    test(place)
+  }
 }
 
 store_at <- function(place, name = "b", ...) bandit_store(place$connect, name, ...)

@@ -71,3 +71,113 @@ test_that("a search says where its model's arguments are now", {
   set.seed(1)
   expect_identical(maximize_bandit(function(p, kernel) kernel, line, 2, kernel = 5)$history$reward, c(5, 5))
 })
+
+# ---- no noise -------------------------------------------------------------------------------
+
+rugged <- function(p) abs(p[["x"]] - 0.62) + 0.3 * cos(40 * p[["x"]])
+exactly <- gp_model(noise = "none")
+
+test_that("without noise the recommended point is the evaluated point with the best reward", {
+  for (seed in 1:3) {
+    set.seed(seed)
+    found <- minimize_bandit(rugged, line, 14, model = exactly)
+    expect_identical(found$par[["x"]], found$history$x[which.min(found$history$reward)])
+    expect_equal(found$value, min(found$history$reward), tolerance = 1e-3)
+    expect_lt(found$sd, 1e-3)
+    expect_false(anyDuplicated(found$history$x) > 0)
+  }
+})
+
+test_that("without noise no refit changes the noise variance", {
+  set.seed(1)
+  found <- minimize_bandit(rugged, line, 14, model = exactly)
+  models <- gpbandits:::current_config(as.environment(found$bandit))$models
+  noise <- vapply(models, function(model) model$noise_var, 0)
+  expect_gt(length(noise), 1)
+  expect_equal(unique(noise), 1e-8, tolerance = 1e-6)
+})
+
+test_that("without noise expected improvement is that over the best reward", {
+  x <- seq(0, 1, 0.1)
+  kernel <- kernel_matern(2.5, 0.2)
+  known <- c(2, 5, 9)
+  y <- c(0, 3, 1)
+  # With a large noise variance, the largest mean and the best reward differ.
+  choice <- function(noise) {
+    bandit <- auto_bandit(finite_domain(x), n_initial = 0,
+                          model = gp_model(kernel, transform = "none", refit = NULL, noise = noise))
+    inside <- as.environment(bandit)
+    inside$config$outputs <- NULL
+    inside$config$noise_var <- 4
+    gpbandits:::make_ready(inside)
+    bandit$add(arm = known, reward = y)
+    bandit$suggest()$arm
+  }
+  cross <- kernel_gram(kernel, matrix(x), matrix(x[known]))
+  A <- cross[known, ] + diag(4, 3)
+  mean <- drop(cross %*% solve(A, y))
+  sd <- sqrt(1 - rowSums(cross * t(solve(A, t(cross)))))
+  improvement <- function(over) (mean - over) * pnorm((mean - over) / sd) + sd * dnorm((mean - over) / sd)
+  over_mean <- which.max(improvement(max(mean[known])))
+  over_reward <- which.max(improvement(max(y)))
+  expect_false(over_mean == over_reward)
+  expect_identical(c(choice("fit"), choice("none")), c(over_mean, over_reward))
+})
+
+test_that("a reward that was reported with a noise variance is not recommended for its own sake", {
+  bandit <- auto_bandit(finite_domain(seq(0, 1, 0.1)), n_initial = 0, model = exactly)
+  bandit$add(arm = c(1, 4, 9), reward = c(1, 2, 1.5))
+  bandit$add(arm = 6, reward = 3, noise_var = 100)
+  expect_identical(bandit$best()$arm, 4L)
+})
+
+test_that("searches without noise go on from JSON, a journal and a copy as they are", {
+  set.seed(3)
+  made <- auto_bandit(line, model = exactly, direction = "minimize", n_initial = 4)
+  for (k in 1:7) {
+    asked <- made$suggest()
+    made$observe(asked$id, rugged(list(x = asked$x)))
+  }
+  again <- from_json(as_json(made))
+  copies <- list(again, made$copy(), unserialize(serialize(made, NULL)))
+  expect_identical(again$best(), made$best())
+  set.seed(4)
+  wanted <- made$suggest()
+  for (one in copies) {
+    set.seed(4)
+    expect_identical(one$suggest(), wanted)
+    expect_true(one$config$noiseless)
+  }
+})
+
+test_that("what contradicts a model without noise is an error", {
+  blamed <- function(...) tryCatch(gp_model(..., noise = "none"), gpbandits_error = function(e) e$argument)
+  expect_identical(blamed(noise_var = 0.1), "noise_var")
+  expect_identical(blamed(noise_prior = c(0, 1)), "noise_prior")
+  expect_identical(blamed(noise_prior = NULL), "noise_prior")
+  expect_identical(blamed(refit = refit_every(5, noise = "varying")), "refit")
+  expect_error(gp_model(noise = "some"), "`noise`", class = "gpbandits_error")
+  expect_error(maximize_bandit(function(p, fold) 1, line, 20, race = race_folds(5), model = exactly), "race",
+               class = "gpbandits_error")
+  expect_error(gpbandits:::check_tuning(10, NULL, 5, NULL, exactly, race_folds(5), character()), "race",
+               class = "gpbandits_error")
+})
+
+test_that("a model without noise serves outcomes, limits, earlier campaigns, fidelities, and no refits", {
+  both <- function(p) c(loss = rugged(p), size = p[["x"]])
+  set.seed(5)
+  trade <- maximize_bandit(both, line, 9, outcomes = list(loss = to_minimize(), size = to_minimize()), model = exactly)
+  expect_true(all(is.finite(trade$history$loss)))
+  held <- minimize_bandit(function(p) c(loss = rugged(p), size = p[["x"]]), line, 9, limits = ~ size <= 0.5,
+                          model = exactly)
+  expect_lte(held$par[["x"]], 0.5 + 1e-6)
+  earlier <- data.frame(x = c(0.1, 0.4, 0.7), reward = c(1, 0.5, 0.2))
+  moved <- minimize_bandit(rugged, line, 8, transfer = list(may = earlier), model = exactly)
+  expect_identical(moved$par[["x"]], moved$history$x[which.min(moved$history$reward)])
+  models <- gpbandits:::current_config(as.environment(moved$bandit))$models
+  expect_equal(unique(vapply(models, function(model) model$noise_var, 0)), 1e-8, tolerance = 1e-6)
+  cheap <- minimize_bandit(function(p, s) rugged(p) + 0.1 * (1 - s), line, 4, fidelity = c(0.5, 1), model = exactly)
+  expect_true(is.finite(cheap$value))
+  plain <- minimize_bandit(rugged, line, 9, model = gp_model("se", refit = NULL, noise = "none"))
+  expect_identical(plain$par[["x"]], plain$history$x[which.min(plain$history$reward)])
+})

@@ -129,7 +129,7 @@ test_that("progress goes through the user's progressr handler", {
   }
   problem <- bandit_problem(compare_x, sin(5 * compare_x))
   expect_identical(sum(amounts(compare(progress = TRUE))), 3)
-  expect_identical(sum(amounts(compare())), 0)
+  expect_identical(sum(amounts(compare(progress = FALSE))), 0)
   expect_identical(sum(amounts(run_bandit(makers$ucb(problem), problem, 30, progress = TRUE))), 30)
   slow <- gp_ucb(compare_x, compare_kernel, 0.01, width = width_function(function(t) {
     Sys.sleep(0.03)

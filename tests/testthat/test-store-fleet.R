@@ -136,13 +136,13 @@ test_that("the driver waits for who still works when another worker has given up
   slow <- tempfile()
   gpbandits:::run_fleet(store_at(place), eval(bquote(function(p) {
     if (dir.create(.(slow), showWarnings = FALSE)) writeLines(paste(Sys.getpid()), file.path(.(slow), "pid"))
-    for (k in 1:60000) if (!isTRUE(file.size(file.path(.(slow), "pid")) > 0)) Sys.sleep(0.01)     # (ten minutes at most)
+    for (k in 1:60000) if (isTRUE(file.size(file.path(.(slow), "pid")) > 0)) break else Sys.sleep(0.01)     # (ten minutes at most)
     if (readLines(file.path(.(slow), "pid")) != Sys.getpid()) stop("always")
     # The other one gives up after ten failures; this one takes longer than the driver would wait for nobody.
     con <- .(place$connect)()
     DBI::dbGetQuery(con, "PRAGMA busy_timeout = 60000")
     failed <- function() DBI::dbGetQuery(con, "SELECT COUNT(*) AS n FROM gpb_lease WHERE state = 'failed'")$n
-    for (k in 1:12000) if (failed() < 10) Sys.sleep(0.05)
+    for (k in 1:12000) if (failed() >= 10) break else Sys.sleep(0.05)
     DBI::dbDisconnect(con)
     Sys.sleep(1.5)
     -(p[["x1"]] - 0.3)^2

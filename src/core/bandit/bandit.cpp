@@ -248,20 +248,25 @@ double Bandit::recent_sd(Index outcome, bool pending_only) const {
 }
 
 // The largest posterior mean among the points played in this context, pending ones included. The largest prior mean if
-// there are none.
+// there are none. Rewards without noise count themselves.
 double Bandit::incumbent(const Context& context) const {
   if (context.fixed) return incumbent_of_slice(context);
   std::vector<const Point*> points;
   std::vector<Index> slots;
+  double largest = -kInf;
   for (const Index id : played_) {
     const Point& point = state_.query(id).point;
     if (!space().in_context(point, context)) continue;
     if (context.eligible && !context.allows(point.arm)) continue;
+    if (model_state_.noiseless && state_.query(id).status == Status::known && has_shared_noise(id)) {
+      largest = std::max(largest, value_of(id));
+      continue;
+    }
     points.push_back(&point);
     slots.push_back(first().known().slot(id));
   }
-  if (points.empty()) return space().largest_prior_mean(context);
-  return mean().largest_mean_at(points, slots);
+  if (!points.empty()) return std::max(largest, mean().largest_mean_at(points, slots));
+  return largest > -kInf ? largest : space().largest_prior_mean(context);
 }
 
 // The same after moving the points played in this context to the fixed inputs.
@@ -440,9 +445,16 @@ Point Bandit::recommend(const Context& context, double feasible) {
 }
 
 // (A reward may have been reported with a separate noise variance.)
-bool Bandit::is_exact(Index id) const {
+bool Bandit::is_exact(Index id) const { return model_state_.exact && has_shared_noise(id); }
+
+bool Bandit::has_shared_noise(Index id) const {
   const Query& q = state_.query(id);
-  return model_state_.exact && first().weight(q.reward, state_.known_reported(q), q.point) > 0.5;
+  return first().weight(q.reward, state_.known_reported(q), q.point) > 0.5;
+}
+
+// The known reward in the model's units.
+double Bandit::value_of(Index id) const {
+  return model_state(0).outputs.value(state_.known_value(state_.query(id)));
 }
 
 // For almost noiseless rewards: the point of the best reward. Null if f at `found` is probably larger, that is if
@@ -454,12 +466,12 @@ const Point* Bandit::surely_as_good(const Point& found) const {
   for (const Index id : rewarded(Context())) {
     if (!is_exact(id)) continue;
     const Query& q = state_.query(id);
-    const double value = model_state(0).outputs.value(state_.known_value(q));
+    const double value = value_of(id);
     if (best && !(value > largest)) continue;
     best = &q.point;
     largest = value;
   }
-  if (!best) return nullptr;
+  if (!best || model_state_.noiseless) return best;
   first().mean().at(found, mean, sd);
   return mean - kBelow * sd > largest ? nullptr : best;
 }

@@ -34,6 +34,8 @@ struct ModelState {
   bool fresh = false;
   // The same for points with known rewards, if these have almost no noise.
   bool exact = false;
+  // If true, rewards have no noise: the incumbent and the recommended point have the best reward.
+  bool noiseless = false;
 };
 
 class Bandit final : private PointFacts {
@@ -160,6 +162,8 @@ class Bandit final : private PointFacts {
   // The inputs of queries; if inputs are fixed, of the points with these inputs replaced.
   Points inputs_of(const std::vector<Index>& ids, const Context& context) const;
   bool is_exact(Index id) const;
+  bool has_shared_noise(Index id) const;
+  double value_of(Index id) const;
   const Point* surely_as_good(const Point& found) const;
   Point settled_among(const Point& found, const Context& context) const;
   double incumbent(const Context& context) const;

@@ -1,0 +1,131 @@
+# PostgreSQL as a database of stores. Layer: storage.
+
+# A transaction consists of two messages: begin, lock and read; write and commit. Statements are queued until the next
+# read. Numbers are sent with seventeen digits, which keeps them exact.
+
+# Settings of a PostgreSQL session: it must detect within a minute or two that this machine or the network is gone (the
+# system's limits are hours), and send no notices. Settings that the server does not have are skipped. (The limits of
+# transactions are set in each transaction, see time_limits(), so that a user's connection keeps its settings.)
+prepare_postgres <- function(con, connection) {
+  settings <- c(client_min_messages = "error", tcp_keepalives_idle = "30", tcp_keepalives_interval = "10",
+                tcp_keepalives_count = "3", tcp_user_timeout = "60000")
+  DBI::dbGetQuery(con, paste0("SELECT set_config(p.name, s.value, false) FROM (VALUES ",
+                              paste0("('", names(settings), "', '", settings, "')", collapse = ", "),
+                              ") AS s (name, value) JOIN pg_settings p ON p.name = s.name"), immediate = TRUE)
+  if (is.null(connection$connect)) point_of(con)
+}
+
+# The process id of the server process of this connection; NA if there is none. If a session is lost, RPostgres silently
+# starts another, without the settings of the first. It has a different process id.
+session_of <- function(con) as.double(or_else(unless_it_fails(DBI::dbGetInfo(con)$pid, NULL), NA))
+
+# The database, user and search path that determine which tables are used.
+point_of <- function(con) {
+  as.list(DBI::dbGetQuery(con, paste("SELECT current_database() AS base, current_user::text AS person,",
+                                     "current_setting('search_path') AS path"), immediate = TRUE))
+}
+
+# The first statements of a message to PostgreSQL: limits of the time to wait for other transactions, and of the time of
+# one statement. A message that does not begin a transaction is a transaction itself. These limits replace the server's
+# defaults.
+time_limits <- function(connection) {
+  milliseconds <- function(seconds) sprintf("%.0f", ceiling(1000 * min(seconds, 1e6)))
+  sprintf("SET LOCAL lock_timeout = %s; SET LOCAL statement_timeout = %s;", milliseconds(connection$patience),
+          milliseconds(connection$patience + 300))
+}
+
+# PostgreSQL ends a transaction from which no message has come for this time: a process that is frozen during a
+# transaction would otherwise block all others. A process that computes needs more time. It gets ten times the processor
+# time of the longest transaction so far.
+idle_limit <- function(connection) {
+  sprintf("SET LOCAL idle_in_transaction_session_timeout = %.0f;", ceiling(1000 * min(connection$hold, 1e6)))
+}
+
+# One message of one or several statements. (DBI expects a single statement, and warns.)
+postgres_message <- function(con, text) suppressWarnings(DBI::dbGetQuery(con, text, immediate = TRUE))
+
+# Each statement must see the state at the time of the lock, whatever the server's default isolation level. The result
+# of the query has one more column, with the number of the transaction, for commit_postgres().
+begin_postgres <- function(connection, rows, bandit) {
+  con <- live_connection(connection)
+  # (The number is the same for all processes that use the database.)
+  lock <- if (is.null(bandit)) "SELECT pg_advisory_xact_lock(7063627)"
+          else paste0("SELECT 1 FROM gpb_bandit WHERE name = ", sql_literal(bandit, connection), " FOR UPDATE")
+  rows <- sub("^SELECT ", "SELECT txid_current()::text AS transaction, ", rows)
+  found <- postgres_message(con, paste("BEGIN ISOLATION LEVEL READ COMMITTED;", time_limits(connection),
+                                       idle_limit(connection), "DECLARE gpb_lock CURSOR FOR", lock,
+                                       "; MOVE gpb_lock;", rows))
+  connection$transaction <- found$transaction[1]
+  found
+}
+
+read_postgres <- function(connection, text) {
+  con <- live_connection(connection)
+  if (!connection$inside) text <- paste(time_limits(connection), text)
+  else if (length(connection$queued)) text <- with_queued(connection, text)
+  postgres_message(con, text)
+}
+
+# (A message of several statements returns rows only, and no count.)
+write_postgres <- function(connection, text) {
+  if (connection$inside) {
+    connection$queued <- c(connection$queued, text)
+    return(invisible())
+  }
+  text <- paste0("WITH changed AS (", text, " RETURNING 1) SELECT COUNT(*)::integer AS n FROM changed")
+  read_postgres(connection, text)$n
+}
+
+# All queued statements and a query as one message: an error in any statement ends the message and is raised. RPostgres
+# silently replaces a lost connection. The new session has no transaction, no lock and no cursor of this name, and MOVE
+# makes it fail before it writes.
+with_queued <- function(connection, text) {
+  message <- paste(c("MOVE gpb_lock", connection$queued, text), collapse = "; ")
+  connection$queued <- character()
+  message
+}
+
+# If the connection is lost during COMMIT, the client has no information whether the server has committed. It asks the
+# server afterwards.
+commit_postgres <- function(connection) {
+  con <- live_connection(connection)
+  tryCatch(database(postgres_message(con, with_queued(connection, "COMMIT; SELECT 1 AS done"))),
+           gpbandits_store_error = function(e) {
+    if (!connection_lost(connection)) stop(e)
+    connection$inside <- FALSE
+    fate <- fate_of_transaction(connection)
+    if (fate == "aborted") connection$undone <- TRUE
+    if (fate == "unknown") {
+      stop_store(message_of(e), "; whether the change has been made is not known: $catch_up() shows it", parent = e)
+    }
+    if (fate != "committed") stop(e)
+  })
+}
+
+# "committed", "aborted", or "unknown" if the server cannot be asked within `patience`.
+fate_of_transaction <- function(connection) {
+  if (is.null(connection$transaction)) return("unknown")
+  began <- Sys.time()
+  repeat {
+    # (The transaction may still be in progress, or the server may not have detected the lost connection yet.)
+    status <- tryCatch(sql_rows(connection, "SELECT txid_status(", connection$transaction, ") AS status")$status,
+                       gpbandits_store_error = function(e) if (isFALSE(e$again)) NA_character_ else "in progress")
+    if (!identical(status, "in progress")) return(if (is.na(status)) "unknown" else status)
+    if (seconds_since(began) > connection$patience) return("unknown")
+    allowInterrupts(Sys.sleep(0.1))
+  }
+}
+
+# The meaning of a backslash depends on a setting of the session, except after an E.
+quote_postgres <- function(x) {
+  words <- plain_database$quote(x)
+  slashed <- grepl("\\", words, fixed = TRUE)
+  words[slashed] <- paste0(" E", gsub("\\", "\\\\", words[slashed], fixed = TRUE))
+  words
+}
+
+register_database("postgres", title = "PostgreSQL", class = "PqConnection",
+                  clock = "(EXTRACT(EPOCH FROM clock_timestamp())::double precision)",
+                  exists = "SELECT (to_regclass('gpb_schema') IS NOT NULL)::integer AS n", prepare = prepare_postgres,
+                  session = session_of, begin = begin_postgres, read = read_postgres, write = write_postgres,
+                  commit = commit_postgres, quote = quote_postgres)

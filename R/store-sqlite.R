@@ -1,0 +1,136 @@
+# SQLite as a database of stores. Layer: storage.
+
+# Numbers are bound to statements, which keeps them exact. A file has one writer at a time; the others wait.
+
+sqlite_opener <- function(path) {
+  need_package("RSQLite", "con")
+  check_local_disk(path)
+  # (prepare_sqlite() sets `synchronous`, because it waits if the file is locked.)
+  eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(path), synchronous = NULL)), envir = baseenv())
+}
+
+# A connection in memory cannot be opened again.
+sqlite_reopener <- function(con) if (nzchar(con@dbname) && con@dbname != ":memory:") sqlite_opener(con@dbname)
+
+# The SQLite library stores the open files of a process, with their locks and positions. A forked process inherits this
+# memory and would read and write at the positions of its parent. Therefore it must not open a file that was open at the
+# time of the fork. The library's memory belongs to the process, so this list does too: it has the connections that
+# stores have used. (A store that is made after the fork has no other information about its parent's files.) Closed
+# connections are removed.
+sqlite_memory <- list2env(list(connections = list()), parent = emptyenv())
+
+check_not_inherited <- function(con) {
+  if (con@dbname %in% c("", ":memory:")) return(invisible())
+  open <- Filter(function(one) DBI::dbIsValid(one$con), sqlite_memory$connections)
+  file <- normalizePath(con@dbname, mustWork = FALSE)
+  inherited <- vapply(open, function(one) one$file == file && one$pid != Sys.getpid(), NA)
+  if (any(inherited)) {
+    attempt(DBI::dbDisconnect(con))
+    stop_store("This process was forked while the store's SQLite file was open, and cannot use that file safely. ",
+               "Fork before the store is made, or use fresh processes (mirai, a multisession plan), or ",
+               "PostgreSQL.", again = FALSE)
+  }
+  sqlite_memory$connections <- c(open, list(list(con = con, file = file, pid = Sys.getpid())))
+}
+
+prepare_sqlite <- function(con, connection) {
+  check_not_inherited(con)
+  DBI::dbGetQuery(con, "PRAGMA busy_timeout = 100")
+  mode <- sqlite_patiently(DBI::dbGetQuery(con, "PRAGMA journal_mode = WAL")[[1]])
+  if (!mode %in% c("wal", "memory")) {
+    stop_argument("con", sprintf("a database that keeps its log in mode \"%s\"", mode),
+                  "one that supports write-ahead logging (a file on a local disk)")
+  }
+  sqlite_patiently(DBI::dbExecute(con, "PRAGMA synchronous = FULL"))
+  sqlite_patiently(DBI::dbExecute(con, "PRAGMA foreign_keys = ON"))
+  NULL
+}
+
+# SQLite's locks do not work on most network file systems: two writers would corrupt the file.
+check_local_disk <- function(path, mounts = "/proc/mounts") {
+  if (!file.exists(mounts)) return(invisible())
+  rows <- strsplit(readLines(mounts, warn = FALSE), " ", fixed = TRUE)
+  point <- vapply(rows, `[`, "", 2)
+  within <- startsWith(paste0(path, "/"), ifelse(endsWith(point, "/"), point, paste0(point, "/")))
+  if (!any(within)) return(invisible())
+  type <- vapply(rows, `[`, "", 3)[within][which.max(nchar(point[within]))]
+  network <- paste0("^(nfs|nfs4|cifs|smb|smb2|smb3|smbfs|afs|lustre|gpfs|beegfs|ceph|glusterfs|",
+                    "fuse\\.(sshfs|glusterfs|s3fs|rclone|juicefs))$")
+  if (grepl(network, type)) {
+    stop_argument("con", sprintf("a file on a network file system (%s)", type),
+                  "a file on a local disk, or a connection to PostgreSQL")
+  }
+}
+
+# Begins a transaction. It locks the file.
+begin_sqlite <- function(connection, rows, bandit) {
+  con <- live_connection(connection)
+  sqlite_in_turn(connection, function() DBI::dbExecute(con, "BEGIN IMMEDIATE"))
+  plain_database$read(connection, rows)
+}
+
+# (After a process has died, the next one locks the file briefly to recover its log.)
+read_sqlite <- function(connection, text) {
+  if (connection$inside) return(plain_database$read(connection, text))
+  sqlite_patiently(plain_database$read(connection, text), connection$patience)
+}
+
+write_sqlite <- function(connection, text) {
+  con <- live_connection(connection)
+  if (connection$inside) DBI::dbExecute(con, text, immediate = TRUE)
+  else sqlite_in_turn(connection, function() DBI::dbExecute(con, text))
+}
+
+insert_sqlite <- function(connection, table, columns) {
+  con <- live_connection(connection)
+  text <- sprintf("INSERT INTO %s (%s) VALUES (%s)", table, paste(names(columns), collapse = ", "),
+                  paste(rep("?", length(columns)), collapse = ", "))
+  DBI::dbExecute(con, text, params = unname(columns))
+}
+
+# SQLite accepts values of any type in any column, except in strict tables.
+define_sqlite <- function(connection, statement) {
+  statement <- gsub("DOUBLE PRECISION", "REAL", statement, fixed = TRUE)
+  if (numeric_version(sql_rows(connection, "SELECT sqlite_version() AS v")$v) < "3.37") return(statement)
+  sub("^(CREATE TABLE .*)$", "\\1 STRICT", statement)
+}
+
+# Waits for the file. An error names the process that holds it.
+sqlite_in_turn <- function(connection, ask) {
+  catch_error(sqlite_patiently(ask(), connection$patience), function(e) {
+    if (!grepl("locked|busy", message_of(e))) stop(e)
+    stop_fault(message_of(e), lock_holder(connection$con@dbname))
+  })
+}
+
+# SQLite waits a tenth of a second automatically. Interrupts are allowed between two attempts.
+sqlite_patiently <- function(code, patience = 60) {
+  again <- substitute(code)
+  frame <- parent.frame()
+  began <- Sys.time()
+  repeat {
+    got <- catch_error(list(eval(again, frame)), identity)
+    if (!inherits(got, "error")) return(got[[1]])
+    if (!grepl("locked|busy", message_of(got)) || seconds_since(began) > patience) stop(got)
+    Sys.sleep(0.005)                                  # (some locks are reported immediately)
+  }
+}
+
+# A description of the process that blocks the writers of a SQLite file. That process may be stopped during its
+# transaction, and the file is free only when it continues or ends. Linux lists the owners of locks: a writer locks byte
+# 120 of the file that ends in -shm (SQLite's file format, WAL-index locks). "" if there is no information.
+lock_holder <- function(file, locks = "/proc/locks") {
+  catch_error(suppressWarnings({
+    inode <- system2("stat", c("-c", "%i", shQuote(paste0(file, "-shm"))), stdout = TRUE, stderr = FALSE)
+    words <- strsplit(trimws(readLines(locks)), "[ \t]+")
+    writes <- function(w) length(w) == 8 && w[4] == "WRITE" && w[7] == "120" && sub(".*:", "", w[6]) == inode
+    pid <- vapply(Filter(writes, words), `[`, "", 5)
+    if (length(pid) == 0) "" else paste0(", by process ", pid[1], if (is_stopped(pid[1])) ", which is stopped")
+  }), function(e) "")
+}
+
+register_database("sqlite", title = "SQLite", class = "SQLiteConnection",
+                  clock = "((julianday('now') - 2440587.5) * 86400.0)",
+                  exists = "SELECT COUNT(*) AS n FROM sqlite_master WHERE name = 'gpb_schema'",
+                  open_path = sqlite_opener, reopen = sqlite_reopener, prepare = prepare_sqlite, begin = begin_sqlite,
+                  read = read_sqlite, write = write_sqlite, insert = insert_sqlite, define = define_sqlite)
