@@ -847,8 +847,14 @@ Query Bandit::query_at(const Point& point, const Context& context, Action action
   q.point = point;
   q.context = context;
   q.action = action;
-  // (Of many given rows only the first are predicted, because each prediction would need a new factor.)
-  if (action != Action::given || !first().postpones()) look(q);
+  // (Of many given rows only the first are predicted, because each prediction would need a new factor. The others have
+  // the prior's.)
+  if (action == Action::given && first().postpones()) {
+    q.mean = space().largest_prior_mean(context);
+    q.sd = space().prior_scale();
+  } else {
+    look(q);
+  }
   return q;
 }
 
