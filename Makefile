@@ -82,7 +82,7 @@ coverage: ## share of the lines that the tests run, R and C++ (hours; QUICK=1: b
 
 document: ## regenerate NAMESPACE, man/, RcppExports and Makevars' list from the sources
 	@Rscript tools/setup.R document
-	@tools/objects.sh
+	@tools/units.sh
 	@Rscript -e 'Rcpp::compileAttributes(".")'
 	@$(MAKE) -s $(STAMP)
 	@Rscript -e 'roxygen2::roxygenise(".", load_code = roxygen2::load_installed)'

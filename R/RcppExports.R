@@ -41,8 +41,8 @@ cpp_bandits_largest_sum <- function(handles, context, weight, width, floored, ta
     .Call(`_gpbandits_cpp_bandits_largest_sum`, handles, context, weight, width, floored, target)
 }
 
-cpp_bandits_safe <- function(handles, width, context, safety, seed, by_bounds, expand, points, inputs) {
-    .Call(`_gpbandits_cpp_bandits_safe`, handles, width, context, safety, seed, by_bounds, expand, points, inputs)
+cpp_bandits_safe <- function(handles, width, context, safety, seed, by_bounds, expand, points, inputs, stages) {
+    .Call(`_gpbandits_cpp_bandits_safe`, handles, width, context, safety, seed, by_bounds, expand, points, inputs, stages)
 }
 
 cpp_bandit_safe <- function(handle, context) {
@@ -111,6 +111,10 @@ cpp_hypervolume <- function(front, reference) {
 
 cpp_bandit_replay <- function(handle, queries, contexts, events, refits, first) {
     invisible(.Call(`_gpbandits_cpp_bandit_replay`, handle, queries, contexts, events, refits, first))
+}
+
+cpp_bandit_forecasts <- function(handle, rules, most) {
+    .Call(`_gpbandits_cpp_bandit_forecasts`, handle, rules, most)
 }
 
 cpp_bandit_refit <- function(handle, config) {

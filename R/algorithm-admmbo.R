@@ -244,8 +244,8 @@ register_script("admmbo", list(
                    initial = check_count(initial, lower = 0),
                    tolerance = check_numbers(tolerance, lengths = 2, lower = 0), share = check_flag(share)),
   phases = function(count) c("objective", admmbo_phase(seq_len(count)), "answer"),
-  begin = function(config) begin_admmbo(config),
-  propose = function(bandit, context) propose_admmbo(bandit),
+  state = function(config) begin_admmbo(config),
+  suggest = function(bandit, context) propose_admmbo(bandit),
   recommend = recommend_by_means,
   takes = function(config, phase, j) takes_admmbo(config, phase, j)
 ))

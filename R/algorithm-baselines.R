@@ -7,7 +7,7 @@
 #' [gp_ucb_noisy_constraints()], in [run_bandit()] and [compare_bandits()].
 #'
 #' * `"ckb"` (truncated primal-dual UCB, after Zhou and Ji 2022) weighs the constraints by multipliers.
-#' * `"epbo"` (exact penalty Bayesian optimisation, Lu and Paulson 2022) penalises violations.
+#' * `"epbo"` (exact penalty Bayesian optimisation, Lu and Paulson 2022) penalises violations. It is a [GPBandit].
 #' * `"oco"` is a gradient method without a model, see [bandit_oco].
 #' * `"admmbo"` alternates between the objective and the constraints, see [admmbo].
 #'
@@ -32,24 +32,25 @@
 #'
 #'   On arms the maxima are exact, and ties go to the first arm. Elsewhere a gradient-based search finds them.
 #'
-#' @section Methods: Those of a [GPBandit] except `$draw()`, also [open_bandit()] for a `journal`, copies and files, and
-#'   `print()`, `summary()`, `predict()` and `plot()`. Differences:
+#' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a
+#'   `journal`, copies and files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
 #'
 #'   * `$posterior()` also has columns `g1_mean`, `g1_sd`, ... (For [bandit_oco] it is an error, as are `plot()` and
 #'     `predict()`.)
 #'   * `$best()` is the point of largest posterior mean of \eqn{f} whose posterior constraint means are at most 0.
-#'   * `$history()` has a column `phase`, and in `kappa1..` the multipliers at the choice.
+#'   * `$history()` has a column `phase`, and in `kappa1..` the multipliers at the choice (not for `"epbo"`).
 #'   * `$amend()` changes the posteriors, not earlier multipliers or steps.
 #'   * A `noise_var` given with an observation is that of its reward.
-#'   * Pending rewards are ignored. Other pending rules, rules for changes and (for `"ckb"` and `"epbo"`) refits are not
-#'     supported.
+#'   * Pending rewards are ignored. Other pending rules, rules for changes and (for `"ckb"`) refits are not supported.
 #'
 #'   With `contexts` (`"ckb"`, `"epbo"`) the posteriors are over actions and contexts, and the maximum is over actions
 #'   in the given context. The multipliers of `"ckb"` are common to all contexts.
-#' @section EPBO with outcomes: With `outcomes` ([outcomes]) `"epbo"` is a [GPBandit] that makes the same choices. All
-#'   features of [gp_bandit()] are then available through `...`: pending rules, refits, low rank, stores, limits on
-#'   either side. Values are given by name. A violation is measured in units of its outcome as it is modelled, which may
-#'   be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`.
+#' @section EPBO: `"epbo"` is a [GPBandit] with [outcomes]. All features of [gp_bandit()] are available through `...`:
+#'   pending rules, refits, low rank, stores. Without `outcomes`, `count` constraints are outcomes `g1`, `g2`, ... that
+#'   must be at most 0, and the objective is `reward`. Their values are given by these names, or as
+#'   `$observe(id, reward, constraints = )`. A violation is measured in units of its outcome as it is modelled, which
+#'   may be scaled. One width is used for all outcomes, which share its `delta`. `$best()` uses the argument `feasible`,
+#'   and the columns of `$posterior()` are those of bandits with outcomes.
 #' @section Guarantee: Runs and tables have two kinds of violation. In the *hard* violation (`hard_violation`) the
 #'   violations of all rounds add up. In the *soft* violation (`cumulative_violation`),
 #'   \eqn{\max(\sum_tg_j(x_t), 0)}{max(sum_t g_j(x_t), 0)}, rounds can cancel.
@@ -80,15 +81,16 @@
 #'   default.
 #' @param ... further settings, by name. An unknown name, or one of another method, is an error.
 #'   * the settings of `"admmbo"`: see [admmbo];
-#'   * `constraint_kernels`, `constraint_noise_var`, `constraint_width`, `constraint_mean` (all but `"oco"`): kernel,
-#'     noise variance, width and prior mean of the \eqn{g_j}. Each is one for all, or a list (of numbers a vector) with
-#'     one per constraint. The defaults are those of \eqn{f}, and the mean 0;
+#'   * `constraint_kernels`, `constraint_noise_var`, `constraint_mean` (all but `"oco"`), `constraint_width` (`"ckb"`,
+#'     `"admmbo"`): kernel, noise variance, prior mean and width of the \eqn{g_j}. Each is one for all, or a list (of
+#'     numbers a vector) with one per constraint. The defaults are those of \eqn{f}, and the mean 0;
 #'   * `mean`, `journal` and `trust` of [gp_bandit()] (`"oco"`: `journal` only), `contexts` (`"ckb"`, `"epbo"`);
-#'   * `outcomes` (`"epbo"`): the role of each outcome, one as the objective and others with limits, see [outcomes]. All
-#'     other arguments of [gp_bandit()] are then available too.
+#'   * `outcomes` (`"epbo"`): the role of each outcome, one as the objective and others with limits, see [outcomes], in
+#'     place of `count`;
+#'   * all other arguments of [gp_bandit()] (`"epbo"`).
 #' @return A bandit:
 #'
-#'   * for `"epbo"` with `outcomes`, a [GPBandit];
+#'   * for `"epbo"`, a [GPBandit];
 #'   * otherwise an object of reference class `ScriptedBandit`, with the methods of the section *Methods*.
 #' @aliases ScriptedBandit ScriptedBandit-class config_ucb ckb epbo
 #' @concept constrained Bayesian optimization

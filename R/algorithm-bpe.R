@@ -118,8 +118,9 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #'   all its rewards are used. Whether a query fails, is lost or is withdrawn must not depend on them. If it might,
 #'   wait, or regard the bound as void.
 #'
-#'   `wait = "rounds"` needs delays that do not depend on the noise. With bad rewards of the best arm late, its intervals
-#'   missed \eqn{f} in 100 of 100 runs, those of `wait = "rewards"` in 1 (`bench/results/bpe.md` in the sources).
+#'   `wait = "rounds"` needs delays that do not depend on the noise. With bad rewards of the best arm late, its
+#'   intervals missed \eqn{f} in 100 of 100 runs, those of `wait = "rewards"` in 1
+#'   (`bench/results/bpe.md` in the sources).
 #'
 #'   *Drift* (an original result, not peer-reviewed; `"bpe"` and `variation` of [regret_bound()]): with probability
 #'   \eqn{1-\delta}{1 - delta} the dynamic regret \eqn{\sum_t\max f_t - f_t(x_t)}{sum of max f_t - f_t(x_t)} is at most
@@ -321,7 +322,8 @@ recommend_bpe <- function(bandit) {
   alive <- if (bandit$memory$batch == 0) seq_len(point_total(points)) else bandit$memory$alive
   mean <- if (is.null(bandit$config$every)) model_posterior(models_of(bandit)[[1]], points, NULL)$mean
           else record_points(point_model(bandit, points), bandit, bandit$memory, points)$posterior()$mean
-  subset_points(points, first_largest(mean, seq_along(mean) %in% alive, bandit$config$scale))
+  mean[-alive] <- -Inf
+  subset_points(points, which(mean >= max(mean) - 1e-9 * bandit$config$scale)[1])
 }
 
 register_script("bpe", list(
@@ -330,9 +332,9 @@ register_script("bpe", list(
                    extra = check_count(extra, lower = 0), every = if (!is.null(every)) check_count(every)),
   later = "every",
   phases = function(count) c("policy", "free"),
-  begin = function(config) {
+  state = function(config) {
     list(batch = 0, start = 0L, queue = integer(), again = matrix(0L, 0, 2), alive = NULL, since = 0L)
   },
-  propose = function(bandit, context) propose_bpe(bandit),
+  suggest = function(bandit, context) propose_bpe(bandit),
   recommend = function(bandit, context) recommend_bpe(bandit)
 ))

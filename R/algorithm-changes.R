@@ -17,8 +17,8 @@
 #' @section Guarantee: Theorem 3.1 of Avanesov bounds the expected regret of `gp_ucb_cpd()`. It holds for \eqn{K}
 #'   stationary periods of lengths \eqn{T_i}, and a Matern kernel of smoothness \eqn{\alpha > 1}{alpha > 1} in \eqn{d}
 #'   inputs. \eqn{\Delta}{Delta} is the smallest \eqn{L_2}{L2} distance of successive functions. The regret is
-#'   \deqn{O\Bigl(\Delta^{-(2+\frac2{2\alpha+d})}\sum_i T_i^p\log^3T\Bigr) =
-#'   O\Bigl(\Delta^{-(2+\frac2{2\alpha+d})}K^{1-p}T^p\log^3T\Bigr),}{O(Delta^-(2 + 2 / (2 alpha + d)) sum_i T_i^p
+#'   \deqn{O\left(\Delta^{-(2+\frac2{2\alpha+d})}\sum_i T_i^p\log^3T\right) =
+#'   O\left(\Delta^{-(2+\frac2{2\alpha+d})}K^{1-p}T^p\log^3T\right),}{O(Delta^-(2 + 2 / (2 alpha + d)) sum_i T_i^p
 #'   log(T)^3), which is of order Delta^-(2 + 2 / (2 alpha + d)) K^(1 - p) T^p log(T)^3,}
 #'   \deqn{p = \frac{2\alpha+3d(d+1)}{4\alpha+2d(d+1)}.}{p = (2 alpha + 3 d (d + 1)) / (4 alpha + 2 d (d + 1)).}
 #'   With \eqn{\alpha = 5/2}{alpha = 5/2} and \eqn{d = 1} this is \eqn{K^{0.214}T^{0.786}}{K^0.214 T^0.786} up to

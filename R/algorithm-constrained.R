@@ -1,9 +1,8 @@
 # GP-UCB under long-term constraints, and the baselines CKB and EPBO. Layer: algorithms.
 
-# These are rules in R (bandit-script.R), not policies of the core. CKB computes its multipliers from the lower bounds
-# at the time of each choice, and later amendments of rewards do not change them. This is a state in addition to the
-# log, which policies of the core do not have. EPBO with `outcomes` is a policy. With constraint columns, which bandits
-# with outcomes do not have, EPBO is a rule. The core computes the acquisition values (point_of_sum()).
+# CKB is a script in R (bandit-script.R). It computes its multipliers from the lower bounds at the time of each choice,
+# and later amendments of rewards do not change them. This is a state in addition to the log, which policies of the core
+# do not have. EPBO is a policy of the core, and the constraint columns are outcomes.
 
 ckb_bandit <- function(domain, kernel, noise_var, step, bound, width, count, ..., mean = 0, constraint_kernels = NULL,
                        constraint_noise_var = NULL, constraint_width = NULL, constraint_mean = 0, contexts = NULL,
@@ -16,26 +15,23 @@ ckb_bandit <- function(domain, kernel, noise_var, step, bound, width, count, ...
 
 # `counted`: TRUE if the user gave `count`.
 epbo_bandit <- function(domain, kernel, noise_var, penalty, width, count, counted, ..., mean = 0,
-                        constraint_kernels = NULL, constraint_noise_var = NULL, constraint_width = NULL,
-                        constraint_mean = 0, contexts = NULL, journal = NULL, outcomes = NULL, trust = FALSE) {
-  if (!is.null(outcomes)) {
-    known <- c(if (counted) "count", "constraint_kernels", "constraint_noise_var", "constraint_width",
-               "constraint_mean")
+                        constraint_kernels = NULL, constraint_noise_var = NULL, constraint_mean = 0, outcomes = NULL) {
+  if (is.null(outcomes)) {
+    models <- gp_script_parts(domain, kernel, noise_var, NULL, count, mean, constraint_kernels, constraint_noise_var,
+                              NULL, constraint_mean)$models
+    outcomes <- outcomes_of_columns(models, list(function(...) at_most(0, ...)))
+  } else {
+    known <- c(if (counted) "count", "constraint_kernels", "constraint_noise_var", "constraint_mean")
     twice <- intersect(known, names(match.call()))
     if (length(twice)) {
       stop_unused(twice[1], "with `outcomes`, each outcome has its own setting")
     }
-    policy <- new_policy("exact_penalty")
-    return(preset(list(policy = policy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes,
-                       trust = trust), domain, kernel, noise_var, ...))
   }
-  check_script_dots(..., allowed = setdiff(names(formals(epbo_bandit)), "counted"))
-  parts <- gp_script_parts(domain, kernel, noise_var, check_script_width(width), count, mean, constraint_kernels,
-                           constraint_noise_var, constraint_width, constraint_mean)
-  new_script_bandit("epbo", parts$domain, parts$count, contexts, parts$models, journal = journal, trust = trust)
+  policy <- new_policy("exact_penalty")
+  preset(list(policy = policy, mean = mean, outcomes = outcomes), domain, kernel, noise_var, ...)
 }
 
-# ---- the rules ----------------------------------------------------------------
+# ---- the script ----------------------------------------------------------------
 
 # Widths with signs, for the upper bound of f and the lower bounds of the g_j.
 optimistic_widths <- function(bandit) {
@@ -55,14 +51,6 @@ propose_ckb <- function(bandit, context) {
   moved <- phi + bandit$config$step * lower
   list(point = point, memory = list(phi = pmin(pmax(moved, 0), bandit$config$bound)), phase = "policy",
        width = widths[1], kappa = phi)
-}
-
-propose_epbo <- function(bandit, context) {
-  rho <- rep(penalty_now(bandit$config$penalty, table_size(bandit$queries) + 1), constraint_count(bandit$config))
-  widths <- optimistic_widths(bandit)
-  point <- point_of_sum(bandit, models_of(bandit), context, c(1, -rho), widths,
-                        floored = c(FALSE, rep(TRUE, length(rho))))
-  list(point = point, memory = list(), phase = "policy", width = widths[1], kappa = rho)
 }
 
 check_penalty_of_rounds <- function(penalty) {
@@ -177,18 +165,8 @@ register_script("ckb", list(
   settings = alist(step = check_number(step, lower = 0, open_lower = TRUE),
                    bound = check_number(bound, lower = 0, open_lower = TRUE)),
   phases = function(count) "policy",
-  begin = function(config) list(phi = numeric(config$constraints$count)),
-  propose = function(bandit, context) propose_ckb(bandit, context),
-  recommend = recommend_by_means,
-  random = FALSE
-))
-
-register_script("epbo", list(
-  title = "EPBO (exact penalty)",
-  settings = alist(penalty = check_penalty_of_rounds(penalty)),
-  phases = function(count) "policy",
-  begin = function(config) list(),
-  propose = function(bandit, context) propose_epbo(bandit, context),
+  state = function(config) list(phi = numeric(config$constraints$count)),
+  suggest = function(bandit, context) propose_ckb(bandit, context),
   recommend = recommend_by_means,
   random = FALSE
 ))

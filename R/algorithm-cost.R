@@ -23,8 +23,8 @@ propose_ei_cost <- function(bandit, context) {
 register_script("ei_cost", list(
   title = "expected improvement per learned cost",
   phases = function(count) "policy",
-  begin = function(config) list(),
-  propose = function(bandit, context) propose_ei_cost(bandit, context),
+  state = function(config) list(),
+  suggest = function(bandit, context) propose_ei_cost(bandit, context),
   recommend = function(bandit, context) recommend_by_shown(bandit, context),
   learns = function(j, values) if (j == 2) log(values) else values,
   checks = function(costs) check_numbers(costs, "constraints", lower = 0, open_lower = TRUE),

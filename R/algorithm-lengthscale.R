@@ -258,14 +258,14 @@ register_script("balanced_lengthscale", c(list(
   settings = c(scale_rule_settings, alist(rate = check_function(rate), R = check_number(R, lower = 0),
                                           delta = check_delta(delta))),
   phases = function(count) scale_phases,
-  begin = function(config) list(dropped = integer()),
-  propose = function(bandit, context) propose_balanced(bandit, context)
+  state = function(config) list(dropped = integer()),
+  suggest = function(bandit, context) propose_balanced(bandit, context)
 ), scales_rule))
 
 register_script("adaptive_lengthscale", c(list(
   title = "A-GP-UCB (shrinking lengthscale)",
   settings = c(scale_rule_settings, alist(norm_growth = check_function(norm_growth))),
   phases = function(count) scale_phases,
-  begin = function(config) list(),
-  propose = function(bandit, context) propose_shrinking(bandit, context)
+  state = function(config) list(),
+  suggest = function(bandit, context) propose_shrinking(bandit, context)
 ), scales_rule))

@@ -7,8 +7,8 @@
 #' `norm_check()` tests whether the norm bound `B` of a bandit is too small. It computes a lower confidence bound of the
 #' RKHS norm of \eqn{f} (minus the prior mean) from the observed rewards:
 #'
-#' \deqn{B_{low}^2 = \max_\alpha\bigl[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\bigr]_+,}{B_low^2 = max over alpha of [y' (K +
-#' alpha I)^-1 y - R_t^2 / alpha]_+,}
+#' \deqn{B_{low}^2 = \max_\alpha\left[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\right]_+,}{B_low^2 = max over alpha of [y' (K
+#' + alpha I)^-1 y - R_t^2 / alpha]_+,}
 #'
 #' \deqn{R_t^2 = \alpha_0y'(K+\alpha_0I)^{-1}y + R^2\log\det(I+K/\alpha_0) + 2R^2\log(1/\delta).}{R_t^2 = alpha0 y' (K +
 #' alpha0 I)^-1 y + R^2 log det(I + K / alpha0) + 2 R^2 log(1 / delta).}
@@ -35,7 +35,7 @@
 #'   \deqn{\sum_s(f(x_s)-y_s)^2\le R_t^2,}{sum (f(x_s) - y_s)^2 <= R_t^2,}
 #'   and the least value of a penalised sum of squares is known:
 #'
-#'   \deqn{\min_g\Bigl[\sum_s(g(x_s)-y_s)^2+\alpha\|g\|^2\Bigr] = \alpha y'(K+\alpha I)^{-1}y.}{min over g of [sum
+#'   \deqn{\min_g\left[\sum_s(g(x_s)-y_s)^2+\alpha\|g\|^2\right] = \alpha y'(K+\alpha I)^{-1}y.}{min over g of [sum
 #'   (g(x_s) - y_s)^2 + alpha |g|^2] = alpha y' (K + alpha I)^-1 y.}
 #' @param bandit a bandit with a posterior. For bandits with several (several outcomes, rules such as [safe_opt()])
 #'   every function is tested with an equal part of `delta`.
@@ -93,13 +93,14 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
 }
 
 # The functions with separate posteriors, by name. For each: its `bandit`, and the number of its `outcome`.
-functions_of <- function(bandit) {
-  if (!has_rule(bandit)) {
-    names <- if (has_outcomes(bandit$config)) outcome_names(bandit$config) else "f"
-    return(lapply(stats::setNames(seq_along(names), names), function(k) {
-      list(bandit = as.environment(bandit), outcome = k)
-    }))
-  }
+functions_of <- function(bandit) kind_of(bandit)$functions(bandit)
+
+functions_of_outcomes <- function(bandit) {
+  names <- if (of_form(bandit$config, "several")) outcome_names(bandit$config) else "f"
+  lapply(stats::setNames(seq_along(names), names), function(k) list(bandit = as.environment(bandit), outcome = k))
+}
+
+functions_of_models <- function(bandit) {
   models <- models_of(bandit)
   # (Several posteriors of one function count as one function.)
   if (length(models) != 1 + constraint_count(bandit$config)) models <- list(shown_model(bandit))
@@ -168,3 +169,6 @@ print.bandit_norm_check <- function(x, ...) {
       paste(x$assumptions, collapse = "; "), "\n", sep = "")
   invisible(x)
 }
+
+register_bandit_kind("core", functions = functions_of_outcomes)
+register_bandit_kind("script", functions = functions_of_models)

@@ -18,7 +18,7 @@
 #' eps u) - h(x - eps u)) u.}
 #'
 #' The step is then
-#' \deqn{x\leftarrow\Pi\bigl(x+\eta(\hat\nabla f-\sum_j\lambda_j\hat\nabla g_j)\bigr),\quad
+#' \deqn{x\leftarrow\Pi\left(x+\eta(\hat\nabla f-\sum_j\lambda_j\hat\nabla g_j)\right),\quad
 #'   \lambda\leftarrow[\lambda+\eta(\hat g-\delta\eta\lambda)]_+.}{x <- P(x + eta (grad f - sum_j lambda_j grad g_j)),
 #' lambda <- max(0, lambda + eta (ghat - delta eta lambda)).}
 #'
@@ -136,8 +136,8 @@ register_script("bandit_oco", list(
                    step = check_number(step, lower = 0, open_lower = TRUE),
                    shrinkage = check_number(shrinkage, lower = 0)),
   phases = function(count) c("plus", "minus"),
-  begin = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
-  propose = function(bandit, context) propose_oco(bandit),
+  state = function(config) list(x = NULL, lambda = numeric(config$constraints$count), u = NULL, pairs = list()),
+  suggest = function(bandit, context) propose_oco(bandit),
   recommend = function(bandit, context) recommend_oco(bandit),
   amends = "bandit OCO has already used this reward for a step, which cannot be undone"
 ))

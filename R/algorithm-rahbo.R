@@ -144,8 +144,8 @@ register_script("rahbo", list(
   title = "RAHBO (risk-averse)",
   settings = alist(alpha = check_number(alpha, lower = 0), repeats = check_count(repeats, lower = 2)),
   phases = function(count) c("policy", "repeat"),
-  begin = function(config) list(),
-  propose = function(bandit, context) propose_rahbo(bandit, context),
+  state = function(config) list(),
+  suggest = function(bandit, context) propose_rahbo(bandit, context),
   recommend = function(bandit, context) recommend_rahbo(bandit, context),
   models = function(bandit) models_rahbo(bandit),
   random = FALSE

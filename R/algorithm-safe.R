@@ -1,9 +1,9 @@
 # SafeOpt and StageOpt. Layer: algorithms.
 
-# SafeOpt and StageOpt are a policy of the core (src/core/scores/safe.h), if they use posteriors only. They are a rule
-# in R (bandit-script.R) if they use rewards alone (`by = "data"`), a test of the norm (`stop_if_refuted`), or
-# constraint columns (`safety`, `count`), which bandits with outcomes do not have. The rule requests the same sets from
-# the core.
+# SafeOpt and StageOpt are a policy of the core (src/core/scores/safe.h). Constraint columns (`safety`, `count`) are
+# outcomes of it. A script in R (bandit-script.R) is needed where something other than posteriors decides on safety:
+# rewards alone (`by = "data"`, LoSBO), or a test of the norm (`stop_if_refuted`). The script finds out which points are
+# safe a priori; the sets and the choice among them are the core's.
 
 #' Safe Bayesian optimisation: SafeOpt and StageOpt
 #'
@@ -53,7 +53,8 @@
 #'   widths. For `by = "data"` see [LoSBO][losbo].
 #'
 #'   **Data cannot bound a norm from above.** A `B` that is too small is unsafe, and the data may show it too late or
-#'   never. `stop_if_refuted` does not prevent this: the article "Theoretical guarantees" has proportions of unsafe runs.
+#'   never. `stop_if_refuted` does not prevent this: the article "Theoretical guarantees" has proportions of unsafe
+#'   runs.
 #' @inheritParams gp_bandit
 #' @param threshold \eqn{h}, a number, or one per safety function, in their units.
 #' @param seed points that are known to be safe: numbers of arms or, on a box, points.
@@ -165,8 +166,10 @@ NULL
 #' * Pending queries (without observed rewards) are ignored, which is safe. With [pending_hallucinate()] the safe set,
 #'   maximisers and expanders use observed rewards only. The posterior standard deviation that selects among them
 #'   includes pending queries. [pending_censor()] is not supported.
-#' * Some settings use an algorithm in R, as the baselines in [baseline_constrained()] do: constraint columns
-#'   (`safety`, `count`), `by = "data"` and `stop_if_refuted = TRUE`. They have no `$draw()`, pending rules or stores.
+#' * Constraint columns (`safety`, `count`) are outcomes named `reward`, `g1`, `g2`, ... Their values are given by these
+#'   names, or as `$observe(id, reward, constraints = )`.
+#' * `by = "data"`, `stop_if_refuted = TRUE` and `constraint_width` use an algorithm in R, as the baselines in
+#'   [baseline_constrained()] do. It has no `$draw()`, pending rules or stores.
 #' * Refits are supported with `by = "data"` only.
 #' * SafeOpt supports contexts (Berkenkamp et al. 2016). All sets are then those in the context of the round, and a
 #'   seed is safe in all contexts. StageOpt has none, because its first stage ends once.
@@ -210,14 +213,18 @@ make_safe_opt <- function(domain, kernel, noise_var, threshold, seed, ..., metho
   }
   if (of_data && is.null(width)) width <- width_constant(2)
   pending <- as_part(pending, "bandit_pending", hint = "pending_ignore(), ...")
-  of_columns <- !is.null(safety) || !is.null(count)
   if (!is.null(outcomes)) {
     check_outcomes_alone(given, outcomes, of_data, stop_if_refuted)
     threshold <- NULL
   }
-  core <- !of_columns && !of_data && !stop_if_refuted && is_safe_in_core(as_domain(domain))
-  if (core) {
+  if (!of_data && !stop_if_refuted && is.null(constraint_width) && is_safe_in_core(as_domain(domain))) {
     if (is.null(width)) width <- safe_width(domain, B, R, delta)
+    if (!is.null(safety) || !is.null(count)) {
+      columns <- safety_columns(check_safety(safety, count), threshold, domain, kernel, noise_var, mean,
+                                constraint_kernels, constraint_noise_var, constraint_mean)
+      outcomes <- columns$outcomes
+      threshold <- columns$threshold
+    }
     return(safe_bandit(as_domain(domain), kernel, noise_var, check_script_width(width), stages, threshold, seed,
                        lipschitz, accuracy, mean = mean, contexts = contexts, journal = journal, outcomes = outcomes,
                        pending = pending, store = store, trust = trust))
@@ -240,14 +247,28 @@ safe_bandit <- function(domain, kernel, noise_var, width, stages, threshold, see
                   "another rule, because the value that replaces a late reward would decide which points are safe")
   }
   check_few_points(domain, 4000)
-  limited <- if (is.null(outcomes)) 1L else sum(vapply(outcomes, is_limited, NA))
-  if (is.null(outcomes)) threshold <- check_number(threshold)
+  limited <- max(1L, sum(vapply(outcomes, is_limited, NA)))
+  if (missing(threshold) || !is.null(threshold)) threshold <- check_number(threshold)
   if (!is.null(lipschitz)) {
     lipschitz <- check_each(lipschitz, limited, lower = 0)
   }
   seed <- check_seed(seed, domain)
   policy <- new_policy("safe")
   gp_bandit(domain, kernel, noise_var, policy, outcomes = outcomes, pending = pending, ...)
+}
+
+# The outcomes of constraint columns. `threshold` is left for f itself, if no column is a safety function.
+safety_columns <- function(safety, threshold, domain, kernel, noise_var, mean, ...) {
+  models <- gp_script_parts(domain, kernel, noise_var, NULL, safety$count, mean, ..., least = 0,
+                            constraint_width = NULL)$models
+  roles <- rep(list(tracked), safety$count)
+  columns <- setdiff(safety$models, 1) - 1
+  if (length(columns)) {
+    threshold <- check_each(threshold, length(columns))
+    roles[columns] <- lapply(threshold, function(limit) function(...) at_least(limit, ...))
+    threshold <- NULL
+  }
+  list(outcomes = if (safety$count > 0) outcomes_of_columns(models, roles), threshold = threshold)
 }
 
 is_safe_in_core <- function(domain) can_count(domain) || core_space_kind(domain, list()) == "box"
@@ -274,7 +295,8 @@ check_outcomes_alone <- function(given, outcomes, of_data, stop_if_refuted) {
 }
 
 check_rule_alone <- function(outcomes, pending, store, trust) {
-  why <- "with `safety`, `count`, by = \"data\", stop_if_refuted = TRUE, or a domain that is neither arms nor a box"
+  why <- paste("with by = \"data\", stop_if_refuted = TRUE, `constraint_width`, or a domain that is neither arms",
+               "nor a box")
   if (!is.null(outcomes)) stop_unused("outcomes", paste("it is not supported", why))
   if (trait(pending, "noticed")) stop_argument("pending", describe_pending(pending), paste("pending_ignore()", why))
   if (!is.null(store)) stop_unused("store", paste("it is not supported", why))
@@ -287,7 +309,7 @@ safe_width <- function(domain, B, R, delta) {
   if (of_draws) width_srinivas_finite(check_delta(delta)) else width_amm(B, R, check_delta(delta))
 }
 
-# ---- a rule in R ----------------------------------------------------------------
+# ---- a script in R --------------------------------------------------------------
 
 # Arguments that only `by = "data"` accepts, and those that it needs.
 check_data_alone <- function(of_data, lipschitz, noise_bound, no_scale, stop_if_refuted, refit, contexts) {
@@ -402,8 +424,8 @@ safe_candidates <- function(config) {
   list(arm = c(config$seed$arm, spread$arm), inputs = rbind(unname(config$seed$inputs), unname(spread$inputs)))
 }
 
-# Lower and upper bounds of all models at the points, and the sets to which the points belong, as the core computes them
-# (SafeSets in src/core/scores/safe.h). `width`: the width of f.
+# The sets to which the points belong, the bounds of f, the point to choose and the best one, from the core (SafeSets,
+# SafeChoice in src/core/scores/safe.h). `width`: the width of f.
 safe_state <- function(bandit, context) {
   config <- bandit$config
   models <- models_of(bandit)
@@ -416,11 +438,14 @@ safe_state <- function(bandit, context) {
   first <- models[[1]]
   safety <- list(outcome = as.integer(config$safety) - 1L, threshold = config$threshold,
                  lipschitz = or_else(config$lipschitz, rep(NaN, length(config$safety))))
+  stage <- bandit$memory$stage
   found <- core(cpp_bandits_safe(lapply(models, function(model) model$handle), widths,
                                  contexts_for(first, context, 1L), safety,
                                  if (by_data && !refuted) safe_by_data(bandit, points, seed) else seed,
                                  !by_data && !refuted, !refuted,
-                                 points_in_contexts(first$config$domain, points, context), unname(points$inputs)))
+                                 points_in_contexts(first$config$domain, points, context), unname(points$inputs),
+                                 if (!is.null(stage)) list(accuracy = or_else(config$accuracy, NaN),
+                                                           second = stage == 2)))
   c(found, list(points = points, refuted = refuted, width = widths[1]))
 }
 
@@ -503,22 +528,11 @@ remember_refuted <- function(bandit, state, memory) {
 
 # ---- the choice ---------------------------------------------------------------
 
-# Prior sd of every model at the points.
-prior_sds <- function(bandit, points, context) {
-  if (is.null(bandit$handle$prior) || !identical(bandit$handle$prior_in, context)) {
-    bandit$handle$prior <- lapply(script_models(bandit$config),
-                                  function(model) model_posterior(model, points, context)$sd)
-    bandit$handle$prior_in <- context
-  }
-  bandit$handle$prior
-}
-
-first_largest <- function(score, among, scale) {
-  score[!among] <- -Inf
-  which(score >= max(score) - 1e-9 * scale)[1]
-}
-
-safe_choice <- function(bandit, state, at, memory = bandit$memory) {
+propose_safe <- function(bandit, context) {
+  state <- safe_state(bandit, context)
+  at <- state$chosen
+  memory <- bandit$memory
+  if (state$second) memory$stage <- 2
   # 1: maximiser, 2: expander, 3: both; 4: neither is left; 5: seeds only.
   kind <- state$maximiser[at] + 2 * state$expander[at]
   kind <- if (state$refuted) 5 else if (kind == 0) 4 else kind
@@ -526,29 +540,9 @@ safe_choice <- function(bandit, state, at, memory = bandit$memory) {
        phase = safe_phases[kind], width = state$width)
 }
 
-propose_safe_opt <- function(bandit, context) {
-  state <- safe_state(bandit, context)
-  prior <- prior_sds(bandit, state$points, context)
-  relative <- Map(function(lower, upper, sd) ifelse(sd > 0, (upper - lower) / sd, 0), state$lower, state$upper, prior)
-  functions <- union(1, bandit$config$safety)
-  at <- first_largest(do.call(pmax, relative[functions]), state$maximiser | state$expander, 1)
-  safe_choice(bandit, state, at)
-}
-
-propose_stage_opt <- function(bandit) {
-  state <- safe_state(bandit, NULL)
-  memory <- bandit$memory
-  widest <- do.call(pmax, Map(`-`, state$upper, state$lower)[bandit$config$safety])
-  accuracy <- if (is.null(bandit$config$accuracy)) bandit$config$scale / 2 else bandit$config$accuracy
-  if (memory$stage == 1 && !any(widest[state$expander] > accuracy)) memory$stage <- 2
-  at <- if (memory$stage == 1) first_largest(widest, state$expander, bandit$config$scale)
-        else first_largest(state$upper[[1]], state$safe, bandit$config$scale)
-  safe_choice(bandit, state, at, memory)
-}
-
 recommend_safe <- function(bandit, context) {
   state <- safe_state(bandit, context)
-  subset_points(state$points, first_largest(state$lower[[1]], state$safe, bandit$config$scale))
+  subset_points(state$points, state$best)
 }
 
 # $safe(): which points are safe, possible maximisers, expanders, and the bounds of f.
@@ -564,7 +558,6 @@ bandit_safe <- function(bandit, context, ...) {
   found <- if (of_policy) safe_by_policy(bandit, here) else safe_state(bandit, context_row(config, here))
   points <- point_labels(config$domain, found$points$arm, found$points$inputs)
   ours <- found[c("safe", "maximiser", "expander", "lower", "upper")]
-  if (!of_policy) ours[c("lower", "upper")] <- list(found$lower[[1]], found$upper[[1]])
   cpp_frame(c(points, columns_beside(ours, names(points))))
 }
 
@@ -582,22 +575,16 @@ safe_by_policy <- function(bandit, contexts) {
   found
 }
 
-register_script("safe_opt", list(
-  title = "SafeOpt",
-  settings = safe_settings,
-  phases = function(count) safe_phases,
-  begin = function(config) list(),
-  propose = function(bandit, context) propose_safe_opt(bandit, context),
-  recommend = function(bandit, context) recommend_safe(bandit, context),
-  random = FALSE
-))
+# `first`: the memory before the first query.
+safe_script <- function(title, settings, first) {
+  list(title = title, settings = settings, phases = function(count) safe_phases, state = function(config) first,
+       suggest = function(bandit, context) propose_safe(bandit, context),
+       recommend = function(bandit, context) recommend_safe(bandit, context), random = FALSE)
+}
 
-register_script("stage_opt", list(
-  title = "StageOpt",
-  settings = c(safe_settings, alist(accuracy = if (!is.null(accuracy)) check_tolerance_of_stage(accuracy))),
-  phases = function(count) safe_phases,
-  begin = function(config) list(stage = 1),
-  propose = function(bandit, context) propose_stage_opt(bandit),
-  recommend = function(bandit, context) recommend_safe(bandit, context),
-  random = FALSE
+register_script("safe_opt", safe_script("SafeOpt", safe_settings, list()))
+
+register_script("stage_opt", safe_script(
+  "StageOpt", c(safe_settings, alist(accuracy = if (!is.null(accuracy)) check_tolerance_of_stage(accuracy))),
+  list(stage = 1)
 ))

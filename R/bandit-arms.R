@@ -33,7 +33,7 @@ check_can_grow <- function(bandit) {
   config <- bandit$config
   refuse <- function(what, why) stop_state("Arms cannot be added to ", what, ": ", why, ".", argument = "x")
   if (!is_set_of_arms(config$domain)) refuse(describe_domain(config$domain), "it is not a set of arms")
-  if (has_rule(bandit)) refuse(rule_of(bandit)$title, "it is a rule over several posteriors")
+  check_not_scripted(bandit, function(title) refuse(title, "it is a rule over several posteriors"))
   kernels <- c(list(config$kernel), lapply(config$outcomes, `[[`, "kernel"))
   if (any(vapply(kernels, has_matrix, NA))) refuse("arms whose kernel is a matrix", "it has no covariances of new ones")
   if (trait(config$policy, "intervals")) {

@@ -117,7 +117,7 @@ with_arms <- function(contexts, bandit, arms) {
   if (is.null(arms)) return(contexts)
   domain <- bandit$config$domain
   if (!has_numbers(domain)) stop_unused("arms", paste("no arms exist on", describe_domain(domain)))
-  if (has_rule(bandit)) stop_unused("arms", paste(rule_of(bandit)$title, "chooses among all arms"))
+  check_not_scripted(bandit, function(title) stop_unused("arms", paste(title, "chooses among all arms")))
   chosen <- check_arms(arms, domain, "arms")
   if (length(chosen) == 0) stop_argument("arms", describe(arms), "at least one arm")
   eligible <- logical(arm_count(domain))

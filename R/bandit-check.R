@@ -48,7 +48,7 @@ check_config <- function(config) {
       if (!is.null(config[[part]])) check_class(config[[part]], paste0("bandit_", part), part)
     }
     check_refit(config$refit, config)
-    if (has_likelihood(config) && !trait(config$rewards, "noise") && !identical(config$noise_var, 1)) {
+    if (!uses_noise_var(config) && !identical(config$noise_var, 1)) {
       damaged("its rewards have no noise variance")
     }
     check_together(config)
@@ -68,7 +68,8 @@ check_config <- function(config) {
 check_script_config <- function(config) {
   rule <- config$rule
   if (!is.character(rule) || length(rule) != 1 || is.null(script_of(rule))) damaged("its rule is unknown")
-  if (!identical(trait(config$policy, "rule"), rule)) damaged("its policy is not its rule's")
+  of_policy <- if (trait(config$policy, "scripted")) config$policy$kind
+  if (!identical(of_policy, rule)) damaged("its policy is not its rule's")
   check_entry(config, script_of(rule))
   count <- check_count(config$constraints$count, "count", lower = 0)
   models <- config$model_settings
@@ -116,6 +117,7 @@ check_fit <- function(fit, config) {
   check_refitted_rewards(fit$rewards, config$rewards)
   check_noise_field(fit$noise_field, config)
   if (!is.null(fit$rescaled)) check_flag(fit$rescaled, "rescaled")
+  check_forgetting(fit$forgetting, config)
 }
 
 # Kernel, noise and prior mean: of the settings or of a refit, for the other outcomes too.

@@ -188,7 +188,7 @@ new_bandit <- function(config, queries = new_table(query_columns(config)), event
   without_definition(do.call(generator$new, fields), generator)
 }
 
-first_memory <- function(config) if (!is.null(config$rule)) script_of(config$rule)$begin(config)
+first_memory <- function(config) if (!is.null(config$rule)) script_of(config$rule)$state(config)
 
 # Every object of a reference class holds the class's definition, 0.9 MB in a file. Here an active binding finds it.
 without_definition <- function(object, generator) {

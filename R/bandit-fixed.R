@@ -5,7 +5,7 @@
 
 with_fixed <- function(contexts, bandit, fixed) {
   if (is.null(fixed)) return(contexts)
-  if (has_rule(bandit)) stop_unused("fixed", paste(rule_of(bandit)$title, "does not support fixed inputs"))
+  check_not_scripted(bandit, function(title) stop_unused("fixed", paste(title, "does not support fixed inputs")))
   domain <- bandit$config$domain
   slice <- slice_of(domain, check_fixed(fixed, fixable_inputs(domain)))
   policy <- bandit$config$policy

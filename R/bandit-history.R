@@ -45,14 +45,13 @@ model_state_at_choice <- function(bandit, ids) {
 # Values reported together with the rewards of some queries, for each outcome: noise variances and the numbers of
 # replicates (or trials). Only columns with a value are returned.
 beside_rewards <- function(bandit, ids) {
-  reported <- if (has_rule(bandit)) lapply(last_beside(bandit, ids), as.matrix)
-          else core(cpp_bandit_reported(bandit$handle, as.integer(ids)))
+  reported <- kind_of(bandit)$reported(bandit, ids)
   # (A size of 1 is the default, and not shown.)
   if (all(reported$size %in% c(NA, 1))) reported$size[] <- NA
   names <- outcome_names(bandit$config)
   said <- lapply(c("noise_var", "size", "spread"), function(column) {
     out <- lapply(seq_along(names), function(k) reported[[column]][, k])
-    stats::setNames(out, if (has_outcomes(bandit$config)) paste0(names, "_", column) else column)
+    stats::setNames(out, columns_for_outcomes(bandit$config, column))
   })
   Filter(function(column) !all(is.na(column)), unlist(said, recursive = FALSE))
 }
@@ -72,9 +71,7 @@ bandit_history <- function(bandit, ids = NULL) {
             list(width = of("width"), action = action_names[of("action")], segment = of("segment"),
                  status = status_names[of("status")]),
             if (length(bandit$reasons)) list(reason = reasons_of(bandit, ids)),
-            if (ranks_queries(bandit$config)) list(ranking = rankings_of(bandit, ids))
-            else if (compares_queries(bandit$config)) opponents(bandit, ids)
-            else beside_rewards(bandit, ids),
+            of_form(bandit$config, "beside")(bandit, ids),
             if (length(phase_names(bandit$config))) list(phase = phases_of(bandit, ids)),
             stats::setNames(lapply(extra, of), extra))
   columns <- c(query_frame(bandit, ids), columns_beside(ours, given_names(bandit$config)))
@@ -151,3 +148,11 @@ has_failed <- function(data) {
 
 # The same for a bandit's history.
 own_history <- function(bandit, ids = NULL) own_columns(bandit_history(bandit, ids), given_names(bandit$config))
+
+register_bandit_kind("core", reported = function(bandit, ids) {
+  core(cpp_bandit_reported(bandit$handle, as.integer(ids)))
+})
+register_bandit_kind("script", reported = function(bandit, ids) lapply(last_beside(bandit, ids), as.matrix))
+register_form("reward", beside = beside_rewards)
+register_form("comparison", beside = opponents)
+register_form("ranking", beside = function(bandit, ids) list(ranking = rankings_of(bandit, ids)))

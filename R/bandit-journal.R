@@ -179,7 +179,8 @@ read_journal <- function(file, arg, trust) {
     }
     warn_gpbandits("data", "dropped_line", words, ". It is the last line, and is dropped.")
   }
-  found <- catch_error(replay_lines(config, contents$lines[-1], header_seed(contents$lines), trust), function(e) {
+  seed <- strsplit(header_parts(contents$lines)[3], ",", fixed = TRUE)[[1]]
+  found <- catch_error(replay_lines(config, contents$lines[-1], seed, trust), function(e) {
     stop_data("Cannot resume: ", file, " does not contain a bandit's log (", message_of(e),
               "). Restore the file from a copy, or begin a new journal.", argument = arg, parent = e)
   })
@@ -215,8 +216,6 @@ header_parts <- function(lines) {
   words <- strsplit(lines[1], " ", fixed = TRUE)[[1]]
   c(utils::head(words, 3), if (length(words) > 3) paste(words[-(1:3)], collapse = " "))
 }
-
-header_seed <- function(lines) strsplit(header_parts(lines)[3], ",", fixed = TRUE)[[1]]
 
 # A state of R's random generator from words. It must belong to a generator that this R has; for any other, R raises an
 # error at the first random number.

@@ -99,7 +99,7 @@ as_json <- function(bandit) {
   if (length(bandit$reasons)) {
     members$reasons <- json_object(stats::setNames(cpp_json_strings(unname(bandit$reasons)), names(bandit$reasons)))
   }
-  if (has_rule(bandit)) members$memory <- exact_text(bandit$memory)
+  if (!is.null(bandit$memory)) members$memory <- exact_text(bandit$memory)
   json_object(members)
 }
 

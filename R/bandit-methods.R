@@ -26,27 +26,27 @@ bandit_story <- function(bandit) {
   if (trait(config$pending, "noticed")) {
     lines <- c(lines, sprintf("  pending    %s", describe_pending(config$pending)))
   }
+  if (chooses_forgetting(config)) lines <- c(lines, sprintf("  changes    %s", describe_forgetting(config)))
   if (isTRUE(facts$refutations > 0)) {
     lines <- c(lines, sprintf("  refuted    %d time(s): no function is within all intervals", facts$refutations))
   }
   if (!is.null(config$rewards)) lines <- c(lines, sprintf("  rewards    %s", trait(config$rewards, "title")))
-  if (has_rule(bandit)) lines <- c(lines, script_story(bandit))
+  lines <- c(lines, kind_of(bandit)$story(bandit))
   if (has_transfer(config)) lines <- c(lines, paste0("  ", transfer_words(transfer_table(config))))
   if (!is.null(bandit$journal)) lines <- c(lines, describe_log(bandit$journal))
   lines
 }
 
 describe_prior <- function(config) {
-  if (!is.null(config$models) && !has_likelihood(config)) {
+  if (!is.null(config$models) && of_form(config, "gaussian")) {
     models <- configs_of_models(config)
     span <- function(values) sprintf("%.3g to %.3g", min(values), max(values))
     return(sprintf("  prior      average over %d models: mean %s, noise variance %s", length(models),
                    span(vapply(models, function(one) base::mean(one$mean), 0)),
                    span(vapply(models, function(one) one$noise_var, 0))))
   }
-  noisy <- !has_likelihood(config) || trait(config$rewards, "noise")
   sprintf("  prior      mean %s%s", describe_prior_mean(config$mean),
-          if (noisy) sprintf(", noise variance %g", config$noise_var) else "")
+          if (uses_noise_var(config)) sprintf(", noise variance %g", config$noise_var) else "")
 }
 
 print_bandit <- function(bandit) {
@@ -59,8 +59,7 @@ print_bandit <- function(bandit) {
       return(invisible(bandit))
     }
     ours <- model_state_of_best(bandit, best)
-    model_state <- if (has_outcomes(bandit$config)) outcomes_in_words(best, bandit$config)
-              else if (has_posterior(bandit)) sprintf(": mean %.4g, sd %.2g", ours$mean, ours$sd)
+    model_state <- if (has_posterior(bandit)) of_form(bandit$config, "in_words")(best, bandit$config, ours)
     cat("  best       ", point_label(best, bandit), model_state, "\n", sep = "")
   }
   invisible(bandit)
@@ -129,7 +128,7 @@ all.equal.GPBandit <- function(target, current, ...) {
   log_of <- function(bandit) {
     inside <- frame_of(bandit)
     list(class = class(bandit)[1], config = inside$config, queries = table_columns(inside$queries),
-         events = table_columns(inside$events), refits = inside$refits, memory = if (has_rule(inside)) inside$memory)
+         events = table_columns(inside$events), refits = inside$refits, memory = inside$memory)
   }
   all.equal(log_of(target), log_of(current), ...)
 }
@@ -149,7 +148,7 @@ summary.GPBandit <- function(object, ...) {
                  information_gain = facts$log_det / 2, pending = sum(history$status == "pending"),
                  reward = if (any(!is.na(history$reward))) summary(history$reward),
                  best = if (length(object$config$context_names) == 0) likely_best(object),
-                 check = if (!has_outcomes(object$config)) check_line(as.environment(object)),
+                 check = of_form(object$config, "check_line")(as.environment(object)),
                  limits = limits_in_words(object), transfer = transfer_table(current_config(as.environment(object)))),
             class = "summary_gp_bandit")
 }
@@ -197,3 +196,9 @@ predict.GPBandit <- function(object, newdata = NULL, context = NULL, arm = NULL,
 #' @method as.data.frame GPBandit
 #' @export
 as.data.frame.GPBandit <- function(x, row.names = NULL, optional = FALSE, ...) check_bandit(x)$history()
+
+register_bandit_kind("core", story = function(bandit) NULL)
+register_form("reward", check_line = function(bandit) check_line(bandit))
+register_form("outcomes", check_line = function(bandit) NULL)
+register_form("reward", in_words = function(best, config, at) sprintf(": mean %.4g, sd %.2g", at$mean, at$sd))
+register_form("outcomes", in_words = function(best, config, at) outcomes_in_words(best, config))

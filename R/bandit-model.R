@@ -66,19 +66,20 @@ coef.GPBandit <- function(object, ...) {
   check_dots_empty(...)
   frame <- model_frame(object, "coef()")
   config <- current_config(frame)
-  if (has_rule(frame)) return(coef_of_models(config))
-  if (!has_outcomes(config)) return(coef_of(config))
+  kind_of(frame)$coef(config)
+}
+
+coef_of_outcomes <- function(config) {
   each <- lapply(seq_along(config$outcomes), function(k) coef_of(outcome_config(config, k)))
   unlist(stats::setNames(each, names(config$outcomes)))
 }
 
 coef_of <- function(config) {
-  c(kernel_parameters(config$kernel), if (trait_of_noise(config)) c(noise_var = config$noise_var),
+  c(kernel_parameters(config$kernel), if (uses_noise_var(config)) c(noise_var = config$noise_var),
     if (length(unique(config$mean)) == 1) c(mean = config$mean[[1]]))
 }
 
 # Is the noise variance of rewards a parameter of the model?
-trait_of_noise <- function(config) is.null(config$rewards) || trait(config$rewards, "noise")
 
 # For a rule with several posteriors: the parameters of f, then those of each constraint.
 coef_of_models <- function(config) {
@@ -108,7 +109,7 @@ fitted_rows <- function(frame, rows) {
   names <- given_names(frame$config)
   ids <- as.character(own_columns(rows, names)$id)
   found <- own_columns(bandit_posterior(frame, rows, NULL), names)
-  if (!has_outcomes(frame$config)) return(stats::setNames(found$mean, ids))
+  if (!of_form(frame$config, "several")) return(stats::setNames(found$mean, ids))
   outcomes <- outcome_names(frame$config)
   out <- as.matrix(found[intersect(c(paste0(outcomes, "_mean"), "mean"), base::names(found))])
   dimnames(out) <- list(ids, outcomes)
@@ -127,7 +128,7 @@ residuals.GPBandit <- function(object, ...) {
 }
 
 check_rewards_are_numbers <- function(frame, what) {
-  if (compares_queries(frame$config)) {
+  if (of_form(frame$config, "compares")) {
     stop_state("`", what, "` needs rewards that are numbers; this bandit observes comparisons.", argument = "object")
   }
 }
@@ -135,7 +136,7 @@ check_rewards_are_numbers <- function(frame, what) {
 observed_values <- function(frame, rows) {
   names <- outcome_names(frame$config)
   own <- own_columns(rows, given_names(frame$config))
-  if (has_outcomes(frame$config)) as.matrix(own[names]) else own$reward
+  if (of_form(frame$config, "several")) as.matrix(own[names]) else own$reward
 }
 
 #' @rdname bandit-model
@@ -179,10 +180,9 @@ regression_of <- function(frame, what) {
 
 check_plain_model <- function(frame, what) {
   config <- current_config(frame)
-  changes <- config$changes
-  gradual <- !is.null(changes) && (trait(changes, "reweighs") || !is.null(trait(changes, "decay")) ||
-                                     is.finite(trait(changes, "lasting")))
-  fault <- if (has_rule(frame)) "its algorithm is a rule over several posteriors"
+  changes <- rule_in_force(config)
+  gradual <- trait(changes, "reweighs") || !is.null(trait(changes, "decay")) || is.finite(trait(changes, "lasting"))
+  fault <- if (trait(config$policy, "scripted")) "its algorithm is a rule over several posteriors"
            else if (!is.null(config$rewards)) paste("its rewards are", trait(config$rewards, "title"))
            else if (has_outcomes(config)) "it has several outcomes"
            else if (has_transfer(config)) "it uses earlier campaigns"
@@ -251,10 +251,10 @@ update.GPBandit <- function(object, ...) {
   changes <- list(...)
   if (length(changes) == 0) return(bandit_copy(frame))
   if (is.null(names(changes)) || !all(names(changes) %in% updatable)) check_dots_empty(..., allowed = updatable)
-  if (has_rule(frame)) {
+  check_not_scripted(frame, function(title) {
     stop_state("`update()` needs a bandit of gp_bandit(); the choices of this one are made by a separate rule.",
                argument = "object")
-  }
+  })
   config <- updated_config(frame$config, changes)
   events <- table_columns(frame$events)
   refits <- frame$refits
@@ -300,14 +300,14 @@ glance.GPBandit <- function(x, ...) {
   check_dots_empty(...)
   frame <- model_frame(x, "glance()")
   config <- current_config(frame)
-  best <- if (length(config$context_names) == 0 && !has_outcomes(config)) {
+  best <- if (length(config$context_names) == 0 && outcome_count(config) == 1) {
     own_columns(bandit_best(frame, NULL), given_names(config))
   }
   status <- status_of(frame, seq_len(table_size(frame$queries)))
   # (Some bandits have no likelihood, or no single recommended point.)
   likelihood <- or_else(attempt(as.numeric(logLik.GPBandit(x))), NA_real_)
   data.frame(nobs = nobs.GPBandit(x), pending = sum(status == "pending"), logLik = likelihood,
-             noise_var = if (trait_of_noise(config)) or_else(config$noise_var, NA_real_) else NA_real_,
+             noise_var = if (uses_noise_var(config)) or_else(config$noise_var, NA_real_) else NA_real_,
              mean = number_or_na(best$mean), sd = number_or_na(best$sd))
 }
 
@@ -325,7 +325,7 @@ augment.GPBandit <- function(x, newdata = NULL, context = NULL, ...) {
   found <- if (is.null(newdata)) bandit_posterior(frame, rows, NULL) else bandit_posterior(frame, newdata, context)
   found <- own_columns(found, given_names(config))
   of <- function(what) {
-    columns <- if (has_outcomes(config)) paste0(outcome_names(config), "_", what) else what
+    columns <- columns_for_outcomes(config, what)
     as.matrix(found[if (all(columns %in% names(found))) columns else what])
   }
   added <- list(.fitted = of("mean"), .se.fit = of("sd"))
@@ -334,3 +334,8 @@ augment.GPBandit <- function(x, newdata = NULL, context = NULL, ...) {
   for (name in names(added)) for (k in seq_along(ends)) rows[[paste0(name, ends[k])]] <- added[[name]][, k]
   rows
 }
+
+register_bandit_kind("core", coef = function(config) of_form(config, "coef")(config))
+register_bandit_kind("script", coef = coef_of_models)
+register_form("reward", coef = coef_of)
+register_form("outcomes", coef = coef_of_outcomes)

@@ -15,27 +15,37 @@ bandit_observe <- function(bandit, id, reward, constraints, time, noise_var, siz
   }
   if (is.null(size) && is.null(prefer) &&
         record_rewards(bandit, id, reward, constraints, time, noise_var, at_the_edge)) return(invisible(bandit))
-  if (compares_queries(bandit$config)) {
+  of_form(bandit$config, "observe")(bandit, id, reward, constraints, time, noise_var, size, prefer)
+}
+
+# `report`: observe_ranking() or observe_duel().
+observe_comparison <- function(report) {
+  function(bandit, id, reward, constraints, time, noise_var, size, prefer) {
     check_no_noise(noise_var, constraints)
     check_no_size_here(size)
-    reported <- if (ranks_queries(bandit$config)) observe_ranking else observe_duel
-    return(reported(bandit, id, reward, prefer, time))
+    report(bandit, id, reward, prefer, time)
   }
-  if (!is.null(prefer)) {
-    stop_unused("prefer", "it is for comparisons (`rewards = rewards_preferences()`). Use `reward`")
-  }
+}
+
+observe_numbers <- function(bandit, id, reward, constraints, time, noise_var, size, prefer) {
+  check_no_preference(prefer)
   if (is.data.frame(id) && is.null(reward)) {
     id <- observe_rounded(bandit, id, constraints, time, noise_var, size)
     if (nrow(id) == 0) return(invisible(bandit))
   }
-  if (has_likelihood(bandit$config)) {
-    check_no_noise(noise_var, constraints)
-    return(observe_outcomes(bandit, id, reward, size, time))
-  }
+  of_form(bandit$config, "report")(bandit, id, reward, constraints, time, noise_var, size)
+}
+
+report_responses <- function(bandit, id, reward, constraints, time, noise_var, size) {
+  check_no_noise(noise_var, constraints)
+  observe_outcomes(bandit, id, reward, size, time)
+}
+
+report_numbers <- function(bandit, id, reward, constraints, time, noise_var, size) {
   check_no_size_here(size)
   if (!is.null(bandit$config$outcomes)) {
-    check_absent(constraints, "constraints", "each outcome has its own column")
-    return(observe_several(bandit, id, reward, time, noise_var))
+    own <- with_constraints(bandit$config, reward, constraints, length(id), noise_var)
+    return(observe_several(bandit, id, own$reward, time, own$noise_var))
   }
   observe_measurements(bandit, id, reward, constraints, time, noise_var)
 }
@@ -145,20 +155,33 @@ use_settings <- function(bandit, id, used, row, time = NULL) {
 bandit_amend <- function(bandit, id, reward, size = NULL, prefer = NULL, ...) {
   if (needs_transaction(bandit)) return(amend_in(bandit, id, reward, size = size, prefer = prefer, ...))
   check_dots_empty(..., allowed = c("id", "reward", "size", "prefer"))
-  if (compares_queries(bandit$config)) {
-    amended <- if (ranks_queries(bandit$config)) amend_ranking else amend_duel
-    return(amended(bandit, id, if (!missing(reward)) reward, prefer))
-  }
   if (missing(reward)) {
-    check_ids(bandit, id)
-    stop_missing("reward", "the corrected reward")
+    if (!compares_queries(bandit$config)) {
+      check_ids(bandit, id)
+      stop_missing("reward", "the corrected reward")
+    }
+    reward <- NULL
   }
+  of_form(bandit$config, "amend")(bandit, id, reward, size, prefer)
+}
+
+check_no_preference <- function(prefer) {
   if (!is.null(prefer)) {
     stop_unused("prefer", "it is for comparisons (`rewards = rewards_preferences()`). Use `reward`")
   }
-  if (has_likelihood(bandit$config)) return(amend_outcomes(bandit, id, reward, size))
+}
+
+amend_responses <- function(bandit, id, reward, size, prefer) {
+  check_no_preference(prefer)
+  amend_outcomes(bandit, id, reward, size)
+}
+
+amend_numbers <- function(bandit, id, reward, size, prefer) {
+  check_no_preference(prefer)
   check_no_size_here(size)
-  if (!is.null(bandit$config$outcomes)) return(amend_several(bandit, id, reward))
+  if (!is.null(bandit$config$outcomes)) {
+    return(amend_several(bandit, id, as_column(bandit$config, reward)))
+  }
   id <- check_ids(bandit, id)
   measurements <- check_measurements(bandit, reward, length(id))
   reward <- measurements$reward
@@ -177,7 +200,10 @@ bandit_withdraw <- function(bandit, id, failed, outcome = NULL, reason = NULL, .
   reason <- check_reason(reason)
   if (needs_transaction(bandit)) return(withdraw_in(bandit, id, failed, outcome, reason, ...))
   check_dots_empty(..., allowed = c("id", "outcome", "reason"))
-  if (has_outcomes(bandit$config)) return(withdraw_several(bandit, id, outcome, failed, reason))
+  of_form(bandit$config, "withdraw")(bandit, id, outcome, failed, reason)
+}
+
+withdraw_rewards <- function(bandit, id, outcome, failed, reason) {
   if (!is.null(outcome)) check_choices(outcome, outcome_names(bandit$config), "outcome")
   id <- check_ids(bandit, id)
   void <- if (failed) "failed" else "withdrawn"
@@ -204,9 +230,9 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
   count <- point_total(points)
   contexts <- contexts_for(bandit, context, count)
   if (!is.null(bandit$config$outcomes)) {
-    check_absent(constraints, "constraints", "each outcome has its own column")
-    values <- if (!missing(reward) && !is.null(reward)) outcome_values(bandit$config, reward, count)
-    own <- if (!is.null(values)) outcome_noise(bandit$config, noise_var, values)
+    reported <- with_constraints(bandit$config, if (!missing(reward)) reward, constraints, count, noise_var)
+    values <- if (!is.null(reported$reward)) outcome_values(bandit$config, reported$reward, count)
+    own <- if (!is.null(values)) outcome_noise(bandit$config, reported$noise_var, values)
     if (count == 0) return(invisible(bandit))
     return(give_several(bandit, points, contexts, values, own,
                          clock_times(bandit, time, 1, latest_time(bandit), "the latest time so far")))
@@ -217,18 +243,11 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
     constraints <- matrix(NA_real_, count, constraint_count(bandit$config))
   } else {
     constraints <- check_constraint_values(constraints, bandit, count)
-    if (compares_queries(bandit$config)) {
-      stop_unused("reward", "points are added without one, and `$observe()` compares them")
-    }
-    if (has_likelihood(bandit$config)) {
-      reported <- check_reported_outcomes(bandit, reward, size, count)
-      reward <- reported$reward
-      size <- reported$size
-    } else {
-      reward <- check_rewards(reward, count)
-    }
+    reported <- of_form(bandit$config, "given")(bandit, reward, size, count)
+    reward <- reported$reward
+    size <- reported$size
   }
-  if (has_likelihood(bandit$config)) check_no_noise(noise_var, NULL) else check_no_size_here(size)
+  of_form(bandit$config, "check_extras")(noise_var, size)
   beside <- observation_extras(count, check_noise_vars(noise_var, count),
                                or_else(or_else(size, measurements$size), NA_real_),
                         or_else(measurements$spread, NA_real_))
@@ -242,12 +261,12 @@ add_given <- function(bandit, x, arm = NULL, reward, constraints = NULL, context
 bandit_rank <- function(bandit, ids, time = NULL, ...) {
   if (missing(ids)) stop_missing("ids", "ids of queries, the best first")
   config <- bandit$config
-  if (!compares_queries(config)) {
+  most <- of_form(config, "most_compared")
+  if (most == 0) {
     stop_state("`$rank()` needs a bandit with `rewards = rewards_preferences()`. Use `$observe()` for other ",
                "rewards.", argument = "ids")
   }
   ids <- check_numbers(ids, "ids")
-  most <- if (ranks_queries(config)) most_ranked else 2L
   if (length(ids) < 2 || length(ids) > most) {
     pair <- "the ids of two queries, the better first (`rewards_preferences(\"rankings\")` takes more)"
     stop_argument("ids", describe(ids),
@@ -256,3 +275,19 @@ bandit_rank <- function(bandit, ids, time = NULL, ...) {
   bandit_observe(bandit, ids, constraints = NULL, time = time, noise_var = NULL,
                  prefer = if (most > 2) ids else ids[1], ...)
 }
+
+register_form("reward", observe = observe_numbers, report = report_numbers, amend = amend_numbers,
+              withdraw = withdraw_rewards, most_compared = 0L,
+              given = function(bandit, reward, size, count) list(reward = check_rewards(reward, count), size = size),
+              check_extras = function(noise_var, size) check_no_size_here(size))
+register_form("outcomes", withdraw = withdraw_several)
+register_form("response", report = report_responses, amend = amend_responses,
+              given = function(bandit, reward, size, count) check_reported_outcomes(bandit, reward, size, count),
+              check_extras = function(noise_var, size) check_no_noise(noise_var, NULL))
+register_form("comparison", observe = observe_comparison(observe_duel), most_compared = 2L,
+              amend = function(bandit, id, reward, size, prefer) amend_duel(bandit, id, reward, prefer),
+              given = function(bandit, reward, size, count) {
+                stop_unused("reward", "points are added without one, and `$observe()` compares them")
+              })
+register_form("ranking", observe = observe_comparison(observe_ranking), most_compared = most_ranked,
+              amend = function(bandit, id, reward, size, prefer) amend_ranking(bandit, id, reward, prefer))

@@ -12,9 +12,16 @@ bandit_posterior <- function(bandit, x, context, arm = NULL, scale = NULL, level
     if (is.null(context)) context <- contexts_in_frame(config, x)
     points <- points_in_frame(config, x, arg)
   } else points <- asked_points(config$domain, x, arm, arg)
-  if (!has_likelihood(config)) return(posterior_at(bandit, points, context))
-  if (compares_queries(config) && scale == "reward") return(chances_against_best(bandit, points, context, level))
+  of_form(config, "posterior")(bandit, points, context, scale, level)
+}
+
+posterior_of_response <- function(bandit, points, context, scale, level) {
   in_scale_of_rewards(scaled_posterior_at(bandit, points, context), current_config(bandit), scale, level)
+}
+
+posterior_of_comparisons <- function(bandit, points, context, scale, level) {
+  if (scale == "reward") chances_against_best(bandit, points, context, level)
+  else posterior_of_response(bandit, points, context, scale, level)
 }
 
 # Is this a data.frame returned by `$suggest()`, `$best()` or `$history()`? (It has more columns than the inputs.)
@@ -54,8 +61,7 @@ contexts_in_frame <- function(config, x) {
 }
 
 posterior_of_core <- function(bandit, points, context) {
-  if (has_outcomes(bandit$config)) return(outcomes_at(bandit, points, context))
-  in_user_units(scaled_posterior_at(bandit, points, context), current_config(bandit))
+  of_form(bandit$config, "predicted")(bandit, points, context)
 }
 
 # The same in the model's units.
@@ -89,9 +95,10 @@ bandit_draw <- function(bandit, n, context, ...) {
   check_dots_empty(..., allowed = c("n", "context"))
   n <- check_count(n)
   domain <- bandit$config$domain
-  if (has_rule(bandit) || !can_count(domain)) {
+  scripted <- !is.null(rule_of(bandit))
+  if (scripted || !can_count(domain)) {
     stop_state("Joint draws over all arms need a finite domain and a posterior; this bandit is over ",
-               describe_domain(domain), if (has_rule(bandit)) ", and a separate rule chooses", ".",
+               describe_domain(domain), if (scripted) ", and a separate rule chooses", ".",
                argument = "domain")
   }
   contexts <- contexts_for(bandit, context, 1L)
@@ -120,7 +127,11 @@ best_now <- function(bandit, context, feasible, weights, fixed) {
   config <- bandit$config
   feasible <- check_probability(feasible)
   contexts <- with_fixed(contexts_for(bandit, context, 1L), bandit, fixed)
-  if (has_outcomes(config)) return(best_of_outcomes(bandit, contexts, context, feasible, weights, fixed))
+  of_form(config, "best")(bandit, contexts, context, feasible, weights, fixed)
+}
+
+best_of_rewards <- function(bandit, contexts, context, feasible, weights, fixed) {
+  config <- bandit$config
   check_absent(weights, "weights", "this bandit has one objective")
   found <- kind_of(bandit)$best(bandit, contexts)
   if (is_beside_failure(bandit, found, contexts, fixed)) {
@@ -133,8 +144,7 @@ best_now <- function(bandit, context, feasible, weights, fixed) {
   points <- points_found(config, found)
   context <- if (length(config$context_names)) frame[config$context_names]
   model_state <- if (!known) data.frame(mean = NA_real_, sd = NA_real_)[0, ]
-            else if (!has_likelihood(config)) posterior_at(bandit, points, context)
-            else in_scale_of_rewards(scaled_posterior_at(bandit, points, context), current_config(bandit), level = 0.95)
+            else of_form(config, "believed_best")(bandit, points, context)
   cbind(if (known) frame else frame[0, , drop = FALSE], columns_beside(model_state, given_names(config)))
 }
 
@@ -169,11 +179,7 @@ best_that_succeeded <- function(bandit, contexts, context, feasible) {
   points <- logged_points(bandit, ids)
   points <- subset_points(points, which(!lies_outside(config$domain, points)))
   model_state <- posterior_at(bandit, points, context)
-  best <- if (!has_outcomes(config)) best_row(model_state$mean, config) else {
-    allowed <- model_state$feasible >= feasible
-    value <- model_state[[paste0(objectives(config), "_mean")]] * objective_signs(config)
-    which.max(if (any(allowed)) ifelse(allowed, value, -Inf) else model_state$feasible)
-  }
+  best <- of_form(config, "best_row")(model_state, config, feasible)
   found <- points_in_log(bandit$config, subset_points(points, best), contexts)
   found[c("arm", "inputs")]
 }
@@ -272,3 +278,24 @@ chances_against_best <- function(bandit, candidates, context, level) {
 
 register_bandit_kind("core", posterior = posterior_of_core,
                      best = function(bandit, contexts) core(cpp_bandit_best(bandit$handle, contexts, NaN)))
+
+best_feasible_row <- function(model_state, config, feasible) {
+  allowed <- model_state$feasible >= feasible
+  value <- model_state[[paste0(objectives(config), "_mean")]] * objective_signs(config)
+  which.max(if (any(allowed)) ifelse(allowed, value, -Inf) else model_state$feasible)
+}
+
+register_form("reward",
+  posterior = function(bandit, points, context, scale, level) posterior_at(bandit, points, context),
+  predicted = function(bandit, points, context) {
+    in_user_units(scaled_posterior_at(bandit, points, context), current_config(bandit))
+  },
+  best = best_of_rewards, best_row = function(model_state, config, feasible) best_row(model_state$mean, config),
+  believed_best = function(bandit, points, context) posterior_at(bandit, points, context))
+register_form("response", posterior = posterior_of_response,
+  believed_best = function(bandit, points, context) posterior_of_response(bandit, points, context, "reward", 0.95))
+register_form("comparison", posterior = posterior_of_comparisons)
+register_form("outcomes", predicted = outcomes_at, best_row = best_feasible_row,
+  best = function(bandit, contexts, context, feasible, weights, fixed) {
+    best_of_outcomes(bandit, contexts, context, feasible, weights, fixed)
+  })

@@ -16,7 +16,7 @@ chooses_at_random <- function(policy) {
 with_propensity <- function(history, bandit, draws = NULL) {
   force(history)                                          # evaluating it checks the whole bandit
   if (!is.null(draws)) draws <- check_count(draws, lower = 0, upper = 1e5)
-  if (has_rule(bandit) || !is_randomised(bandit$config)) return(history)
+  if (trait(bandit$config$policy, "scripted") || !is_randomised(bandit$config)) return(history)
   ids <- history$id - ids_before(bandit)
   there <- !can_count(bandit$config$domain) || identical(table_column(bandit$queries, "arm")[ids] + 1L, history$arm)
   history[[beside("propensity", given_names(bandit$config))]] <- if (there) propensities(bandit, ids,

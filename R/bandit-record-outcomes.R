@@ -56,6 +56,31 @@ outcome_noise <- function(config, noise_var, values) {
   own
 }
 
+# Outcomes that were declared as constraint columns (`count`, `safety`) are named reward, g1, g2, ... Their values may
+# be given as a reward and its constraints.
+are_columns <- function(config) {
+  identical(outcome_names(config), c("reward", paste0("g", seq_len(outcome_count(config) - 1))))
+}
+
+with_constraints <- function(config, reward, constraints, count, noise_var) {
+  given <- list(reward = reward, noise_var = noise_var)
+  if (is.null(constraints)) return(given)
+  if (!are_columns(config)) stop_unused("constraints", "each outcome has its own column")
+  if (!is_number(reward)) {
+    stop_argument("reward", describe(reward), "a number for each query, if `constraints` has the other outcomes")
+  }
+  values <- constraint_matrix(constraints, count, outcome_count(config) - 1L)
+  given$reward <- stats::setNames(data.frame(unname(reward), values), outcome_names(config))
+  if (is_number(noise_var) && is.null(names(noise_var))) {
+    given$noise_var <- list(reward = check_noise_vars(noise_var, count))
+  }
+  given
+}
+
+as_column <- function(config, reward) {
+  if (are_columns(config) && is_number(reward) && is.null(names(reward))) list(reward = reward) else reward
+}
+
 # `id`: ids with `reward`, or a data.frame with the outcomes' columns.
 observe_several <- function(bandit, id, reward, time, noise_var) {
   config <- bandit$config

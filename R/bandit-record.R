@@ -30,9 +30,9 @@ record_rewards <- function(bandit, id, reward, constraints, time, beside, reach 
 # is divided by their number. `spread`: the sum of their squared deviations from the mean, which refits need.
 check_measurements <- function(bandit, reward, count) {
   if (count != 1 || !is.numeric(reward) || length(reward) < 2) return(list(reward = check_rewards(reward, count)))
-  if (has_rule(bandit)) {
-    stop_argument("reward", describe(reward), paste("one number per id for", rule_of(bandit)$title))
-  }
+  check_not_scripted(bandit, function(title) {
+    stop_argument("reward", describe(reward), paste("one number per id for", title))
+  })
   if (!is.null(bandit$config$outputs)) {
     stop_argument("reward", describe(reward), "one number per id if `outputs` scales rewards")
   }
@@ -204,24 +204,29 @@ give_core <- function(bandit, points, contexts, reward, constraints, time, besid
 
 # A matrix with a row per reward and a column per constraint.
 check_constraint_values <- function(values, bandit, count) {
-  rule <- bandit$config$constraints
-  m <- if (is.null(rule)) 0L else rule$count
+  m <- constraint_count(bandit$config)
   if (m == 0) {
     check_absent(values, "constraints", "this bandit has no constraints")
     return(no_columns(count))
   }
+  values <- constraint_matrix(values, count, m)
+  check <- rule_of(bandit)$checks
+  if (!is.null(check)) check(values)
+  values
+}
+
+# A row for each of `count` points, a column for each of `m` constraints.
+constraint_matrix <- function(values, count, m) {
   allowed <- sprintf("%d row(s) of %d finite constraint value(s)", count, m)
   if (is.null(values)) stop_missing("constraints", allowed)
   if (is.data.frame(values)) check_data_frame(values, "constraints")
-  if (!is.null(dim(values)) || m > 1) values <- by_name(values, constraint_names(bandit$config, "g"), "constraints")
+  if (!is.null(dim(values)) || m > 1) values <- by_name(values, paste0("g", seq_len(m)), "constraints")
   if (is.data.frame(values)) values <- as.matrix(values)
   if (!is_number(values) || any(!is.finite(values)) || any(abs(values) > largest_number) ||
       length(values) != count * m ||
       (is.matrix(values) && ncol(values) != m) || (!is.matrix(values) && m > 1 && count > 1)) {
     stop_argument("constraints", describe(values), allowed)
   }
-  check <- if (has_rule(bandit)) rule_of(bandit)$checks
-  if (!is.null(check)) check(values)
   matrix(as.double(values), count, m)
 }
 

@@ -12,9 +12,6 @@ point_measurements <- function(x, y) {
   list(x = unname(as.matrix(first)), count = as.double(count), average = average, spread = spread)
 }
 
-# Are there enough replicates, or enough points?
-can_vary <- function(measurements) sum(measurements$count > 1) >= 10 || length(measurements$count) >= 30
-
 # The parameters that a refit with constant noise has `found`; if it improves the likelihood enough, those with
 # heteroscedastic noise, with `noise_field`. `known`: see measurements_of().
 with_varying_noise <- function(known, found, rule) {
@@ -22,7 +19,8 @@ with_varying_noise <- function(known, found, rule) {
   x <- known$x
   y <- known$y
   measurements <- point_measurements(x, y)
-  if (any(!is.na(known$noise_var)) || !can_vary(measurements)) return(found)
+  enough <- sum(measurements$count > 1) >= 10 || length(measurements$count) >= 30
+  if (any(!is.na(known$noise_var)) || !enough) return(found)
   constant <- gp_regression(x, y, found$kernel, found$noise_var, if (fits_mean) found$mean else 0)
   asked <- do.call(fit_question, c(list(x, y, found$kernel, noise_var = found$noise_var,
                                         mean = if (fits_mean) "fit" else 0), rule$settings), quote = TRUE)

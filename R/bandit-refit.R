@@ -100,8 +100,10 @@ refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., avera
 #' Functions with cliffs or narrow valleys are not smooth. With \eqn{\nu = 5/2}{nu = 5/2} alone, the floor of a narrow
 #' valley is modelled as noise. Searches do not use `smoothness` by default. With `c(2.5, 1.5, 0.5)` and the prior `c(1,
 #' 0.1, 0.1)`, noiseless BBOB functions ended with a lower log10 gap. The difference was 0.28 (standard error 0.17) for
-#' 48 functions in 2 inputs, and 0.15 (0.13) for 24 in 5 inputs. But new measurements of smooth functions were predicted
-#' with a lower likelihood (`bench/results/promise.md` in the sources).
+#' 48 functions in 2 inputs, and 0.15 (0.13) for 24 in 5 inputs. At the recommended point, 111 later searches in 2
+#' inputs were better by 0.21 (0.11), and 24 in 5 inputs worse by 0.08 (0.12). These differences decide nothing. New
+#' measurements of smooth functions were predicted with a lower likelihood (`bench/results/promise.md` and
+#' `optimisation.md` in the sources).
 #' @seealso [refit_every()], [gp_model()], [calibration].
 #' @concept Bayesian model averaging
 #' @concept hyperparameters
@@ -201,8 +203,9 @@ check_refit_settings <- function(settings) {
 rounds_to_refit <- function(bandit) {
   rule <- bandit$config$refit
   if (!all_maps_settled(bandit)) return(1)
-  if (is.null(rule)) return(.Machine$integer.max)
-  max(1, rounds_between_refits(bandit) - rounds_since_refit(bandit))
+  choice <- rounds_to_choice(bandit)
+  if (is.null(rule)) return(choice)
+  max(1, min(choice, rounds_between_refits(bandit) - rounds_since_refit(bandit)))
 }
 
 # The number of queries between two refits, by the rule and the present number of queries.
@@ -221,7 +224,7 @@ may_rescale <- function(config) {
 is_refit_due <- function(bandit, n) {
   rule <- bandit$config$refit
   (!is.null(rule) && rounds_since_refit(bandit) + n > rounds_between_refits(bandit)) ||
-    length(rescales_due(bandit)) > 0
+    length(rescales_due(bandit)) > 0 || is_choice_due(bandit) || rounds_to_choice(bandit) < n
 }
 
 rounds_since_refit <- function(bandit) {
@@ -230,15 +233,77 @@ rounds_since_refit <- function(bandit) {
   table_size(bandit$queries) - bandit$events$id[which(table_column(bandit$events, "kind") %in% believing)[last]]
 }
 
-# Neither a change of the outcome transform alone, nor added arms.
+# Neither a change of the outcome transform or of the forgetting alone, nor added arms.
 is_real_refit <- function(fit) !isTRUE(fit$rescaled) && is.null(fit$arms)
 
-# Before a query: the parameters that a refit, or a new output transform, puts in the place of the `current` ones, as
+# Before a query: the parameters that a refit, or a new output transform, uses instead of the `current` ones, as
 # `fit`; NULL where neither is due.
 due_refit <- function(bandit) {
   rule <- bandit$config$refit
   found <- if (!is.null(rule) && rounds_since_refit(bandit) >= rounds_between_refits(bandit)) fitted_outcomes(bandit)
+  if (chooses_forgetting(bandit$config)) return(with_choice(bandit, found))
   if (is.null(found)) due_rescale(bandit) else found
+}
+
+# ---- the automatic choice of how to forget: see change_auto() ---------------------------------
+
+# Is a choice due before the next query, and after how many queries is the next one?
+is_choice_due <- function(bandit) {
+  size <- table_size(bandit$queries)
+  chooses_forgetting(bandit$config) && size > 0 && size %% bandit$config$changes$rounds == 0
+}
+
+rounds_to_choice <- function(bandit) {
+  if (!chooses_forgetting(bandit$config)) return(.Machine$integer.max)
+  rounds <- bandit$config$changes$rounds
+  rounds - table_size(bandit$queries) %% rounds
+}
+
+# A refit `found` (or NULL) with the choice of how to forget. A choice alone is logged only if it is another one.
+with_choice <- function(bandit, found) {
+  if (is.null(found) && !is_choice_due(bandit)) return(NULL)
+  chosen <- best_forgetting(bandit)
+  if (!is.null(found)) {
+    found$fit$forgetting <- chosen
+    return(found)
+  }
+  current <- refitted_parameters(bandit)
+  if (identical(chosen, or_else(current$forgetting, change_never(0)))) return(NULL)
+  # (Not a refit in the sense of refit_every().)
+  fit <- current
+  fit$forgetting <- chosen
+  fit$rescaled <- TRUE
+  list(fit = fit, current = current)
+}
+
+# See log_forecasts() in C++. Those of small models are kept, by a name in the bandit's environment that is no field:
+# they stay the same while the model and the rewards before them do.
+forecasts_of <- function(bandit, rules) {
+  frame <- as.environment(bandit)
+  computed <- function(most) core(cpp_bandit_forecasts(make_whole(bandit)$handle, rules, most))
+  if (!is_small_model(bandit$config)) return(computed(forecast_rewards))
+  known <- as.data.frame(core(cpp_bandit_known(make_whole(bandit)$handle, 1L)))
+  model <- refitted_parameters(bandit)
+  model$forgetting <- NULL
+  kept <- frame$.forecasts
+  before <- NROW(kept$known)
+  same <- before > 0 && nrow(known) >= before && identical(kept$model, model) &&
+    identical(known[seq_len(before), ], kept$known)
+  new <- min(forecast_rewards, if (same) nrow(known) - before else Inf)
+  forecasts <- utils::tail(rbind(if (same) kept$forecasts, if (new > 0) computed(new)), forecast_rewards)
+  frame$.forecasts <- list(known = known, model = model, forecasts = forecasts)
+  forecasts
+}
+
+is_small_model <- function(config) {
+  can_count(config$domain) && length(config$context_names) == 0 && arm_count(config$domain) <= 64
+}
+
+best_forgetting <- function(bandit) {
+  choices <- trait(bandit$config$changes, "choices")
+  forecasts <- forecasts_of(bandit, lapply(choices, resolve_changes, bandit$config))
+  if (nrow(forecasts) < forecast_least) return(rule_in_force(current_config(bandit)))
+  choices[[which.max(weights_of_choices(forecasts))]]
 }
 
 refit_if_due <- function(bandit) apply_if_due(bandit, due_refit(bandit))
@@ -265,16 +330,16 @@ fitted_outcomes <- function(bandit) {
 # The parameters that refits change, with their current values.
 refitted_parameters <- function(bandit) {
   config <- current_config(bandit)
-  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field"),
-                                    names(one))]
+  of <- function(one) one[intersect(c("kernel", "noise_var", "mean", "output_map", "models", "noise_field",
+                                      "forgetting"), names(one))]
   own <- if (length(bandit$refits)) utils::tail(bandit$refits, 1)[[1]]["rewards"]
   c(of(config), Filter(Negate(is.null), own),
-    if (has_outcomes(config)) list(outcomes = lapply(config$outcomes[-1], of)))
+    if (length(config$outcomes[-1])) list(outcomes = lapply(config$outcomes[-1], of)))
 }
 
-# ---- what no refit changes ----------------------------------------------------------------
-# Settings resolved, and what is fitted of each outcome, are kept while a bandit's settings are the same: by a name in
-# its environment that is no field.
+# ---- settings that refits leave unchanged ----------------------------------------------------------------
+# The resolved settings, and the fitted parameters of each outcome, are kept while a bandit's settings are the same,
+# under a name in its environment that is not a field.
 
 prepared_refits <- function(bandit) {
   frame <- as.environment(bandit)
@@ -289,7 +354,7 @@ prepared_refits <- function(bandit) {
 share_prepared <- function(from, to) assign(".prepared", as.environment(from)$.prepared, as.environment(to))
 
 # See plan_from_list() and cpp_bandit_fit() in C++. `objects`: the kernels that the models may have. NULL where R
-# collects what is known, for another likelihood or for earlier campaigns.
+# collects the data, for another likelihood or for earlier campaigns.
 refit_plan <- function(outcome, config) {
   config <- outcome_config(config, outcome)
   rule <- config$refit
@@ -352,7 +417,7 @@ has_many_points <- function(bandit, outcome) {
 # As kFewPoints of the core (fitting/fit.h).
 few_points <- 300
 
-# The `fit` under an output transform, and what it was made of, `found`; both NULL where too few rewards are known.
+# The `fit` under an output transform, and its data, `found`; both are NULL if there are too few rewards.
 # `since_refit`: the number of queries since the fit of the `current` parameters.
 fit_under <- function(bandit, plan, current, map, since_refit = rounds_of_last_fit(bandit)) {
   found <- bandit_fit(bandit, plan, fit_from(plan, current, map, since_refit))
@@ -406,16 +471,17 @@ likelihood_of_fit <- function(bandit) {
   if (length(fits)) utils::tail(fits, 1)[[1]]$likelihood
 }
 
-# Of the two kinds of maps, should it be the second? Where the model (`first`, found with the first) sees noise, the
-# rewards' likelihood says so. Where it sees none no noise can be bent: then their distribution alone does, under which
-# searches find more.
+# Is the second of the two kinds of output transforms better? If the model (`first`, fitted with the first kind)
+# estimates noise, the rewards' likelihood decides. Without noise their distribution alone decides, because searches
+# then find more.
 is_other_better <- function(bandit, plan, maps, first) {
   if (first$fit$noise_var < least_bent_noise) return(maps[[2]]$is_usual)
   is_likelier(bandit, plan, maps[[2]]$map, first)
 }
 
-# Are the rewards likelier under this map than under the one of `first`? Both as densities of the rewards themselves;
-# the model is climbed to from that fit, a tenth of a refit's time. With many rewards the core compares by some of them.
+# Are the rewards likelier under this output transform than under that of `first`? Both likelihoods are densities of the
+# rewards themselves. A local search from that fit takes a tenth of a refit's time. With many rewards the core compares
+# some of them.
 is_likelier <- function(bandit, plan, map, first) {
   asked <- utils::modifyList(fit_from(plan, first$fit, map), list(local_searches = TRUE, average = NULL))
   asked$kernel <- or_else(first$found$best_kernel, 1L)
@@ -424,9 +490,9 @@ is_likelier <- function(bandit, plan, map, first) {
   isTRUE(gained > if (map$lambda != 1) bending_pays else -bending_pays)
 }
 
-# ---- where R collects what is known ----------------------------------------------------------
+# ---- data that R collects ----------------------------------------------------------
 
-# Readings less their prior mean (0 where that is fitted), in the model's units, at points as R has them; NULL where
+# Measurements less their prior mean (0 if that is fitted), in the model's units, at R's points; NULL if
 # fewer rewards are known than a refit takes.
 measurements_of <- function(bandit, current, map, fits_mean) {
   known <- core(cpp_bandit_measurements(make_whole(bandit)$handle, 1L, map, current$noise_var))
@@ -437,7 +503,7 @@ measurements_of <- function(bandit, current, map, fits_mean) {
 
 fitted_transfer <- function(bandit, current) {
   config <- bandit$config
-  # (Earlier campaigns have maps of their own, chosen by their distribution: so has what they are related to.)
+  # (Earlier campaigns have separate output transforms, chosen by their distribution. So have the present rewards here.)
   map <- if (!is.null(config$outputs)) fitted_transform(bandit, 1)
   fits_mean <- config$refit$mean == "fit"
   known <- measurements_of(bandit, current, map, fits_mean)
@@ -473,10 +539,10 @@ apply_refit <- function(bandit, fit, current) {
 # The settings with these parameters, as the core takes them.
 settings_after <- function(bandit, fit) core_config(refitted_config(bandit$config, fit), prepared_refits(bandit)$fixed)
 
-# What a look goes by. Until the first refit the parameters of a bandit that scales its rewards are guesses that
-# nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit that it would
-# begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its environment, no
-# field, keeps the copy until there is news.
+# The bandit that checks and plots use. Until the first refit the parameters of a bandit that scales its rewards are
+# guesses that nobody gave: as good as no noise, say. What such a bandit knows enough for, a copy has done: the refit
+# that it would begin its next query with. The bandit itself stays as it is, and so do its choices. A name in its
+# environment, no field, keeps the copy until there is news.
 looked_at <- function(bandit) {
   frame <- frame_of(bandit)
   if (!is_unfitted(frame)) {
@@ -503,7 +569,8 @@ hand_on_warnings <- function(from, to) for (name in c(".said", ".looks")) to[[na
 
 is_unfitted <- function(bandit) {
   config <- bandit$config
-  if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) || has_rule(bandit)) return(FALSE)
+  if (is.null(config$refit) || is.null(config$outputs) || !is.null(config$models) ||
+      trait(config$policy, "scripted")) return(FALSE)
   if (any(vapply(bandit$refits, is_real_refit, NA))) return(FALSE)
   known <- sum(status_of(bandit, seq_len(table_size(bandit$queries))) %in% c("observed", "partial"))
   known >= config$refit$minimum && is_refit_due(bandit, 1)
@@ -539,8 +606,7 @@ all_maps_settled <- function(bandit) {
 known_rewards <- function(bandit, outcome = 1) values_of_queries(bandit, outcome)[rewarded_ids(bandit, outcome)]
 
 rewarded_ids <- function(bandit, outcome) {
-  if (has_outcomes(bandit$config)) return(which(!is.na(values_of_queries(bandit, outcome))))
-  known_ids(bandit)
+  of_form(bandit$config, "rewarded_ids")(bandit, outcome)
 }
 
 # Which of these rewards belong to points far apart? NULL if there are too few.
@@ -554,7 +620,7 @@ fitted_transform <- function(bandit, outcome) {
                  rewards_far_apart(bandit, outcome))
 }
 
-# After rewards were told (`reported`), and before a query.
+# After rewards were reported (`reported`), and before a query.
 rescale_if_due <- function(bandit, reported = FALSE) apply_if_due(bandit, due_rescale(bandit, reported))
 
 # As due_refit(): only output transforms are made again.
@@ -573,3 +639,6 @@ due_rescale <- function(bandit, reported = FALSE) {
 }
 
 register_family("bandit_refit", refit_entry)
+
+register_form("reward", rewarded_ids = function(bandit, outcome) known_ids(bandit))
+register_form("outcomes", rewarded_ids = function(bandit, outcome) which(!is.na(values_of_queries(bandit, outcome))))

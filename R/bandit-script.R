@@ -1,29 +1,31 @@
 # Bandits whose points are chosen by a script in R. Layer: bandit.
 
-# Bandits whose points are chosen by a rule in R instead of a policy in the core: baselines under long-term
-# constraints, and algorithms with several posteriors. Everything else is inherited from GPBandit: queries and
-# observations, the log, the journal, files, copies, runs and plots.
+# Baselines under long-term constraints, and algorithms with several posteriors. Everything but the choice of a point is
+# inherited from GPBandit: queries and observations, the log, the journal, files, copies, runs and plots.
 # Such a bandit has these fields:
 #   `config$rule`  the name of a registered script.
-#   `memory`       the state that the rule keeps between two queries, a list of plain R data.
+#   `memory`       the state that the script keeps between two queries, a list of plain R data.
 #   `handle`       a cache of the log. `models`: posteriors of f and of each g_j (GPBandits that make no queries).
 #                  `fed`: the number of events given to them. `process`: identifies the process that made the cache.
 #                  `restored`: TRUE if the bandit comes from outside.
 #
-# A rule is a list of functions and settings:
-#   `title`               for users.
-#   `settings`            its settings in addition to the models, declared like a part's settings (registry.R).
-#   `phases(count)`       names of the phases of its queries for `count` constraints.
-#   `begin(config)`       the initial memory.
-#   `propose(bandit, context)`  a list: `point`, the new `memory` and `phase`. Optional elements are `kappa` (the
+# A script is a list (register_script()). It needs three functions, which must not change the bandit:
+#   `state(config)`       the memory before the first query.
+#   `suggest(bandit, context)`  a list: `point`, the new `memory` and `phase`. Optional elements are `kappa` (the
 #                         multipliers at the choice), `width`, `action` and `model` (the number of the model whose mean
-#                         and sd are in the history, by default 1). It must not change the bandit.
-#   `recommend(bandit, context)`  the point that it would recommend now. It must not change the bandit.
+#                         and sd are in the history, by default 1).
+#   `recommend(bandit, context)`  the point that it would recommend now.
+# The update by new observations is common to all scripts: the models condition on them (feed_models()). A script may
+# change it:
 #   `takes(config, phase, j)`  which queries model j conditions on (1: f, 1 + j: g_j), by default all.
 #   `teaches(j, config)`  the column of the log with the data of model j, by default reward, g1, g2, ...
 #   `learns(j, values)`   the data of model j computed from these values.
-#   `checks(values)`      an error for invalid constraint values.
 #   `models(bandit)`      the models made from the log, if they do not simply condition on the observations.
+# And it has properties:
+#   `title`               for users.
+#   `settings`            its settings in addition to the models, declared like a part's settings (registry.R).
+#   `phases(count)`       names of the phases of its queries for `count` constraints.
+#   `checks(values)`      an error for invalid constraint values.
 #   `shown(bandit)`       the number of the model for `$posterior()`, if it is not 1.
 #   `random`              FALSE if a choice draws no random numbers.
 #   `amends`              if an observed reward cannot be corrected, the reason.
@@ -267,7 +269,7 @@ script_change <- function(bandit, make) {
 # One query: chosen, then logged together with the rule's memory.
 script_query <- function(bandit, contexts, time) {
   rebuild(bandit)
-  choice <- by_rule(bandit, rule_of(bandit)$propose(bandit, context_row(bandit$config, contexts)))
+  choice <- by_rule(bandit, rule_of(bandit)$suggest(bandit, context_row(bandit$config, contexts)))
   script_commit(bandit, by_rule(bandit, script_row(bandit, choice, contexts)),
                script_events(bandit, "query", table_size(bandit$queries) + 1L, time = time), choice$memory)
 }
@@ -407,6 +409,14 @@ gp_script_parts <- function(domain, kernel, noise_var, width, count, mean, const
   list(domain = domain, count = count, models = c(list(of_f), of_g))
 }
 
+# The outcomes of models from gp_script_parts(): the objective `reward`, and the constraint columns g1, g2, ... with
+# their `roles`, functions such as at_most() with their limits.
+outcomes_of_columns <- function(models, roles) {
+  columns <- Map(function(role, one) role(kernel = one$kernel, noise_var = one$noise_var, mean = one$mean), roles,
+                 models[-1])
+  c(list(reward = to_maximize()), stats::setNames(columns, paste0("g", seq_along(columns))))
+}
+
 # One object of a class for each of `count` constraints, from NULL (`default`), one object, or a list.
 each_constraint <- function(given, default, count, class, arg, hint) {
   if (is.null(given)) given <- default
@@ -425,7 +435,7 @@ register_script <- function(name, script) {
   register_part("bandit_policy", name,
                 settings = list(width = quote(if (!is.null(width)) check_one_multiplier(width))),
                 traits = list(title = script$title, short = script$title, random = !isFALSE(script$random),
-                              rule = name))
+                              scripted = TRUE))
 }
 
 register_bandit_kind(
@@ -438,5 +448,5 @@ register_bandit_kind(
   give = function(bandit, ...) script_give(bandit, ...),
   posterior = function(bandit, points, context) script_posteriors(bandit, points, context),
   best = function(bandit, contexts) script_best(bandit, contexts),
-  check_log = function(bandit) check_script_log(bandit)
+  check_log = function(bandit) check_script_log(bandit), story = function(bandit) script_story(bandit)
 )

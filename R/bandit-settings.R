@@ -33,11 +33,12 @@ core_config <- function(config, fixed = fixed_settings(config)) {
   common$noise_var <- config$noise_var
   common$space$prior_mean <- rep_len(config$mean, length(fixed$space$prior_mean))
   common$policy <- resolve_policy(config$policy, config, fixed$policy)
+  if (!is.null(config$forgetting)) common$forgetting <- resolve_changes(config$forgetting, config)
   if (!is.null(config$noise_field)) common$noise_field <- core_noise_field(config)
   if (isTRUE(config$fresh) && is_noise_negligible(config)) common$exact <- TRUE
   if (!is.null(config$outputs)) common$outputs <- output_map(config)
   if (!is.null(config$models)) common <- with_models(config, common)
-  if (has_outcomes(config)) core_outcomes(config, common) else common
+  of_form(config, "for_core")(config, common)
 }
 
 # What the core takes of them that no refit changes.
@@ -74,8 +75,7 @@ negligible_noise <- 1e-3
 
 is_noise_negligible <- function(config) {
   if (length(config$context_names) || !is.null(config$noise_field)) return(FALSE)
-  each <- if (!has_outcomes(config)) list(config)
-          else lapply(seq_along(config$outcomes), outcome_config, config = config)
+  each <- lapply(seq_len(outcome_count(config)), outcome_config, config = config)
   all(vapply(each, expected_noise, 0) <= negligible_noise)
 }
 
@@ -334,3 +334,6 @@ settings_from_text <- function(text, trust, what) {
     stop_data("Cannot read ", what, ": ", message_of(e), argument = "store", parent = e)
   })
 }
+
+register_form("reward", for_core = function(config, common) common)
+register_form("outcomes", for_core = core_outcomes)

@@ -51,7 +51,7 @@ replay_part <- function(handle, log, rows) {
 
 # A width or gain function, or a progress handler, must not change the bandit that calls it.
 check_idle <- function(bandit) {
-  if (!has_rule(bandit) && cpp_bandit_state(bandit$handle) == "changing") {
+  if (!trait(bandit$config$policy, "scripted") && cpp_bandit_state(bandit$handle) == "changing") {
     stop_state("This bandit is being changed: a function that it calls cannot change it. Call the method after it ",
                "has returned.")
   }
@@ -86,13 +86,13 @@ bandit_reset <- function(bandit) {
   commit(bandit, list(),
          fields = c(list(queries = new_table(query_columns(bandit$config)), events = new_table(event_columns()),
                          refits = list(), reasons = NULL, handle = NULL, config = starting_config(bandit)),
-                    if (has_rule(bandit)) list(memory = first_memory(bandit$config))),
+                    if (!is.null(bandit$memory)) list(memory = first_memory(bandit$config))),
          durable = if (!is.null(bandit$journal)) function() keep_reset(bandit$journal, bandit))
 }
 
 bandit_copy <- function(bandit) {
   new_bandit(bandit$config, table_copy(bandit$queries), table_copy(bandit$events), bandit$refits,
-             if (has_rule(bandit)) bandit$memory, bandit$reasons)
+             bandit$memory, bandit$reasons)
 }
 
 ask <- function(bandit, contexts, time) {

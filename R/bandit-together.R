@@ -175,6 +175,7 @@ check_failures <- function(failures, config) {
 
 # Settings that depend on each other.
 check_together <- function(config) {
+  check_changes_here(config)
   check_likelihood(config)
   policy <- config$policy
   if (trait(policy, "draws")) {
@@ -190,6 +191,16 @@ check_together <- function(config) {
     }
   }
   if (trait(policy, "intervals")) check_can_keep_intervals(config)
+}
+
+# Has the change rule a meaning for these rewards?
+check_changes_here <- function(config) {
+  if (is.null(config$changes)) return(invisible())
+  instead <- trait(config$changes, "instead")(config$rewards)
+  if (is.null(instead)) return(invisible())
+  stop_argument("changes", sprintf("%s, with rewards that are %s", dQuote(trait(config$changes, "title"), FALSE),
+                                   if (is.null(config$rewards)) "measurements" else trait(config$rewards, "title")),
+                instead)
 }
 
 # Is kernel_function() a covariance on this domain?
@@ -281,7 +292,7 @@ check_one_outcome <- function(config, what) {
 
 # policy_duel() and rewards_preferences() belong together, and exclude some other settings.
 check_duels <- function(config, refuse) {
-  compares <- has_likelihood(config) && trait(config$rewards, "compares")
+  compares <- of_form(config, "compares")
   if (trait(config$policy, "pairs") && !compares) {
     stop_argument("policy", "policy_duel() without `rewards = rewards_preferences()`",
                   "another policy, or used with `rewards = rewards_preferences()`")
@@ -301,7 +312,7 @@ check_glm_width <- function(config) {
   width <- config$policy$width
   if (is.null(width) || !trait(width, "curved")) return(invisible())
   refuse <- function(given, allowed) stop_argument("width", paste("width_glm()", given), allowed)
-  if (!has_likelihood(config) || !trait(config$rewards, "has_norm_bound")) {
+  if (is.null(config$rewards) || !trait(config$rewards, "has_norm_bound")) {
     refuse(paste("with rewards that are",
                  if (is.null(config$rewards)) "measurements with Gaussian noise" else trait(config$rewards, "title")),
            paste("with rewards_binary(), rewards_counts() or rewards_preferences() of pairs without ties;",
@@ -325,16 +336,12 @@ not_for_rewards <- function(config) {
 # Settings that are not supported for such rewards.
 check_likelihood <- function(config) {
   check_glm_width(config)
-  if (!has_likelihood(config)) return(check_duels(config))
+  if (of_form(config, "gaussian")) return(check_duels(config))
   title <- trait(config$rewards, "title")
   refuse <- function(arg, given, allowed) stop_argument(arg, paste0(given, ", with rewards that are ", title), allowed)
   check_latent_refit(config, refuse)
   for (arg in c("constraints", "failures")) {
     if (!is.null(config[[arg]])) stop_unused(arg, not_for_rewards(config))
-  }
-  if (!is.null(config$changes) && trait(config$changes, "of_measurements")) {
-    refuse("changes", dQuote(trait(config$changes, "title"), FALSE),
-           "NULL, change_never(), or change_oracle() but for a drifting prior (`rate` without by = \"weights\")")
   }
   width <- config$policy$width
   if (!is.null(width) && !trait(width, "any_rewards")) {

@@ -6,16 +6,11 @@
 warn_of_repeats <- function(bandit, n) {
   config <- bandit$config
   if (trait(config$pending, "noticed") || trait(config$policy, "random") || trait(config$policy, "pairs") ||
-      has_rule(bandit) || explores(config)) {
+      trait(config$policy, "scripted") || explores(config)) {
     return(invisible())
   }
-  why <- if (compares_queries(config)) {
-    "nothing is known of a query before it is compared. policy_duel() and policy_ts() ask for different ones."
-  } else {
-    paste("under pending_ignore() a query changes nothing before its reward is observed. With",
-          "`pending = pending_hallucinate()` each point of a batch is chosen given the points before it.")
-  }
-  warn_once(bandit, "repeats", "`suggest(", n, ")` can ask for the same point several times: ", why)
+  warn_once(bandit, "repeats", "`suggest(", n, ")` can ask for the same point several times: ",
+            of_form(config, "why_repeats"))
 }
 
 # Thresholds for rewards in units of the prior's sd (noise included) from its mean: some reward beyond the first is out
@@ -29,7 +24,8 @@ warn_of_prior <- function(bandit, reward, arm) {
   if (has_likelihood(config)) return(invisible())
   # (Usually the prior allows the rewards, and only this check takes time.)
   if (cpp_bandit_allows(bandit$handle, reward, config$mean, arm, config$noise_var, at_the_edge)) return(invisible())
-  if (has_rule(bandit) || !is.null(config$refit) || !is.null(config$outputs) || "far" %in% bandit$.said) {
+  if (trait(config$policy, "scripted") || !is.null(config$refit) || !is.null(config$outputs) ||
+      "far" %in% bandit$.said) {
     return(invisible())
   }
   rebuild(bandit)
@@ -61,3 +57,9 @@ warn_refit <- function(bandit, error) {
   warn_gpbandits("state", "refit_failed", "The refit after round ", all_rounds(bandit),
                  " failed, and the parameters are unchanged: ", message_of(error))
 }
+
+register_form("reward", why_repeats = paste(
+  "under pending_ignore() a query changes nothing before its reward is observed. With",
+  "`pending = pending_hallucinate()` each point of a batch is chosen given the points before it."))
+register_form("comparison", why_repeats = paste(
+  "nothing is known of a query before it is compared. policy_duel() and policy_ts() ask for different ones."))

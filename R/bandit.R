@@ -31,8 +31,8 @@
 #'   their order or with their names.
 #' @param pending how queries without rewards are treated, one of the [pending] rules or a string such as
 #'   `"hallucinate"`. The default ignores them.
-#' @param changes a rule for non-stationary rewards, which discards or down-weights old ones, see [changes]. `NULL`
-#'   (default): a stationary problem.
+#' @param changes a rule for non-stationary rewards, which discards or down-weights old ones, see [changes];
+#'   `"auto"` chooses how fast. `NULL` (default): a stationary problem.
 #' @param constraints a rule for long-term constraints, see [constraints]. `NULL` (default): none.
 #' @param contexts a matrix, one row per possible context. If they are not known in advance: their number of values or
 #'   their names. Every query then needs a `context`, and the kernel's inputs are the action's, then the context's.
@@ -207,7 +207,7 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' * `id`, `arm`, inputs, contexts, and `reward` (`NA` while pending).
 #' * `mean`, `sd`, and the confidence `width` (the multiplier of the sd, see [widths]): those at the time of the choice.
 #'   `mean` and `sd` of given rows are the predictions before the row. Beyond 300 observations they are those of the
-#'   prior, if more than 64 rows were given without a query in between.
+#'   prior, if more than 64 rows were given without a query in between (and no rule of `changes` uses them).
 #' * `action`: `"policy"`, `"explore"` or `"given"`; `segment`: the number of the stationary segment.
 #' * `status`: `"pending"`, `"observed"`, `"lost"` (the reward came too late, see [pending_censor()]), `"withdrawn"` or
 #'   `"failed"`.

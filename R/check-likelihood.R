@@ -19,13 +19,9 @@ weight_of_reward <- function(sampling, y, size, f, h = 1e-3) {
 # ---- rewards and predictions: see checked_data() --------------------------------------------
 
 # A list like that of bandit_checked(), with `left_out(by)` instead of the results from a covariance.
-likelihood_checked <- function(bandit, config) {
-  if (compares_queries(config)) {
-    stop_state("`check_model()` needs rewards of one point each; those of this bandit are ",
-               trait(config$rewards, "title"), ".", argument = "object")
-  }
+likelihood_checked <- function(bandit, config, ...) {
   known <- core(cpp_bandit_known(bandit$handle, 1L))
-  lasting <- trait(or_else(config$changes, change_never()), "lasting")
+  lasting <- trait(rule_in_force(config), "lasting")
   if (is.finite(lasting)) known <- lapply(known, utils::tail, lasting)
   check_enough(sum(is_reported(bandit, known$id, 1L)))
   at <- in_scale_of_rewards(posterior_where_played(bandit, known$id), config, scale = "latent")
@@ -136,3 +132,9 @@ said_of_sites <- function(bandit, known, uniform) {
   }
   z[is.finite(z)]
 }
+
+register_form("response", checked = likelihood_checked)
+register_form("comparison", checked = function(bandit, config, ...) {
+  stop_state("`check_model()` needs rewards of one point each; those of this bandit are ",
+             trait(config$rewards, "title"), ".", argument = "object")
+})

@@ -1,17 +1,13 @@
 # Leave-one-out predictions and other parts of model checks. Layer: bandit.
 
 # Is the value an observation (and not the replacement for a failure)?
-is_reported <- function(bandit, ids, k) {
-  (if (has_outcomes(bandit$config)) outcome_cells(bandit, ids)[, k] else status_of(bandit, ids)) == "observed"
-}
+is_reported <- function(bandit, ids, k) of_form(bandit$config, "status_of")(bandit, ids, k) == "observed"
 
 posterior_where_played <- function(bandit, ids, k = 1L) {
   points <- logged_points(bandit, ids)
   context <- points$contexts
   if (!is.null(context)) colnames(context) <- bandit$config$context_names
-  if (!has_outcomes(bandit$config)) return(scaled_posterior_at(bandit, points[c("arm", "inputs")], context))
-  at <- scaled_outcomes_at(bandit, points[c("arm", "inputs")], context)
-  data.frame(mean = at$mean[, k], sd = at$sd[, k])
+  of_form(bandit$config, "scaled_posterior")(bandit, points[c("arm", "inputs")], context, k)
 }
 
 # Covariance of a drifting function between the rounds of its measurements (change_oracle(rate = )).
@@ -91,3 +87,11 @@ left_out_dense <- function(data, by, groups = NULL) {
   out$variance <- pmax(total - 1 / weight, 0)[groups]
   out
 }
+
+register_form("reward", status_of = function(bandit, ids, k) status_of(bandit, ids),
+              scaled_posterior = function(bandit, points, context, k) scaled_posterior_at(bandit, points, context))
+register_form("outcomes", status_of = function(bandit, ids, k) outcome_cells(bandit, ids)[, k],
+              scaled_posterior = function(bandit, points, context, k) {
+                at <- scaled_outcomes_at(bandit, points, context)
+                data.frame(mean = at$mean[, k], sd = at$sd[, k])
+              })

@@ -198,17 +198,21 @@ regression_checked <- function(object) {
 }
 
 # `k`: the number of the outcome.
-bandit_checked <- function(bandit, k = 1L) {
-  if (has_rule(bandit)) return(rule_checked(bandit))
+bandit_checked <- function(bandit, k = 1L) kind_of(bandit)$checked(bandit, k)
+
+core_checked <- function(bandit, k) {
   check_remembers(bandit, "object", "`check_model()`")
   rebuild(bandit)
   config <- outcome_config(current_config(bandit), k)
-  changes <- or_else(config$changes, change_never())
+  changes <- rule_in_force(config)
   if (trait(changes, "reweighs")) {
     stop_state("`check_model()` does not support change_oracle(by = \"weights\"): the weights are no model of the ",
                "rewards.", argument = "object")
   }
-  if (has_likelihood(config)) return(likelihood_checked(bandit, config))
+  of_form(config, "checked")(bandit, config, changes, k)
+}
+
+measurements_checked <- function(bandit, config, changes, k) {
   known <- core(cpp_bandit_known(bandit$handle, k))
   check_enough(sum(is_reported(bandit, known$id, k)))
   if (is.finite(trait(changes, "lasting"))) known <- lapply(known, utils::tail, trait(changes, "lasting"))
@@ -273,7 +277,7 @@ models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay, c
 }
 
 # The first of a rule's models is that of f.
-rule_checked <- function(bandit) {
+script_checked <- function(bandit, k) {
   if (!has_posterior(bandit)) {
     stop_state("`check_model()` needs a bandit with a posterior; ", describe_policy(bandit$config$policy),
                " has none.", argument = "object")
@@ -299,7 +303,7 @@ order_of_arrival <- function(bandit, ids, k = 1L) {
   kind <- table_column(bandit$events, "kind")
   # (A given point may receive its reward later.)
   reported <- kind %in% event_kind[c("reward", "given")] & !is.na(table_column(bandit$events, "reward"))
-  if (has_outcomes(bandit$config)) reported <- reported & table_column(bandit$events, "outcome") %in% k
+  if (of_form(bandit$config, "several")) reported <- reported & table_column(bandit$events, "outcome") %in% k
   order(match(ids, table_column(bandit$events, "id")[reported]))
 }
 
@@ -337,8 +341,8 @@ model_check <- function(data, by) {
   frame <- left_out_frame(data, left)
   ours <- own_columns(frame, names(data$point))
   if (!is.null(data$rate)) ours$reward <- data$rate[data$counts]
-  out <- list(rewards = count, total = total, by = by, fitted = or_else(data$fitted, !is.null(data$said)), groups = nrow(frame),
-              held = sum(abs(ours$z) <= stats::qnorm(0.975), na.rm = TRUE),
+  out <- list(rewards = count, total = total, by = by, fitted = or_else(data$fitted, !is.null(data$said)),
+              groups = nrow(frame), held = sum(abs(ours$z) <= stats::qnorm(0.975), na.rm = TRUE),
               largest = max(abs(ours$z), na.rm = TRUE), tests = model_tests(data, ours), data = frame,
               inputs = as.character(names(data$point)))
   scores <- log_scores(data, left)
@@ -607,7 +611,8 @@ describe_check <- function(check) {
   # (With two points, one remains when the other is left out: it has no spread, so there is no constant score.)
   constant <- if (is.na(check$constant_score)) "" else sprintf(" (constant %s)", short_number(check$constant_score))
   sprintf("check: %d%s rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
-          check$rewards, if (check$total > check$rewards) sprintf(" of %d", check$total) else "", check$held, if (check$groups == check$rewards) "" else sprintf(" of %d points", check$groups),
+          check$rewards, if (check$total > check$rewards) sprintf(" of %d", check$total) else "",
+          check$held, if (check$groups == check$rewards) "" else sprintf(" of %d points", check$groups),
           if (is.na(largest$p)) check$largest else largest$statistic,
           if (is.na(largest$p)) "" else sprintf(" (p %s)", short_number(largest$p)),
           if (is.na(order)) "" else sprintf(", order %s", short_number(order)), short_number(check$log_score),
@@ -712,3 +717,7 @@ check_line <- function(bandit) {
 }
 
 register_family("bandit_check", check_entry_of_model, open = TRUE)
+
+register_bandit_kind("core", checked = core_checked)
+register_bandit_kind("script", checked = script_checked)
+register_form("reward", checked = measurements_checked)

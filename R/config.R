@@ -24,6 +24,7 @@ refitted_config <- function(config, fit) {
   config$models <- fit$models
   config$noise_field <- fit$noise_field
   if (!is.null(fit$rewards)) config$rewards <- fit$rewards
+  if (!is.null(fit$forgetting)) config$forgetting <- fit$forgetting
   for (name in names(fit$outcomes)) {
     config$outcomes[[name]][names(fit$outcomes[[name]])] <- fit$outcomes[[name]]
   }
@@ -73,7 +74,7 @@ current_config <- function(bandit) {
   if (length(fits)) refitted_config(bandit$config, fits[[length(fits)]]) else bandit$config
 }
 
-has_posterior <- function(bandit) !has_rule(bandit) || length(bandit$config$model_settings) > 0
+has_posterior <- function(bandit) is.null(rule_of(bandit)) || length(bandit$config$model_settings) > 0
 
 # The kernel's names of its inputs.
 input_names <- function(config) c(model_names(config$domain), config$context_names)
@@ -104,13 +105,18 @@ is_minimising <- function(config) output_sign(config) < 0
 
 outcome_count <- function(config) max(1L, length(config$outcomes))
 
-has_outcomes <- function(config) length(config$outcomes) > 1
+has_outcomes <- function(config) of_form(config, "several")
 
 # The names of a query's outcomes; "reward" by default.
 outcome_names <- function(config) if (is.null(config$outcomes)) "reward" else names(config$outcomes)
 
+# The names of columns with a value for each outcome: `what` alone if there is one reward.
+columns_for_outcomes <- function(config, what) {
+  if (has_outcomes(config)) paste0(outcome_names(config), "_", what) else what
+}
+
 # The columns of the log with their values.
-value_columns <- function(config) c("reward", if (has_outcomes(config)) paste0("y", seq(2, outcome_count(config))))
+value_columns <- function(config) c("reward", sprintf("y%d", seq_len(outcome_count(config))[-1]))
 
 # The settings of a bandit with this outcome alone; `config` may be the one in force.
 outcome_config <- function(config, k) {
@@ -122,14 +128,15 @@ outcome_config <- function(config, k) {
   config
 }
 
-ranks_queries <- function(config) has_likelihood(config) && trait(config$rewards, "ranks")
+# Is the bandit's noise_var a setting of its model?
+uses_noise_var <- function(config) is.null(config$rewards) || trait(config$rewards, "noise")
 
 # Do rewards follow another model than f with Gaussian noise?
-has_likelihood <- function(config) !is.null(config$rewards) && !is.null(trait(config$rewards, "likelihood"))
+has_likelihood <- function(config) !of_form(config, "gaussian")
 
-compares_queries <- function(config) has_likelihood(config) && trait(config$rewards, "compares")
+compares_queries <- function(config) of_form(config, "compares")
 
-is_reflected <- function(config) has_likelihood(config) && identical(config$rewards$direction, "minimize")
+is_reflected <- function(config) identical(config$rewards$direction, "minimize")
 
 # Does an observed reward have its own noise variance?
 has_own_noise <- function(bandit) {

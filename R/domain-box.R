@@ -75,18 +75,6 @@ box_of_pairs <- function(pairs, arg) {
   })
 }
 
-#' @export
-point_count.box_domain <- function(domain) Inf
-
-#' @export
-arm_count.box_domain <- function(domain) NULL
-
-#' @export
-arm_labels.box_domain <- function(domain) NULL
-
-#' @export
-all_points.box_domain <- function(domain) NULL
-
 # Points of a box have no numbers.
 unnumbered <- function(inputs) list(arm = rep(NA_integer_, nrow(inputs)), inputs = inputs)
 
@@ -166,9 +154,6 @@ slice_of.box_domain <- function(domain, values) {
   u <- to_model_inputs(domain, points_in_box(domain, x, "fixed"))
   list(fixed = fixed_inputs(at, u[at]))
 }
-
-#' @export
-arms_at.box_domain <- function(domain, x) rep(NA_integer_, nrow(x))
 
 #' @export
 nearest_points.box_domain <- function(domain, inputs) {

@@ -227,9 +227,6 @@ core_space.finite_domain <- function(domain, setting) {
 }
 
 #' @export
-closed_form_average.finite_domain <- function(domain, kernel) NULL
-
-#' @export
 describe_domain.finite_domain <- function(domain) {
   sprintf("%d arms with %d input(s)", nrow(domain$x), ncol(domain$x))
 }
@@ -277,9 +274,6 @@ input_axis.finite_domain <- function(domain, i, count) {
 input_quantiles.finite_domain <- function(domain, i, u) {
   unname(sort(domain$x[, i])[pmin(floor(u * nrow(domain$x)) + 1, nrow(domain$x))])
 }
-
-#' @export
-log_inputs.finite_domain <- function(domain) rep(FALSE, length(domain$names))
 
 #' @export
 same_points.finite_domain <- function(domain, other) {

@@ -57,16 +57,10 @@ row_points <- function(domain, arm, inputs) {
 }
 
 #' @export
-point_count.product_domain <- function(domain) Inf
-
-#' @export
 arm_count.product_domain <- function(domain) arm_count(domain$rows)
 
 #' @export
 arm_labels.product_domain <- function(domain) arm_labels(domain$rows)
-
-#' @export
-all_points.product_domain <- function(domain) NULL
 
 #' @export
 input_ranges.product_domain <- function(domain) cbind(input_ranges(domain$rows), input_ranges(domain$box))
@@ -187,9 +181,6 @@ core_space_kind.product_domain <- function(domain, setting) "box"
 
 #' @export
 core_space.product_domain <- function(domain, setting) box_space(domain$box, domain$rows$x, TRUE, setting)
-
-#' @export
-closed_form_average.product_domain <- function(domain, kernel) NULL
 
 #' @export
 describe_domain.product_domain <- function(domain) {

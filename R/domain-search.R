@@ -453,18 +453,6 @@ model_names.search_domain <- function(domain) {
 }
 
 #' @export
-point_count.search_domain <- function(domain) Inf
-
-#' @export
-arm_count.search_domain <- function(domain) NULL
-
-#' @export
-arm_labels.search_domain <- function(domain) NULL
-
-#' @export
-all_points.search_domain <- function(domain) NULL
-
-#' @export
 input_ranges.search_domain <- function(domain) {
   indicators <- length(domain$conditional) + length(share_inputs(domain, limited = TRUE))
   cbind(input_ranges(domain$box), matrix(rep(0:1, indicators), 2))
@@ -608,9 +596,6 @@ check_existence <- function(rules, codes, arg) {
 }
 
 #' @export
-arms_at.search_domain <- function(domain, x) rep(NA_integer_, nrow(x))
-
-#' @export
 to_model_inputs.search_domain <- function(domain, x) {
   model_of_codes(domain, if (is.data.frame(x)) read_codes(domain, x, "x") else x)
 }
@@ -661,9 +646,6 @@ core_space.search_domain <- function(domain, setting) {
        settle = if (has_rules(domain) || rules$stepped) function(u) settle_points(rules, u),
        linear = linear_rules(domain), prior_mean = setting$mean)
 }
-
-#' @export
-closed_form_average.search_domain <- function(domain, kernel) NULL
 
 #' @export
 describe_domain.search_domain <- function(domain) sprintf("a search space with %d input(s)", length(domain$names))

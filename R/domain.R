@@ -1,8 +1,26 @@
 # Generics for all domains, and their defaults. Layer: domain.
 
-# The interface of a decision set. A kind of domain is one file, domain-<kind>.R, with a constructor and a
-# method for each generic here; no other file depends on the kind of a domain.
-#
+# The interface of a decision set. A kind of domain is one file, domain-<kind>.R, with a constructor, a method for each
+# generic that is required, and methods for those optional ones whose default does not suit. No other file depends on
+# the kind of a domain. Each generic is described where it is defined below.
+domain_methods <- list(
+  # Every kind has a method; calls for a kind that lacks it are an error (at the end of this file).
+  required = c(
+    "input_ranges", "find_points", "nearest_points",              # its points, by what users specify
+    "sample_points", "design_points", "spread_points",            # points at random, for a start, and evenly spread
+    "maximise_over", "slice_of",                                  # searches, over all points or with fixed inputs
+    "to_model_inputs", "from_model_inputs",                       # conversion
+    "core_space", "core_space_kind", "remade", "same_points",     # for the core, and for checks of objects
+    "describe_domain", "domain_story", "point_labels",            # text and tables
+    "picture_types", "picture_points", "input_axis", "input_quantiles"),  # plots and summaries of inputs
+  # There is a default: for domains whose points are uncountable and have no numbers, and whose inputs are numbers with
+  # linear scales, in the users' format a matrix.
+  optional = c(
+    "point_count", "arm_count", "arm_labels", "all_points", "arms_at",
+    "model_names", "read_inputs", "inputs_anywhere", "points_anywhere", "data_ranges", "lies_outside",
+    "can_be_reported", "fixable_inputs", "user_inputs", "one_point", "completed_points", "input_levels", "log_inputs",
+    "closed_form_average", "default_kernel"))
+
 # Inputs are in the users' format; model inputs are in the kernel's format (logarithms, if an input is
 # logarithmic). Points are a list of `arm`, their 0-based numbers among the arms or rows (NA if there are none), and
 # `inputs`, a row of model inputs each.
@@ -12,8 +30,14 @@
 # The number of points, Inf if they cannot be counted.
 point_count <- function(domain) UseMethod("point_count")
 
+#' @export
+point_count.bandit_domain <- function(domain) Inf
+
 # The number of arms, or rows, by which points are numbered; NULL if points have no numbers.
 arm_count <- function(domain) UseMethod("arm_count")
+
+#' @export
+arm_count.bandit_domain <- function(domain) NULL
 
 # Do points have numbers?
 has_numbers <- function(domain) !is.null(arm_count(domain))
@@ -21,8 +45,14 @@ has_numbers <- function(domain) !is.null(arm_count(domain))
 # The names of the arms, or rows; NULL if they have none.
 arm_labels <- function(domain) UseMethod("arm_labels")
 
+#' @export
+arm_labels.bandit_domain <- function(domain) NULL
+
 # All points, in order; NULL if they cannot be counted.
 all_points <- function(domain) UseMethod("all_points")
+
+#' @export
+all_points.bandit_domain <- function(domain) NULL
 
 # The names of the model inputs: those of the inputs, unless a domain has more model inputs.
 model_names <- function(domain) UseMethod("model_names")
@@ -95,6 +125,9 @@ bound_rounding <- 1e-14
 
 # Numbers (0-based) of the arms or rows at some inputs, NA if there is none.
 arms_at <- function(domain, x) UseMethod("arms_at")
+
+#' @export
+arms_at.bandit_domain <- function(domain, x) rep(NA_integer_, nrow(x))
 
 # The points next to some model inputs, which may lie anywhere.
 nearest_points <- function(domain, inputs) UseMethod("nearest_points")
@@ -195,6 +228,9 @@ core_space_kind <- function(domain, setting) UseMethod("core_space_kind")
 # there is none.
 closed_form_average <- function(domain, kernel) UseMethod("closed_form_average")
 
+#' @export
+closed_form_average.bandit_domain <- function(domain, kernel) NULL
+
 # The same domain, constructed again from its parts; an error if these are invalid.
 remade <- function(domain) UseMethod("remade")
 
@@ -255,6 +291,9 @@ completed_points.default <- function(domain, frame) frame
 
 # Flags of the logarithmic inputs.
 log_inputs <- function(domain) UseMethod("log_inputs")
+
+#' @export
+log_inputs.bandit_domain <- function(domain) rep(FALSE, length(domain$names))
 
 # Do two domains have the same points, in the same order?
 same_points <- function(domain, other) UseMethod("same_points")
@@ -435,3 +474,16 @@ check_made_here <- function(x) {
   if (!is.null(fault)) stop_fault(sprintf("it holds a %s that is none of ours: %s", class, fault))
   x
 }
+
+# ---- kinds that lack a method -------------------------------------------------
+
+# A method for all domains that reports the kind, with the arguments of the generic.
+lacking_method <- function(generic) {
+  method <- function(domain) {
+    stop_fault(class(domain)[1], " has no method for ", generic, "(), which every kind of domain needs")
+  }
+  formals(method) <- formals(get(generic))
+  method
+}
+for (generic in domain_methods$required) assign(paste0(generic, ".bandit_domain"), lacking_method(generic))
+rm(generic)

@@ -158,8 +158,8 @@ kernels_of <- function(kernel, smoothness) {
   if (is.null(smoothness)) list(kernel) else lapply(smoothness, with_smoothness, kernel = kernel)
 }
 
-# What average_of() in C++ is told: the number of models, the kernels' prior weights, and the models of before, where
-# local searches begin (for each smoothness those of least and most noise).
+# The arguments of average_of() in C++: the number of models, the kernels' prior weights, and the models of before,
+# where local searches begin (for each smoothness those of least and most noise).
 average_question <- function(kernels, count, smoothness_prior, earlier) {
   smoothness <- lapply(kernels, smoothness_of)
   smoothness_before <- lapply(earlier, function(model) smoothness_of(model$kernel))
@@ -175,7 +175,7 @@ average_question <- function(kernels, count, smoothness_prior, earlier) {
        goes_on = vapply(before, nrow, 0L) > 0 & !vapply(smoothness, identical, NA, smoothness[[1]]))
 }
 
-# From average_to_list() in C++; `centre`: what was subtracted from the values.
+# From average_to_list() in C++; `centre` was subtracted from the values.
 models_found <- function(found, kernels, centre) {
   model <- function(kernel, parameters, mean, weight) {
     values <- exp(parameters)
@@ -262,8 +262,8 @@ print.gp_fit <- function(x, ...) {
 
 # ---- ranges -----------------------------------------------------------------
 
-# What is fitted of a kernel and the noise, from gp_fit()'s arguments: all that does not depend on the data. Where each
-# parameter is looked for is told as FitPlan in fitting/fit_plan.h has it. `names`: of the inputs, and of the arms'
+# The fitted parameters of a kernel and the noise, from gp_fit()'s arguments, without the data. The range of each
+# parameter has the form of FitPlan in fitting/fit_plan.h. `names`: of the inputs, and of the arms'
 # numbers where the kernel has a matrix of them.
 fit_plan <- function(kernel, names, fix_noise = FALSE, starts = 3, lower = NULL, upper = NULL, priors = NULL,
                      iterations = 100) {
@@ -296,7 +296,7 @@ range_units <- c("none", "width", "spread", "spread_by_square", "one_by_square")
 # `factors` of the least and the greatest value and of the ends of the likely range, in units of these inputs.
 parameter_range <- function(unit, factors, inputs = integer()) list(unit = unit, factors = factors, inputs = inputs)
 
-# One per parameter in the order of kernel_parameters(). `spreads`: do variances go by the values' spread?
+# One per parameter in the order of kernel_parameters(). `spreads`: are variances scaled by the values' spread?
 parameter_ranges <- function(kernel, inputs, spreads = TRUE) {
   if (!is_composite(kernel)) return(simple_ranges(kernel, inputs, spreads))
   alone <- trait(kernel, "multiplies") & seq_along(kernel$parts) > 1

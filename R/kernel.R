@@ -287,7 +287,8 @@ kernel_entries <- list(
   ),
   levels = list(
     settings = alist(features = check_level_features(features),
-                     lengthscale = check_per_feature(lengthscale, features), own = check_own_share(own),
+                     lengthscale = check_per_feature(lengthscale, features),
+                     own = check_number(own, lower = 0, upper = 1, open_lower = TRUE),
                      variance = check_positive(variance), dims = check_one_dim(dims)),
     traits = list(fitted = c("lengthscale", "own", "variance"), unitless = TRUE,
                   per_input = character(), title = "levels with features (the more alike, the more related)",
@@ -344,8 +345,6 @@ check_per_feature <- function(lengthscale, features) {
                                upper = largest_number)
   as.vector(lengthscale, "double")
 }
-
-check_own_share <- function(own) check_number(own, "own", lower = 0, upper = 1, open_lower = TRUE)
 
 check_one_dim <- function(dims) {
   dims <- check_dims(dims)

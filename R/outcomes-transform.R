@@ -365,8 +365,9 @@ output_moments <- function(map, mean, sd, noise_var) {
 }
 
 # Converts the model's columns `mean` and `sd` of a data.frame to the user's units. `config`: the current settings.
-in_user_units <- function(frame, config) {
-  if (has_likelihood(config)) return(in_scale_of_rewards(frame, config))
+in_user_units <- function(frame, config) of_form(config, "in_user_units")(frame, config)
+
+without_transform <- function(frame, config) {
   map <- output_map(config)
   if (is.null(map) || length(frame$mean) == 0) return(frame)
   if (map$distinct < 2) {
@@ -413,9 +414,7 @@ intervals_as_rewards <- function(found, config) {
 
 # Converts values of f to expected rewards.
 as_rewards <- function(drawn, config) {
-  if (has_likelihood(config) && !compares_queries(config)) {
-    drawn[] <- trait(config$rewards, "response")(if (is_reflected(config)) -drawn else drawn)
-  }
+  drawn <- of_form(config, "drawn_as_rewards")(drawn, config)
   if (!is_scale_known(config)) drawn[] <- NA_real_
   else if (!is.null(config$outputs)) drawn[] <- expected_rewards(output_map(config), drawn, expected_noise(config))
   drawn
@@ -432,3 +431,11 @@ values_expecting <- function(reward, config) {
 }
 
 register_family("bandit_outputs", outputs_entry)
+
+register_form("reward", in_user_units = without_transform, drawn_as_rewards = function(drawn, config) drawn)
+register_form("response", in_user_units = function(frame, config) in_scale_of_rewards(frame, config),
+              drawn_as_rewards = function(drawn, config) {
+                drawn[] <- response_of(config)(if (is_reflected(config)) -drawn else drawn)
+                drawn
+              })
+register_form("comparison", drawn_as_rewards = function(drawn, config) drawn)

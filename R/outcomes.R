@@ -335,8 +335,7 @@ objectives <- function(config) names(Filter(function(role) trait(role, "objectiv
 
 # The error probability of a width is divided among all bounded outcomes.
 shared_width <- function(width, config) {
-  bounded <- if (has_outcomes(config)) sum(vapply(outcome_roles(config), function(role) is_limited(role) ||
-                                                  trait(role, "objective"), NA)) else 1
+  bounded <- sum(vapply(outcome_roles(config), function(role) is_limited(role) || trait(role, "objective"), NA))
   if (is.null(width) || bounded == 1) return(width)
   if (!is.null(width$delta)) width$delta <- width$delta / bounded
   if (!is.null(width$base)) width$base <- shared_width(width$base, config)

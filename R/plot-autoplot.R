@@ -176,15 +176,16 @@ autoplot.bandit_maximum <- function(object, type = c("progress", "slices", "map"
   need_ggplot2()
   type <- check_choice(type, c("progress", "slices", "map", "importance", "dependence", "front", "feasible"))
   check_picture(object, type, inputs, width, resolution, "object")
-  if (has_outcomes(object$bandit$config)) {
-    picture <- ggplot_outcomes(object, maximum_plot_data(object, type, inputs, width, resolution), type)
-    return(picture + ggplot_look(if (type == "map") "right" else "top"))
-  }
-  data <- maximum_plot_data(object, type, inputs, width, resolution)[[type]]
+  plot_data <- maximum_plot_data(object, type, inputs, width, resolution)
+  of_form(object$bandit$config, "ggplot_maximum")(object, plot_data, type) +
+    ggplot_look(if (type == "map") "right" else "top")
+}
+
+ggplot_rewards <- function(object, plot_data, type) {
+  data <- plot_data[[type]]
   shown <- worthwhile_range(object$history$reward, object$direction)
-  picture <- switch(type, progress = ggplot_progress(data, object$direction, shown),
-                    importance = ggplot_importance(data), ggplot_searched(object, data, type, shown))
-  picture + ggplot_look(if (type == "map") "right" else "top")
+  switch(type, progress = ggplot_progress(data, object$direction, shown), importance = ggplot_importance(data),
+         ggplot_searched(object, data, type, shown))
 }
 
 # Slices or a two-dimensional plot through the recommended point.
@@ -370,7 +371,8 @@ ggplot_scatter <- function(plot_data) {
 }
 
 ggplot_play_sizes <- function(plays) {
-  ggplot2::scale_size_area(max_size = if (max(plays) > 1) 6 else 2, breaks = play_breaks(plays))
+  ggplot2::scale_size_area(max_size = if (max(plays) > 1) 6 else 2,
+                           breaks = unique(round(exp(seq(0, log(max(plays)), length.out = 3)))))
 }
 
 # Widths are measured on the axis, because ggplot2 applies the logarithm first.
@@ -378,8 +380,6 @@ tile_size <- function(values, log) {
   at <- sort(unique(if (log) log10(values) else values))
   if (length(at) > 1) min(diff(at)) else 1
 }
-
-play_breaks <- function(plays) unique(round(exp(seq(0, log(max(plays)), length.out = 3))))
 
 ggplot_map_marks <- function(plot_data) {
   names <- map_mark_names(plot_data)
@@ -406,3 +406,6 @@ ggplot_map_marks <- function(plot_data) {
     ))
   )
 }
+
+register_form("reward", ggplot_maximum = ggplot_rewards)
+register_form("outcomes", ggplot_maximum = function(object, plot_data, type) ggplot_outcomes(object, plot_data, type))

@@ -125,9 +125,7 @@ band_label <- function(width, source) sprintf("mean %s %.3g sd%s", plus_minus(),
 
 # The posterior on the scale of the rewards in the same plot.
 drawn_posterior <- function(bandit, points, context, width) {
-  config <- bandit$config
-  if (!has_likelihood(config) || compares_queries(config)) return(posterior_at(bandit, points, context))
-  in_scale_of_rewards(scaled_posterior_at(bandit, points, context), config, "reward", band_level(width))
+  of_form(bandit$config, "drawn_posterior")(bandit, points, context, width)
 }
 
 plot_data_frame <- function(bandit, plot_data, points, truth) {
@@ -357,3 +355,11 @@ with_band <- function(posterior, width) {
 
 # The probability that a normal variable is within `width` sd of its mean.
 band_level <- function(width) min(max(2 * stats::pnorm(width) - 1, 1e-12), 1 - 1e-12)
+
+register_form("reward", drawn_posterior = function(bandit, points, context, width) {
+  posterior_at(bandit, points, context)
+})
+register_form("response", drawn_posterior = function(bandit, points, context, width) {
+  in_scale_of_rewards(scaled_posterior_at(bandit, points, context), bandit$config, "reward", band_level(width))
+})
+register_form("comparison", drawn_posterior = reward_forms$reward$drawn_posterior)

@@ -116,7 +116,10 @@ check_kind_of_picture <- function(found, type) {
 }
 
 maximum_plot_data <- function(found, type, inputs, width, resolution) {
-  if (has_outcomes(found$bandit$config)) return(plot_data_of_outcomes(found, type, inputs, width, resolution))
+  of_form(found$bandit$config, "maximum_plot_data")(found, type, inputs, width, resolution)
+}
+
+plot_data_of_rewards <- function(found, type, inputs, width, resolution) {
   wants <- function(name) type %in% c("all", name)
   names <- found$bandit$config$domain$names
   through <- recommended_point(found$bandit, context_of(found))
@@ -155,8 +158,9 @@ panel_count <- function(plot_data) {
                                                                     c("progress", "importance") %in% names(plot_data))
 }
 
-draw_maximum <- function(found, plot_data) {
-  if (has_outcomes(found$bandit$config)) return(draw_outcomes(found, plot_data))
+draw_maximum <- function(found, plot_data) of_form(found$bandit$config, "draw_maximum")(found, plot_data)
+
+draw_maximum_of_rewards <- function(found, plot_data) {
   domain <- found$bandit$config$domain
   through <- recommended_point(found$bandit, context_of(found))
   shown <- worthwhile_range(found$history$reward, found$direction)
@@ -227,3 +231,6 @@ draw_progress <- function(data, direction, ylim) {
                    col = grDevices::adjustcolor(mark$seen, 0.6))
   graphics::points(points$evaluation[failed], points$at[failed], pch = 4, cex = 0.9, col = mark$pending)
 }
+
+register_form("reward", maximum_plot_data = plot_data_of_rewards, draw_maximum = draw_maximum_of_rewards)
+register_form("outcomes", maximum_plot_data = plot_data_of_outcomes, draw_maximum = draw_outcomes)

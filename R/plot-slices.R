@@ -31,7 +31,7 @@ slice_axis <- function(config, name, count) {
   input_axis(config$domain, at, count)
 }
 
-says_nothing_between_arms <- function(config) compares_queries(config) && is_tabulated_space(config)
+says_nothing_between_arms <- function(config) !of_form(config, "between_arms") && is_tabulated_space(config)
 
 dependence_label <- "expected reward, on average"
 
@@ -41,7 +41,7 @@ dependence_label <- "expected reward, on average"
 dependence_plot_data <- function(bandit, context, inputs, width, resolution = NULL, others = 64) {
   config <- bandit$config
   domain <- config$domain
-  outcome <- if (has_outcomes(config)) match(objectives(config)[1], outcome_names(config)) else 1L
+  outcome <- match(objectives(config)[1], outcome_names(config))
   u <- golden_points(others, length(domain$names))
   anywhere <- frame_of_quantiles(domain, u)
   parts <- lapply(inputs, function(name) {
@@ -78,8 +78,9 @@ model_state_along <- function(bandit, points, context, width = 2) {
   objective_model_state(posterior_of(bandit, points, context, level = band_level(width)), bandit$config)
 }
 
-objective_model_state <- function(model_state, config) {
-  if (!has_outcomes(config)) return(model_state)
+objective_model_state <- function(model_state, config) of_form(config, "objective_model_state")(model_state, config)
+
+state_of_objective <- function(model_state, config) {
   own <- paste0(objectives(config)[1], c("_mean", "_sd"))
   data.frame(mean = model_state[[own[1]]], sd = model_state[[own[2]]], feasible = model_state$feasible)
 }
@@ -179,3 +180,6 @@ draw_plane <- function(plane, pair, values, domain, title, points = NULL, throug
 axis_positions <- function(values, levels) {
   list(at = if (is.null(levels)) unique(values) else seq_along(levels), levels = levels)
 }
+
+register_form("reward", objective_model_state = function(model_state, config) model_state)
+register_form("outcomes", objective_model_state = state_of_objective)

@@ -122,14 +122,14 @@ new_policy <- function(kind) new_part("bandit_policy", kind, parent.frame())
 #   `first`         points (of a box) that are candidates before all others.
 #   `phases`        names of the reasons for a choice, by their codes in the log (the first is "given").
 #   `declares`      does it exclude points at which its own bounds show a violated limit?
-#   `rule`          the rule in R that chooses instead (bandit-script.R); NULL: the core chooses.
+#   `scripted`      does a script in R choose instead (bandit-script.R)?
 #   `resolved`      a function that completes its settings for the core.
 policy_traits <- list(
   title = NULL, short = function(policy) capitalised(trait(policy, "title")), random = FALSE, uniform = FALSE,
   takes_prior = FALSE, draws = FALSE, draws_choice = FALSE, bound = FALSE, rises = FALSE, intervals = FALSE,
   blind = FALSE, of_noise = FALSE, curved = FALSE, pairs = FALSE, of_arms = FALSE, safe = FALSE, first = NULL,
   phases = character(),
-  declares = FALSE, rule = NULL,
+  declares = FALSE, scripted = FALSE,
   # `limits`: does it use the limits of other outcomes? `objectives`: how many objectives does it optimise jointly (0:
   # one, Inf: any number)? `takes_all`: does it receive all outcomes, whatever their roles?
   limits = FALSE, objectives = 0, takes_all = FALSE,
@@ -186,7 +186,7 @@ policy_entries <- list(
                   resolved = function(policy) function(settings, config) {
                     settings$located <- takes_points(policy$f)
                     at <- if (settings$located) points_for_users(config)
-                    seen <- if (has_outcomes(config)) outcomes_for_users(config) else function(mean, sd) list(mean, sd)
+                    seen <- of_form(config, "for_users")(config)
                     settings$f <- function(mean, sd, round, inputs) {
                       seen <- seen(mean, sd)
                       call_user(if (is.null(at)) policy$f(seen[[1]], seen[[2]], round)
@@ -208,7 +208,7 @@ policy_entries <- list(
                                blind = TRUE, limits = TRUE)),
   exact_penalty = list(
     settings = alist(width = check_one_multiplier(width, drawn = FALSE), penalty = check_penalty_of_rounds(penalty)),
-    traits = list(title = "exact penalty", short = "EPBO", limits = TRUE,
+    traits = list(title = "exact penalty (EPBO)", short = "EPBO", limits = TRUE,
                   resolved = function(policy) function(settings, config) {
                     settings$penalty <- function(t) penalty_now(policy$penalty, t)
                     settings
@@ -278,7 +278,7 @@ check_level <- function(level, implicit) {
 resolve_improvement <- function(settings, config) {
   xi <- settings$xi
   if (xi == 0) return(settings)
-  if (has_outcomes(config)) config <- outcome_config(config, match(objectives(config)[1], outcome_names(config)))
+  config <- outcome_config(config, match(objectives(config)[1], outcome_names(config)))
   map <- output_map(config)
   if (is.null(map) && !has_response(config)) return(settings)
   if (!is.null(map) && map$lambda == 1) {
@@ -601,7 +601,7 @@ resolve_policy <- function(policy, config, traits) {
 
 # Properties of a policy that the core needs in addition to its settings.
 traits_for_core <- function(policy, config) {
-  list(draws = trait(policy, "draws"), rises = trait(policy, "rises") && !has_outcomes(config),
+  list(draws = trait(policy, "draws"), rises = trait(policy, "rises") && !of_form(config, "several"),
        takes_all = trait(policy, "takes_all"))
 }
 
@@ -702,6 +702,9 @@ check_radius <- function(radius, domain) {
 #' @rdname rewards_preferences
 #' @export
 policy_duel <- function(width, rule = c("last", "game")) new_policy("duel")
+
+register_form("reward", for_users = function(config) function(mean, sd) list(mean, sd))
+register_form("outcomes", for_users = function(config) outcomes_for_users(config))
 
 register_family("bandit_policy", policy_entries, tag = "kind", traits = policy_traits, optional = policy_options,
                 words = c("title", "short", "random", "draws", "bound"), prefix = "policy_")

@@ -21,9 +21,6 @@ problem_optimum <- function(problem, rounds, contexts = NULL) {
   best
 }
 
-# Without contexts: the best value of each period.
-best_values <- function(problem) vapply(seq_len(problem$periods), function(k) best_value(problem, k, NULL), 0)
-
 best_values_in_contexts <- function(problem, k, contexts) {
   vapply(seq_len(nrow(contexts)), function(i) best_value(problem, k, contexts[i, , drop = FALSE]), 0)
 }
@@ -52,7 +49,9 @@ stop_infeasible <- function(problem, context = NULL) {
 set_optimum <- function(problem, optimum) {
   K <- problem$periods
   if (is.null(optimum)) {
-    if (!has_contexts(problem)) problem$optimum <- best_values(problem)
+    if (!has_contexts(problem)) {
+      problem$optimum <- vapply(seq_len(problem$periods), function(k) best_value(problem, k, NULL), 0)
+    }
     return(problem)
   }
   if (is.function(optimum)) optimum <- list(optimum)

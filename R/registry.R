@@ -6,6 +6,7 @@
 #             It refers by name to this setting and to those before it.
 #   `together`: an expression that raises an error if settings contradict each other (optional).
 #   `later`:    settings added after the first version. Older objects lack them, which means NULL.
+#   `usual`:    the settings of a kind that a string selects and that has no constructor (optional).
 #   `traits`:   properties of the part that other files use: values, or functions of the part. Traits that are missing
 #             have the default of the family.
 # Constructors evaluate these expressions on their own arguments. check_class() evaluates them again on every object
@@ -173,12 +174,47 @@ bandit_kinds <- new.env(parent = emptyenv())
 
 register_bandit_kind <- function(kind, ...) assign(kind, c(bandit_kinds[[kind]], list(...)), envir = bandit_kinds)
 
-# Are points chosen by a script in R, rather than by a policy in the core?
-has_rule <- function(bandit) !is.null(bandit$config$rule)
-
 kind_of <- function(bandit) if (is.null(bandit$config$rule)) bandit_kinds$core else bandit_kinds$script
 
-rule_of <- function(bandit) script_of(bandit$config$rule)
+# NULL if a policy of the core chooses.
+rule_of <- function(bandit) if (!is.null(bandit$config$rule)) script_of(bandit$config$rule)
+
+# `refuse`: a function of the script's title that raises an error.
+check_not_scripted <- function(bandit, refuse) {
+  script <- rule_of(bandit)
+  if (!is.null(script)) refuse(script$title)
+}
+
+# ---- forms of rewards ---------------------------------------------------------
+
+# What is observed of a query: one number (the form "reward"), several ("outcomes"), an observation whose likelihood is
+# not the Gaussian one ("response"), or a "comparison" or "ranking" of queries. A form has methods and traits, by name.
+# The files that define them register them. What a form does not have, it inherits from the form that it specialises:
+# environments whose parents are other forms.
+reward_forms <- new.env(parent = emptyenv())
+
+register_form <- function(form, ..., of = NULL) {
+  if (is.null(reward_forms[[form]])) {
+    assign(form, new.env(parent = if (is.null(of)) emptyenv() else reward_forms[[of]]), envir = reward_forms)
+  }
+  list2env(list(...), envir = reward_forms[[form]])
+}
+
+# The method or trait of this name for a bandit with these settings. (Response types declare their form.)
+of_form <- function(config, name) {
+  form <- if (length(config$outcomes) > 1) "outcomes"
+          else if (is.null(config$rewards)) "reward"
+          else trait(config$rewards, "form")
+  get(name, envir = reward_forms[[form]])
+}
+
+# `several`: is more than one number observed? `gaussian`: is the noise Gaussian? `compares`: are queries
+# compared with each other? `between_arms`: are there predictions at points between arms?
+register_form("reward", several = FALSE, gaussian = TRUE, compares = FALSE, between_arms = TRUE)
+register_form("outcomes", of = "reward", several = TRUE)
+register_form("response", of = "reward", gaussian = FALSE)
+register_form("comparison", of = "response", compares = TRUE, between_arms = FALSE)
+register_form("ranking", of = "comparison")
 
 # What differs between databases of stores, by kind; store-sql.R says what a database registers.
 databases <- new.env(parent = emptyenv())
@@ -224,7 +260,10 @@ as_part <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
 }
 
 part_of_string <- function(x, class, arg, hint) {
-  if (x %in% family_of(class)$plain) return(new_part(class, x))
+  family <- family_of(class)
+  if (x %in% family$plain) {
+    return(new_part(class, x, list2env(as.list(entry_of(family, x)$usual), parent = topenv())))
+  }
   name <- if (x %in% family_of(class)$bare) x else paste0(family_of(class)$prefix, x)
   constructor <- constructor_named(name)
   if (is.null(constructor)) {

@@ -91,7 +91,7 @@ regret_penalty <- function(rounds, gain, noise_var, width, constraint_width = wi
   w_g <- width_values(constraint_width, rounds)
   of_g <- check_count(count) * 2 * w_g * sqrt(t * spread)
   rho <- if (is.function(penalty)) vapply(t, function(t) penalty_now(penalty, t), 0)
-         else rep(check_penalty_limit(penalty), rounds)
+         else rep(if (identical(penalty, Inf)) Inf else check_penalty_of_rounds(penalty), rounds)
   if (!is.null(exact)) {
     exact <- check_number(exact, lower = 0)
     if (is.function(penalty) || penalty <= exact || is.infinite(penalty)) {
@@ -103,8 +103,6 @@ regret_penalty <- function(rounds, gain, noise_var, width, constraint_width = wi
   if (is.null(D)) stop_missing("D", "max f - f(x*), a number >= 0, because the penalty is finite")
   of_g + 2 * width_values(width, rounds) * sqrt(spread * cumsum(rho^-2)) + check_number(D, lower = 0) * cumsum(1 / rho)
 }
-
-check_penalty_limit <- function(penalty) if (identical(penalty, Inf)) Inf else check_penalty_of_rounds(penalty)
 
 regret_clip <- function(rounds, gain, noise_var, B, moment, alpha = 1, delta = 0.1, variance = 1) {
   clip <- rewards_robust(moment = moment, alpha = alpha, rounds = rounds)

@@ -489,7 +489,7 @@ NULL
 #'   \deqn{\sqrt{\frac{8D\log^3T}{\log(1+\sigma^{-2})}}\sum_i T_i^q + \sqrt v F w\sum_i\sqrt{T_i},}{sqrt(8 D log(T)^3 /
 #'   log(1 + 1/s2)) sum_i T_i^q + sqrt(v) F w sum_i sqrt(T_i),}
 #'
-#'   \deqn{w = \xi + 2n^*\bigl(\tfrac2\xi + \tfrac1{\xi^2}\bigr).}{w = xi + 2 n* (2/xi + 1/xi^2).}
+#'   \deqn{w = \xi + 2n^*\left(\tfrac2\xi + \tfrac1{\xi^2}\right).}{w = xi + 2 n* (2/xi + 1/xi^2).}
 #'
 #'   A warning is given if the periods are too short (A.6), that is, unless
 #'   \deqn{n^*(2/\xi + 1/\xi^2)\sqrt{2\max T_i} \le \min T_i.}{n* (2/xi + 1/xi^2) sqrt(2 max T_i) <= min T_i.}
@@ -498,7 +498,7 @@ NULL
 #'   round: the number of uniformly sampled pairs in each half of the detector's window ([change_statistic()]) from
 #'   which on a change is detected and no false alarm is raised, with high probability (Lemma C.3, Equation C.13).
 #'
-#'   \deqn{n^* = 2\Bigl(\frac{C(F^2 + x^2g^2)}{\Delta^2}\Bigr)^{1 + 1/(2\nu + d)},\qquad 4e^{-x} =
+#'   \deqn{n^* = 2\left(\frac{C(F^2 + x^2g^2)}{\Delta^2}\right)^{1 + 1/(2\nu + d)},\qquad 4e^{-x} =
 #'   \mathtt{failure}.}{n* = 2 (C (F^2 + x^2 g^2) / Delta^2)^(1 + 1 / (2 nu + d)), with 4 exp(-x) = failure.}
 #'
 #'   `failure` is the failure probability of one test, a number in (0, 1); `NULL`, the default, is
@@ -519,8 +519,8 @@ NULL
 #'   noise \eqn{\sigma^2}{s2}. The result is then the proof's bound with probability \eqn{1 - 7/T}{1 - 7/T}, for kernels
 #'   whose eigenfunctions are bounded (Assumption D.1):
 #'
-#'   \deqn{\sum_i\sqrt{\frac{8T_i\beta\gamma_{T_i}}{\log(1+\sigma^{-2})}} + 2\sqrt v F\Bigl[K +
-#'   w\sum_i\sqrt{T_i}\Bigr],}{sum_i sqrt(8 T_i beta gamma_{T_i} / log(1 + 1/s2)) + 2 sqrt(v) F (K + w sum_i
+#'   \deqn{\sum_i\sqrt{\frac{8T_i\beta\gamma_{T_i}}{\log(1+\sigma^{-2})}} + 2\sqrt v F\left[K +
+#'   w\sum_i\sqrt{T_i}\right],}{sum_i sqrt(8 T_i beta gamma_{T_i} / log(1 + 1/s2)) + 2 sqrt(v) F (K + w sum_i
 #'   sqrt(T_i)),}
 #'
 #'   \deqn{\beta = D(2F^2 + 300\gamma_{T_i}\log^3T^3),}{beta = D (2 F^2 + 300 gamma_{T_i} log(T^3)^3),}
@@ -615,8 +615,8 @@ NULL
 #'
 #' @section Slater's condition: Theorem 2 needs a point whose margin `slater` is larger than
 #'
-#'   \deqn{4R\sqrt{2(\gamma_S+1+\log(2L/\delta))}\,\frac{\sqrt{(S+2)\gamma_S}}{S} + 2R\Bigl(\sqrt{4m/S} +
-#'   \sqrt{\log(2L/\delta)/S}\Bigr).}{4 R sqrt(2 (gamma_S + 1 + log(2 L / delta))) sqrt((S + 2) gamma_S) / S + 2 R
+#'   \deqn{4R\sqrt{2(\gamma_S+1+\log(2L/\delta))}\,\frac{\sqrt{(S+2)\gamma_S}}{S} + 2R\left(\sqrt{4m/S} +
+#'   \sqrt{\log(2L/\delta)/S}\right).}{4 R sqrt(2 (gamma_S + 1 + log(2 L / delta))) sqrt((S + 2) gamma_S) / S + 2 R
 #'   (sqrt(4 m / S) + sqrt(log(2 L / delta) / S)).}
 #'
 #'   `quantity = "margin"` returns this number for every round, in units of the constraints; `B`, `step`, `Q`, `M` and

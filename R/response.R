@@ -38,7 +38,8 @@
 #'
 #'   * `noise_var`, which is 1 internally. `rewards_robust()` needs it.
 #'   * `outputs`, `constraints`, and `failures = "avoid"` or `"doubt"` ([bandit-queries]).
-#'   * [change_detect()], and [change_oracle()] with a `rate` of drift (its weights are powers of the likelihood).
+#'   * [change_oracle()] with a `rate` of drift. Use `by = "weights"`, which are powers of the likelihood.
+#'   * [change_detect()] with a `ridge`, or for comparisons. Without a `ridge` it compares evidences.
 #'   * Algorithms that are rules over several posteriors.
 #'   * [policy_kg()] and [policy_repeats()], which need \eqn{\lambda}{lambda}. Neither works with `rewards_robust()`.
 #'   * Widths except [width_constant()], [width_function()] and [width_glm()].
@@ -182,8 +183,7 @@ rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "mini
 #   `expected`    a description of the possible expected rewards for users.
 #   `sampling`    the distribution of rewards given f: a function of the rewards and noise_var, see new_sampling().
 #   `outcome`     a function that checks rewards and their sizes, and returns the rewards as numbers.
-#   `compares`    are rewards comparisons of queries?
-#   `ranks`       are rewards rankings of several queries?
+#   `form`        the form of the rewards, see registry.R.
 #   `has_norm_bound`  is width_glm() proved for this type?
 #   `concave`     is the log likelihood concave? If so, a low rank has a certificate.
 #   `parameters`  parameters that refits also fit: NULL, or a list of `names` of settings, `ranges(rewards, first)`
@@ -191,7 +191,8 @@ rewards_ordinal <- function(levels, cuts = NULL, direction = c("maximize", "mini
 #   `refits`      can hyperparameters be refitted? `refits_mean`: can the prior mean be refitted with them?
 rewards_traits <- list(title = NULL, likelihood = NULL, noise = FALSE, response = NULL, latent = NULL,
                        expected = "a number", sampling = NULL, outcome = NULL,
-                       compares = FALSE, ranks = FALSE, has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
+                       form = function(rewards) if (is.null(trait(rewards, "likelihood"))) "reward" else "response",
+                       has_norm_bound = FALSE, concave = TRUE, parameters = NULL,
                        refits = TRUE, refits_mean = FALSE)
 
 rewards_entries <- list(
@@ -249,12 +250,12 @@ rewards_entries <- list(
                   response = function(rewards) function(f) stats::plogis(f - if (rewards$ties) rewards$tau else 0),
                   parameters = function(rewards) if (rewards$ties) list(names = "tau", ranges = ranges_of_tau,
                                                                         set = set_tau),
-                  compares = TRUE, has_norm_bound = function(rewards) !rewards$ties)
+                  form = "comparison", has_norm_bound = function(rewards) !rewards$ties)
   ),
   rankings = list(
     settings = alist(),
     traits = list(title = "rankings", likelihood = function(rewards) list(kind = "rankings"),
-                  response = function(rewards) stats::plogis, compares = TRUE, ranks = TRUE)
+                  response = function(rewards) stats::plogis, form = "ranking")
   ),
   robust = list(
     settings = alist(df = check_number(df, lower = 0, open_lower = TRUE)),
@@ -368,17 +369,19 @@ check_sizes <- function(size, count) {
 
 # ---- in a bandit ----------------------------------------------------------------
 
+# The expected reward as a function of f. (That of a comparison is no function of one point.)
+response_of <- function(config) of_form(config, "response")(config)
+
 # Does the expected reward differ from f?
 has_response <- function(config) {
-  has_likelihood(config) && !compares_queries(config) && !identical(trait(config$rewards, "response"), identity)
+  !identical(response_of(config), identity)
 }
 
 # The likelihood in the form that the core expects.
 core_likelihood <- function(config) {
-  if (!has_likelihood(config)) return(NULL)
-  c(trait(config$rewards, "likelihood"), list(compares = trait(config$rewards, "compares"),
-                                              reflected = is_reflected(config),
-                                              variational = is_variational(config$rewards)))
+  likelihood <- trait(config$rewards, "likelihood")
+  if (!is.null(likelihood)) c(likelihood, list(compares = of_form(config, "compares"), reflected = is_reflected(config),
+                                               variational = is_variational(config$rewards)))
 }
 
 # The noise variance of a bandit with these rewards; it may be missing.
@@ -418,8 +421,7 @@ as_stand_in <- function(rewards, value, refuse) {
 # f), by quadrature; with `level`, `lower` and `upper` are added.
 in_scale_of_rewards <- function(frame, config, scale = "reward", level = NULL) {
   if (is_reflected(config)) frame$mean <- -frame$mean
-  response <- if (scale == "latent" || compares_queries(config)) identity else trait(config$rewards, "response")
-  on_response(frame, response, level)
+  on_response(frame, if (scale == "latent") identity else response_of(config), level)
 }
 
 # The mean and sd of a function of f by quadrature, with its values at the ends of f's interval.
@@ -502,5 +504,9 @@ check_rewards <- function(reward, count) {
   }
   check_numbers(reward, "reward", lengths = count, lower = -largest_number, upper = largest_number)
 }
+
+register_form("reward", response = function(config) identity)
+register_form("response", response = function(config) trait(config$rewards, "response"))
+register_form("comparison", response = function(config) identity)
 
 register_family("bandit_rewards", rewards_entries, tag = "kind", traits = rewards_traits, prefix = "rewards_")

@@ -18,6 +18,13 @@
 #'   reward of a uniform query, [change_statistic()] compares the newest \eqn{q} uniform pairs with the \eqn{q} before
 #'   them, for \eqn{q = 1, 2, \dots, \lfloor|U|/2\rfloor}{q = 1, 2, ..., floor(|U|/2)}. The first statistic above
 #'   `threshold(q)` restarts the bandit. See "Detector" below.
+#'
+#'   With rewards that have a likelihood ([rewards]), `ridge` is left out. The statistic is the log Bayes factor
+#'   \deqn{\log Z_{\mathrm{older}} + \log Z_{\mathrm{newer}} - \log Z_{\mathrm{both}},}{log Z_older + log Z_newer - log
+#'   Z_both,}
+#'   where \eqn{Z} is Laplace's evidence of half or of all of the samples. Without a change each comparison exceeds
+#'   `threshold(q)` with probability at most \eqn{e^{-\mathrm{threshold}(q)}}{exp(-threshold(q))}, up to the
+#'   approximation's error.
 #' * `change_detect(delta = )` is the event trigger of Brunzema et al. It restarts when a reward differs from the
 #'   posterior mean at its choice by more than
 #'   \deqn{\sqrt{\rho_t}\sigma(x) + w_t.}{sqrt(rho_t) sd(x) + w_t.}
@@ -26,6 +33,15 @@
 #'   \deqn{\rho_t = 2\log(2\pi_t/\delta),\quad w_t = \sqrt{2\lambda\log(2\pi_t/\delta)},\quad \pi_t = \pi^2t^2/6.}{rho_t
 #'   = 2 log(2 pi_t / delta), w_t = sqrt(2 lambda log(2 pi_t / delta)), pi_t = pi^2 t^2 / 6.}
 #'
+#'   With rewards that have a likelihood, it tests all predictions since the restart. It restarts in the first round in
+#'   which
+#'   \deqn{\frac16\sum_c\sum_{s\le t} w_s\prod_{i=s}^t\frac{p_{i,c}(y_i)}{p_i(y_i)} \ge \frac1\delta,\quad
+#'   w_s = \frac1{\log_2(s+1)} - \frac1{\log_2(s+2)}.}{mean over c of sum_s w_s prod_(i = s..t) p_i,c(y_i) / p_i(y_i) >=
+#'   1 / delta, w_s = 1 / log2(s + 1) - 1 / log2(s + 2).}
+#'   \eqn{p_i} is the predictive probability of the reward of query \eqn{i}, and \eqn{p_{i,c}}{p_i,c} the same after a
+#'   shift of \eqn{f} by \eqn{c}, which is \eqn{\pm\frac12}{+-1/2}, \eqn{\pm1}{+-1} or \eqn{\pm2}{+-2} prior standard
+#'   deviations. Under the model, the probability of any restart is at most `delta` (Ville's inequality), if queries are
+#'   asked one at a time.
 #' * `change_oracle(times)` restarts after these rounds (the true changes, for comparison), and
 #'   `change_oracle(every = )` at regular intervals.
 #' * `change_never()` explores uniformly and does not restart.
@@ -41,12 +57,25 @@
 #' * `change_oracle(rate = , by = "weights")`: with \eqn{\epsilon}{epsilon} = `rate`, an observation has noise variance
 #'   \deqn{\lambda(1-\epsilon)^{-(t-s)}.}{lambda (1 - epsilon)^-(t - s).}
 #'
+#'   With rewards that have a likelihood, its log likelihood is multiplied by
+#'   \eqn{(1-\epsilon)^{t-s}}{(1 - epsilon)^(t - s)}.
 #' * `change_oracle(rate = )`: the prior is that of a drifting function, with \eqn{\epsilon}{epsilon} = `rate` and the
 #'   kernel
 #'   \deqn{k(x,x')(1-\epsilon)^{|t-t'|/2}.}{k(x, x') (1 - epsilon)^(|t - t'| / 2).}
 #'
 #'   Mean, standard deviation and draws are those of the function in round \eqn{t}, and the information gain is that of
 #'   this kernel.
+#'
+#' `changes = "auto"` chooses during the run between no forgetting and several windows. `change_oracle()` with several
+#' windows, or several rates and `by = "weights"`, chooses between these and no forgetting. Every 25 queries, and at
+#' refits, each choice \eqn{k} predicts the latest 500 rewards, each from those before it. (Models with more than 64
+#' different points predict up to 50 successive rewards at once.) With the predictive probabilities
+#' \eqn{p_{i,k}}{p_i,k} the weights of the choices are updated by
+#' \deqn{w_k \leftarrow (1-\alpha)\frac{w_kp_{i,k}(y_i)}{\sum_jw_jp_{i,j}(y_i)} + \alpha\pi_k,\quad\alpha =
+#' 1/1000,}{w_k <- (1 - alpha) w_k p_i,k(y_i) / sum_j w_j p_i,j(y_i) + alpha pi_k, alpha = 1/1000,}
+#' where the prior weight \eqn{\pi_k}{pi_k} is 1/2 for no forgetting, and equal for the others. This is the fixed share
+#' method of Herbster and Warmuth. The choice with the largest weight is used. It is part of the event log, and
+#' `print()` shows it.
 #'
 #' [refit_every()] with `window` or `rate` fits to all rewards since the last restart, whatever their weight.
 #'
@@ -69,11 +98,12 @@
 #'   With \eqn{m} kept observations in a box it is \eqn{m^3/6} for window and weights, and \eqn{t^2} for fade. The
 #'   engine `"played"` needs \eqn{2nm}{2 n m}, \eqn{nm^2}{n m^2} and \eqn{nt}{n t}.
 #' @section Strings: Wherever a rule is expected, a string represents the constructor with its defaults:
-#'   `changes = "never"` is `change_never()`. An unknown string is an error that lists the choices.
+#'   `changes = "never"` is `change_never()`. `"auto"` chooses between no forgetting and windows of 50, 100, 200, 400
+#'   and 800 observations. An unknown string is an error that lists the choices.
 #' @param threshold a function of the half-length \eqn{q} that returns one number > 0: the largest statistic (squared,
 #'   in units of the reward squared) that raises no alarm.
 #' @param ridge a function of \eqn{q} that returns one number > 0: the regulariser \eqn{q\rho_q}{q rho_q} of each half's
-#'   fit.
+#'   fit. `NULL` (default): evidences are compared, for rewards with a likelihood.
 #' @param f a function of a data.frame that returns `TRUE` to restart and `FALSE` to continue. It must not draw random
 #'   numbers.
 #' @param explore \eqn{\xi}{xi}, a number >= 0. By default \eqn{\sqrt3}{sqrt(3)} for `change_detect(threshold, ridge)`,
@@ -84,10 +114,11 @@
 #' @param times,every rounds after which to restart: integers >= 1, or one integer >= 1 for regular intervals. Exactly
 #'   one of `times`, `every`, `window` and `rate` is given; the others are `NULL` (default).
 #' @param rate \eqn{\epsilon}{epsilon}, the proportion that is discounted in a round: a number in \[0, 1), where 0
-#'   discounts nothing. `NULL` (default): see `times`.
+#'   discounts nothing. `NULL` (default): see `times`. Several rates in (0, 1), with `by = "weights"`: see Details.
 #' @param by the part that is discounted: `"drift"` (default), the prior; or `"weights"`, the precision of the
 #'   observations.
-#' @param window the number of observations kept, an integer >= 1. `NULL` (default): see `times`.
+#' @param window the number of observations kept, an integer >= 1. `NULL` (default): see `times`. Several distinct
+#'   integers: see Details.
 #' @param delta the failure probability of the event trigger, a number in (0, 1). `NULL` (default): `threshold` and
 #'   `ridge` are given.
 #' @return An object of class `bandit_changes`.
@@ -112,6 +143,15 @@
 #' b <- gp_bandit(x, kernel, noise_var = 0.015, policy_ucb(width_constant(2)),
 #'                changes = change_detect(function(q) 2.6 * q^(-6 / 7), function(q) 2 * q^(1 / 7)))
 #' run_bandit(b, problem, 300)
+#'
+#' # An A/B/n test whose best arm changes: the bandit finds out how fast to forget.
+#' ab <- gp_bandit(1:3, kernel_se(0.1, 2), policy = policy_ts(), rewards = rewards_binary(),
+#'                 changes = "auto")
+#' for (t in 1:200) {
+#'   q <- ab$suggest()
+#'   ab$observe(q$id, rbinom(1, 1, if (t <= 100) c(0.1, 0.3, 0.6)[q$arm] else 0.2))
+#' }
+#' ab
 #' @aliases changes_function
 #' @name changes
 NULL
@@ -121,25 +161,32 @@ new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
 # The traits of a change rule:
 #   `resolved`         a function that completes its settings for the core.
 #   `of_domain`        must the domain remain the initial one?
-#   `of_measurements`  does it assume Gaussian noise, in its use of rewards or in its drift model?
+#   `instead`          a function of the response type (NULL: Gaussian noise). It returns NULL, or a text that says what
+#                      to use instead of this rule.
 #   `lasting`          the number of latest queries that are used (a window).
 #   `reweighs`         do old rewards have smaller weights?
 #   `decay`            the rate at which f changes; NULL: f does not change.
 #   `title`            a name for users.
-change_traits <- list(title = NULL, of_domain = FALSE, of_measurements = FALSE, lasting = Inf, reweighs = FALSE,
-                      decay = NULL, resolved = function(changes) function(settings, config) settings)
+#   `choices`          the rules between which an automatic one chooses; NULL: it does not.
+change_traits <- list(title = NULL, of_domain = FALSE, instead = function(changes) function(rewards) NULL,
+                      lasting = Inf, reweighs = FALSE, decay = NULL, choices = NULL,
+                      resolved = function(changes) function(settings, config) settings)
+
+# The number of queries between two automatic choices.
+choice_rounds <- 25
 
 change_entries <- list(
   detect = list(
-    settings = alist(threshold = check_function(threshold), ridge = check_function(ridge),
+    settings = alist(threshold = check_function(threshold), ridge = if (!is.null(ridge)) check_function(ridge),
                      explore = check_explore(explore),
                      kernel = if (!is.null(kernel)) as_kernel(kernel),
                      dyadic = check_flag(dyadic)),
-    traits = list(title = "restart when a detector finds a change", of_domain = TRUE, of_measurements = TRUE,
+    traits = list(title = "restart when a detector finds a change", of_domain = TRUE,
+                  instead = function(changes) function(rewards) instead_of_detector(changes, rewards),
                   resolved = function(changes) function(settings, config) {
       kernel <- if (is.null(changes$kernel)) config$kernel else changes$kernel
       settings$kernel <- resolve_kernel(kernel, input_names(config), arms = arm_count(config$domain))
-      settings$domain <- detector_average(config, settings$kernel)
+      if (!is.null(changes$ridge)) settings$domain <- detector_average(config, settings$kernel)
       settings
     })
   ),
@@ -150,10 +197,12 @@ change_entries <- list(
   every = list(settings = alist(rounds = check_count(rounds), explore = check_explore(explore)),
                traits = list(title = "restart at regular intervals")),
   event = list(settings = alist(delta = check_delta(delta), explore = check_explore(explore)),
-               traits = list(title = "restart after an unexpected reward", of_measurements = TRUE)),
+               traits = list(title = "restart after unexpected rewards",
+                             instead = function(changes) instead_of_predictions)),
   "function" = list(
     settings = alist(f = check_function(f), explore = check_explore(explore)),
-    traits = list(title = "restart decided by a function", of_domain = TRUE, of_measurements = TRUE,
+    traits = list(title = "restart decided by a function", of_domain = TRUE,
+                  instead = function(changes) instead_of_predictions,
                   resolved = function(changes) function(settings, config) {
       settings$f <- checked_restart(changes$f, config)
       settings
@@ -169,10 +218,38 @@ change_entries <- list(
                    settings$rate <- 1 - changes$rate
                    settings
                  })),
+  auto = list(settings = alist(rounds = check_count(rounds), windows = check_windows(windows),
+                               rates = check_rates(rates, windows), explore = check_explore(explore)),
+              usual = list(rounds = choice_rounds, windows = c(50, 100, 200, 400, 800), rates = NULL, explore = 0),
+              traits = list(title = "a window or rate chosen by its predictions",
+                            choices = function(changes) {
+                              c(list(change_never(0)), lapply(changes$windows, function(w) change_oracle(window = w)),
+                                lapply(changes$rates, function(r) change_oracle(rate = r, by = "weights")))
+                            })),
   fade = list(settings = alist(rate = check_rate(rate), explore = check_explore(explore)),
-              traits = list(title = "the function drifts", of_measurements = TRUE,
+              traits = list(title = "the function drifts",
+                            instead = function(changes) function(rewards) {
+                              if (has_sites(rewards)) "change_oracle(rate = , by = \"weights\")"
+                            },
                             decay = function(changes) changes$rate))
 )
+
+# Is the posterior approximated by sites, one for each functional of f?
+has_sites <- function(rewards) !is.null(rewards) && !is.null(trait(rewards, "likelihood"))
+
+rules_of_comparisons <- "change_oracle() with `times`, `every`, `window`, or `rate` and by = \"weights\""
+
+# (The prediction of a comparison is not recorded with its queries.)
+instead_of_predictions <- function(rewards) if (has_sites(rewards) && trait(rewards, "compares")) rules_of_comparisons
+
+instead_of_detector <- function(changes, rewards) {
+  if (!has_sites(rewards)) {
+    return(if (is.null(changes$ridge)) "change_detect() with a `ridge`: without one it compares evidences of `rewards`")
+  }
+  if (trait(rewards, "compares")) return(rules_of_comparisons)
+  if (!trait(rewards, "concave")) return("change_detect(delta = ), because outliers have no Laplace evidence")
+  if (!is.null(changes$ridge)) "change_detect(threshold) without `ridge`, which compares evidences"
+}
 
 check_times <- function(times) {
   times <- as.double(check_numbers(times, "times", lower = 1))
@@ -182,14 +259,33 @@ check_times <- function(times) {
 
 check_rate <- function(rate) check_number(rate, "rate", lower = 0, upper = 1, open_upper = TRUE)
 
+check_windows <- function(windows) {
+  if (is.null(windows)) return(NULL)
+  windows <- as.double(check_numbers(windows, "windows", lower = 1))
+  if (any(windows != round(windows)) || anyDuplicated(windows)) {
+    stop_argument("windows", describe(windows), "distinct integers >= 1")
+  }
+  windows
+}
+
+check_rates <- function(rates, windows) {
+  if (length(rates) + length(windows) == 0) {
+    stop_argument("windows", "empty", "at least one window, if no rate is given")
+  }
+  if (is.null(rates)) return(NULL)
+  rates <- as.double(check_numbers(rates, "rates", lower = 0, upper = 1, open_lower = TRUE))
+  if (any(rates == 1) || anyDuplicated(rates)) stop_argument("rates", describe(rates), "distinct numbers in (0, 1)")
+  rates
+}
+
 check_explore <- function(explore) check_number(explore, "explore", lower = 0)
 
 #' @rdname changes
 #' @export
-change_detect <- function(threshold, ridge, explore = if (is.null(delta)) sqrt(3) else 0, kernel = NULL,
+change_detect <- function(threshold, ridge = NULL, explore = if (is.null(delta)) sqrt(3) else 0, kernel = NULL,
                           dyadic = FALSE, delta = NULL) {
   if (!is.null(delta)) {
-    others <- c(threshold = !missing(threshold), ridge = !missing(ridge), kernel = !is.null(kernel),
+    others <- c(threshold = !missing(threshold), ridge = !is.null(ridge), kernel = !is.null(kernel),
                 dyadic = !isFALSE(dyadic))
     if (any(others)) {
       stop_argument(names(which(others))[1], "given together with `delta`",
@@ -198,7 +294,7 @@ change_detect <- function(threshold, ridge, explore = if (is.null(delta)) sqrt(3
     return(new_changes("event"))
   }
   threshold <- positive_function(threshold, "threshold")
-  ridge <- positive_function(ridge, "ridge")
+  if (!is.null(ridge)) ridge <- positive_function(ridge, "ridge")
   new_changes("detect")
 }
 
@@ -215,9 +311,11 @@ change_oracle <- function(times = NULL, explore = if (is.null(times)) 0 else sqr
   if (given != "rate" && !missing(by)) {
     stop_argument("by", sprintf("given together with `%s`", given), "left out: it goes with `rate`")
   }
+  by <- check_choice(by, c("drift", "weights"))
+  if (length(window) > 1) return(change_auto(windows = window, explore = explore))
+  if (length(rate) > 1 && by == "weights") return(change_auto(rates = rate, explore = explore))
   rounds <- if (given == "every") check_count(every)
-  new_changes(switch(given, times = "oracle", rate = if (check_choice(by, c("drift", "weights")) == "drift") "fade"
-                     else "weights", given))
+  new_changes(switch(given, times = "oracle", rate = if (by == "drift") "fade" else "weights", given))
 }
 
 #' @rdname changes
@@ -228,6 +326,8 @@ change_never <- function(explore = sqrt(3)) new_changes("never")
 #' @export
 change_function <- function(f, explore = 0) new_changes("function")
 
+change_auto <- function(rounds = choice_rounds, windows = NULL, rates = NULL, explore = 0) new_changes("auto")
+
 #' @export
 print.bandit_changes <- function(x, ...) {
   check_class(x, "bandit_changes")
@@ -237,6 +337,47 @@ print.bandit_changes <- function(x, ...) {
 # The rule in the form that the core expects.
 resolve_changes <- function(changes, config) {
   if (!is.null(changes)) trait(changes, "resolved")(unclass(changes), config)
+}
+
+# ---- the automatic choice -----------------------------------------------------------------------
+
+chooses_forgetting <- function(config) !is.null(config$changes) && !is.null(trait(config$changes, "choices"))
+
+# The rule by which the posterior forgets: the one that an automatic rule has chosen last.
+rule_in_force <- function(config) {
+  if (chooses_forgetting(config)) return(or_else(config$forgetting, change_never(0)))
+  or_else(config$changes, change_never())
+}
+
+describe_forgetting <- function(config) {
+  rule <- rule_in_force(config)
+  chosen <- if (rule$kind == "window") sprintf("the latest %g rewards", rule$window)
+            else if (rule$kind == "weights") sprintf("weights that decrease by %g per round", rule$rate)
+            else "no forgetting"
+  sprintf("%s (chosen by predictions, every %g rounds)", chosen, config$changes$rounds)
+}
+
+forecast_rewards <- 500
+forecast_least <- 10
+forecast_share <- 1 / 1000
+
+# Weights of the choices by fixed share. `forecasts`: log predictive probabilities, a row per reward, a column per
+# choice, the first of which forgets nothing.
+weights_of_choices <- function(forecasts) {
+  others <- ncol(forecasts) - 1
+  prior <- c(1, rep(1 / others, others)) / 2
+  weights <- prior
+  for (i in seq_len(nrow(forecasts))) {
+    weights <- weights * exp(forecasts[i, ] - max(forecasts[i, ]))
+    weights <- (1 - forecast_share) * weights / sum(weights) + forecast_share * prior
+  }
+  weights
+}
+
+check_forgetting <- function(forgetting, config) {
+  if (is.null(forgetting)) return(invisible())
+  one <- chooses_forgetting(config) && any(vapply(trait(config$changes, "choices"), identical, NA, forgetting))
+  if (!one) damaged("a choice of how to forget is none of its choices")
 }
 
 # The set over which a bandit's detector averages the squared difference. It is the domain, with all contexts if these
@@ -265,10 +406,12 @@ segment_history <- function(table, config) {
   inputs <- table[, 9 + seq_along(input_names(config)), drop = FALSE]
   colnames(inputs) <- input_names(config)
   arm <- if (can_count(config$domain)) list(arm = as.integer(table[, 2]) + 1L)
-  ours <- list(reward = number(3), mean = number(4), sd = number(5), width = number(6),
+  at_choice <- in_user_units(data.frame(mean = number(4), sd = number(5)), config)
+  ours <- list(reward = number(3), mean = at_choice$mean, sd = at_choice$sd, width = number(6),
                action = action_names[table[, 7]], status = status_names[table[, 8]])
   cpp_frame(c(list(id = as.integer(table[, 1])), arm, as.list(as.data.frame(inputs)),
               columns_beside(ours, input_names(config))))
 }
 
-register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits, prefix = "change_")
+register_family("bandit_changes", change_entries, tag = "kind", traits = change_traits, prefix = "change_",
+                plain = "auto")

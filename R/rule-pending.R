@@ -151,7 +151,7 @@ print.bandit_pending <- function(x, ...) {
 resolve_pending <- function(pending, config) {
   out <- unclass(pending)
   if (is.null(pending$lipschitz)) return(out)
-  if (has_outcomes(config)) config <- outcome_config(config, match(objectives(config)[1], outcome_names(config)))
+  config <- outcome_config(config, match(objectives(config)[1], outcome_names(config)))
   out["lipschitz"] <- list(if (is_scale_known(config)) pending$lipschitz * slope_at_centre(output_map(config)))
   out
 }

@@ -321,8 +321,9 @@ certify_without_scale <- function(bandit, context) {
 
 # ---- bounds -------------------------------------------------------------------
 
-certify_gap <- function(rule, bandit, context) {
-  if (compares_queries(bandit$config)) return(certify_duel(rule, bandit, context))
+certify_gap <- function(rule, bandit, context) of_form(bandit$config, "certify_gap")(rule, bandit, context)
+
+certify_gap_of_rewards <- function(rule, bandit, context) {
   contexts <- contexts_for(bandit, context, 1L)
   width <- if (is.null(rule$width)) bandit$config$policy$width else rule$width
   w <- stop_width(bandit, rule$width)
@@ -405,9 +406,7 @@ prior_story <- function(bandit) {
       sprintf("f is drawn from the %s and %s",
               if (is.null(config$refit)) "prior"
               else "prior with the hyperparameters fitted so far (as if they were given)",
-              if (!has_likelihood(config)) sprintf("the noise is Gaussian with variance %g", config$noise_var)
-              else sprintf("rewards are %s, the posterior as if it were its Gaussian approximation",
-                           trait(config$rewards, "title")))
+              of_form(config, "noise_in_words")(config))
     },
     if (has_fitted_map(config)) "rewards are scaled by the map fitted so far (as if it were given)",
     voided_by(bandit, c("refit", "outputs")),
@@ -463,7 +462,7 @@ certify_draws <- function(rule, bandit, context) {
 }
 
 certify_emsr <- function(rule, bandit, context) {
-  if (has_likelihood(bandit$config)) {
+  if (!of_form(bandit$config, "gaussian")) {
     stop_argument("rule", "stop_emsr()", "another rule, because it needs measurements with Gaussian noise")
   }
   rebuild(bandit)
@@ -629,3 +628,11 @@ certify_duel <- function(rule, bandit, context) {
 
 register_family("bandit_stop", stop_entries, tag = "kind", traits = stop_traits, words = "title", prefix = "stop_",
                 plain = "levels")
+
+register_form("reward", certify_gap = certify_gap_of_rewards, noise_in_words = function(config) {
+  sprintf("the noise is Gaussian with variance %g", config$noise_var)
+})
+register_form("response", noise_in_words = function(config) {
+  sprintf("rewards are %s, the posterior as if it were its Gaussian approximation", trait(config$rewards, "title"))
+})
+register_form("comparison", certify_gap = function(rule, bandit, context) certify_duel(rule, bandit, context))

@@ -17,8 +17,8 @@
 #' @param replications number of replications, an integer >= 1.
 #' @param seed the random seed, an integer.
 #' @param progress `TRUE`: a progress bar over the replications with an estimate of the time left, by package progressr
-#'   if it has a handler. `FALSE`: none. `NULL` (default): a bar in interactive sessions, after two seconds. Replications
-#'   in other processes need package progressr for it.
+#'   if it has a handler. `FALSE`: none. `NULL` (default): a bar in interactive sessions, after two seconds.
+#'   Replications in other processes need package progressr for it.
 #' @param every keep every `every`-th round, and the last, to save memory: an integer >= 1. Sums and simple regrets
 #'   still use all rounds. Default 1.
 #' @return An object of class `bandit_comparison`:

@@ -19,7 +19,7 @@
 #' * `"ips"`, inverse propensity scores:
 #'   \deqn{\hat v = \frac1n\sum_i w_i r_i.}{v = mean(w_i r_i).}
 #' * `"snips"`, self-normalised. The estimate is always within the range of the rewards:
-#'   \deqn{\hat v = \sum_i w_i r_i\Big/\sum_i w_i.}{v = sum(w_i r_i) / sum(w_i).}
+#'   \deqn{\hat v = \sum_i w_i r_i/\sum_i w_i.}{v = sum(w_i r_i) / sum(w_i).}
 #' * `"dm"`, the direct method, predicts the rewards. It needs a correct model, but no correct propensities:
 #'   \deqn{\hat v = \frac1n\sum_i\sum_a\pi(a\mid x_i)\hat r(x_i, a).}{v = mean(sum_a pi(a | x_i) rhat(x_i, a)).}
 #'
@@ -27,7 +27,7 @@
 #'   the bandit's kernel. If the bandit averages over several models ([refit_every()]), the moments of the mixture are
 #'   used.
 #' * `"dr"`, doubly robust, combines both:
-#'   \deqn{\hat v = \frac1n\sum_i \Big(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\Big).}{v =
+#'   \deqn{\hat v = \frac1n\sum_i \left(\sum_a\pi(a\mid x_i)\hat r(x_i, a) + w_i(r_i - \hat r(x_i, a_i))\right).}{v =
 #'   mean(sum_a pi(a | x_i) rhat(x_i, a) + w_i (r_i - rhat(x_i, a_i))).}
 #'
 #'   Here \eqn{\hat r}{rhat} is such a regression on the other half of the log, so that it does not depend on \eqn{r_i}.
@@ -103,11 +103,9 @@ evaluate_policy <- function(log, bandit, method = c("ips", "snips", "dm", "dr", 
   draws <- check_count(draws, upper = 1e5)
   config <- bandit$config
   check_one_outcome(config, "Evaluation from a log")
-  if (!can_count(config$domain) || has_rule(bandit)) {
-    stop_argument("bandit",
-                  if (has_rule(bandit)) rule_of(bandit)$title else paste("a bandit on", describe_domain(config$domain)),
-                  "a bandit over arms, made by gp_bandit() or a preset of it")
-  }
+  refuse <- function(given) stop_argument("bandit", given, "a bandit over arms, made by gp_bandit() or a preset of it")
+  check_not_scripted(bandit, refuse)
+  if (!can_count(config$domain)) refuse(paste("a bandit on", describe_domain(config$domain)))
   rows <- logged_choices(log, bandit, draws)
   given <- !is.null(range)
   range <- reward_range(range, rows$reward)

@@ -99,7 +99,7 @@ check_same_domain <- function(config, problem) {
                   sprintf("a problem with %d constraint(s), like the bandit's", constraint_count(config)))
   }
   if (!is.null(problem$outcomes)) check_same_outcomes(config, problem)
-  else if (has_outcomes(config) && outcome_count(config) != 1 + problem$constraint_count) {
+  else if (!outcome_count(config) %in% c(1, 1 + problem$constraint_count)) {
     stop_argument("problem", sprintf("a problem with %d constraint(s)", problem$constraint_count),
                   sprintf("a problem whose constraints are the bandit's %d further outcome(s), in their order (%s)",
                           outcome_count(config) - 1L, paste(outcome_names(config)[-1], collapse = ", ")))
@@ -129,10 +129,13 @@ play <- function(object, problem, rounds, draws, progress, stop_when = NULL) {
       bar(now - done)
       done <<- now
     }
-    played <- if (is_stored(bandit)) play_in(bandit, problem, rounds, draws, report, stops)
-              else if (!is.null(problem$outcomes)) play_outcomes(bandit, problem, rounds, draws, contexts, report, stops)
-              else if (has_rule(bandit)) play_by_rule(bandit, problem, rounds, draws, contexts, report, stops)
-              else play_in_core(bandit, problem, rounds, draws, contexts, report, stops)
+    played <- if (is_stored(bandit)) {
+      play_in(bandit, problem, rounds, draws, report, stops)
+    } else if (!is.null(problem$outcomes)) {
+      play_outcomes(bandit, problem, rounds, draws, contexts, report, stops)
+    } else {
+      kind_of(bandit)$play(bandit, problem, rounds, draws, contexts, report, stops)
+    }
     if (!is.null(report)) report(rounds)
     played
   })
@@ -296,7 +299,7 @@ as.data.frame.bandit_run <- function(x, row.names = NULL, optional = FALSE, draw
 
 # The rewards of a problem are the values of its function plus noise.
 check_run_rewards <- function(config) {
-  if (!has_likelihood(config) || trait(config$rewards, "noise")) return(invisible())
+  if (uses_noise_var(config)) return(invisible())
   stop_argument("bandit", paste("one whose rewards are", trait(config$rewards, "title")),
                 "one whose rewards are measurements of a function",
                 try = "`$suggest()` and `$observe()` for other rewards")
@@ -392,3 +395,6 @@ ledger_of_outcomes <- function(outcome, problem, optimum) {
 }
 
 register_family("bandit_run", run_entry, open = TRUE)
+
+register_bandit_kind("core", play = play_in_core)
+register_bandit_kind("script", play = play_by_rule)

@@ -184,7 +184,7 @@ NULL
 # (Rules and rewards that compare queries choose among the points that were played.)
 check_outside_is_data <- function(bandit, outside) {
   if (!any(outside)) return(invisible())
-  if (has_rule(bandit) || compares_queries(bandit$config)) {
+  if (trait(bandit$config$policy, "scripted") || of_form(bandit$config, "compares")) {
     stop_argument("data", "one with rows outside the space", "points of the space, for this policy or these rewards")
   }
   rows <- which(outside)

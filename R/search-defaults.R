@@ -191,7 +191,7 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   }
   rewards <- list(...)$rewards
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")
-  if (has_likelihood(list(rewards = rewards))) {
+  if (!is.null(rewards) && trait(rewards, "form") != "reward") {
     stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")),
                   "left out, or rewards_robust(clip = )", try = "`gp_bandit()` or its presets, which take others")
   }
@@ -203,7 +203,7 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   bandit <- gp_bandit(domain, model$kernel, model$noise_var, policy, pending = pending, refit = model$refit,
                       outputs = outputs, failures = failures, outcomes = outcomes, ...)
   inside <- as.environment(bandit)
-  if (has_rule(inside)) return(bandit)
+  if (trait(inside$config$policy, "scripted")) return(bandit)
   inside$config$fresh <- TRUE
   if (model$noise == "none") inside$config$noiseless <- TRUE
   make_ready(inside)

@@ -73,11 +73,10 @@ input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
     stop_argument("x", "a bandit whose covariance is given as a matrix",
                   "one whose kernel is a function of the inputs")
   }
-  several <- has_outcomes(config)
+  columns <- columns_for_outcomes(config, "mean")
+  several <- length(columns) > 1
   names <- if (several) outcome_names(config)
-  parts <- lapply(seq_len(max(1, length(names))), function(k) {
-    importance_of(bandit, context, k, if (several) paste0(names[k], "_mean") else "mean", points, draws)
-  })
+  parts <- lapply(seq_along(columns), function(k) importance_of(bandit, context, k, columns[k], points, draws))
   rows <- lapply(parts, `[[`, "rows")
   if (several) rows <- Map(function(name, one) cbind(outcome = name, one), names, rows)
   method <- sprintf("Sobol indices of the posterior mean, Jansen's estimators, %d pairs of points", as.integer(points))
@@ -130,12 +129,12 @@ frame_of_quantiles <- function(domain, u) {
 # draw. NULL if draws are not possible. The draws are the same in every call.
 drawn_functions <- function(bandit, frame, context, k, draws) {
   config <- current_config(bandit)
-  one <- if (has_outcomes(config)) outcome_config(config, k) else config
-  if (has_rule(bandit) || compares_queries(config) || !is_scale_known(one)) return(NULL)
+  one <- outcome_config(config, k)
+  if (trait(config$policy, "scripted") || compares_queries(config) || !is_scale_known(one)) return(NULL)
   rebuild(bandit)
   at <- as_kernel_points(bandit, frame, context)
   counted <- is_tabulated_space(config)
-  if (counted && (anyNA(at$arm) || has_outcomes(config) || arm_count(config$domain) > 2000)) return(NULL)
+  if (counted && (anyNA(at$arm) || of_form(config, "several") || arm_count(config$domain) > 2000)) return(NULL)
   values <- preserve_rng({
     set.seed(1, kind = "Mersenne-Twister", normal.kind = "Inversion", sample.kind = "Rejection")
     if (counted) bandit_draw(bandit, draws, context)[at$arm + 1L, , drop = FALSE]

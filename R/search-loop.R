@@ -178,8 +178,9 @@ take_outcome <- function(search, task, outcome, bar) {
 
 # Records in the bandit the results that it has not received yet: points that it did not suggest, in their order, and
 # the rewards of its queries.
-settle <- function(search) {
-  if (has_outcomes(search$bandit$config)) return(settle_outcomes(search))
+settle <- function(search) of_form(search$bandit$config, "settle")(search)
+
+settle_rewards <- function(search) {
   reward <- search$history$reward
   if (!search$recording || all(is.na(reward))) return(invisible())
   bandit <- search$bandit
@@ -288,3 +289,6 @@ says_something <- function(data, unknown) {
   nothing <- c("withdrawn", "lost", if (!unknown) "pending")
   !(is.na(data$reward) & status_column(data) %in% nothing)
 }
+
+register_form("reward", settle = settle_rewards)
+register_form("outcomes", settle = settle_outcomes)

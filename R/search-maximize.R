@@ -151,7 +151,8 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   }
   if (!is.null(fidelity)) {
     rules <- mget(c("evaluations", "design", "stop_when", "time_limit"))
-    return(maximize_over_fidelities(objective, bandit, fidelity, c(rules, control[c("timeout", "verbose", "progress")])))
+    rules <- c(rules, control[c("timeout", "verbose", "progress")])
+    return(maximize_over_fidelities(objective, bandit, fidelity, rules))
   }
   if (!is.null(store)) {
     points <- if (is.null(dim(design))) search_design(domain, design, store, prior) else design

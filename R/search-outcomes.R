@@ -125,7 +125,7 @@ known_outcomes <- function(known, domain) {
 # ---- evaluations ---------------------------------------------------------------------------
 
 # The columns of a search's history with the values of its evaluations.
-said_columns <- function(config) if (has_outcomes(config)) outcome_names(config) else "reward"
+said_columns <- function(config) of_form(config, "columns")(config)
 
 says_nothing <- function(history, config) {
   rowSums(!is.na(as.matrix(history[said_columns(config)]))) == 0
@@ -220,3 +220,6 @@ hypervolume_so_far <- function(values, reference) {
     if (nrow(now) == 0) 0 else cpp_hypervolume(now[is_nondominated(now), , drop = FALSE], reference)
   }, 0)
 }
+
+register_form("reward", columns = function(config) "reward")
+register_form("outcomes", columns = outcome_names)

@@ -100,16 +100,14 @@ race_folds <- function(folds, alpha = 0.05, burn_in = 3, wait = FALSE) {
   new_part("bandit_race")
 }
 
-race_entry <- list(settings = alist(folds = check_fold_count(folds), alpha = check_alpha(alpha),
-                                    burn_in = check_burn_in(burn_in, folds),
+race_entry <- list(settings = alist(folds = check_fold_count(folds),
+                                    alpha = check_number(alpha, lower = 0, upper = 1, open_lower = TRUE,
+                                                         open_upper = TRUE),
+                                    burn_in = check_count(burn_in, lower = 2, upper = folds - 1),
                                     wait = if (!is.null(wait)) check_flag(wait)),
                    later = "wait")
 
-check_alpha <- function(alpha) check_number(alpha, "alpha", lower = 0, upper = 1, open_lower = TRUE, open_upper = TRUE)
-
 check_fold_count <- function(folds) check_count(folds, "folds", lower = 3, upper = 1e4)
-
-check_burn_in <- function(burn_in, folds) check_count(burn_in, "burn_in", lower = 2, upper = folds - 1)
 
 check_race <- function(race) if (!is.null(race)) check_class(race, "bandit_race", "race", hint = "race_folds()")
 

@@ -14,8 +14,9 @@ maximum_of_search <- function(search) {
 maximum_entry <- list(settings = alist(history = check_data_frame(history), bandit = check_bandit(bandit),
                                        interrupted = check_flag(interrupted)))
 
-new_maximum <- function(history, bandit, ...) {
-  if (has_outcomes(bandit$config)) return(new_maximum_of_outcomes(history, bandit, ...))
+new_maximum <- function(history, bandit, ...) of_form(bandit$config, "new_maximum")(history, bandit, ...)
+
+new_maximum_of_rewards <- function(history, bandit, ...) {
   names <- bandit$config$domain$names
   seen <- best_row(rewards_inside(history, bandit$config$domain), bandit$config)
   best <- if (length(seen)) recommended(bandit, history, ...)
@@ -130,8 +131,9 @@ print.bandit_maximum <- function(x, ...) {
 # The history of a search under the names of the package, without inputs.
 evaluations_of <- function(found) own_columns(found$history, found$bandit$config$domain$names)
 
-maximum_story <- function(x) {
-  if (has_outcomes(x$bandit$config)) return(story_of_outcomes(x))
+maximum_story <- function(x) of_form(x$bandit$config, "maximum_story")(x)
+
+story_of_rewards <- function(x) {
   failed <- sum(is.na(x$history$reward))
   own <- evaluations_of(x)
   effort <- if (!is.null(x$race)) describe_race(x$race) else if (!is.null(x$fidelity)) describe_fidelity(x)
@@ -156,7 +158,10 @@ ended_by <- function(x) {
 summary.bandit_maximum <- function(object, ...) {
   check_class(object, "bandit_maximum")
   check_dots_empty(...)
-  if (has_outcomes(object$bandit$config)) return(summary_of_outcomes(object))
+  of_form(object$bandit$config, "summary_of_maximum")(object)
+}
+
+summary_of_rewards <- function(object) {
   history <- object$history
   config <- current_config(frame_of(object$bandit))
   own <- evaluations_of(object)
@@ -220,8 +225,11 @@ average_words <- function(model) {
 #' @export
 as.data.frame.bandit_maximum <- function(x, row.names = NULL, optional = FALSE, ...) {
   check_class(x, "bandit_maximum")
+  of_form(x$bandit$config, "progress")(x)
+}
+
+progress_of_rewards <- function(x) {
   frame <- x$history
-  if (has_outcomes(x$bandit$config)) return(progress_of_outcomes(x))
   domain <- x$bandit$config$domain
   frame[[beside("best", domain$names)]] <- best_so_far(rewards_inside(frame, domain), x$direction)
   frame
@@ -388,3 +396,9 @@ progress_of_outcomes <- function(x) {
 }
 
 register_family("bandit_maximum", maximum_entry, open = TRUE)
+
+register_form("reward", new_maximum = new_maximum_of_rewards, maximum_story = story_of_rewards,
+              summary_of_maximum = summary_of_rewards, progress = progress_of_rewards)
+register_form("outcomes", new_maximum = function(history, bandit, ...) new_maximum_of_outcomes(history, bandit, ...),
+              maximum_story = function(x) story_of_outcomes(x), summary_of_maximum = function(x) summary_of_outcomes(x),
+              progress = function(x) progress_of_outcomes(x))

@@ -81,7 +81,11 @@ check_signature <- function(objective, error, beside = NULL) {
 evaluation_line <- function(search, at = nrow(search$history), number = evaluated(search)) {
   config <- search$bandit$config
   row <- search$history[at, ]
-  if (has_outcomes(config)) return(outcomes_line(search, row, number))
+  of_form(config, "evaluation_line")(search, row, number)
+}
+
+reward_line <- function(search, row, number) {
+  config <- search$bandit$config
   best <- search$history$reward[best_row(rewards_inside(search$history, config$domain), config)]
   sprintf("%s: %s%s  at %s", evaluation_number(search, number),
           if (is.na(row$reward)) row[[status_name(config)]] else format(row$reward, digits = 6),
@@ -95,8 +99,9 @@ evaluation_number <- function(search, number) {
 }
 
 # The result of an evaluation: its reward, or NA and the reason. (With several outcomes: `values`.)
-read_outcome <- function(outcome, attempts, config = NULL) {
-  if (has_outcomes(config)) return(read_outcomes(outcome, attempts, config))
+read_outcome <- function(outcome, attempts, config = NULL) of_form(config, "read")(outcome, attempts, config)
+
+read_reward <- function(outcome, attempts, config) {
   status <- if (!is.null(outcome$lost)) sprintf("%s (%d attempts)", outcome$lost, as.integer(attempts))
             else if (!is.null(outcome$error)) paste("error:", one_text(outcome$error))
   value <- outcome$value
@@ -152,8 +157,9 @@ warn_of_failures <- function(words, early = NULL, inputs = NULL) {
                  if (length(inputs)) sprintf(" A point has the inputs %s.", quoted(inputs)), call = user_call())
 }
 
-known_history <- function(known, domain, config = NULL) {
-  if (has_outcomes(config)) return(known_outcomes(known, domain))
+known_history <- function(known, domain, config = NULL) of_form(config, "known_history")(known, domain)
+
+known_rewards_history <- function(known, domain) {
   frame <- as.data.frame(known$x)
   names(frame) <- domain$names
   ours <- c(list(reward = known$reward, status = rep("given", length(known$reward))),
@@ -195,3 +201,6 @@ settle_outcomes <- function(search) {
 describe_point <- function(point) {
   point_words(as.list(point), 5)
 }
+
+register_form("reward", evaluation_line = reward_line, read = read_reward, known_history = known_rewards_history)
+register_form("outcomes", evaluation_line = outcomes_line, read = read_outcomes, known_history = known_outcomes)

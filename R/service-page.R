@@ -60,9 +60,7 @@ input_described <- function(domain, i) {
 }
 
 # If rewards are comparisons: are ties allowed, and may a query that has been compared be compared again?
-described_comparison <- function(config) {
-  if (compares_queries(config)) list(ties = isTRUE(config$rewards$ties), again = !ranks_queries(config))
-}
+described_comparison <- function(config) of_form(config, "described_comparison")(config)
 
 # The fields that the body of a request may contain, in this version of the service.
 accepted_fields <- function(path) {
@@ -89,7 +87,7 @@ serve_slices <- function(service, query) {
 # (Arms with several inputs have no points between them, and comparisons have predictions at the arms only.)
 is_drawn_along_inputs <- function(config) {
   arms <- can_count(config$domain)
-  !has_matrix(config$kernel) && !(arms && (length(config$domain$names) > 1 || compares_queries(config)))
+  !has_matrix(config$kernel) && !(arms && (length(config$domain$names) > 1 || !of_form(config, "between_arms")))
 }
 
 slice_columns <- function(part, name, through, log, levels = NULL) {
@@ -114,10 +112,7 @@ serve_certificate <- function(service, query) {
   service$bandit$catch_up()
   config <- service$bandit$config
   context <- page_context(service, query)
-  found <- if (has_outcomes(config)) list(gap = NA_real_, probability = NA_real_, assumptions = paste(
-    "none: a bound on the regret needs a single reward; this campaign has the outcomes",
-    paste(outcome_names(config), collapse = ", ")))
-    else service$bandit$certificate(context = context)
+  found <- of_form(config, "certificate")(service$bandit, context)
   inputs <- intersect(config$domain$names, names(found$point))
   reply(list(gap = found$gap, probability = found$probability, assumptions = I(as.character(found$assumptions)),
              point = if (!is.null(found$point)) as.list(found$point[1, inputs, drop = FALSE])))
@@ -133,3 +128,14 @@ serve_check <- function(service) {
 context_fields <- function(query) c("context", grep("^context\\[", names(query), value = TRUE))
 
 page_context <- function(service, query) context_field(service, context_in_query(query))
+
+register_form("reward", described_comparison = function(config) NULL,
+              certificate = function(bandit, context) bandit$certificate(context = context))
+register_form("comparison",
+              described_comparison = function(config) list(ties = isTRUE(config$rewards$ties), again = TRUE))
+register_form("ranking", described_comparison = function(config) list(ties = FALSE, again = FALSE))
+register_form("outcomes", certificate = function(bandit, context) {
+  list(gap = NA_real_, probability = NA_real_, assumptions = paste(
+    "none: a bound on the regret needs a single reward; this campaign has the outcomes",
+    paste(outcome_names(bandit$config), collapse = ", ")))
+})

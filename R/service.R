@@ -334,7 +334,7 @@ point_described <- function(service, point) {
 
 # `mean` and `sd`, or with several outcomes those of each, and `feasible`.
 said_of_outcomes <- function(config, best) {
-  if (!has_outcomes(config)) return(list(mean = best$mean, sd = best$sd))
+  if (!of_form(config, "several")) return(list(mean = best$mean, sd = best$sd))
   each <- lapply(stats::setNames(nm = outcome_names(config)), function(name) {
     list(mean = best[[paste0(name, "_mean")]], sd = best[[paste0(name, "_sd")]])
   })
@@ -351,7 +351,7 @@ serve_history <- function(service, query) {
   last <- min(total, after + whole_field(query, "limit", 1000, 0, 10000))
   ids <- if (last > after) seq(after + 1, last) else integer()
   rows <- bandit_history(bandit, ids)
-  if (compares_queries(bandit$config) && !ranks_queries(bandit$config)) rows$id.2 <- opponent_ids(bandit, ids)
+  rows$id.2 <- of_form(bandit$config, "opponent_ids")(bandit, ids)
   reply(list(rows = with_propensity(rows, bandit, query[["draws"]]), total = total,
              version = paste(log_version(service$bandit), collapse = "-")))
 }
@@ -469,3 +469,7 @@ register_family("bandit_service", service_entry, open = TRUE)
 #' @concept OpenAPI
 #' @concept JSON interface
 NULL
+
+register_form("reward", opponent_ids = function(bandit, ids) NULL)
+register_form("comparison", opponent_ids = opponent_ids)
+register_form("ranking", opponent_ids = function(bandit, ids) NULL)

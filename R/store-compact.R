@@ -115,7 +115,7 @@ compact_here <- function(bandit) {
 # The reason why the bandit's state depends on more than its present observations; NULL if it does not.
 why_not_compact <- function(bandit) {
   config <- bandit$config
-  if (has_rule(bandit)) return("whose rule in R keeps a separate memory")
+  if (trait(config$policy, "scripted")) return("whose rule in R keeps a separate memory")
   if (!is.null(config$changes)) return("with `changes`, which depend on when each reward came")
   if (!is.null(config$constraints)) return("with `constraints`, whose multipliers move at the ends of epochs")
   if (has_outcomes(config)) return("with several outcomes, of which each has its own events")

@@ -76,7 +76,7 @@ answered_in_store <- function(bandit) {
 # The bandit of the store, created if necessary. The first process adds the known points and the design.
 open_search_in <- function(store, bandit, search) {
   config <- bandit$config
-  known <- if (has_outcomes(config)) search$known$failed else search$known$reward
+  known <- of_form(config, "known_values")(search$known)
   config$search <- c(list(known = if (all(is.na(known))) 0L else length(known)),
                      if (!is.null(search$race)) list(race = search$race))
   if (!is.null(search$race)) make_fold_table(store$connection)
@@ -92,8 +92,7 @@ open_search_in <- function(store, bandit, search) {
   inside <- as.environment(ours)
   in_store(inside, {
     if (table_size(inside$queries) == 0) {
-      if (has_outcomes(config)) add_outcomes_in_order(ours, search$known)
-      else add_in_order(ours, search$known)
+      add_in_order(ours, search$known)
       if (nrow(search$points)) offer_points(inside, search$points)
     }
     sql_run(store$connection, "UPDATE gpb_bandit SET budget = ", sprintf("%d", as.integer(search$evaluations)),
@@ -290,3 +289,6 @@ transfer_design <- function(bandit, count, certain, prior, store = NULL) {
   }
   user_inputs(config$domain, points)
 }
+
+register_form("reward", known_values = function(known) known$reward)
+register_form("outcomes", known_values = function(known) known$failed)

@@ -277,7 +277,8 @@ check_tokens <- function(bandit, id, token) {
 #' `$renew()` of a bandit in a [bandit_store()] renews the lease of a query while its evaluation continues. Call it
 #' about every third of the lease. [work_on()] does so automatically.
 #'
-#' A lease is the time after which a query without a reward may be given to another worker. The method of a bandit in a
+#' A lease is the time after which a query without a reward may be given to another worker. If the server's clock is set
+#' back, leases last longer by that time until they are renewed. The method of a bandit in a
 #' [bandit_store()] is `$suggest(n = 1, context = NULL, worker = NULL, lease = NULL, visitor = FALSE)`. Its data.frame
 #' has two more columns: `token` (128 bits of the system's random numbers) and `attempt`.
 #'

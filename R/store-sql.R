@@ -4,7 +4,7 @@
 # register_database(kind, ...):
 #   `title`: the database's name, and `class`: the class of its DBI connections.
 #   `clock`: SQL for the server's time in seconds since 1970 (leases use it), and `exists`: a query with one row, whose
-#            `n` is 1 if the table gpb_schema exists.
+#            `n` is 1 if the store's tables exist.
 #   `begin(connection, rows, bandit)`: begins a transaction that blocks other writers of the bandit of this name (NULL:
 #            those who create tables or bandits), and returns the result of the query `rows` as of the time of the lock.
 # These have a default, see plain_database:
@@ -14,7 +14,7 @@
 #   `write(connection, text)`: runs a statement: within the transaction, or as one of its own. In the latter case it
 #            returns the number of rows that it has changed.
 #   `insert(connection, table, columns)`: inserts rows, given as a list of columns. Numbers are stored exactly.
-#   `commit(connection)`.
+#   `commit(connection)`, `rollback(con)`: end the transaction.
 #   `session(con)`: identifies the server's session, where the driver replaces lost sessions silently.
 #   `quote(x)`: text as SQL literals, and `define(connection, statement)`: a statement that defines a table, in the
 #            database's words.
@@ -194,6 +194,7 @@ plain_database <- list(
     con <- live_connection(connection)
     DBI::dbExecute(con, "COMMIT", immediate = TRUE)
   },
+  rollback = function(con) DBI::dbExecute(con, "ROLLBACK", immediate = TRUE),
   session = function(con) NULL,
   quote = function(x) paste0("'", gsub("'", "''", x, fixed = TRUE), "'"),
   define = function(connection, statement) statement,
@@ -306,7 +307,7 @@ sql_rollback <- function(connection) {
 # (The server rolls back a lost session automatically. An interrupted query may have unread rows, about which the driver
 # warns.)
 rollback <- function(connection) {
-  if (!connection_lost(connection)) suppressWarnings(DBI::dbExecute(connection$con, "ROLLBACK", immediate = TRUE))
+  if (!connection_lost(connection)) suppressWarnings(of_database(connection, "rollback")(connection$con))
 }
 
 drop_connection <- function(connection) {

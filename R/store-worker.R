@@ -144,7 +144,10 @@ nothing_left <- function(bandit, patience) {
 # change. It returns "observed", or the reason of the failure.
 answer_query <- function(bandit, query, outcome) {
   bandit <- as.environment(bandit)
-  if (has_outcomes(bandit$config)) return(answer_query_of_several(bandit, query, outcome))
+  of_form(bandit$config, "answer_query")(bandit, query, outcome)
+}
+
+answer_query_of_one <- function(bandit, query, outcome) {
   constraints <- if (is.list(outcome$value)) outcome$value$constraints
   if (is.list(outcome$value)) outcome$value <- outcome$value$reward
   found <- read_outcome(outcome, query$attempt)
@@ -233,3 +236,6 @@ heartbeat_loop <- function(settings, socket) {
     if (socketSelect(list(socket), timeout = settings$every)) return(invisible())
   }
 }
+
+register_form("reward", answer_query = answer_query_of_one)
+register_form("outcomes", answer_query = answer_query_of_several)

@@ -130,9 +130,8 @@ voided_by <- function(bandit, but = NULL) {
     if (is_there("failures") && any(status_of(bandit, size) == "failed")) {
       "failed queries count as the worst reward: no theorem"
     },
-    if (is_there("rewards") && !(has_likelihood(config) && !is.null(config$policy$width) &&
-                                 trait(config$policy$width, "curved"))) {
-      if (has_likelihood(config)) paste("no theorem covers this width where rewards are",
+    if (is_there("rewards") && !(!is.null(config$policy$width) && trait(config$policy$width, "curved"))) {
+      if (trait(config$rewards, "form") != "reward") paste("no theorem covers this width where rewards are",
                                         trait(config$rewards, "title"))
       else "rewards are clipped: no theorem but that of width_realized(R = ) with their rule"
     },

@@ -1,16 +1,19 @@
-# Variants of the defaults of searches on BBOB functions (package smoof), paired: each variant has the default's seeds, functions and instances.
+# Variants of the defaults of searches on BBOB functions (package smoof), paired: each variant has the seeds, functions
+# and instances of the default.
 #
-#   Rscript bench/variants.R [variants=smooth,quiet] [d=2] [evaluations=60] [fids=1:24] [instances=1:5] [seeds=1] [noise=0] [out=FILE]
-#   Rscript bench/variants.R report=TRUE [out=FILE] [...]     prints the paired differences of the runs that the file has
+#   Rscript bench/variants.R [variants=smooth,quiet] [d=2] [evaluations=60] [fids=1:24] [instances=1:5] [seeds=1]
+#                            [noise=0] [out=FILE]
+#   Rscript bench/variants.R report=TRUE [out=FILE] [...]     prints the paired differences of the runs in the file
 #
-# Every search is a line of `out` (appended; searches that it has are not made again): log10 gap, not below -8, of the best point evaluated
-# (`best`), of the recommended one (`par`), and of the one that would be recommended after one more refit (`refitted`). `noise`: as in
-# bench/optimisation.R. What helps on instances 1 to 5 must help on 6 to 10 as well before it becomes a default.
+# Every search is a line of `out` (appended; existing ones are not repeated): log10 gap, not below -8, of the best
+# evaluated point (`best`), of the recommended one (`par`), and of the one that would be recommended after one more
+# refit (`refitted`). `noise`: as in bench/optimisation.R. A variant that helps on instances 1 to 5 must help on 6 to 10
+# as well before it becomes a default. bench/results/variants.csv has the runs of bench/results/optimisation.md.
 library(gpbandits)
 source("bench/shared/script.R")
 source("bench/shared/bbob.R")
-args <- arguments(variants = "smooth", d = "2", evaluations = "60", fids = "1:24", instances = "1:5", seeds = "1", noise = "0",
-                  out = "", report = "FALSE")
+args <- arguments(variants = "smooth", d = "2", evaluations = "60", fids = "1:24", instances = "1:5", seeds = "1",
+                  noise = "0", out = "", report = "FALSE")
 
 averaged <- function(...) refit_every(2, mean = "fit", average = 10, ...)
 refitted <- function(...) list(model = gp_model(refit = averaged(...)))
@@ -22,6 +25,7 @@ variants <- list(
   smooth2 = refitted(smoothness = c(2.5, 1.5)),
   quiet = list(model = gp_model(noise_prior = c(log(1e-5), 2.5))),
   often = list(model = gp_model(refit = refit_every(1, mean = "fit", average = 10))),
+  none = list(model = gp_model(noise = "none")),
   fixed = list(model = gp_model(noise_var = 1e-8, noise_prior = NULL, refit = averaged(fix_noise = TRUE)))
 )
 others <- Sys.getenv("VARIANTS")
@@ -30,15 +34,14 @@ if (nzchar(others)) source(others)                     # more entries of `varian
 search_once <- function(settings, fid, iid, d, evaluations, noise, seed) {
   problem <- bbob_problem(fid, iid, d, evaluations, noise)
   set.seed(seed + 100 * fid + 10000 * iid)
-  spent <- system.time({
-    found <- suppressWarnings(do.call(minimize_bandit, c(list(problem$f, box_domain(rep(-5, d), rep(5, d)), evaluations), settings)))
-  })
+  asked <- c(list(problem$f, box_domain(rep(-5, d), rep(5, d)), evaluations), settings)
+  spent <- system.time(found <- suppressWarnings(do.call(minimize_bandit, asked)))
   bandit <- found$bandit$copy()
   bandit$suggest()
   later <- bandit$best()[bandit$config$domain$names]
   log_gap <- function(x) round(log10(pmax(problem$truth(as.numeric(x)) - problem$optimum, 1e-8)), 5)
-  data.frame(best = round(log10(max(min(problem$seen()) - problem$optimum, 1e-8)), 5), par = log_gap(found$par), refitted = log_gap(later),
-             processor = signif(sum(spent[1:2]), 4))
+  data.frame(best = round(log10(max(min(problem$seen()) - problem$optimum, 1e-8)), 5), par = log_gap(found$par),
+             refitted = log_gap(later), processor = signif(sum(spent[1:2]), 4))
 }
 
 main <- function() {
@@ -70,12 +73,13 @@ print_pairs <- function(rows) {
   }
 }
 
-# The standard error is of a mean over independent pairs; functions: how many are better or worse in the mean by more than .05.
+# The standard error treats pairs as independent. Functions are better or worse if their mean differs by more than .05.
 print_difference <- function(pairs, at) {
   gain <- pairs[[at]] - pairs[[paste0(at, ".default")]]
   by <- tapply(gain, pairs$fid, mean)
   cat(sprintf("  %-8s  mean %+.3f (se %.3f), default %+.2f; functions better %d, worse %d\n", at, mean(gain),
-              stats::sd(gain) / sqrt(length(gain)), mean(pairs[[paste0(at, ".default")]]), sum(by < -0.05), sum(by > 0.05)))
+              stats::sd(gain) / sqrt(length(gain)), mean(pairs[[paste0(at, ".default")]]), sum(by < -0.05),
+              sum(by > 0.05)))
 }
 
 print_by_function <- function(pairs) {

@@ -130,8 +130,8 @@ BEGIN_RCPP
 END_RCPP
 }
 // cpp_bandits_safe
-Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector& width, const Rcpp::List& context, const Rcpp::List& safety, const Rcpp::LogicalVector& seed, bool by_bounds, bool expand, const Eigen::MatrixXd& points, const Eigen::MatrixXd& inputs);
-RcppExport SEXP _gpbandits_cpp_bandits_safe(SEXP handlesSEXP, SEXP widthSEXP, SEXP contextSEXP, SEXP safetySEXP, SEXP seedSEXP, SEXP by_boundsSEXP, SEXP expandSEXP, SEXP pointsSEXP, SEXP inputsSEXP) {
+Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector& width, const Rcpp::List& context, const Rcpp::List& safety, const Rcpp::LogicalVector& seed, bool by_bounds, bool expand, const Eigen::MatrixXd& points, const Eigen::MatrixXd& inputs, const Rcpp::Nullable<Rcpp::List>& stages);
+RcppExport SEXP _gpbandits_cpp_bandits_safe(SEXP handlesSEXP, SEXP widthSEXP, SEXP contextSEXP, SEXP safetySEXP, SEXP seedSEXP, SEXP by_boundsSEXP, SEXP expandSEXP, SEXP pointsSEXP, SEXP inputsSEXP, SEXP stagesSEXP) {
 BEGIN_RCPP
     Rcpp::RObject rcpp_result_gen;
     Rcpp::traits::input_parameter< const Rcpp::List& >::type handles(handlesSEXP);
@@ -143,7 +143,8 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< bool >::type expand(expandSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type points(pointsSEXP);
     Rcpp::traits::input_parameter< const Eigen::MatrixXd& >::type inputs(inputsSEXP);
-    rcpp_result_gen = Rcpp::wrap(cpp_bandits_safe(handles, width, context, safety, seed, by_bounds, expand, points, inputs));
+    Rcpp::traits::input_parameter< const Rcpp::Nullable<Rcpp::List>& >::type stages(stagesSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandits_safe(handles, width, context, safety, seed, by_bounds, expand, points, inputs, stages));
     return rcpp_result_gen;
 END_RCPP
 }
@@ -350,6 +351,18 @@ BEGIN_RCPP
     Rcpp::traits::input_parameter< int >::type first(firstSEXP);
     cpp_bandit_replay(handle, queries, contexts, events, refits, first);
     return R_NilValue;
+END_RCPP
+}
+// cpp_bandit_forecasts
+Eigen::MatrixXd cpp_bandit_forecasts(SEXP handle, const Rcpp::List& rules, int most);
+RcppExport SEXP _gpbandits_cpp_bandit_forecasts(SEXP handleSEXP, SEXP rulesSEXP, SEXP mostSEXP) {
+BEGIN_RCPP
+    Rcpp::RObject rcpp_result_gen;
+    Rcpp::traits::input_parameter< SEXP >::type handle(handleSEXP);
+    Rcpp::traits::input_parameter< const Rcpp::List& >::type rules(rulesSEXP);
+    Rcpp::traits::input_parameter< int >::type most(mostSEXP);
+    rcpp_result_gen = Rcpp::wrap(cpp_bandit_forecasts(handle, rules, most));
+    return rcpp_result_gen;
 END_RCPP
 }
 // cpp_bandit_refit
@@ -1341,7 +1354,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_bandit_best", (DL_FUNC) &_gpbandits_cpp_bandit_best, 3},
     {"_gpbandits_cpp_bandit_bound", (DL_FUNC) &_gpbandits_cpp_bandit_bound, 3},
     {"_gpbandits_cpp_bandits_largest_sum", (DL_FUNC) &_gpbandits_cpp_bandits_largest_sum, 6},
-    {"_gpbandits_cpp_bandits_safe", (DL_FUNC) &_gpbandits_cpp_bandits_safe, 9},
+    {"_gpbandits_cpp_bandits_safe", (DL_FUNC) &_gpbandits_cpp_bandits_safe, 10},
     {"_gpbandits_cpp_bandit_safe", (DL_FUNC) &_gpbandits_cpp_bandit_safe, 2},
     {"_gpbandits_cpp_bandit_advantage", (DL_FUNC) &_gpbandits_cpp_bandit_advantage, 4},
     {"_gpbandits_cpp_bandit_differences", (DL_FUNC) &_gpbandits_cpp_bandit_differences, 4},
@@ -1359,6 +1372,7 @@ static const R_CallMethodDef CallEntries[] = {
     {"_gpbandits_cpp_log_feasible", (DL_FUNC) &_gpbandits_cpp_log_feasible, 4},
     {"_gpbandits_cpp_hypervolume", (DL_FUNC) &_gpbandits_cpp_hypervolume, 2},
     {"_gpbandits_cpp_bandit_replay", (DL_FUNC) &_gpbandits_cpp_bandit_replay, 6},
+    {"_gpbandits_cpp_bandit_forecasts", (DL_FUNC) &_gpbandits_cpp_bandit_forecasts, 3},
     {"_gpbandits_cpp_bandit_refit", (DL_FUNC) &_gpbandits_cpp_bandit_refit, 2},
     {"_gpbandits_cpp_bandit_add_arms", (DL_FUNC) &_gpbandits_cpp_bandit_add_arms, 2},
     {"_gpbandits_cpp_bandit_known", (DL_FUNC) &_gpbandits_cpp_bandit_known, 2},

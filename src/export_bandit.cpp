@@ -1,8 +1,10 @@
 // R's entry points for bandits: creation, queries and reports, posteriors, runs. Uses the core and the adapters r_*.
 #include "r_bandit.h"
 
+#include "bandit/forecasts.h"
 #include "bandit/run.h"
 #include "base/stream_random.h"
+#include "events/changes.h"
 #include "events/output_moments.h"
 #include "kernels/make_kernel.h"
 #include "linalg/floors.h"
@@ -75,6 +77,7 @@ ModelState model_state_from_config(const Rcpp::List& config, HandleFunctions* ha
     }
   }
   if (policy->has("repeats")) out.repeats = policy->number("repeats");
+  if (settings.has("forgetting")) out.forgetting = make_forgetting(*settings.part("forgetting"));
   out.fresh = settings.has("fresh");
   out.exact = settings.has("exact");
   out.noiseless = settings.has("noiseless");
@@ -352,13 +355,16 @@ Rcpp::List cpp_bandits_largest_sum(const Rcpp::List& handles, const Rcpp::List& 
   return points_to_r({first->largest_sum(others, std::move(terms), target, gpb::contexts_from_list(context).at(0))});
 }
 
-// Safe sets of the points by the posteriors of several bandits, the first of which is the objective's, see SafeSets.
-// The points are all arms in a context, or `points`, whose `inputs` define distances. `safety`: `outcome` (0-based),
-// `threshold` and `lipschitz` (NaN: none).
+// Safe sets of the points by the posteriors of several bandits, the first of which is the objective's, see SafeSets, and
+// the point that SafeOpt or StageOpt chooses. The points are all arms in a context, or `points`, whose `inputs` define
+// distances. `safety`: `outcome` (0-based), `threshold` and `lipschitz` (NaN: none). `stages`: NULL for SafeOpt, or
+// `accuracy` (NaN: the default) and `second`. Returns the sets, the numbers of the point chosen and of the one with the
+// largest lower bound (1-based), and `second`.
 // [[Rcpp::export(rng = false)]]
 Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector& width, const Rcpp::List& context,
                             const Rcpp::List& safety, const Rcpp::LogicalVector& seed, bool by_bounds, bool expand,
-                            const Eigen::MatrixXd& points, const Eigen::MatrixXd& inputs) {
+                            const Eigen::MatrixXd& points, const Eigen::MatrixXd& inputs,
+                            const Rcpp::Nullable<Rcpp::List>& stages) {
   std::vector<gpb::OutcomeView> outcomes;
   for (R_xlen_t k = 0; k < handles.size(); ++k) {
     outcomes.push_back(BanditHandle(handles[k])->known_view());
@@ -379,10 +385,30 @@ Rcpp::List cpp_bandits_safe(const Rcpp::List& handles, const Rcpp::NumericVector
   }
   const gpb::SafeSets sets = gpb::safe_sets(outcomes, all, rule, std::vector<char>(seed.begin(), seed.end()), by_bounds,
                                             expand, [&inputs] { return gpb::Points(inputs); });
+  gpb::SafeRound round;
+  for (std::size_t k = 0; k < outcomes.size(); ++k) round.spans.push_back(sets.upper[k] - sets.lower[k]);
+  round.prior_sd = [&](gpb::Index k) { return BanditHandle(handles[k])->prior_sd(0, all); };
+  round.prior_scale = outcomes[0].prior_scale;
+  gpb::SafeStages how;
+  if (stages.isNotNull()) {
+    const Rcpp::List given(stages);
+    how = {true, Rcpp::as<double>(given["accuracy"])};
+    round.second = Rcpp::as<bool>(given["second"]);
+  }
+  const gpb::SafeChoice choice = gpb::safe_choice(rule, how, sets, sets.safe, round);
+  Eigen::VectorXd lower = sets.lower[0];
+  for (gpb::Index i = 0; i < lower.size(); ++i) {
+    if (!sets.safe[static_cast<std::size_t>(i)]) lower[i] = -gpb::kInf;
+  }
+  const auto first_of = [](const Eigen::VectorXd& score, double unit) {
+    return static_cast<int>(gpb::first_best(score.data(), score.size(), gpb::kTie * unit)) + 1;
+  };
   using Rcpp::_;
-  return Rcpp::List::create(_["lower"] = Rcpp::wrap(sets.lower), _["upper"] = Rcpp::wrap(sets.upper),
+  return Rcpp::List::create(_["lower"] = sets.lower[0], _["upper"] = sets.upper[0],
                             _["safe"] = flags_to_r(sets.safe), _["maximiser"] = flags_to_r(sets.maximiser),
-                            _["expander"] = flags_to_r(sets.expander));
+                            _["expander"] = flags_to_r(sets.expander),
+                            _["chosen"] = first_of(choice.score, choice.unit),
+                            _["best"] = first_of(lower, outcomes[0].prior_scale), _["second"] = choice.second);
 }
 
 // The same for a bandit with a safe policy: the labels of its candidates in a context, and the bounds of the objective.
@@ -728,6 +754,15 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
   if (bandit->state().lacks_sums()) throw std::invalid_argument("an incomplete checkpoint");
 }
 
+// Log predictive densities of the latest `most` rewards under each of several change rules, see log_forecasts().
+// [[Rcpp::export(rng = false)]]
+Eigen::MatrixXd cpp_bandit_forecasts(SEXP handle, const Rcpp::List& rules, int most) {
+  BanditHandle bandit(handle);
+  std::vector<gpb::Forgetting> forgettings;
+  for (const SEXP rule : rules) forgettings.push_back(gpb::make_forgetting(gpb::RSettings(Rcpp::List(rule))));
+  return gpb::log_forecasts(*bandit, forgettings, most);
+}
+
 // [[Rcpp::export(rng = false)]]
 void cpp_bandit_refit(SEXP handle, const Rcpp::List& config) { refit(handle, config); }
 
@@ -878,10 +913,9 @@ Eigen::MatrixXd cpp_bandit_draw(SEXP handle, int draws, double scale, const Rcpp
 Rcpp::List cpp_bandit_facts(SEXP handle) {
   BanditHandle bandit(handle);
   using Rcpp::_;
-  return Rcpp::List::create(_["engine"] = bandit->mean().engine(),
-                            _["rank"] = static_cast<int>(bandit->mean().rank()),
-                            _["error_bound"] = std::max(bandit->mean().error_bound(),
-                                                        bandit->variance().error_bound()),
+  const gpb::EngineSummary mean = bandit->mean().summary();
+  return Rcpp::List::create(_["engine"] = mean.name, _["rank"] = static_cast<int>(mean.rank),
+                            _["error_bound"] = std::max(mean.error_bound, bandit->variance().summary().error_bound),
                             _["prior_scale"] = bandit->space().prior_scale(),
                             _["log_det"] = bandit->variance().log_det(),
                             _["pending_information"] = bandit->pending_information(),

@@ -823,10 +823,15 @@ void follow_in_memory(SEXP handle, SEXP frame, SEXP fields) {
   follow(bandit, frame, fields, R_NilValue, true, false);
 }
 
-// Are there settings that may require an action before a query: design points, a refit, an outcome transform?
+// Are there settings that may require an action before a query: design points, a refit, an outcome transform, an
+// automatic choice of how to forget?
 bool has_preludes(SEXP config) {
   for (const char* name : {"refit", "outputs", "design"}) {
     if (!Rf_isNull(element(config, name))) return true;
+  }
+  const SEXP changes = element(element(config, "changes"), "kind");
+  if (TYPEOF(changes) == STRSXP && Rf_xlength(changes) == 1 && std::string(CHAR(STRING_ELT(changes, 0))) == "auto") {
+    return true;
   }
   const SEXP outcomes = element(config, "outcomes");
   for (R_xlen_t k = 0; k < Rf_xlength(outcomes); ++k) {

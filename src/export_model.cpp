@@ -23,7 +23,7 @@
 #include "r_rng.h"
 #include "r_settings.h"
 #include "r_values.h"
-#include "spaces/arm_setting.h"
+#include "posteriors/arm_setting.h"
 #include "spaces/polytope.h"
 #include "spaces/shares.h"
 #include "widths/information.h"

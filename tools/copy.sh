@@ -13,5 +13,5 @@ cp -R DESCRIPTION NAMESPACE LICENSE NEWS.md R src inst man "$copy"
 find "$copy/src" \( -name "*.o" -o -name "*.so" -o -name "*.dll" \) -delete
 [ -z "$plain" ] || exit 0
 cp tests/testthat/cpp/*.cpp "$copy/src"
-tools/objects.sh "$copy/src"
+tools/units.sh "$copy/src"
 Rscript -e "Rcpp::compileAttributes('$copy')" >/dev/null

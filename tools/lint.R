@@ -4,6 +4,7 @@
 #   Rscript tools/lint.R
 # Exits with 1 if anything is found. A tool that is missing is left out and said.
 
+source("tools/cpp_text.R")
 screen <- 60
 processors <- if (.Platform$OS.type == "windows") 1L else max(1L, parallel::detectCores(), na.rm = TRUE)
 found <- 0L
@@ -43,52 +44,12 @@ long_functions <- function(file) {
   sprintf("%s:%d: a function of %d lines", file, long$line1, long$line2 - long$line1 + 1)
 }
 
-# A C++ file without comments, literals and directives, whose lines stay where they are.
-bare_code <- function(file) {
-  text <- paste(readLines(file), collapse = "\n")
-  left_out <- paste0("(?ms)//[^\n]*|/[*].*?[*]/|R\"[(].*?[)]\"|\"(?:\\\\.|[^\"\\\\\n])*\"|'(?:\\\\[^\n]{1,4}|[^'\\\\\n])'|",
-                     "^[ \t]*#(?:[^\n\\\\]|\\\\\n|\\\\.)*")
-  at <- gregexpr(left_out, text, perl = TRUE)
-  regmatches(text, at) <- lapply(regmatches(text, at), function(parts) gsub("[^\n]", "", parts))
-  text
-}
-
-# Functions of a C++ file that span more lines than a screen has, by matching braces: a body is what follows a head with a
-# parameter list where only namespaces and classes are open. A lambda counts with the function that it is in. Braces that
-# macros or branches of #if hold are not understood: a file whose braces do not match says so.
+# Functions of a C++ file that span more lines than a screen has.
 long_cpp_functions <- function(file) {
-  text <- bare_code(file)
-  at <- unlist(gregexpr("[{};]", text))
-  if (at[1] < 0) return(character())
-  marks <- substring(text, at, at)
-  newlines <- unlist(gregexpr("\n", text))
-  line_of <- function(position) findInterval(position, newlines) + 1L
-  inside <- 0L                 # braces that are open in a body
-  scopes <- 0L                 # namespaces and classes that are open
-  after <- 1L                  # where the head of what comes next begins
-  out <- character()
-  for (k in seq_along(at)) {
-    if (inside > 0) {
-      inside <- inside + switch(marks[k], "{" = 1L, "}" = -1L, 0L)
-      if (inside == 0) {
-        lines <- line_of(at[k]) - first + 1L
-        if (is_function && lines > screen) out <- c(out, sprintf("%s:%d: a function of %d lines", file, first, lines))
-        after <- at[k] + 1L
-      }
-    } else if (marks[k] == "{") {
-      head <- sub("^((public|private|protected) *:|\\s)*", "", substr(text, after, at[k] - 1L), perl = TRUE)
-      first <- line_of(at[k] - nchar(head))
-      is_function <- grepl(")", head, fixed = TRUE)
-      opens_scope <- grepl("\\b(namespace|class|struct|union|enum|extern)\\b[^()=]*$", head)
-      if (opens_scope) scopes <- scopes + 1L else inside <- 1L
-      after <- at[k] + 1L
-    } else {
-      if (marks[k] == "}") scopes <- scopes - 1L
-      after <- at[k] + 1L
-    }
-  }
-  if (scopes != 0 || inside != 0) out <- c(out, sprintf("%s: braces do not match", file))
-  out
+  parts <- cpp_parts(file)
+  lines <- parts$last - parts$first + 1L
+  long <- parts$kind == "body" & grepl("(", parts$head, fixed = TRUE) & lines > screen
+  sprintf("%s:%d: a function of %d lines", file, parts$first[long], lines[long])
 }
 
 lint_length <- function() {
@@ -142,9 +103,11 @@ lint_compiler <- function(compiler) {
   check <- function(files, folders) unlist(parallel::mclapply(files, function(file) {
     suppressWarnings(system2(compiler, c(flags, folders, file), stdout = TRUE, stderr = TRUE))
   }, mc.cores = processors))
-  # The core knows nothing of R: it is compiled with no header of R's on the path.
+  # The core knows nothing of R: it is compiled with no header of R's on the path, each file by itself. (The units of
+  # the build include the same files.)
   core <- sources("src/core")
-  said <- c(check(core, includes(r = FALSE)), check(c(setdiff(sources(), core), sources("tests/testthat/cpp")), includes()))
+  others <- setdiff(sources(), c(core, sources("src/units")))
+  said <- c(check(core, includes(r = FALSE)), check(c(others, sources("tests/testthat/cpp")), includes()))
   report(paste(compiler, "-Wall -Wextra -pedantic -Wshadow"),
          unique(grep("(warning|error):", said, value = TRUE)))
 }
@@ -152,22 +115,28 @@ lint_compiler <- function(compiler) {
 lint_cppcheck <- function() {
   if (!nzchar(Sys.which("cppcheck"))) return(leave_out("cppcheck"))
   flags <- c("--enable=warning,performance,portability", "--std=c++17", "--quiet", "--inline-suppr",
-             "--suppress=missingIncludeSystem", "--suppress=*:src/RcppExports.cpp",
+             "--suppress=missingIncludeSystem", "--suppress=*:src/RcppExports.cpp", "-isrc/units",
              "--template={file}:{line}:{severity}:{id}:{message}", paste0("-j", processors), "-Isrc/core", "src")
   said <- system2("cppcheck", shQuote(flags), stdout = TRUE, stderr = TRUE)
   # cppcheck adds some matters of style unasked
   report("cppcheck", grep(":style:", said, value = TRUE, invert = TRUE))
 }
 
-lint_objects <- function() {
-  report("objects listed in Makevars", suppressWarnings(system2("tools/objects.sh", "--check", stdout = TRUE)))
+# What a script says, if it exits with a status other than 0.
+said_by <- function(script) {
+  said <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), script, stdout = TRUE, stderr = TRUE))
+  if (!is.null(attr(said, "status"))) said
 }
 
-# tools/prose.R prints a table, and what is above its limits.
-lint_prose <- function() {
-  said <- suppressWarnings(system2(file.path(R.home("bin"), "Rscript"), "tools/prose.R", stdout = TRUE, stderr = TRUE))
-  report("sentences and words (tools/prose.R)", if (!is.null(attr(said, "status"))) said)
+lint_units <- function() {
+  report("units and objects of the build (tools/units.sh)",
+         suppressWarnings(system2("tools/units.sh", "--check", stdout = TRUE)))
 }
+
+lint_core_files <- function() report("files and includes of the core (tools/core_files.R)", said_by("tools/core_files.R"))
+
+# tools/prose.R prints a table, and what is above its limits.
+lint_prose <- function() report("sentences and words (tools/prose.R)", said_by("tools/prose.R"))
 
 lint_r()
 lint_spelling()
@@ -175,7 +144,8 @@ lint_prose()
 lint_length()
 lint_cpp_lines()
 lint_first_lines()
-lint_objects()
+lint_units()
+lint_core_files()
 lint_compiler("g++")
 lint_compiler("clang++")
 lint_cppcheck()

@@ -31,9 +31,63 @@ build <- function() {
   pkg <- pkgdown::as_pkgdown(".")
   pkg$meta$reference <- c(pkg$meta$reference, other_pages(pkg$meta$reference))
   pkg$meta$articles <- c(pkg$meta$articles, other_articles(pkg$meta$articles))
+  pkg$meta$navbar <- navigation(pkg$meta$articles, pkg$vignettes)
   pkgdown::build_site(pkg, install = FALSE, new_process = FALSE, preview = FALSE, devel = FALSE)
   mend_pages()
+  write_formulas()
   write_texts(pkg)
+}
+
+# The navigation bar: a menu for each group of articles (a link, if there is one article), the reference, the changelog.
+navigation <- function(articles, pages) {
+  link <- function(name) {
+    page <- pages[match(name, pages$name), ]
+    list(text = page$title, href = as.character(page$file_out))
+  }
+  entries <- lapply(articles, function(group) {
+    links <- lapply(group$contents, link)
+    if (length(links) == 1) list(text = group$title, href = links[[1]]$href) else list(text = group$title, menu = links)
+  })
+  names(entries) <- paste0("group", seq_along(entries))
+  list(structure = list(left = c(names(entries), "reference", "news"), right = "search"), components = entries)
+}
+
+# ---- formulas of help pages -------------------------------------------------------------
+
+# pkgdown leaves formulas of help pages as TeX, \(inline\) and $$displayed$$, to a script from elsewhere. Here pandoc makes
+# MathML of them, all in one call: each formula is a paragraph of its own.
+tex <- "(?s)<pre.*?</pre>(*SKIP)(*FAIL)|\\\\[(].*?\\\\[)]|[$][$].*?[$][$]"
+
+mathml_of <- function(formulas) {
+  plain <- gsub("\\s+", " ", gsub("&lt;", "<", gsub("&gt;", ">", gsub("&amp;", "&", formulas, fixed = TRUE))))
+  displayed <- startsWith(plain, "$$")
+  plain <- trimws(substr(plain, 3, nchar(plain) - 2))
+  input <- tempfile(fileext = ".md")
+  output <- tempfile(fileext = ".html")
+  on.exit(unlink(c(input, output)))
+  writeLines(paste0(ifelse(displayed, "$$", "$"), plain, ifelse(displayed, "$$", "$"), "\n"), input, useBytes = TRUE)
+  rmarkdown::pandoc_convert(input, from = "markdown", to = "html", output = output,
+                            options = c("--mathml", "--wrap=none"))
+  html <- grep("^<p>.*</p>$", readLines(output, warn = FALSE, encoding = "UTF-8"), value = TRUE)
+  stopifnot(length(html) == length(formulas))
+  sub("^<p>(.*)</p>$", "\\1", html)
+}
+
+write_formulas <- function() {
+  pages <- list.files(file.path(site, "reference"), "[.]html$", full.names = TRUE)
+  texts <- lapply(pages, function(page) paste(readLines(page, warn = FALSE, encoding = "UTF-8"), collapse = "\n"))
+  found <- lapply(texts, function(text) gregexpr(tex, text, perl = TRUE)[[1]])
+  formulas <- unique(unlist(Map(function(text, at) regmatches(text, list(at)), texts, found)))
+  if (!length(formulas)) return(invisible())
+  converted <- stats::setNames(mathml_of(formulas), formulas)
+  for (k in seq_along(pages)) {
+    if (found[[k]][1] == -1) next
+    old <- regmatches(texts[[k]], list(found[[k]]))[[1]]
+    regmatches(texts[[k]], list(found[[k]])) <- list(unname(converted[old]))
+    writeLines(texts[[k]], pages[k], useBytes = TRUE)
+  }
+  left <- sum(!grepl("<math", converted, fixed = TRUE))
+  cat("site:", length(formulas), "formulas of help pages,", left, "of them not MathML\n")
 }
 
 # ---- the same as text -------------------------------------------------------------------
@@ -139,11 +193,12 @@ check_connections <- function() {
   length(dead) == 0
 }
 
-# A copy of the page beside it, with a script that counts pictures once all is loaded.
+# A copy of the page beside it, with a script that counts the site's own pictures once all is loaded.
 pictures_in_browser <- function(browser, page) {
   copy <- sub("[.]html$", "-checked.html", page)
   on.exit(unlink(copy))
-  script <- paste0("<script>window.addEventListener('load', function() { var all = Array.from(document.images);",
+  script <- paste0("<script>window.addEventListener('load', function() { var all = Array.from(document.images)",
+                   ".filter(function(i) { return !/^http/.test(i.getAttribute('src')); });",
                    "var out = document.createElement('p'); out.id = 'pictures'; out.textContent = 'pictures ' + all.length + ",
                    "' broken ' + all.filter(function(i) { return i.naturalWidth === 0; }).length;",
                    "document.body.appendChild(out); });</script></body>")

@@ -1,6 +1,7 @@
-# BBOB functions (package smoof) as problems of bench/: at most `evaluations` calls count, and noise has a share of the function's spread.
+# BBOB functions (package smoof) as problems of bench/: at most `evaluations` calls count.
 
-# `f` is minimised; `seen()`: true values of the counted calls; `best_measurement()`: the true value of the one with the best measurement.
+# `f` is minimised; `seen()`: true values of the counted calls; `best_measurement()`: the true value of the one with the
+# best measurement.
 # `noise`: its sd as a share of the interquartile range of f over 1,000 uniform points.
 bbob_problem <- function(fid, iid, d, evaluations, noise) {
   truth <- smoof::makeBBOBFunction(dimensions = d, fid = fid, iid = iid)

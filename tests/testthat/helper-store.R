@@ -316,6 +316,39 @@ let_go <- function(bandit) {
   invisible(gc())
 }
 
+# ---- workers and failures ------------------------------------------------------------------
+
+parabola <- function(p) -(p[["x1"]] - 0.3)^2
+
+give_budget <- function(place, n) tamper(place, "UPDATE gpb_bandit SET budget = ", n)
+
+# A bandit whose width function does something in the middle of the transaction of a query.
+mined_bandit <- function(store, mine) {
+  gp_ucb(store_x, kernel_se(0.2), 0.01, store = store, width = width_function(function(t) {
+    mine$act()
+    2
+  }))
+}
+
+# Ends a store's connection, whoever made it.
+cut_off <- function(place, connection) {
+  if (place$kind == "sqlite") suppressWarnings(DBI::dbDisconnect(connection$con))
+  else tamper(place, "SELECT pg_terminate_backend(", DBI::dbGetInfo(connection$con)$pid, ")")
+}
+
+# Asks until the store takes no more: the error, and the history before it.
+asked_until_refused <- function(bandit) {
+  for (k in 1:10000) {
+    before <- bandit$history()
+    error <- tryCatch({
+      bandit$suggest()
+      NULL
+    }, gpbandits_error = identity)
+    if (!is.null(error)) return(list(error = error, before = before))
+  }
+  stop("the store has taken 10,000 queries, and there is still space")
+}
+
 # ---- fleets that are shot at ---------------------------------------------------------------
 # Each process writes its number into a folder: who comes later sees who is there.
 
@@ -468,6 +501,11 @@ start_driver <- function(place, home, workers, evaluations, ...) {
 # Keeps so many workers at work until all is done; it takes over those of a driver before it. Without an owner it is over.
 drive_fleet <- function(fleet) {
   begun <- 0
+  # (What every worker would load for itself is loaded once, before they are forked.)
+  warm <- fleet_kinds$arms$make(store = bandit_store(tempfile(fileext = ".db"), "b"))
+  warm$observe(warm$suggest()$id, 1)
+  let_go(warm)
+  if (fleet$place$kind == "postgres") loadNamespace("RPostgres")
   while (count_rewards(fleet$place) < fleet$evaluations) {
     if (length(running(fleet$owner)) == 0) return(tools::pskill(alive_in(fleet$home), tools::SIGKILL))
     for (k in seq_len(max(0, fleet$workers - length(alive_in(fleet$home))))) {

@@ -152,7 +152,8 @@ test_that("rules whose settings hold functions have a journal where that is trus
     b <- make(journal = path, trust = TRUE)
     for (t in 1:4) {
       id <- b$suggest()$id
-      if (b$config$constraints$count > 0 && b$config$rule != "safe_opt") b$observe(id, sin(id), constraints = id / 9)
+      limited <- !is.null(b$config$outcomes) || b$config$constraints$count > 0 && b$config$rule != "safe_opt"
+      if (limited) b$observe(id, sin(id), constraints = id / 9)
       else b$observe(id, sin(id))
     }
     again <- open_bandit(path, trust = TRUE)

@@ -404,7 +404,7 @@ test_that("the norm's lower bound is the specification's and its formula's", {
   safe$add(arm = rows, reward = y, constraints = matrix(2 * y))
   both <- norm_check(safe)
   S <- ref_kernel_se(0.3)(x)
-  expect_equal(both$lower, c(f = ref_norm_lower(S, rows, y, 0.2, 0.05, 0.04), g1 = ref_norm_lower(S, rows, 2 * y, 0.2, 0.05, 0.04)))
+  expect_equal(both$lower, c(reward = ref_norm_lower(S, rows, y, 0.2, 0.05, 0.04), g1 = ref_norm_lower(S, rows, 2 * y, 0.2, 0.05, 0.04)))
   for (bad in list(list(B = -1), list(R = NA), list(delta = 1), list(alpha = 0), list(alpha0 = -1), list(x = 1))) {
     expect_error(do.call(norm_check, c(list(b), bad)), class = "gpbandits_error")
   }
@@ -484,7 +484,7 @@ expect_alike <- function(core, rule, f, rounds = 12, reported_rule = function(b,
   expect_equal(core$best()$arm, rule$best()$arm)
 }
 
-test_that("what the core plays is what a rule over constraint columns plays", {
+test_that("the script chooses as the policy does, and columns are outcomes", {
   x <- seq(0, 1, length.out = 30)
   f <- function(x) sin(7 * x) + 0.05 * cos(40 * x)
   for (more in list(list(), list(lipschitz = 6), list(method = "stageopt", accuracy = 0.4),
@@ -494,10 +494,16 @@ test_that("what the core plays is what a rule over constraint columns plays", {
     }
     core <- make()
     expect_false(is(core, "ScriptedBandit"))
-    rule <- make(count = 0)
+    # (A separate width needs the script.)
+    rule <- make(count = 1, constraint_width = width_constant(1))
     expect_s4_class(rule, "ScriptedBandit")
-    expect_alike(core, rule, f)
+    plain <- function(b, id, x) b$observe(id, f(x))
+    both <- function(b, id, x) b$observe(id, f(x), constraints = x)
+    expect_alike(core, rule, f, reported_rule = both, reported_core = plain)
     if (!is.null(more$method)) expect_equal(as.environment(rule)$memory$stage, 2)
+    columns <- make(count = 1)
+    expect_false(is(columns, "ScriptedBandit"))
+    expect_alike(make(), columns, f, reported_rule = both, reported_core = plain)
   }
 })
 
@@ -534,8 +540,8 @@ test_that("outcomes with limits say what is safe, as constraint columns do", {
   refused("safety", outcomes = list(yield = to_maximize(), g = at_most(1)), safety = "g1")
   refused("lipschitz", outcomes = list(yield = to_maximize(), g = at_most(1)), lipschitz = c(1, 2))
   refused("pending", threshold = 0, pending = pending_censor(3))
-  refused("pending", threshold = 0, safety = "g1", pending = pending_hallucinate())
-  refused("store", threshold = 0, safety = "g1", store = 1)
+  refused("pending", threshold = 0, safety = "g1", constraint_width = width_constant(2), pending = pending_hallucinate())
+  refused("store", threshold = 0, safety = "g1", constraint_width = width_constant(2), store = 1)
 })
 
 test_that("what is to be small is as its negative is", {

@@ -132,9 +132,23 @@ test_that("given rows are entered together: they have the prior's predictions, h
   in_parts$posterior(rows$x[1:2, ])
   in_parts$add(rows$x[351:400, ], reward = rows$reward[351:400])
   expect_identical(in_parts$history()$sd, said)
-  again <- from_json(as_json(b))
+  file <- tempfile()
+  saveRDS(b, file)
+  journalled <- tempfile()
+  rough_bandit(journal = journalled)$add(rows$x, reward = rows$reward)
+  others <- list(json = from_json(as_json(b)), copy = b$copy(), rds = readRDS(file), journal = open_bandit(journalled))
   chosen <- b$suggest()
   expect_identical(in_parts$suggest(), chosen)
-  expect_identical(again$suggest(), chosen)
-  expect_identical(again$history(), b$history())
+  for (name in names(others)) {
+    expect_identical(others[[name]]$suggest(), chosen, info = name)
+    expect_identical(others[[name]]$history(), b$history(), info = name)
+  }
+})
+
+test_that("given rows are predicted one by one where a change rule needs the predictions", {
+  skip_on_cran()
+  rows <- rough_rows(400)
+  b <- rough_bandit(changes = change_function(function(history) FALSE))
+  b$add(rows$x, reward = rows$reward)
+  expect_lt(max(b$history()$sd[310:400]), 0.99)
 })

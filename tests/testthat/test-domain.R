@@ -160,3 +160,39 @@ test_that("no file but domain-*.R asks what kind a domain is", {
   asks <- grepl("is_finite_domain|domain\\$type|\"(finite|box|product)_domain\"", unlist(lapply(files, readLines)))
   expect_false(any(asks))
 })
+
+test_that("each kind of domain has the methods that every domain needs, and the others have a default", {
+  namespace <- asNamespace("gpbandits")
+  has <- function(generic, class) exists(paste0(generic, ".", class), envir = namespace, inherits = FALSE)
+  # The generics of domains, found in the namespace.
+  is_generic <- function(name) {
+    value <- get(name, namespace)
+    is.function(value) && identical(names(formals(value))[1], "domain") && "UseMethod" %in% all.names(body(value))
+  }
+  all_generics <- Filter(is_generic, ls(namespace))
+  expect_setequal(unlist(domain_methods), all_generics)
+  expect_identical(anyDuplicated(unlist(domain_methods)), 0L)
+  all_kinds <- c(kinds, list(search = search_space(a = param_real(0, 1))))
+  classes <- unique(vapply(all_kinds, function(domain) class(domain)[1], ""))
+  expect_length(classes, 4)
+  for (class in classes) {
+    lacking <- Filter(function(generic) !has(generic, class), domain_methods$required)
+    expect_identical(unname(lacking), character(), label = paste("methods that", class, "lacks"))
+  }
+  has_default <- function(generic) has(generic, "default") || has(generic, "bandit_domain")
+  without_default <- Filter(Negate(has_default), domain_methods$optional)
+  expect_identical(unname(without_default), character())
+})
+
+test_that("a kind of domain that lacks a method is an error that names both", {
+  odd <- structure(list(type = "odd", names = c("a", "b")), class = c("odd_domain", "bandit_domain"))
+  for (generic in domain_methods$required) {
+    calling <- as.call(c(as.name(generic), list(odd), rep(list(1), length(formals(get(generic))) - 1)))
+    expect_error(eval(calling), paste0("odd_domain has no method for ", generic, "()"), fixed = TRUE)
+  }
+  # The defaults: uncountable points without numbers.
+  expect_identical(point_count(odd), Inf)
+  expect_null(arm_count(odd))
+  expect_identical(log_inputs(odd), c(FALSE, FALSE))
+  expect_identical(arms_at(odd, matrix(0, 3, 2)), rep(NA_integer_, 3))
+})

@@ -15,11 +15,13 @@ masked_names <- function(order) {
     hidden <- lapply(setdiff(names(found), "package:gpbandits"), function(point) {
       paste0(point, "::", intersect(found[[point]], ours), recycle0 = TRUE)
     })
-    writeLines(c("hidden:", unlist(hidden)))
+    writeLines(c("hidden:", unlist(hidden), "end."))
   })), script)
   said <- system2(file.path(R.home("bin"), "Rscript"), c("--vanilla", shQuote(script)), stdout = TRUE, stderr = TRUE)
-  expect_true("hidden:" %in% said, info = paste(said, collapse = "\n"))
-  said[seq_along(said) > match("hidden:", said)]
+  expect_true("end." %in% said, info = paste(said, collapse = "\n"))
+  # (Warnings of those packages come after the end.)
+  between <- seq_along(said) > match("hidden:", said) & seq_along(said) < match("end.", said)
+  said[between]
 }
 
 test_that("the usual packages can be attached before and after this one, and hide nothing", {

@@ -29,7 +29,7 @@ one_of_each <- function() {
       lapply(one_of_each_rule(), function(bandit) bandit$config$policy)),
     bandit_pending = list(pending_ignore(), pending_hallucinate(), pending_penalize(), pending_censor(3)),
     bandit_changes = list(change_detect(sqrt, sqrt), change_oracle(3), change_never(), change_oracle(every = 5), change_detect(delta = 0.1),
-                          change_function(function(history) FALSE), change_oracle(window = 5), change_oracle(rate = 0.1, by = "weights"), change_oracle(rate = 0.1)),
+                          change_function(function(history) FALSE), change_oracle(window = 5), change_oracle(rate = 0.1, by = "weights"), change_oracle(rate = 0.1), change_oracle(window = c(5, 9))),
     bandit_constraints = list(constraints_noiseless(epoch = 3), constraints_noiseless(epoch = 3, penalty = "polynomial"), constraints_noisy(epoch = 3, step = 1)),
     bandit_stop = list(stop_gap(1, at = c(2, 5)), stop_prb(1), stop_emsr(1), gpbandits:::new_stop("levels"), stop_stalled(3)),
     bandit_param = list(param_real(0, 1), param_integer(0, 3), param_factor(c("a", "b")), param_logical(),
@@ -50,10 +50,11 @@ one_of_each <- function() {
 one_of_each_rule <- function() {
   k <- kernel_se(0.3)
   list(ckb = baseline_constrained("ckb", x9, k, 0.1, step = 1, bound = 1),
-       epbo = baseline_constrained("epbo", x9, k, 0.1, penalty = 1), bandit_oco = baseline_constrained("oco", list(u = c(0, 1))),
+       bandit_oco = baseline_constrained("oco", list(u = c(0, 1))),
        admmbo = baseline_constrained("admmbo", x9, k, 0.1),
-       safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0),
-       stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, width = 2, count = 0, method = "stageopt"),
+       safe_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, by = "data", lipschitz = 3, noise_bound = 0.1),
+       stage_opt = safe_opt(x9, k, 0.1, threshold = -2, seed = 4:5, by = "data", lipschitz = 3, noise_bound = 0.1,
+                            method = "stageopt"),
        balanced_lengthscale = gp_ucb_lengthscale(x9, k, 0.1, B = 1, R = 0.1, method = "balanced"),
        adaptive_lengthscale = gp_ucb_lengthscale(x9, k, 0.1, B = 1, R = 0.1),
        bpe = bpe(x9, k, 0.1, rounds = 9, B = 1, R = 0.1), rahbo = rahbo(x9, k, 0.1, 1, k, 3),
@@ -154,6 +155,25 @@ test_that("each setting of each part, taken away or changed, is refused or works
       expect_type(gpbandits:::fault_of_part(forged, class), "character")
     }
   }
+})
+
+test_that("every response type declares a registered form, and each form has every method", {
+  forms <- gpbandits:::reward_forms
+  in_form <- function(form, name) get0(name, envir = forms[[form]])
+  # What one form has, the basic form has, and so all others.
+  for (form in ls(forms)) for (name in ls(forms[[form]])) {
+    expect_true(exists(name, envir = forms$reward), info = paste(form, name))
+    expect_identical(class(in_form(form, name)), class(in_form("reward", name)), info = paste(form, name))
+  }
+  for (rewards in one_of_each()$bandit_rewards) {
+    config <- list(rewards = rewards)
+    form <- gpbandits:::trait(rewards, "form")
+    expect_true(form %in% ls(forms))
+    expect_identical(gpbandits:::of_form(config, "gaussian"), is.null(gpbandits:::trait(rewards, "likelihood")))
+    expect_identical(gpbandits:::of_form(config, "compares"), rewards$kind %in% c("pairs", "rankings"))
+  }
+  expect_identical(gpbandits:::of_form(list(outcomes = list(a = 1, b = 2)), "several"), TRUE)
+  expect_identical(gpbandits:::of_form(NULL, "several"), FALSE)
 })
 
 test_that("a bandit made anew of settings that lack something is damaged, not dead", {

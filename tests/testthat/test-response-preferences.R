@@ -231,7 +231,7 @@ misses_of <- function(rewards, rounds, B, draw, x = seq(0, 1, length.out = 5), k
   K <- kernel_gram(kernel, x)
   alpha <- rnorm(5)
   f <- drop(K %*% alpha) * B / sqrt(sum(alpha * (K %*% alpha)))
-  duels <- gpbandits:::trait(rewards, "compares")
+  duels <- gpbandits:::of_form(list(rewards = rewards), "compares")
   b <- gp_bandit(x, kernel, policy = if (duels) policy_duel(width_glm(B, 0.1)) else policy_ucb(width_glm(B, 0.1)), rewards = rewards)
   handle <- function() as.environment(b)$handle
   for (t in seq_len(rounds)) {

@@ -284,7 +284,7 @@ test_that("given rounds and regular intervals are one rule: exactly one of them 
 test_that("a detector has a threshold and a ridge, or the probability of the event trigger", {
   refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
   refused(change_detect(), "threshold")
-  refused(change_detect(sqrt), "ridge")
+  refused(gp_bandit(1:3, kernel_se(1), 1, policy_ts(), changes = change_detect(sqrt)), "changes")
   refused(change_detect(sqrt, delta = 0.1), "threshold")
   refused(change_detect(ridge = sqrt, delta = 0.1), "ridge")
   refused(change_detect(delta = 0.1, dyadic = TRUE), "dyadic")
@@ -308,4 +308,293 @@ test_that("what forgets gradually is one rule: by drift, by weights or in a wind
     b$posterior()$mean
   })
   for (mean in means[-1]) expect_equal(mean, means[[1]], tolerance = 1e-9)
+})
+
+# ---- rewards with a likelihood --------------------------------------------------------------------
+
+few <- c(0, 0.5, 1)
+few_kernel <- kernel_se(0.5, 2)
+binary_bandit <- function(changes, rewards = rewards_binary(), ...) {
+  gp_bandit(few, few_kernel, policy = policy_ts(), rewards = rewards, changes = changes, ...)
+}
+latent_of <- function(b) b$posterior(scale = "latent")
+
+# The reward of each query: `p1`, then `p2` after `change` rounds.
+played <- function(b, rounds, change, p1, p2) {
+  for (t in seq_len(rounds)) {
+    q <- b$suggest()
+    b$observe(q$id, stats::rbinom(1, 1, (if (t <= change) p1 else p2)[q$arm]))
+  }
+  b
+}
+
+test_that("weights of age, windows and restarts are Newton's solution of the weighted problem", {
+  arm <- c(1, 2, 2, 3, 1, 3, 2)
+  y <- c(1, 0, 2, 1, 0, 0, 1)
+  size <- c(1, 1, 2, 3, 1, 1, 2)
+  given <- function(changes, rewards, keep = seq_along(arm)) {
+    b <- binary_bandit(changes, rewards)
+    b$add(arm = arm[keep], reward = y[keep], size = size[keep])
+    latent_of(b)
+  }
+  K <- kernel_gram(few_kernel, few)
+  for (kind in c("logit", "counts")) {
+    rewards <- if (kind == "logit") rewards_binary() else rewards_counts()
+    weighted <- function(w) {
+      sums <- function(x) as.vector(tapply(w * x, factor(arm, 1:3), sum, default = 0))
+      k <- sums(y)
+      n <- sums(size)
+      # The mode of sum l(f) - f'K^-1 f / 2, and its curvature.
+      f <- numeric(3)
+      for (step in 1:50) {
+        rate <- if (kind == "logit") n * stats::plogis(f) else n * exp(f)
+        W <- if (kind == "logit") rate * stats::plogis(-f) else rate
+        f <- drop(solve(solve(K) + diag(W), W * f + k - rate))
+      }
+      data.frame(mean = f, sd = sqrt(diag(solve(solve(K) + diag(W)))))
+    }
+    near <- function(changes, w) {
+      expect_equal(given(changes, rewards)[c("mean", "sd")], weighted(w), tolerance = 1e-6, info = kind)
+    }
+    near(change_oracle(rate = 0.3, by = "weights"), 0.7^(8 - 1:7))
+    near(change_oracle(window = 3), as.numeric(1:7 > 4))
+    # Identities: a weight of 1, a window of everything, and what has faded completely.
+    plain <- given(NULL, rewards)
+    expect_equal(given(change_oracle(rate = 0, by = "weights"), rewards), plain, tolerance = 1e-12)
+    expect_identical(given(change_oracle(window = 7), rewards), plain)
+    expect_identical(given(change_oracle(window = 3), rewards), given(NULL, rewards, 5:7))
+    without <- binary_bandit(change_oracle(rate = 0.9999, by = "weights"), rewards)
+    without$add(arm = arm[1:3])
+    without$withdraw(1:3)
+    without$add(arm = arm[4:7], reward = y[4:7], size = size[4:7])
+    expect_identical(latent_of(without), given(change_oracle(rate = 0.9999, by = "weights"), rewards))
+  }
+})
+
+# log E p(y | f), f normal, by R's quadrature.
+log_probability <- function(y, size, mean, sd, counts = FALSE) {
+  density <- function(f) {
+    stats::dnorm(f, mean, sd) * if (counts) stats::dpois(y, size * exp(f)) else stats::dbinom(y, size, stats::plogis(f))
+  }
+  log(stats::integrate(density, mean - 9 * sd, mean + 9 * sd, rel.tol = 1e-9, subdivisions = 500)$value)
+}
+
+test_that("the event trigger with a likelihood is the mixture of shifted predictions", {
+  for (counts in c(FALSE, TRUE)) {
+    set.seed(4)
+    b <- binary_bandit(change_detect(delta = 0.2), if (counts) rewards_counts() else rewards_binary())
+    rate <- function(t, f) if (counts) stats::rpois(1, 2 * exp(f)) else stats::rbinom(1, 2, stats::plogis(f))
+    for (t in 1:40) {
+      q <- b$suggest()
+      b$observe(q$id, rate(t, if (t <= 20) c(-1, 0, 1)[q$arm] else c(1, 0, -1.5)[q$arm]), size = 2)
+    }
+    h <- b$history()
+    queries <- as.environment(b)$queries
+    restarted <- integer()
+    sums <- rep(0, 6)
+    first <- 0
+    for (t in 1:40) {
+      w <- 1 / log2(t - first + 1) - 1 / log2(t - first + 2)
+      at <- function(c) log_probability(h$reward[t], 2, queries$mean[t] + c * sqrt(2), queries$sd[t], counts)
+      ratio <- exp(vapply(c(-2, -1, -0.5, 0.5, 1, 2), at, 0) - at(0))
+      sums <- (sums + w) * ratio
+      if (mean(sums) >= 1 / 0.2) {
+        restarted <- c(restarted, t)
+        sums <- rep(0, 6)
+        first <- t
+      }
+    }
+    expect_identical(which(diff(h$segment) > 0), restarted[restarted < 40], info = counts)
+    expect_identical(from_json(as_json(b))$history(), h)
+  }
+})
+
+test_that("the event trigger rarely restarts without a change, and soon after one", {
+  set.seed(8)
+  alarms <- replicate(40, {
+    f <- drop(sample_gp(few_kernel, few))
+    max(played(binary_bandit(change_detect(delta = 0.1)), 150, 150, stats::plogis(f))$history()$segment) > 1
+  })
+  expect_lte(sum(alarms), stats::qbinom(0.999, 40, 0.1))
+  found <- vapply(1:10, function(seed) {
+    set.seed(seed)
+    h <- played(binary_bandit(change_detect(delta = 0.1)), 240, 120, c(0.1, 0.2, 0.7), c(0.7, 0.2, 0.1))$history()
+    which(diff(h$segment) > 0)[1]
+  }, 0L)
+  expect_gte(sum(found > 120 & found <= 170, na.rm = TRUE), 8)
+})
+
+test_that("the detector without a ridge compares Laplace's evidences of halves", {
+  threshold <- function(q) 1 + log(q)
+  set.seed(2)
+  b <- binary_bandit(change_detect(threshold, explore = 1e6), rewards_counts())
+  for (t in 1:24) {
+    q <- b$suggest()
+    b$observe(q$id, stats::rpois(1, exp(if (t <= 12) c(-1, 0, 2)[q$arm] else c(2, 0, -1)[q$arm])))
+  }
+  h <- b$history()
+  expect_true(all(h$action == "explore"))
+  evidence <- function(rows) {
+    arms <- sort(unique(h$arm[rows]))
+    k <- vapply(arms, function(a) sum(h$reward[rows][h$arm[rows] == a]), 0)
+    n <- vapply(arms, function(a) sum(h$arm[rows] == a), 0L)
+    constant <- sum(lgamma(h$reward[rows] + 1))
+    K <- kernel_gram(few_kernel, few[arms])
+    f <- numeric(length(arms))
+    for (step in 1:60) {
+      W <- n * exp(f)
+      f <- drop(K %*% solve(diag(length(arms)) + W * K, W * f + k - W))
+    }
+    sum(k * f - n * exp(f)) - constant - drop(f %*% solve(K, f)) / 2 -
+      determinant(diag(length(arms)) + n * exp(f) * K)$modulus[1] / 2
+  }
+  first <- 0
+  restarted <- integer()
+  for (t in 1:24) {
+    for (q in seq_len((t - first) %/% 2)) {
+      older <- seq(t - 2 * q + 1, t - q)
+      newer <- seq(t - q + 1, t)
+      if (evidence(older) + evidence(newer) - evidence(c(older, newer)) > threshold(q)) {
+        restarted <- c(restarted, t)
+        first <- t
+        break
+      }
+    }
+  }
+  expect_gt(length(restarted), 0)
+  expect_identical(which(diff(h$segment) > 0), restarted[restarted < 24])
+  expect_identical(b$copy()$history(), h)
+})
+
+test_that("rules without a meaning for the rewards say what to use instead", {
+  refused <- function(changes, rewards, words, ...) {
+    error <- expect_error(gp_bandit(few, few_kernel, policy = policy_mean(), rewards = rewards, changes = changes, ...),
+                          words, class = "gpbandits_error", fixed = TRUE)
+    expect_identical(error$argument, "changes")
+  }
+  refused(change_oracle(rate = 0.1), rewards_counts(), "by = \"weights\"")
+  refused(change_detect(sqrt, sqrt), rewards_binary(), "without `ridge`")
+  refused(change_detect(sqrt), rewards_robust(), "change_detect(delta = )", noise_var = 1)
+  refused(change_detect(delta = 0.1), rewards_preferences(), "`window`")
+  refused(change_detect(sqrt), NULL, "a `ridge`", noise_var = 1)
+  seen <- NULL
+  b <- binary_bandit(change_function(function(history) {
+    seen <<- history
+    nrow(history) >= 5
+  }))
+  played(b, 12, 12, c(0.2, 0.5, 0.8))
+  expect_identical(b$history()$segment, rep(1:3, c(5, 5, 2)))
+  expect_equal(seen, b$history()[11:11, names(seen)], ignore_attr = TRUE)
+})
+
+# ---- the automatic choice -----------------------------------------------------------------------
+
+test_that("forecasts and weights of an automatic choice are those of plain R", {
+  set.seed(5)
+  rule <- gpbandits:::change_auto(10, windows = c(5, 12), rates = 0.2)
+  b <- played(binary_bandit(rule, mean = -0.5), 30, 15, c(0.1, 0.4, 0.8), c(0.8, 0.4, 0.1))
+  h <- b$history()
+  choices <- list(change_never(0), change_oracle(window = 5), change_oracle(window = 12),
+                  change_oracle(rate = 0.2, by = "weights"))
+  expected <- vapply(choices, function(changes) {
+    vapply(1:30, function(t) {
+      one <- binary_bandit(changes, mean = -0.5)
+      if (t > 1) one$add(arm = h$arm[seq_len(t - 1)], reward = h$reward[seq_len(t - 1)])
+      at <- latent_of(one)[h$arm[t], ]
+      log_probability(h$reward[t], 1, at$mean, at$sd)
+    }, 0)
+  }, numeric(30))
+  inside <- as.environment(b)
+  rules <- lapply(choices, gpbandits:::resolve_changes, inside$config)
+  found <- gpbandits:::cpp_bandit_forecasts(inside$handle, rules, 500L)
+  expect_equal(found, expected, tolerance = 1e-7)
+  expect_equal(colSums(gpbandits:::cpp_bandit_forecasts(inside$handle, rules, 12L)), colSums(expected[19:30, ]),
+               tolerance = 1e-7)
+  w <- prior <- c(3, 1, 1, 1) / 6
+  for (t in 1:30) w <- 0.999 * w * exp(expected[t, ]) / sum(w * exp(expected[t, ])) + 0.001 * prior
+  expect_equal(gpbandits:::weights_of_choices(found), w, tolerance = 1e-6)
+})
+
+test_that("Gaussian rewards are forecast in the same way", {
+  set.seed(6)
+  b <- gp_bandit(few, few_kernel, 0.3, policy_ts(), changes = gpbandits:::change_auto(100, windows = 3))
+  for (t in 1:12) b$observe(b$suggest()$id, stats::rnorm(1))
+  h <- b$history()
+  inside <- as.environment(b)
+  choices <- list(change_never(0), change_oracle(window = 3))
+  found <- gpbandits:::cpp_bandit_forecasts(inside$handle, lapply(choices, gpbandits:::resolve_changes, inside$config), 500L)
+  expected <- vapply(c(12, 3), function(window) {
+    vapply(1:12, function(t) {
+      rows <- utils::tail(seq_len(t - 1), window)
+      k <- kernel_gram(few_kernel, few[h$arm[t]], few[h$arm[rows]])
+      A <- kernel_gram(few_kernel, few[h$arm[rows]]) + 0.3 * diag(length(rows))
+      mean <- if (t > 1) drop(k %*% solve(A, h$reward[rows])) else 0
+      variance <- 2.3 - if (t > 1) drop(k %*% solve(A, t(k))) else 0
+      stats::dnorm(h$reward[t], mean, sqrt(variance), log = TRUE)
+    }, 0)
+  }, numeric(12))
+  expect_equal(found, expected, tolerance = 1e-8)
+})
+
+test_that("an automatic choice forgets nothing without a change, and soon after one it forgets", {
+  automatic <- function(seed, p2) {
+    set.seed(seed)
+    played(binary_bandit("auto", mean = -1), 300, 150, c(0.1, 0.2, 0.6), p2)
+  }
+  kinds <- function(b) vapply(as.environment(b)$refits, function(fit) fit$forgetting$kind, "")
+  stationary <- vapply(1:20, function(seed) all(kinds(automatic(seed, c(0.1, 0.2, 0.6))) == "never"), NA)
+  expect_gte(sum(stationary), 15)
+  changed <- vapply(1:6, function(seed) {
+    b <- automatic(seed, c(0.6, 0.2, 0.1))
+    inside <- as.environment(b)
+    at <- gpbandits:::table_column(inside$events, "id")[
+      gpbandits:::table_column(inside$events, "kind") == gpbandits:::event_kind[["refit"]]]
+    windows <- at[kinds(b) == "window"]
+    min(windows[windows > 150], Inf) <= 250
+  }, NA)
+  expect_gte(sum(changed), 5)
+})
+
+test_that("the choice is in the log: copies, files, journals and stores choose the same, print() shows it", {
+  set.seed(1)
+  path <- tempfile()
+  b <- binary_bandit(gpbandits:::change_auto(20, windows = c(20, 60), rates = 0.05), journal = path)
+  played(b, 160, 80, c(0.1, 0.2, 0.7), c(0.7, 0.2, 0.1))
+  expect_gt(length(as.environment(b)$refits), 0)
+  expect_output(print(b), "changes +.*chosen by predictions, every 20 rounds")
+  expect_output(print(summary(b)), "chosen by predictions")
+  restored <- list(b$copy(), from_json(as_json(b)), unserialize(serialize(b$copy(), NULL)))
+  for (one in restored) {
+    expect_identical(one$history(), b$history())
+    expect_identical(latent_of(one), latent_of(b))
+  }
+  set.seed(9)
+  more <- b$copy()
+  played(more, 45, 0, NULL, c(0.7, 0.2, 0.1))
+  set.seed(9)
+  again <- from_json(as_json(b))
+  played(again, 45, 0, NULL, c(0.7, 0.2, 0.1))
+  expect_identical(again$history(), more$history())
+  history <- b$history()
+  rm(b)
+  gc()
+  expect_identical(open_bandit(path)$history(), history)
+  # With refits, at each of them; in one call as in several.
+  turns <- lapply(list(rep(1, 60), c(7, 20, 33)), function(sizes) {
+    set.seed(3)
+    one <- gp_bandit(few, few_kernel, 0.5, policy_mean(), changes = gpbandits:::change_auto(9, windows = 10), refit = refit_every(15))
+    for (n in sizes) {
+      ids <- suppressWarnings(one$suggest(n))$id
+      if (length(sizes) == 60) one$observe(ids, stats::rnorm(1))
+    }
+    as.environment(one)$refits
+  })
+  expect_true(all(vapply(turns[[1]], function(fit) is.object(fit$forgetting), NA)))
+  refused <- function(code, arg) expect_identical(expect_error(code, class = "gpbandits_error")$argument, arg)
+  refused(change_oracle(window = c(5, 5)), "windows")
+  refused(change_oracle(window = c(5, 1.5)), "windows")
+  refused(change_oracle(rate = c(0.1, 1), by = "weights"), "rates")
+  refused(change_oracle(rate = c(0.1, 0.2)), "rate")
+  expect_identical(change_oracle(window = c(20, 60)), gpbandits:::change_auto(windows = c(20, 60)))
+  expect_identical(binary_bandit("auto")$config$changes, gpbandits:::change_auto(windows = c(50, 100, 200, 400, 800)))
 })

@@ -194,12 +194,12 @@ test_that("killed at random moments and called again, the search ends as if it h
   skip_on_os("windows")
   search <- function(journal = NULL) {
     set.seed(84)
-    maximize_bandit(noisy, list(x = c(0, 1)), 25, journal = journal,
+    maximize_bandit(noisy, list(x = c(0, 1)), 16, journal = journal,
                     data = data.frame(x = c(0.1, 0.2), reward = c(500, 800)))
   }
   whole <- search()
   file <- tempfile()
-  for (further in sample(0:4, 12, replace = TRUE)) {
+  for (further in sample(0:4, 8, replace = TRUE)) {
     begun <- lines_in(file)                             # killed after so many more lines, or at its end
     job <- parallel::mcparallel(search(file), silent = TRUE)
     ended <- FALSE
@@ -224,22 +224,22 @@ test_that("killed at random moments and called again, the search ends as if it h
     noisy(p)
   }
   known <- data.frame(x = c(0.1, 0.2), reward = c(500, 800))
-  expect_identical(maximize_bandit(counting, list(x = c(0, 1)), 25, data = known, journal = file)$history, whole$history)
+  expect_identical(maximize_bandit(counting, list(x = c(0, 1)), 16, data = known, journal = file)$history, whole$history)
   expect_identical(calls, 0)
-  more <- maximize_bandit(counting, list(x = c(0, 1)), 28, data = known, journal = file)
+  more <- maximize_bandit(counting, list(x = c(0, 1)), 19, data = known, journal = file)
   expect_identical(calls, 3)
-  expect_identical(utils::head(more$history, 27), whole$history)
+  expect_identical(utils::head(more$history, 18), whole$history)
   # another search's file
   blamed <- function(...) tryCatch({
     maximize_bandit(noisy, ..., journal = file)
     "nothing"
   }, gpbandits_error = function(e) e$argument)
-  expect_identical(blamed(list(x = c(0, 2)), 28, data = known), "journal")
-  expect_identical(blamed(list(x = c(0, 1)), 28, data = known, model = gp_model(noise_var = 0.1)), "journal")
-  expect_identical(blamed(list(x = c(0, 1)), 28), "data")
+  expect_identical(blamed(list(x = c(0, 2)), 19, data = known), "journal")
+  expect_identical(blamed(list(x = c(0, 1)), 19, data = known, model = gp_model(noise_var = 0.1)), "journal")
+  expect_identical(blamed(list(x = c(0, 1)), 19), "data")
   unlink(file)
   gp_ucb(journal = file, list(x = c(0, 1)), kernel_se(), 1, width = width_constant(1))$suggest()
-  expect_identical(blamed(list(x = c(0, 1)), 28), "journal")
+  expect_identical(blamed(list(x = c(0, 1)), 19), "journal")
   unlink(file)
 })
 

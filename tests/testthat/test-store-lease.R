@@ -61,6 +61,30 @@ test_that("a heartbeat keeps a lease alive by the server's clock, whatever ours 
   })
 })
 
+test_that("a server's clock that jumps back makes leases longer, until they are renewed; nothing is lost or counted twice", {
+  on_databases(function(place) {
+    bandit <- store_makers$ucb(store = store_at(place))
+    give_budget(place, 3)
+    a <- bandit$suggest(worker = "a", lease = 60)
+    b <- bandit$suggest(worker = "b", lease = 60)
+    # (To a clock that is set back by an hour, all times that are written lie an hour later.)
+    tamper(place, "UPDATE gpb_lease SET since = since + 3600, expires = expires + 3600")
+    tamper(place, "UPDATE gpb_event SET at = at + 3600")
+    run_out(place, 600)
+    expect_identical(bandit$suggest(worker = "c", lease = 60)$id, 3L)              # both still hold theirs
+    expect_identical(bandit$suggest(worker = "b", lease = 60), b)
+    expect_identical(bandit$renew(a$token) + 0, 1)
+    run_out(place, 600)
+    heir <- bandit$suggest(worker = "c", lease = 60)
+    expect_identical(heir$id, 1L)                                                  # the renewed ones go by the new time
+    bandit$observe(1, 0.5, token = a$token)
+    bandit$observe(1, 0.5, token = heir$token)
+    expect_match(refused(bandit$observe(1, 0.75, token = heir$token)), "already has the reward")
+    expect_same_log(open_bandit(store_at(place)), bandit)
+    expect_output(print(summary(store_at(place))), "1 observed, 2 pending")
+  })
+})
+
 test_that("no time of ours enters the database", {
   on_databases(function(place) {
     clock <- if (place$kind == "sqlite") "(julianday('now') - 2440587.5) * 86400.0" else "EXTRACT(EPOCH FROM clock_timestamp())"

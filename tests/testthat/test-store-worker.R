@@ -1,9 +1,5 @@
 # Workers that come, go, fail and die; databases that fail.
 
-parabola <- function(p) -(p[["x1"]] - 0.3)^2
-
-give_budget <- function(place, n) tamper(place, "UPDATE gpb_bandit SET budget = ", n)
-
 test_that("a worker's loop: rewards told, failures avoided, the budget kept, noise by query", {
   skip_on_cran()
   on_databases(function(place) {
@@ -196,70 +192,7 @@ test_that("a query that nobody answers is failed after its attempts", {
   })
 })
 
-test_that("a fleet under kill -9: nothing lost, nothing counted twice, the posterior is the log's", {
-  skip_on_cran()
-  skip_on_os("windows")
-  full <- second_level()
-  evaluations <- if (full) 1000 else 25
-  on_databases(function(place) {
-    bandit <- fleet_bandit(place, evaluations)
-    let_go(store_makers$hallucinate(store = store_at(place, "other")))      # somebody else in the same database
-    seen <- if (full) fleet_under_fire(place, evaluations, 20, each = 10, pause = 0.05, lease = 5)
-            else fleet_under_fire(place, evaluations, 3, each = 3, drivers = 1, lease = 1)
-    expect_gt(seen$workers_killed, 0)
-    expect_identical(seen$drivers_killed, if (full) 2 else 1)
-    expect_whole_fleet(place, bandit, evaluations)
-    expect_identical(nrow(open_bandit(store_at(place, "other"))$history()), 0L)
-  })
-})
-
-# (Half an hour at the second level.)
-test_that("fleets over all kinds of places under kill -9, freezes, zombies and restarts: nothing lost, nothing twice", {
-  skip_on_cran()
-  skip_on_os("windows")
-  full <- second_level()
-  evaluations <- if (full) 1000 else 40
-  blows <- if (full) rep(c("zombie", "frozen", "restart", "zombie", "crash"), 2) else c("frozen", "restart")
-  on_databases(function(place) for (kind in if (full) c("box", "space", "open") else if (place$kind == "sqlite") "open" else "box") {
-    place <- if (place$kind == "sqlite") sqlite_location() else postgres_location()
-    bandit <- fleet_bandit(place, evaluations, kind)
-    seen <- fleet_under_fire(place, evaluations, if (full) 8 else 3, each = 5, drivers = if (full) 2 else 0, kind = kind, blows = blows,
-                             pause = if (full) 0.02 else 0.1, lease = if (full) 2 else 1)
-    expect_identical(seen$blows, blows)
-    expect_gt(seen$workers_killed, 0)
-    expect_whole_fleet(place, bandit, evaluations, kind)
-  })
-})
-
-# Takes half an hour on two cores; GPBANDITS_FLEET sets another number of evaluations.
-test_that("a fleet of 100 workers and 10,000 evaluations, whole and under kill -9", {
-  skip_on_os("windows")
-  skip_if(!second_level(), "100 workers are for GPBANDITS_TEST_LEVEL=2")
-  evaluations <- as.integer(Sys.getenv("GPBANDITS_FLEET", "10000"))
-  for (each in c(Inf, 10)) {
-    on_databases(function(place) {
-      bandit <- fleet_bandit(place, evaluations)
-      fleet_under_fire(place, evaluations, 100, each = each, drivers = if (each < Inf) 2 else 0, pause = 0.05, lease = 60)
-      expect_whole_fleet(place, bandit, evaluations)
-    })
-  }
-})
-
 # ---- databases that fail ---------------------------------------------------------------
-
-# A bandit whose width function does something in the middle of the transaction of a query.
-mined_bandit <- function(store, mine) {
-  gp_ucb(store_x, kernel_se(0.2), 0.01, store = store, width = width_function(function(t) {
-    mine$act()
-    2
-  }))
-}
-
-# Ends a store's connection, whoever made it.
-cut_off <- function(place, connection) {
-  if (place$kind == "sqlite") suppressWarnings(DBI::dbDisconnect(connection$con))
-  else tamper(place, "SELECT pg_terminate_backend(", DBI::dbGetInfo(connection$con)$pid, ")")
-}
 
 test_that("a connection that drops in the middle of a transaction is made again, and the change is made once", {
   on_databases(function(place) {
@@ -308,119 +241,6 @@ test_that("a connection that only its maker can make again is missed, and who wa
   expect_identical(count, 1)
 })
 
-test_that("a user's connection to PostgreSQL that was lost serves again where it leads to the same place", {
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
-  con <- place$connect()
-  on.exit(DBI::dbDisconnect(con))
-  store <- bandit_store(con, "b")
-  bandit <- store_makers$ucb(store = store)
-  for (k in 1:2) {
-    expect_identical(bandit$suggest()$id, k)
-    cut_off(place, store$connection)
-  }
-  expect_identical(bandit$suggest()$id, 3L)
-  expect_same_log(open_bandit(store_at(place)), bandit)
-  # Its limits are set within our transactions only: the user's stay what they were.
-  DBI::dbExecute(con, "SET statement_timeout = '7s'", immediate = TRUE)
-  bandit$suggest()
-  limits <- c("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
-  shown <- vapply(limits, function(name) DBI::dbGetQuery(con, paste("SHOW", name), immediate = TRUE)[[1]], "")
-  expect_identical(unname(shown), c("7s", "0", "0"))
-  # Another schema is another place: a bandit of the same name may be there.
-  DBI::dbExecute(con, "CREATE SCHEMA mine", immediate = TRUE)
-  DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
-  hidden <- bandit_store(con, "b")
-  theirs <- store_makers$box(store = hidden)
-  cut_off(place, hidden$connection)
-  expect_match(refused(theirs$suggest()), "search_path")
-  expect_match(refused(theirs$suggest()), "search_path")
-  expect_identical(nrow(open_bandit(store_at(place))$history()), 4L)
-  other <- open_bandit(bandit_store(function() {
-    con <- place$connect()
-    DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
-    con
-  }, "b"))
-  cut_off(place, other$journal$connection)
-  expect_identical(other$suggest()$id, 1L)
-})
-
-# The message with which a transaction ends, changed by `change`, while `code` runs.
-with_last_message <- function(change, code) {
-  space <- asNamespace("gpbandits")
-  true <- space$with_queued
-  put <- function(f) {
-    unlockBinding("with_queued", space)
-    assign("with_queued", f, envir = space)
-    lockBinding("with_queued", space)
-  }
-  on.exit(put(true))
-  put(function(connection, text) {
-    message <- true(connection, text)
-    if (grepl("COMMIT", text)) change(message) else message
-  })
-  force(code)
-}
-
-test_that("what became of a commit whose answer was lost is asked of the server", {
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
-  end <- "SELECT pg_terminate_backend(pg_backend_pid())"
-  times <- 0
-  once <- function(pattern, replacement) function(message) {
-    times <<- times + 1
-    if (times == 1) sub(pattern, replacement, message) else message
-  }
-  lost <- list(after = once("COMMIT;", paste0("COMMIT; ", end, ";")), before = once("COMMIT;", paste0(end, "; COMMIT;")),
-               unsent = once("^.*$", end))
-  bandit <- with_last_message(lost$after, store_makers$ucb(store = store_at(place, seed = 5)))
-  twin <- store_makers$ucb(store = store_at(place, "twin", seed = 5))
-  live <- function(bandit) {
-    bandit$suggest()
-    bandit$observe(1, 0.5)
-    bandit$add(x = store_x[3], reward = 0.25)
-    bandit$suggest()
-    bandit$fail(3)
-  }
-  live(twin)
-  for (way in names(lost)) {
-    name <- paste("b", way)
-    bandit <- store_makers$ucb(store = store_at(place, name, seed = 5))
-    live(list(suggest = function(...) {
-      times <<- 0
-      with_last_message(lost[[way]], bandit$suggest(...))
-      expect_gt(times, 0)
-    }, observe = function(...) {
-      times <<- 0
-      with_last_message(lost[[way]], bandit$observe(...))
-    }, add = function(...) {
-      times <<- 0
-      with_last_message(lost[[way]], bandit$add(...))
-    }, fail = function(...) {
-      times <<- 0
-      with_last_message(lost[[way]], bandit$fail(...))
-    }))
-    expect_identical(bandit$history(), twin$history(), info = way)
-    expect_same_log(open_bandit(store_at(place, name)), bandit, info = way)
-  }
-  # Nobody tells: the replica is as before, and catches up with what has happened.
-  store <- store_at(place)
-  store$connection$patience <- 0
-  bandit <- open_bandit(store)
-  store$connection$connect <- local({
-    connect <- store$connection$connect
-    function() if (times == 0) connect() else stop("the server is away")
-  })
-  times <- 0
-  error <- tryCatch(with_last_message(lost$after, bandit$suggest()), gpbandits_error = identity)
-  expect_s3_class(error, "gpbandits_store_error")
-  expect_match(conditionMessage(error), "not known")
-  expect_identical(nrow(bandit$history()), 0L)
-  times <- 0
-  bandit$catch_up()
-  expect_identical(nrow(bandit$history()), 1L)
-})
-
 # ---- processes that are frozen ---------------------------------------------------------
 
 test_that("a process that is frozen in the middle of a transaction stops the others for a while only; it comes back unharmed", {
@@ -459,27 +279,6 @@ test_that("a process that is frozen in the middle of a transaction stops the oth
     expect_same_log(open_bandit(store_at(place)), bandit)
     expect_identical(lease_states(place)$worker[asked], "frozen")
   })
-})
-
-test_that("a transaction that computes for longer than others wait for it gets the time that it needs", {
-  skip_on_cran()
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
-  mine <- new.env()
-  mine$act <- function() NULL
-  store <- store_at(place, trust = TRUE)
-  bandit <- mined_bandit(store, mine)
-  store$connection$hold <- 0.1
-  mine$act <- function() {
-    used <- function() sum(proc.time()[1:2])
-    began <- used()
-    while (used() - began < 0.4) NULL
-    mine$tries <- sum(mine$tries, 1)
-  }
-  expect_identical(bandit$suggest()$id, 1L)
-  expect_gt(mine$tries, 1)                                                   # the server ended the first try
-  expect_gte(store$connection$hold, 4)
-  expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
 })
 
 test_that("a worker that is stopped in an evaluation loses its query; what it tells later counts only if nobody has told", {
@@ -524,25 +323,6 @@ test_that("a process that is stopped is told from one that is not", {
   wait_for(gpbandits:::is_stopped(job$pid))
   tools::pskill(job$pid, tools::SIGCONT)
   wait_for(!gpbandits:::is_stopped(job$pid))
-})
-
-test_that("a forked process may not open a SQLite file that was open when it was forked", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- sqlite_location()
-  bandit <- store_makers$ucb(store = store_at(place))
-  forked <- function(code) parallel::mccollect(parallel::mcparallel(code, silent = TRUE))[[1]]
-  expect_match(forked(refused(bandit$suggest())), "forked")
-  expect_match(forked(refused(store_at(place))), "forked")
-  let_go(bandit)
-  expect_identical(forked(bandit$suggest()$id), 1L)
-  con <- place$connect()
-  expect_identical(open_bandit(bandit_store(con, "b"))$suggest()$id, 2L)
-  expect_match(forked(refused(store_at(place))), "forked")                   # a connection of the user's counts too
-  DBI::dbDisconnect(con)
-  expect_identical(forked(bandit$suggest()$id), 3L)
-  expect_identical(bandit$suggest()$id, 4L)
 })
 
 test_that("an error or an interrupt in the middle of a transaction leaves store and replica as they were", {
@@ -604,73 +384,6 @@ test_that("a change that fails when the replica has it already is taken back, wh
   })
 })
 
-# Asks until the store takes no more: the error, and the history before it.
-asked_until_refused <- function(bandit) {
-  for (k in 1:10000) {
-    before <- bandit$history()
-    error <- tryCatch({
-      bandit$suggest()
-      NULL
-    }, gpbandits_error = identity)
-    if (!is.null(error)) return(list(error = error, before = before))
-  }
-  stop("the store has taken 10,000 queries, and there is still space")
-}
-
-test_that("a disk that is full is an error, and nothing has happened", {
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- sqlite_location()
-  store <- store_at(place)
-  bandit <- store_makers$ucb(store = store)
-  bandit$suggest()
-  DBI::dbGetQuery(store$connection$con, "PRAGMA max_page_count = 1")               # the file may not grow
-  end <- asked_until_refused(bandit)
-  expect_match(conditionMessage(end$error), "full")
-  expect_identical(bandit$history(), end$before)
-  gpbandits:::drop_connection(store$connection)                                    # a new one may write again
-  expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
-  expect_same_log(open_bandit(store_at(place)), bandit)
-})
-
-test_that("a disk without space is an error, and nothing has happened", {
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  disk <- tempfile("disk")
-  dir.create(disk)
-  mounted <- suppressWarnings(system2("mount", c("-t", "tmpfs", "-o", "size=600k", "tmpfs", disk), stdout = FALSE, stderr = FALSE))
-  if (mounted != 0) skip("no small disk can be mounted here (that takes root)")
-  on.exit(system2("umount", c("-l", disk)))
-  place <- list(kind = "sqlite", connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file.path(disk, "b.db"))))))
-  bandit <- store_makers$ucb(store = store_at(place))
-  bandit$suggest()
-  suppressWarnings(try(writeBin(raw(1e6), file.path(disk, "filler")), silent = TRUE))    # all that is left
-  end <- asked_until_refused(bandit)
-  expect_s3_class(end$error, "gpbandits_store_error")
-  expect_match(conditionMessage(end$error), "full|I/O")
-  expect_identical(bandit$history(), end$before)
-  unlink(file.path(disk, "filler"))
-  expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
-  expect_same_log(open_bandit(store_at(place)), bandit)
-})
-
-test_that("a server's disk without space is an error, and nothing has happened", {
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- small_postgres_location()
-  if (is.character(place)) skip(place)
-  on.exit(place$end())
-  bandit <- store_makers$ucb(store = store_at(place))
-  bandit$observe(bandit$suggest()$id, 0.5)
-  suppressWarnings(try(writeBin(raw(3e7), file.path(place$disk, "filler")), silent = TRUE))    # all that is left
-  end <- asked_until_refused(bandit)
-  expect_s3_class(end$error, "gpbandits_store_error")
-  expect_match(conditionMessage(end$error), "No space left|could not extend")
-  expect_identical(bandit$history(), end$before)
-  expect_same_log(open_bandit(store_at(place)), bandit)                      # reading goes on
-  unlink(file.path(place$disk, "filler"))
-  expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
-  expect_same_log(open_bandit(store_at(place)), bandit)
-})
-
 test_that("who waits for somebody else's transaction does so for a while, not for ever", {
   skip_on_cran()
   on_databases(function(place) {
@@ -688,55 +401,6 @@ test_that("who waits for somebody else's transaction does so for a while, not fo
     DBI::dbExecute(other, "ROLLBACK", immediate = TRUE)
     expect_identical(bandit$suggest()$id, 1L)
   })
-})
-
-test_that("a worker outlives a file that is locked for longer than it waits", {
-  skip_on_cran()
-  skip_on_os("windows")
-  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
-  place <- sqlite_location()
-  let_go(store_makers$ucb(store = store_at(place, seed = 1)))
-  give_budget(place, 3)
-  held <- tempfile()
-  holder <- parallel::mcparallel({
-    con <- place$connect()
-    DBI::dbExecute(con, "BEGIN IMMEDIATE")
-    file.create(held)
-    wait_for(!file.exists(held))
-    DBI::dbExecute(con, "ROLLBACK")
-  }, silent = TRUE)
-  wait_for(file.exists(held))
-  store <- store_at(place)
-  store$connection$patience <- 0.01
-  expect_error(open_bandit(store)$suggest(), "locked", class = "gpbandits_store_error")
-  # The lock goes after some of its tries, not after some time.
-  tries <- 0
-  rm("patience", envir = store$connection)
-  makeActiveBinding("patience", function() {
-    tries <<- tries + 1
-    if (tries == 5) unlink(held)
-    0.01
-  }, store$connection)
-  expect_identical(work_on(store, parabola, heartbeat = FALSE), 3)
-  expect_gte(tries, 5)
-  parallel::mccollect(holder)
-})
-
-test_that("a server's default isolation does not make two who ask at once fail", {
-  skip_on_cran()
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  skip_on_os("windows")
-  place <- postgres_location()
-  let_go(store_makers$ucb(store = store_at(place)))
-  name <- tamper(place, "SELECT current_database() AS name")$name
-  tamper(place, "ALTER DATABASE ", name, " SET default_transaction_isolation = 'serializable'")
-  ask <- function() {
-    bandit <- open_bandit(store_at(place))
-    vapply(1:15, function(k) bandit$suggest()$id, 1L)
-  }
-  jobs <- replicate(2, parallel::mcparallel(ask(), silent = TRUE), simplify = FALSE)
-  asked <- unlist(parallel::mccollect(jobs))
-  expect_identical(sort(unname(asked)), 1:30)
 })
 
 test_that("a transaction struck at any statement is whole or not there, and nobody is locked out", {
@@ -764,25 +428,6 @@ test_that("a transaction struck at any statement is whole or not there, and nobo
     expect_setequal(ends, c("interrupt", "finished")[c(TRUE, "finished" %in% ends)])
   })
   expect_same_log(open_bandit(store_at(place)), bandit)
-})
-
-test_that("a worker outlives a restart of the server", {
-  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
-  place <- postgres_location()
-  bandit <- store_makers$ucb(store = store_at(place, seed = 1))
-  give_budget(place, 6)
-  restarted <- FALSE
-  objective <- function(p) {
-    if (!restarted && nrow(tamper(place, "SELECT * FROM gpb_query")) == 3) {
-      restarted <<- TRUE
-      postgres_control("restart")                                            # fast: every session is ended
-    }
-    parabola(p)
-  }
-  expect_identical(work_on(store_at(place), objective, heartbeat = FALSE), 6)
-  expect_true(restarted)
-  bandit$catch_up()
-  expect_equal(bandit$history()$reward, -(bandit$history()$x1 - 0.3)^2)
 })
 
 test_that("a worker all of whose evaluations fail ends and says why", {

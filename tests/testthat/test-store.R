@@ -191,14 +191,6 @@ test_that("bad arguments are refused before anything happens", {
   expect_identical(nrow(bandit$history()), 0L)
 })
 
-test_that("SQLite is kept off network file systems", {
-  mounts <- tempfile()
-  writeLines(c("/dev/sda1 / ext4 rw 0 0", "server:/home /home nfs4 rw 0 0", "/dev/sdb1 /home/local ext4 rw 0 0"), mounts)
-  expect_match(refused(gpbandits:::check_local_disk("/home/me/x.db", mounts)), "network file system")
-  expect_silent(gpbandits:::check_local_disk("/home/local/x.db", mounts))
-  expect_silent(gpbandits:::check_local_disk("/homes/x.db", mounts))
-})
-
 test_that("rows that are no bandit's are refused, and leave a replica as it was", {
   skip_on_cran()
   changes <- c(

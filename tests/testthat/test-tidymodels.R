@@ -128,7 +128,7 @@ test_that("settings for which all models fail count as the worst so far", {
   workflow <- from("workflows")$workflow(mpg ~ ., tree_of_test())
   set.seed(3)
   calls <- 0
-  bandit <- gpbandits:::tuning_bandit(search_space(ranges_of_test()), policy_ei())
+  bandit <- gpbandits:::tuning_bandit(search_space(ranges_of_test()), policy_ei(), gp_model())
   bandit$add(data.frame(cost_complexity = c(1e-3, 1e-2), min_n = c(3L, 7L)), reward = c(2, 5))
   first <- suppressMessages(from("tune")$tune_bayes(workflow, folds_of_test(), iter = 0, initial = 3,
                                                     param_info = ranges_of_test()))

@@ -1,8 +1,7 @@
-// The bandit (bandit.h) and runs on a known truth (run.h). Uses all folders of the core.
+// Functions of bandit.h: a bandit: combines the state, the models of the outcomes, a policy and a space. Uses
+// posteriors/, events/ and scores/.
 #include "bandit/bandit.h"
-#include "bandit/run.h"
 
-#include "linalg/floors.h"
 #include "scores/candidate_score.h"
 #include "scores/duel.h"
 #include "scores/greedy.h"
@@ -16,10 +15,12 @@
 namespace gpb {
 
 namespace {
+
 constexpr double kBelow = 1.0;         // sd by which a mean must exceed the best reward, see surely_as_good()
 constexpr double kMostPoints = 20000;  // most points evaluated one by one, if a search finds only excluded ones
 constexpr double kSame = 1e-6;         // relative to the inputs' ranges: nearer points are the same
 constexpr double kApart = 0.01;        // the same for points of a batch, if there are others
+
 }  // namespace
 
 Bandit::Bandit(ModelState model_state, StateRules rules)
@@ -36,10 +37,11 @@ void Bandit::make_posteriors() {
     throw std::invalid_argument("the model state and the rules have different numbers of outcomes");
   }
   const std::vector<double> auxiliaries = model_state_.policy->auxiliaries();
+  const Forgetting forgetting = model_state_.forgetting ? *model_state_.forgetting : state_.forgetting();
   std::vector<OutcomeModel> made;
   for (Index k = 0; k < state_.outcomes(); ++k) {
     check_noise_of(k, model_state(k).noise_var);
-    made.emplace_back(model_state(k), state_.forgetting(), state_.pending().variance_knows(),
+    made.emplace_back(model_state(k), forgetting, state_.pending().variance_knows(),
                       k == 0 ? auxiliaries : std::vector<double>(),
                       k == 0 ? model_state_.policy->norm_bound() : kNaN);
   }
@@ -389,7 +391,9 @@ Round Bandit::round(const Context& context) const {
 // Functions that a policy may call in any round.
 void Bandit::offer_lookups(Round& round, const Context& context) const {
   round.inputs = [this, &context] { return candidate_inputs(context); };
-  round.prior_sd = [this, &context](Index outcome) { return prior_sd(outcome, context); };
+  round.prior_sd = [this, &context](Index outcome) {
+    return prior_sd(outcome, model_state_.outcomes[0].space->candidates(context));
+  };
   round.width_of = [this](Index outcome) {
     Round of_outcome;
     of_outcome.state = width_state(outcome);
@@ -397,8 +401,7 @@ void Bandit::offer_lookups(Round& round, const Context& context) const {
   };
 }
 
-VectorXd Bandit::prior_sd(Index outcome, const Context& context) const {
-  const Candidates& all = model_state_.outcomes[0].space->candidates(context);
+VectorXd Bandit::prior_sd(Index outcome, const Candidates& all) const {
   const auto nothing = model_state(outcome).space->make_posterior(model_state(outcome).noise_var, Forgetting());
   return candidate_sds(*nothing, all);
 }
@@ -848,9 +851,9 @@ Query Bandit::query_at(const Point& point, const Context& context, Action action
   q.context = context;
   q.action = action;
   // (Of many given rows only the first are predicted, because each prediction would need a new factor. The others have
-  // the prior's.)
-  if (action == Action::given && first().postpones()) {
-    q.mean = space().largest_prior_mean(context);
+  // the prior's, unless a change rule needs predictions.)
+  if (action == Action::given && first().postpones() && !state_.reads_predictions()) {
+    q.mean = space().prior_mean(point);
     q.sd = space().prior_scale();
   } else {
     look(q);
@@ -889,91 +892,5 @@ void Bandit::withdraw(Index id, Status status, Index outcome) {
 }
 
 void Bandit::restart() { apply({EventKind::restart, state_.rounds()}); }
-
-// ---- runs against a known truth -----------------------------------------------------------------
-
-Run::Run(Bandit& bandit, Environment& environment, RunDraws draws)
-    : bandit_(bandit), environment_(environment), draws_(std::move(draws)) {
-  const double latest = bandit.state().latest_time();
-  if (!std::isnan(latest)) start_ = latest;
-}
-
-// For bandits with a clock a round is one unit of time.
-void Run::set_clock(double now) {
-  if (bandit_.state().pending().by_clock()) bandit_.set_clock(start_ + now);
-}
-
-double Run::delay_of(const Query& query) const {
-  if (draws_.delay_at) return draws_.delay_at(query, round_);
-  return draws_.delay.empty() ? 0.0 : draws_.delay[static_cast<std::size_t>(round_)];
-}
-
-void Run::arrive(const Arrival& arrival, double now) {
-  record(arrival);
-  if (bandit_.state().query(arrival.id).status != Status::lost) outcome_.known[arrival.round] = now;
-}
-
-// A bandit with several outcomes observes the problem's constraints as its further outcomes.
-void Run::record(const Arrival& arrival) {
-  if (bandit_.state().outcomes() == 1) return bandit_.observe(arrival.id, arrival.reward, arrival.g);
-  for (Index k = 0; k < bandit_.state().outcomes(); ++k) {
-    Report reported;
-    reported.outcome = k;
-    bandit_.observe(arrival.id, k == 0 ? arrival.reward : arrival.g[k - 1], VectorXd(), reported);
-  }
-}
-
-// A delay d makes the reward of round s usable from round t on iff d <= t - s.
-void Run::deliver(double now) {
-  while (!in_flight_.empty() && in_flight_.begin()->first <= now) {
-    const Arrival arrival = in_flight_.begin()->second;
-    in_flight_.erase(in_flight_.begin());
-    arrive(arrival, now);
-  }
-}
-
-void Run::receive() {
-  const double now = static_cast<double>(round_ + 1);
-  set_clock(now);
-  deliver(now);
-}
-
-Context Run::context() const {
-  return draws_.contexts.empty() ? Context() : draws_.contexts[static_cast<std::size_t>(round_)];
-}
-
-void Run::step(Rng& rng) {
-  receive();
-  play(bandit_.propose(context(), rng));
-}
-
-void Run::step_at(const Point& point) {
-  receive();
-  play(bandit_.query_at(point, context(), Action::explore));
-}
-
-void Run::play(Query query) {
-  const auto k = static_cast<std::size_t>(round_);
-  const double now = static_cast<double>(round_ + 1);
-  const double truth = environment_.truth(query, round_);
-  const VectorXd constraints = environment_.constraints(query, round_);
-  // A bandit without constraints observes none.
-  VectorXd g;
-  if (bandit_.state().constraints() || bandit_.state().outcomes() > 1) {
-    g = constraints + row_of(draws_.constraint_noise, round_);
-  }
-  const double delay = delay_of(query);
-  const Index id = bandit_.commit(std::move(query));
-  outcome_.truth.push_back(truth);
-  outcome_.constraints.push_back(constraints);
-  outcome_.known.push_back(kNaN);
-  const Arrival arrival{id, truth + draws_.noise[round_], g, k};
-  if (delay <= 0.0) {
-    arrive(arrival, now);
-  } else {
-    in_flight_.insert({now + delay, arrival});
-  }
-  ++round_;
-}
 
 }  // namespace gpb

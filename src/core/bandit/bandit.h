@@ -10,6 +10,8 @@
 #include "posteriors/joint_maxima.h"
 #include "scores/outcomes.h"
 
+#include <optional>
+
 namespace gpb {
 
 struct KnownPoints;
@@ -28,6 +30,8 @@ struct Event {
 struct ModelState {
   std::vector<OutcomeModelState> outcomes;  // the first one's space is the bandit's
   std::unique_ptr<Policy> policy;
+  // If the change rule is automatic: how the posteriors forget.
+  std::optional<Forgetting> forgetting;
   // Each choice is played again until its sd has shrunk by a factor of up to this.
   double repeats = 1.0;
   // If true, points with pending rewards are not chosen again, unless there are no others.
@@ -109,6 +113,8 @@ class Bandit final : private PointFacts {
   const Posterior& mean() const { return first().mean(); }
   // The model of the first outcome by observed rewards only, as a term of largest_sum().
   OutcomeView known_view() const;
+  // Prior standard deviations of an outcome at some candidates.
+  VectorXd prior_sd(Index outcome, const Candidates& all) const;
   // The posterior whose sd the policy's width multiplies; see Policy::norm_bound.
   const Posterior& curved() const { return first().curved(); }
   // Are rewards anything other than measurements with Gaussian noise?
@@ -116,6 +122,7 @@ class Bandit final : private PointFacts {
   // The observations, with the fit of the sites if there is a likelihood.
   const Observations& known() const { return first().known(); }
   const Posterior& variance() const { return first().variance(); }
+  const OutcomeModelState& first_model_state() const { return model_state(0); }
   // At points given by the kernel's inputs.
   PointsMoments outcomes_at(const Points& X) const;
   // 1/2 log det(I + K/lambda) of the pending queries given the observed rewards, in nats.
@@ -135,6 +142,8 @@ class Bandit final : private PointFacts {
   VectorXd inputs(const Point& point) const override { return space().inputs(point); }
   double prior_mean(const Point& point) const override { return space().prior_mean(point); }
   double noise_var() const override { return model_state_.outcomes[0].noise_var; }
+  double prior_scale() const override { return space().prior_scale(); }
+  const Likelihood* likelihood() const override { return model_state_.outcomes[0].likelihood.get(); }
 
   const OutcomeModel& first() const { return outcome_models_[0]; }
   OutcomeModel& outcome_model(Index outcome) { return outcome_models_[static_cast<std::size_t>(outcome)]; }
@@ -145,7 +154,6 @@ class Bandit final : private PointFacts {
   Round round(const Context& context) const;
   Round round_of_known(const Context& context) const;
   void offer_lookups(Round& round, const Context& context) const;
-  VectorXd prior_sd(Index outcome, const Context& context) const;
   double value(const Score& score, const Point& point, const Context& context) const;
   WidthState width_state(Index outcome = 0) const;
   double recent_sd(Index outcome, bool pending_only) const;

@@ -22,6 +22,8 @@ using Points = Eigen::MatrixXd;
 
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 inline constexpr double kInf = std::numeric_limits<double>::infinity();
+inline constexpr double kPi = 3.14159265358979323846;
+inline constexpr double kLog2Pi = 1.8378770664093454836;
 
 // Random numbers, which the caller provides (R's generator in the package).
 class Rng {

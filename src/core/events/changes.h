@@ -4,6 +4,7 @@
 #define GPB_CHANGES_H
 
 #include "base/settings.h"
+#include "events/change_evidence.h"
 #include "events/change_sweep.h"
 #include "posteriors/forgetting.h"
 
@@ -17,6 +18,15 @@ struct Arrival {
   double noise_var;
   std::function<VectorXd()> inputs;  // of its point
   double prior_mean;                 // of its point
+  double prior_scale;                // largest prior sd of f
+  const Likelihood* likelihood;      // null: Gaussian noise
+  double size;                       // trials, exposure
+
+  Likelihood::Data data() const {
+    Likelihood::Data out;
+    likelihood->pool(reward, size, 1.0, out);
+    return out;
+  }
 };
 
 class ChangeRule {
@@ -31,6 +41,8 @@ class ChangeRule {
   virtual bool alarmed(const Arrival&) { return false; }
   // Does the history of the segment require a restart? `history`: see BanditState::history_table.
   virtual bool asks(const std::function<MatrixXd()>& /*history*/) const { return false; }
+  // Does it use the predictions at the time of the queries?
+  virtual bool reads_predictions() const { return false; }
   // Called when the segment ends.
   virtual void clear() {}
   virtual Forgetting forgetting() const { return Forgetting(); }
@@ -64,13 +76,17 @@ class EveryChange final : public ChangeRule {
 
 // Restarts if a reward is too far from the mean (Brunzema et al.):
 // |y - mean| > sqrt(rho_t) sd + sqrt(2 noise_var log(2 pi_t / delta)).
+// With a likelihood: if the predictions of all rewards since the restart are too improbable, see ShiftTest.
 class EventChange final : public ChangeRule {
  public:
   EventChange(double delta, double explore) : ChangeRule(explore), delta_(delta) {}
   bool alarmed(const Arrival& arrival) override;
+  bool reads_predictions() const override { return true; }
+  void clear() override { shifts_.clear(); }
 
  private:
   double delta_;
+  ShiftTest shifts_;
 };
 
 // Restarts if a user's function of the segment's history requires it.
@@ -79,6 +95,7 @@ class FunctionChange final : public ChangeRule {
   FunctionChange(std::function<double(const MatrixXd&)> f, double explore)
       : ChangeRule(explore), f_(std::move(f)) {}
   bool asks(const std::function<MatrixXd()>& history) const override { return f_(history()) != 0.0; }
+  bool reads_predictions() const override { return true; }
 
  private:
   std::function<double(const MatrixXd&)> f_;
@@ -96,6 +113,17 @@ class DetectChange final : public ChangeRule {
   ChangeSweep sweep_;
 };
 
+// The same for rewards with a likelihood, by the evidences of the halves.
+class EvidenceChange final : public ChangeRule {
+ public:
+  EvidenceChange(EvidenceSweep sweep, double explore) : ChangeRule(explore), sweep_(std::move(sweep)) {}
+  bool alarmed(const Arrival& arrival) override;
+  void clear() override { sweep_.clear(); }
+
+ private:
+  EvidenceSweep sweep_;
+};
+
 // No restarts: old observations lose weight in the posterior.
 class GradualChange final : public ChangeRule {
  public:
@@ -108,6 +136,8 @@ class GradualChange final : public ChangeRule {
 };
 
 std::unique_ptr<ChangeRule> make_changes(const Settings& changes);
+// How a rule without restarts forgets; other kinds are an error.
+Forgetting make_forgetting(const Settings& changes);
 // Makes the average that a detector uses.
 std::shared_ptr<Averaging> make_averaging(const Settings& domain, const KernelPtr& kernel);
 

@@ -109,6 +109,7 @@ class Observations {
   // One for each query; see Query.
   struct Item {
     mutable std::int32_t slot = -1;
+    std::int32_t cell = -1;  // the number of its point in cells_
     bool known = false, awaited = false, owns_noise = false;
     double value = 0.0, weight = 1.0;
     Point point;
@@ -138,6 +139,9 @@ class Observations {
   SiteFit fit_with(const SitePrior& prior, const SiteTerms& terms) const;
   void expect_awaited(const Pool& all) const;
   void narrow(SiteFit& sites, const SitePrior& prior, const std::vector<Likelihood::Data>& data) const;
+  bool pairs() const { return compares_ || likelihood_->ranks(); }
+  std::size_t first_kept() const;
+  Pool pool_of_pairs() const;
   void add_to(Pool& pool, Where& where, const Item& item, double weight) const;
   static void add_ranking(Pool& pool, Where& where, const RankedPoints& ranked, double weight);
   static PairSite pair_of(const Point& point, const Point& other, Pool& pool, Where& where);
@@ -152,6 +156,7 @@ class Observations {
   Index oldest_ = 0;         // no smaller id is in the posterior; only for windows and weights
   Index round_ = 1;
   LikelihoodPtr likelihood_;  // null for Gaussian noise
+  Where cells_;               // numbers of the points of rewards with a likelihood that are no comparisons
   bool compares_ = false, variational_ = false;
   double norm_bound_ = kNaN;
   const Observations* leader_ = nullptr;  // see bound_curvature()

@@ -14,6 +14,9 @@ struct Measurements {
   VectorXd y, own_noise;
 };
 
+// For each row the number of its point, in the order of first appearance.
+std::vector<Index> point_numbers(const Points& X);
+
 // The log density of the observations given the hyperparameters.
 class Evidence {
  public:

@@ -1,10 +1,7 @@
-// The low-rank engine: its basis, fixed candidates, observations and predictions (low_rank_fit.cpp fits it). Uses
-// events/, kernels/ and linalg/.
-#include "posteriors/low_rank_basis.h"
-#include "posteriors/low_rank_candidates.h"
+// Functions of low_rank_posterior.h: observations, predictions and draws. low_rank_posterior_fit.cpp has the basis.
+// Uses linalg/.
 #include "posteriors/low_rank_posterior.h"
 
-#include "linalg/decompositions.h"
 #include "linalg/floors.h"
 #include "linalg/mirror.h"
 #include "linalg/products.h"
@@ -18,180 +15,10 @@
 
 namespace gpb {
 
-// ---- the basis ----------------------------------------------------------------------------------
-
-namespace {
-constexpr Index kFirstRoom = 16;
-}
-
-VectorXd LowRankBasis::cross(const VectorXd& x) const {
-  if (rank() == 0) return VectorXd();  // an empty matrix has no columns to evaluate
-  VectorXd out(points_.rows());
-  kernel_->cross(x, points_, out);
-  out.conservativeResize(rank());
-  return out;
-}
-
-Coordinates LowRankBasis::at(const VectorXd& x) const {
-  VectorXd own(1);
-  kernel_->diagonal(x.transpose(), own);
-  Coordinates out{cross(x), own[0], 0.0};
-  factor_.forward(out.phi);
-  out.residual = own[0] - out.phi.squaredNorm();
-  return out;
-}
-
-void LowRankBasis::at(const Points& X, Panels& out, Index few) const {
-  VectorXd values(X.rows());
-  for (Index i = 0; i < few; ++i) {
-    kernel_->cross(point(i), X, values);
-    out.set_row(i, values.data());
-  }
-  forward_solve(factor_.packed(), 0, few, out);
-}
-
-void LowRankBasis::append(const VectorXd& z, const Coordinates& at_z) {
-  if (rank() == points_.rows()) {
-    const Index room = std::max(kFirstRoom, 2 * rank());
-    Points grown = z.transpose().replicate(room, 1);
-    if (rank() > 0) grown.topRows(rank()) = points_;
-    points_ = std::move(grown);
-  }
-  points_.row(rank()) = z.transpose();
-  factor_.append_row(at_z.phi.data(), std::sqrt(at_z.residual));
-}
-
-double LowRankBasis::rounding(const Coordinates& at_x) const {
-  const double weights = on_points(at_x.phi).squaredNorm();
-  return at_x.variance * 10.0 * kRounding * (1.0 + weights);
-}
-
-void LowRankBasis::clear() {
-  factor_.truncate(0);
-  points_.resize(0, 0);
-}
-
-VectorXd LowRankBasis::on_points(VectorXd w) const {
-  factor_.backward(w);
-  return w;
-}
-
-MatrixXd LowRankBasis::slopes(const VectorXd& x) const {
-  MatrixXd out;
-  if (rank() == 0) return MatrixXd(0, x.size());
-  kernel_->input_gradient(x, points_, out);
-  return out.topRows(rank());
-}
-
-// ---- candidates of the basis --------------------------------------------------------------------
-
-namespace {
-constexpr Index kFewColumns = 4;
-// More than this number of steps beyond the rank cost more than a restart.
-constexpr Index kRestartSteps = 16;
-}
-
-LowRankCandidates::LowRankCandidates(Points X, Index centre)
-    : X_(std::move(X)),
-      centre_(centre),
-      zero_(VectorXd::Zero(X_.rows())),
-      column_(X_.rows()),
-      product_(X_.rows()),
-      mean_(X_.rows()) {}
-
-void LowRankCandidates::product(const double* weights, Index count, VectorXd& out) const {
-  product_sweep(features_.data(), X_.rows(), X_.rows(), count, weights, 1.0, zero_.data(), out.data());
-}
-
-// Adds scale * along^2 to the variances, and the corresponding terms to those of differences.
-void LowRankCandidates::add_square(const VectorXd& along, double scale) {
-  unclipped_.array() += scale * along.array().square();
-  if (centre_ < 0) return;
-  unclipped_apart_.array() += scale * (along.array() - along[centre_]).square();
-}
-
-void LowRankCandidates::start_from_prior(const Kernel& kernel) {
-  unclipped_.resize(X_.rows());
-  kernel.diagonal(X_, unclipped_);
-  if (centre_ < 0) return;
-  unclipped_apart_.resize(X_.rows());
-  kernel.cross(X_.row(centre_).transpose(), X_, unclipped_apart_);
-  unclipped_apart_ = (unclipped_ - 2.0 * unclipped_apart_).array() + unclipped_[centre_];
-  hidden_apart_ = kBasisPivot * unclipped_.maxCoeff();
-}
-
-// variance = k(x, x) - |phi|^2 + |M^-1 phi|^2.
-void LowRankCandidates::restart(const LowRankPosterior& posterior) {
-  posterior_id_ = posterior.posterior_id();
-  next_step_ = posterior.steps_end();
-  rank_ = posterior.rank();
-  start_from_prior(posterior.basis().kernel());
-  Panels phi(X_.rows());
-  phi.reserve(rank_, 0);
-  posterior.basis().at(X_, phi);
-  features_.resize(X_.rows(), std::max(kFewColumns, rank_ + rank_ / 4));
-  VectorXd column(X_.rows());
-  const auto row = [&](Index q) -> const VectorXd& {
-    for (Index j = 0; j < X_.rows(); ++j) column[j] = phi(q, j);
-    return column;
-  };
-  for (Index q = 0; q < rank_; ++q) {
-    features_.col(q) = row(q);
-    add_square(column, -1.0);
-  }
-  forward_solve(posterior.precision().packed(), 0, rank_, phi);
-  for (Index q = 0; q < rank_; ++q) add_square(row(q), 1.0);
-}
-
-void LowRankCandidates::grow(const LowRankPosterior& posterior, const LowRankStep& step) {
-  const GrowingCholesky& factor = posterior.basis().factor();
-  posterior.basis().kernel().cross(posterior.basis().point(rank_), X_, column_);
-  product(factor.row(rank_), rank_, product_);
-  column_ = (column_ - product_) / factor.diagonal(rank_);
-  if (step.along.size() > 0) {
-    product(step.along.data(), step.along.size(), product_);
-    product_ = column_ - product_;
-    add_square(product_, 1.0 / step.scale);
-    add_square(column_, -1.0);
-  } else if (step.scale != 1.0) {
-    add_square(column_, 1.0 / step.scale - 1.0);
-  }
-  if (rank_ == features_.cols()) features_.conservativeResize(Eigen::NoChange, 2 * rank_);
-  features_.col(rank_++) = column_;
-}
-
-void LowRankCandidates::observe(const LowRankStep& step) {
-  product(step.along.data(), step.along.size(), product_);
-  add_square(product_, -1.0 / step.scale);
-}
-
-void LowRankCandidates::follow(const LowRankPosterior& posterior) {
-  const Index missed = posterior.steps_end() - next_step_;
-  if (posterior_id_ != posterior.posterior_id() || next_step_ < posterior.steps_begin() ||
-      missed > posterior.rank() + kRestartSteps) {
-    restart(posterior);
-  }
-  for (; next_step_ < posterior.steps_end(); ++next_step_) {
-    const LowRankStep& step = posterior.step(next_step_);
-    if (step.grows) {
-      grow(posterior, step);
-    } else {
-      observe(step);
-    }
-  }
-  variance_ = unclipped_.cwiseMax(0.0);
-  apart_ = unclipped_apart_.cwiseMax(0.0).array() + hidden_apart_;
-  const VectorXd& weights = posterior.weights();
-  product(weights.data(), weights.size(), mean_);
-}
-
-// ---- the posterior ------------------------------------------------------------------------------
-
 namespace {
 
 constexpr Index kPredictBlock = 256;
 constexpr Index kSweepRows = 256;
-constexpr Index kFewRows = 64;
 // See rows_of_largest_means().
 constexpr Index kOutlinedRank = 128, kOutlinedRows = 1024;
 constexpr Index kDirections = 48;
@@ -605,7 +432,7 @@ LowRankPosterior::BasisMoments LowRankPosterior::basis_moments(const Points& X) 
   return {inside.head(n), left.head(n), own - spanned.head(n)};
 }
 
-// The first-order terms in C, in the notation of low_rank_fit.cpp:
+// The first-order terms in C, in the notation of low_rank_posterior_fit.cpp:
 //   mean += b'g,   variance -= 2 a'C b,   R b = k(X, x) - Phi phi at the played points.
 // Both are limited to their largest possible size.
 void LowRankPosterior::correct(const Points& X, VectorXd& mean, VectorXd& variance) const {

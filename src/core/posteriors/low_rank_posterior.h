@@ -174,6 +174,7 @@ class LowRankPosterior {
   const GrowingCholesky& precision() const { return precision_; }
 
  private:
+  static constexpr Index kFewRows = 64;
   // Below this rank the cheap bound on the mean's error is kept below the accuracy by the rank alone; this is enough
   // for smooth kernels. From this rank on the mean's error is measured, and the residuals may sum to kMeasuredShare of
   // the squared accuracy.
@@ -299,7 +300,7 @@ class LowRankPosterior {
   double rounding_ = 0.0;     // largest rounding of a residual over its noise
   double rounding_sum_ = 0.0;
 
-  // State at the last measurement of the mean's error, see low_rank_fit.cpp.
+  // State at the last measurement of the mean's error, see low_rank_posterior_fit.cpp.
   struct Reference {
     bool kept = false;
     VectorXd weights;  // w0

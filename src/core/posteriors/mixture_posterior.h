@@ -8,7 +8,11 @@
 
 namespace gpb {
 
-class MixturePosterior final : public Posterior {
+class MixturePosterior final : public Posterior,
+                               public AveragePosterior,
+                               public LocalPosterior,
+                               public JointPosterior,
+                               public PostponingPosterior {
  public:
   struct Model {
     std::unique_ptr<Posterior> posterior;
@@ -31,17 +35,19 @@ class MixturePosterior final : public Posterior {
   Index models() const override { return static_cast<Index>(models_.size()); }
   const Posterior& model(Index k) const override { return *models_[index(k)].posterior; }
   double model_weight(Index k) const override { return models_[index(k)].weight; }
-  void take_means_of(const Posterior& other) override { centre_ = &other; }
+  void take_means_of(const Posterior& other) override {
+    centre_ = &dynamic_cast<const MixturePosterior&>(other);
+  }
 
   double noise_var() const override { return noise_var_; }
   // Averages over the models, because only one number can be returned.
   double log_det() const override;
   double quadratic() const override;
-  Index rank() const override;
-  std::string engine() const override { return model(0).engine(); }
-  // Twice the largest error bound a of a model. Consider the vector of the weighted sds and of the weighted means minus
-  // their average. Its length is the mixture's sd, and each half has an error of at most a times this length.
-  double error_bound() const override;
+  // The name of the first model's engine, the largest rank, and twice the largest error bound a of a model. Consider
+  // the vector of the weighted sds and of the weighted means minus their average. Its length is the mixture's sd, and
+  // each half has an error of at most a times this length.
+  EngineSummary summary() const override;
+  const LocalPosterior* as_local() const override { return this; }
   void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;
@@ -87,7 +93,7 @@ class MixturePosterior final : public Posterior {
 
   std::vector<Model> models_;
   double noise_var_;
-  const Posterior* centre_ = nullptr;
+  const MixturePosterior* centre_ = nullptr;
   std::vector<Point> points_;  // by slot
   std::vector<char> kept_;
   mutable VectorXd mean_, variance_;  // of the candidates used last

@@ -31,7 +31,13 @@ struct OpenEngine {
   static OpenEngine of(const std::string& name, double accuracy);
 };
 
-class OpenPosterior final : public Posterior {
+class OpenPosterior final : public Posterior,
+                            public SitePosterior,
+                            public LocalPosterior,
+                            public JointPosterior,
+                            public ComparingPosterior,
+                            public ApproximatePosterior,
+                            public PostponingPosterior {
  public:
   // Only a drifting prior in `forgetting` matters here; it needs the dense engine.
   OpenPosterior(KernelPtr kernel, double noise_var, PriorMean prior_mean,
@@ -56,9 +62,8 @@ class OpenPosterior final : public Posterior {
   double noise_var() const override { return dense_.noise_var(); }
   double log_det() const override { return low_ ? low_->log_det() : settled().log_det(); }
   double quadratic() const override { return low_ ? low_->quadratic() : settled().quadratic(); }
-  Index rank() const override { return low_ ? low_->rank() : settled().size(); }
-  std::string engine() const override { return !low_ ? "dense" : low_->sparse() ? "sparse" : "lowrank"; }
-  double error_bound() const override;
+  EngineSummary summary() const override;
+  const LocalPosterior* as_local() const override { return this; }
   void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;

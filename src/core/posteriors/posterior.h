@@ -88,6 +88,119 @@ class PriorMean {
   VectorXd values_;
 };
 
+class Posterior;
+
+// ---- what a posterior may support in addition ---------------------------------------------------
+// An engine inherits the interfaces that it supports. Callers use the functions of Posterior of the same names, which
+// have a default or throw if the engine lacks the interface.
+
+// Rewards whose noise is not Gaussian, see likelihoods/laplace.h.
+class SitePosterior {
+ public:
+  // Prepares for sites, before the first one. `compares`: sites of differences. Sites that are `modes` are at the
+  // maximum of a log-concave density; a low rank is certified only for these.
+  virtual void expect_sites(bool compares, bool modes) = 0;
+  // The prior of the functionals as the engine represents it; `terms` give the weights. `again`: set_sites() has
+  // returned false before.
+  virtual SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again) = 0;
+  // Conditions on these sites only: precisions, weighted values, and the resulting means. Returns false if the prior
+  // was not accurate enough for them; then site_prior() has to be called again.
+  virtual bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) = 0;
+  // The same, followed by sites of awaited rewards, which do not change any mean. Only the variance of this posterior
+  // is used.
+  virtual void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit) = 0;
+  virtual SiteGap site_gap() const { return {}; }
+
+ protected:
+  ~SitePosterior() = default;
+};
+
+// The models of which it is an average (see mixture_posterior.h). Without this, a posterior is its single model.
+class AveragePosterior {
+ public:
+  virtual Index models() const = 0;
+  virtual const Posterior& model(Index k) const = 0;
+  virtual double model_weight(Index k) const = 0;
+  // The observed values only represent unknown rewards: each model's mean is taken from the other posterior.
+  virtual void take_means_of(const Posterior& other) = 0;
+
+ protected:
+  ~AveragePosterior() = default;
+};
+
+// Gradients, for points that are not rows of a table.
+class LocalPosterior {
+ public:
+  // The mean alone: at the rows of X, and at one point with its gradient.
+  virtual VectorXd mean_of(const Points& X) const = 0;
+  virtual double mean_of(const VectorXd& x, VectorXd& gradient) const = 0;
+  // Mean and sd with their gradients at one point.
+  virtual void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean, VectorXd& dsd) const = 0;
+  // The same, faster and accurate enough for local searches, if the engine has such an approximation.
+  virtual bool can_sketch() const = 0;
+  virtual void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean, VectorXd& dsd) const = 0;
+  // At the rows of X, without gradients.
+  virtual void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const = 0;
+
+ protected:
+  ~LocalPosterior() = default;
+};
+
+class JointPosterior {
+ public:
+  // Joint covariance of f at some candidates, by their numbers.
+  virtual MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const = 0;
+  // As Posterior::sample() over a complete set, one draw for each column of `out`.
+  virtual void sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
+                          Eigen::Ref<MatrixXd> out) const = 0;
+
+ protected:
+  ~JointPosterior() = default;
+};
+
+class ComparingPosterior {
+ public:
+  // Means and variances of f at candidates minus f at a point.
+  virtual void differences(const Candidates& candidates, const Point& from, VectorXd& mean,
+                           VectorXd& variance) const = 0;
+
+ protected:
+  ~ComparingPosterior() = default;
+};
+
+// Engines that may be approximate.
+class ApproximatePosterior {
+ public:
+  // The low-rank posterior that is equal to this one except for the prior mean; null if there is none.
+  virtual const LowRankPosterior* low_rank() const = 0;
+  // The largest of means_at(); needs at least one point.
+  virtual double largest_mean_at(const std::vector<const Point*>& points, const std::vector<Index>& slots) const = 0;
+
+ protected:
+  ~ApproximatePosterior() = default;
+};
+
+// Engines that add many observations together.
+class PostponingPosterior {
+ public:
+  // Are observations being added together, so that a prediction in between would need all the postponed work? This
+  // depends on the events alone.
+  virtual bool postpones() const = 0;
+
+ protected:
+  ~PostponingPosterior() = default;
+};
+
+// ---- what every posterior supports --------------------------------------------------------------
+
+struct EngineSummary {
+  std::string name;
+  Index rank;  // of the engine's factor
+  // Certified error of mean and sd at every point: |error of the mean| <= this * sd, and sd is within a factor 1 +
+  // this. It is 0 for exact engines.
+  double error_bound = 0.0;
+};
+
 class Posterior {
  public:
   virtual ~Posterior() = default;
@@ -105,87 +218,58 @@ class Posterior {
   virtual void asked(bool /* chosen */) {}
   // Called before the posterior is read. Does the work that was postponed; the result depends on the events alone.
   virtual void settle() {}
-  // Are many observations being added together, so that a prediction in between would need all the postponed work?
-  // This depends on the events alone.
-  virtual bool postpones() const { return false; }
-
-  // ---- sites: rewards whose noise is not Gaussian, see likelihoods/laplace.h
-  // Prepares for sites, before the first one. Throws if the engine does not support them (`compares`: sites of
-  // differences). Sites that are `modes` are at the maximum of a log-concave density; a low rank is certified only for
-  // these.
-  virtual void expect_sites(bool compares, bool modes);
-  // The prior of the functionals as the engine represents it; `terms` give the weights. `again`: set_sites() has
-  // returned false before.
-  virtual SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again);
-  // Conditions on these sites only: precisions, weighted values, and the resulting means. Returns false if the prior
-  // was not accurate enough for them; then site_prior() has to be called again.
-  virtual bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit);
-  // The same, followed by sites of awaited rewards, which do not change any mean. Only the variance of this posterior
-  // is used.
-  virtual void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit);
-  virtual SiteGap site_gap() const { return {}; }
-
-  // ---- the models of which it is an average (see mixture_posterior.h); a single model is the posterior itself
-  virtual Index models() const { return 1; }
-  virtual const Posterior& model(Index) const { return *this; }
-  virtual double model_weight(Index) const { return 1.0; }
-  // The observed values only represent unknown rewards: each model's mean is taken from the other posterior.
-  virtual void take_means_of(const Posterior&) {}
 
   // ---- predictions
   virtual double noise_var() const = 0;
   virtual double log_det() const = 0;    // log det(I + K W / lambda)
   virtual double quadratic() const = 0;  // y' (K + lambda / W)^-1 y, y centred
-  virtual Index rank() const = 0;        // of the engine's factor
-  virtual std::string engine() const = 0;
-  // Certified error of mean and sd at every point: |error of the mean| <= this * sd, and sd is within a factor 1 +
-  // this. It is 0 for exact engines.
-  virtual double error_bound() const { return 0.0; }
+  virtual EngineSummary summary() const = 0;
   virtual void at(const Point& point, double& mean, double& sd) const = 0;
   virtual Moments moments(const Candidates& candidates) const = 0;
   // Predictions at any points, one per row.
   virtual void predict(const Points& X, VectorXd& mean, VectorXd& variance) const = 0;
-  // The mean alone: at the rows of X, and at one point with its gradient.
-  virtual VectorXd mean_of(const Points& X) const;
-  virtual double mean_of(const VectorXd& x, VectorXd& gradient) const;
-  // Mean and sd with their gradients at one point; not available if points are rows of a table.
-  virtual void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
-                     VectorXd& dsd) const;
-  // The same, faster and accurate enough for local searches, if the engine has such an approximation.
-  virtual bool can_sketch() const { return false; }
-  virtual void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean,
-                      VectorXd& dsd) const {
-    local(x, mean, sd, dmean, dsd);
-  }
-  // At the rows of X, without gradients.
-  virtual void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const {
-    predict(X, mean, variance);
-  }
-  // Joint covariance of f at some candidates, by their numbers; not every engine supports it.
-  virtual MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const;
-  // Means and variances of f at candidates minus f at a point.
-  virtual void differences(const Candidates& candidates, const Point& from, VectorXd& mean,
-                           VectorXd& variance) const;
-  // The low-rank posterior that is equal to this one except for the prior mean; null if there is none.
-  virtual const LowRankPosterior* low_rank() const { return nullptr; }
   // Means at points; slots[i] is the slot of an observation made at point i, or -1.
-  virtual VectorXd means_at(const std::vector<const Point*>& points,
-                            const std::vector<Index>& slots) const = 0;
-  // The largest of these means; needs at least one point.
-  virtual double largest_mean_at(const std::vector<const Point*>& points,
-                                 const std::vector<Index>& slots) const {
-    return means_at(points, slots).maxCoeff();
-  }
+  virtual VectorXd means_at(const std::vector<const Point*>& points, const std::vector<Index>& slots) const = 0;
   // The slot of the observation with the largest posterior mean; -1 if there is none.
   virtual Index best_slot() const = 0;
   // A function with the mean of `centre` and scale^2 times this posterior's covariance. Over a complete set of
   // candidates it is an exact joint draw; otherwise it is a path that can be evaluated at any point.
-  virtual std::unique_ptr<SampledFunction> sample(const Posterior& centre,
-                                                  const Candidates& candidates, double scale,
+  virtual std::unique_ptr<SampledFunction> sample(const Posterior& centre, const Candidates& candidates, double scale,
                                                   Rng& rng) const = 0;
-  // The same over a complete set, one draw for each column of `out`.
-  virtual void sample_all(const Posterior& centre, const Candidates& candidates, double scale,
-                          Rng& rng, Eigen::Ref<MatrixXd> out) const = 0;
+
+  // ---- optional interfaces
+  // Local searches ask for this one at every step, so it is a function of the engine; null without it. The others are
+  // found by dynamic_cast (posterior.cpp), at most once a round.
+  virtual const LocalPosterior* as_local() const { return nullptr; }
+
+  // Throw if the engine takes rewards with Gaussian noise only; the gap is then 0.
+  void expect_sites(bool compares, bool modes);
+  SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again);
+  bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit);
+  void set_awaited(const std::vector<Functional>& functionals, const SiteFit& fit);
+  SiteGap site_gap() const;
+  // By default the only model is the posterior itself, with its own mean.
+  Index models() const;
+  const Posterior& model(Index k) const;
+  double model_weight(Index k) const;
+  void take_means_of(const Posterior& other);
+  // By default by predict(). Without gradients, the functions that need one throw.
+  VectorXd mean_of(const Points& X) const;
+  double mean_of(const VectorXd& x, VectorXd& gradient) const;
+  void local(const VectorXd& x, double& mean, double& sd, VectorXd& dmean, VectorXd& dsd) const;
+  bool can_sketch() const;
+  void sketch(const VectorXd& x, double& mean, double& sd, VectorXd& dmean, VectorXd& dsd) const;
+  void sketches(const Points& X, VectorXd& mean, VectorXd& variance) const;
+  // Throw if the engine does not support them.
+  MatrixXd covariance(const Candidates& candidates, const std::vector<Index>& some) const;
+  void sample_all(const Posterior& centre, const Candidates& candidates, double scale, Rng& rng,
+                  Eigen::Ref<MatrixXd> out) const;
+  void differences(const Candidates& candidates, const Point& from, VectorXd& mean, VectorXd& variance) const;
+  // By default there is no low-rank posterior, and the largest mean is that of means_at().
+  const LowRankPosterior* low_rank() const;
+  double largest_mean_at(const std::vector<const Point*>& points, const std::vector<Index>& slots) const;
+  // By default every observation is added at once.
+  bool postpones() const;
 };
 
 }  // namespace gpb

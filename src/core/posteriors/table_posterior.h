@@ -9,7 +9,10 @@
 
 namespace gpb {
 
-class TablePosterior final : public Posterior {
+class TablePosterior final : public Posterior,
+                             public SitePosterior,
+                             public JointPosterior,
+                             public ComparingPosterior {
  public:
   // `name`: the engine's name in output. Only a drifting prior in `forgetting` matters here.
   TablePosterior(std::unique_ptr<ArmPosterior> engine, std::string name,
@@ -32,8 +35,7 @@ class TablePosterior final : public Posterior {
   double noise_var() const override { return engine_->noise_var(); }
   double log_det() const override { return settled().log_det(); }
   double quadratic() const override { return settled().quadratic(); }
-  Index rank() const override { return engine_->rank(); }
-  std::string engine() const override { return name_; }
+  EngineSummary summary() const override { return {name_, engine_->rank()}; }
   void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;

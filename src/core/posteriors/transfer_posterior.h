@@ -16,7 +16,11 @@ struct TransferRows {
 };
 using TransferRowsPtr = std::shared_ptr<const TransferRows>;
 
-class TransferPosterior final : public Posterior {
+class TransferPosterior final : public Posterior,
+                                public LocalPosterior,
+                                public JointPosterior,
+                                public ComparingPosterior,
+                                public PostponingPosterior {
  public:
   // `table`: the inputs of tabled points, or null.
   TransferPosterior(std::unique_ptr<OpenPosterior> engine, double prior_mean, TransferRowsPtr rows,
@@ -37,9 +41,8 @@ class TransferPosterior final : public Posterior {
   // Contribution of this campaign's observations.
   double log_det() const override { return engine_->log_det() - log_det_before_; }
   double quadratic() const override { return engine_->quadratic() - quadratic_before_; }
-  Index rank() const override { return engine_->rank(); }
-  std::string engine() const override { return engine_->engine(); }
-  double error_bound() const override { return engine_->error_bound(); }
+  EngineSummary summary() const override { return engine_->summary(); }
+  const LocalPosterior* as_local() const override { return this; }
   void at(const Point& point, double& mean, double& sd) const override;
   Moments moments(const Candidates& candidates) const override;
   void predict(const Points& X, VectorXd& mean, VectorXd& variance) const override;

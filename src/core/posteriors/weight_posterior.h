@@ -23,6 +23,9 @@ struct WeightFit {
 
 WeightFit fit_weights(const MatrixXd& phi, const std::vector<Index>& seen, const VectorXd& weight,
                       const VectorXd& weighted, double noise_var);
+// The same for functionals, which take the role of arms in the order of their rows.
+WeightFit fit_functionals(const MatrixXd& features, const VectorXd& weight, const VectorXd& weighted,
+                          double noise_var);
 
 // The divisor of Potter's update, with s = noise + the observation's variance. If an observation is removed, both are
 // negative.

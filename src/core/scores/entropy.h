@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/normal.h"
 #include "base/settings.h"
 #include "scores/candidate_score.h"
-#include "scores/normal.h"
 
 namespace gpb {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/normal.h"
 #include "base/types.h"
-#include "scores/normal.h"
 
 namespace gpb {
 

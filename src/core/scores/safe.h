@@ -33,6 +33,31 @@ struct SafeSets {
 SafeSets safe_sets(const std::vector<OutcomeView>& outcomes, const Candidates& candidates, const SafetyRule& rule,
                    const std::vector<char>& seed, bool by_bounds, bool expand, const std::function<Points()>& inputs);
 
+// StageOpt's: first expansion until no expander's interval is wider than `accuracy` (NaN: half of the prior scale).
+struct SafeStages {
+  bool given = false;  // false: SafeOpt, which has no stages
+  double accuracy = kNaN;
+};
+
+// What a choice depends on in addition to the sets.
+struct SafeRound {
+  std::vector<VectorXd> spans;              // widths of the outcomes' intervals, pending queries included
+  std::function<VectorXd(Index)> prior_sd;  // of an outcome
+  double prior_scale = 1.0;                 // of the objective
+  bool second = false;                      // has the second stage begun?
+};
+
+// Values of the candidates, the largest of which is chosen (ties: kTie * unit); -Inf: cannot be chosen.
+struct SafeChoice {
+  VectorXd score;
+  double unit;
+  bool second;  // is it in the second stage?
+};
+
+// The one place that decides what SafeOpt and StageOpt choose. `may`: the safe candidates that can be played.
+SafeChoice safe_choice(const SafetyRule& rule, const SafeStages& stages, const SafeSets& sets,
+                       const std::vector<char>& may, const SafeRound& round);
+
 // Settings: `seed` (numbers of candidates), `actions`, `stages` with `accuracy`. The limits are either `threshold`, for
 // a single outcome, or those of the roles. `lipschitz`, if given, has a constant for each outcome with limits.
 std::unique_ptr<Policy> make_safe_policy(const Settings& policy, WidthPtr width, const std::vector<Role>& roles);

@@ -4,7 +4,7 @@
 #define GPB_ARM_SPACE_H
 
 #include "posteriors/rising_score.h"
-#include "spaces/arm_setting.h"
+#include "posteriors/arm_setting.h"
 #include "spaces/space.h"
 
 namespace gpb {

@@ -5,7 +5,7 @@
 
 #include "posteriors/lazy_arms.h"
 #include "posteriors/open_posterior.h"
-#include "spaces/arm_setting.h"
+#include "posteriors/arm_setting.h"
 #include "spaces/space.h"
 
 namespace gpb {

@@ -419,7 +419,7 @@ MatrixXd Polytope::corners() const {
 namespace {
 
 constexpr std::size_t kFewWalks = 24, kMostWalks = 64;
-constexpr double kRounding = 1e-9;  // of a range of integer steps
+constexpr double kIntegerSlack = 1e-9;  // of a range of integer steps
 constexpr int kMostNarrowings = 60;
 
 }  // namespace
@@ -512,8 +512,8 @@ void Polytope::step_input(Member& member, Index input, Rng& rng) const {
     if (factor < 0.0) low = std::max(low, here + room / factor);
   }
   if (is_whole(input)) {
-    low = std::ceil(low - kRounding);
-    high = std::floor(high + kRounding);
+    low = std::ceil(low - kIntegerSlack);
+    high = std::floor(high + kIntegerSlack);
   }
   if (!(high > low)) return;
   const double u = rng.uniform();
@@ -559,8 +559,8 @@ void Polytope::step_along(Member& member, VectorXd direction, Rng& rng) const {
   for (Index r = 0; r < change.size(); ++r) bound(change[r], std::max(0.0, member.slack[r]), kInf);
   for (Index i = 0; i < inputs(); ++i) bound(direction[i], upper_[i] - member.x[i], member.x[i] - lower_[i]);
   if (common > 0) {
-    low = std::ceil(low - kRounding);
-    high = std::floor(high + kRounding);
+    low = std::ceil(low - kIntegerSlack);
+    high = std::floor(high + kIntegerSlack);
   }
   // The difference of two walks that are at the same point is no direction.
   if (!(high > low) || std::isinf(high - low)) return;

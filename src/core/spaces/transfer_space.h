@@ -5,7 +5,7 @@
 #include "kernels/kernel_compose.h"
 #include "kernels/kernel_matrix.h"
 #include "posteriors/transfer_posterior.h"
-#include "spaces/arm_setting.h"
+#include "posteriors/arm_setting.h"
 #include "spaces/space.h"
 
 namespace gpb {

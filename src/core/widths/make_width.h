@@ -3,7 +3,7 @@
 #define GPB_MAKE_WIDTH_H
 
 #include "base/settings.h"
-#include "spaces/arm_setting.h"
+#include "posteriors/arm_setting.h"
 #include "widths/width.h"
 
 namespace gpb {

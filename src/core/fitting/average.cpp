@@ -1,0 +1,483 @@
+// Functions of average.h: averages over hyperparameters: weighted points that represent their posterior distribution.
+// Uses base/ and linalg/.
+#include "fitting/average.h"
+
+#include "base/golden_points.h"
+#include "base/ordering.h"
+#include "linalg/decompositions.h"
+#include "linalg/products.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace gpb {
+
+namespace {
+
+constexpr double kStep = 0.05;       // for differences of gradients, in logarithms
+constexpr double kWidest = 2.5;      // largest sd about a mode, before the inflation
+constexpr double kInflation = 1.25;  // ratio of a proposal's sd to that of the density
+constexpr double kSame = 0.1;        // modes that differ by less in all coordinates are the same
+constexpr double kHopeless = 12.0;   // modes whose log density is lower than the best by more than this are ignored
+constexpr Index kMostModes = 4;
+constexpr Index kMostExplored = 150;  // with at most this number of points the search for modes uses all
+constexpr double kFar = 0.5;          // ends of searches with a subset that differ by less are the same
+constexpr double kFlops = 6e8;       // approximate limit of operations for weights
+constexpr Index kFewestDraws = 48, kMostDraws = 240;
+constexpr Index kDrawsEach = 8;     // with many points: draws for each model of the average,
+constexpr Index kMostClimbed = 2;   // and local searches that use all points; by neighbours there is one
+
+// The inverse of the standard normal distribution function (Acklam's rational approximation, to 1e-9).
+double normal_quantile(double p) {
+  static const double a[] = {-3.969683028665376e+01, 2.209460984245205e+02, -2.759285104469687e+02,
+                             1.383577518672690e+02, -3.066479806614716e+01, 2.506628277459239e+00};
+  static const double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02,
+                             6.680131188771972e+01, -1.328068155288572e+01};
+  static const double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+                             -2.549732539343734e+00, 4.374664141464968e+00, 2.938163982698783e+00};
+  static const double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00,
+                             3.754408661907416e+00};
+  const double tail = std::min(p, 1.0 - p);
+  if (tail < 0.02425) {
+    const double q = std::sqrt(-2.0 * std::log(tail));
+    const double x = (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
+                     ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1.0);
+    return p < 0.5 ? x : -x;
+  }
+  const double q = p - 0.5, r = q * q;
+  return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
+         (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1.0);
+}
+
+// The coordinates of the average: logarithms, or logits of numbers between 0 and 1.
+class Coordinates {
+ public:
+  Coordinates(const FitProblem& problem, const VectorXd& unit)
+      : lower_(problem.lower), upper_(problem.upper), base_(problem.start), unit_(unit) {
+    for (Index p = 0; p < lower_.size(); ++p) {
+      if (lower_[p] < upper_[p]) free_.push_back(p);
+    }
+  }
+  Index size() const { return static_cast<Index>(free_.size()); }
+  VectorXd of(const VectorXd& parameters) const {
+    VectorXd z(size());
+    for (Index i = 0; i < size(); ++i) {
+      const double u = std::min(parameters[at(i)], is_unit(i) ? -1e-6 : kInf);
+      z[i] = is_unit(i) ? u - std::log(-std::expm1(u)) : u;
+    }
+    return z;
+  }
+  VectorXd parameters(const VectorXd& z) const {
+    VectorXd out = clamped(base_, lower_, upper_);
+    for (Index i = 0; i < size(); ++i) out[at(i)] = is_unit(i) ? -std::log1p(std::exp(-z[i])) : z[i];
+    return out;
+  }
+  bool inside(const VectorXd& parameters) const {
+    for (const Index p : free_) {
+      if (!(parameters[p] >= lower_[p] && parameters[p] <= upper_[p])) return false;
+    }
+    return true;
+  }
+  VectorXd within(const VectorXd& parameters) const {
+    return clamped(parameters, lower_, upper_);
+  }
+  // log |d parameters / d z|, and the gradient by z from that by parameters (including the gradient of the former).
+  double log_jacobian(const VectorXd& parameters) const {
+    double sum = 0.0;
+    for (Index i = 0; i < size(); ++i) {
+      if (is_unit(i)) sum += std::log(-std::expm1(parameters[at(i)]));
+    }
+    return sum;
+  }
+  VectorXd slopes(const VectorXd& by_parameter, const VectorXd& parameters) const {
+    VectorXd out(size());
+    for (Index i = 0; i < size(); ++i) {
+      const double rest = is_unit(i) ? -std::expm1(parameters[at(i)]) : 1.0;
+      out[i] = by_parameter[at(i)] * rest - (is_unit(i) ? 1.0 - rest : 0.0);
+    }
+    return out;
+  }
+
+ private:
+  Index at(Index i) const { return free_[static_cast<std::size_t>(i)]; }
+  bool is_unit(Index i) const { return unit_[at(i)] != 0.0; }
+  VectorXd lower_, upper_, base_, unit_;
+  std::vector<Index> free_;
+};
+
+// A normal distribution about a mode, with a covariance larger than that of the density.
+struct Mode {
+  VectorXd top;
+  MatrixXd precision_factor;  // lower Cholesky factor of the inverse covariance
+  double log_det = 0.0;       // of that factor
+  double density = -kInf;     // log posterior density at `top`
+
+  // Up to a constant.
+  double log_evidence() const { return density - log_det; }
+  VectorXd point(VectorXd normal) const {
+    solve_lower_transposed(precision_factor, normal);
+    return top + normal;
+  }
+  double log_density(const VectorXd& z) const {
+    double sum = log_det;
+    const VectorXd gap = z - top;
+    for (Index j = 0; j < gap.size(); ++j) {
+      double along = 0.0;
+      for (Index i = j; i < gap.size(); ++i) along += precision_factor(i, j) * gap[i];
+      sum -= 0.5 * along * along;
+    }
+    return sum;
+  }
+};
+
+// The part of one kernel in an average.
+class Averager {
+ public:
+  struct Draw {
+    Index kernel;
+    VectorXd parameters;
+    double mean, mean_sd, log_weight;
+  };
+
+  Averager(std::unique_ptr<GaussianEvidence> likelihood, double log_prior, bool fit_mean,
+           const AverageProblem& problem, const Fit::Minimizers& minimizers, Index max_iterations, double tolerance)
+      : likelihood_(std::move(likelihood)),
+        fit_mean_(fit_mean),
+        log_prior_(log_prior),
+        fit_(*likelihood_, problem.fit, minimizers, max_iterations, tolerance),
+        coordinates_(fit_.problem(), problem.unit) {}
+
+  void local_search(const std::vector<VectorXd>& points) {
+    for (const VectorXd& point : points) ends_.push_back(coordinates_.of(fit_.local_search(point)));
+  }
+  Fit& fit() { return fit_; }
+  // At the best mode.
+  double objective() { return fit_.best().objective + log_prior_; }
+  Index evaluations() const { return likelihood_->evaluations(); }
+  // The distinct modes at the ends of local searches, by evidence: density times volume. Modes whose density is below
+  // `least` are left out.
+  std::vector<Mode> modes(double least);
+  // The same number of draws about each mode. A draw's weight is its posterior density over that of the mixture of all
+  // modes of this kernel.
+  std::vector<Draw> draws(Index kernel, const std::vector<Mode>& modes, Index each);
+
+ private:
+  double density(const VectorXd& z, VectorXd* slopes);
+  bool make_mode(const VectorXd& top, double least, Mode& mode);
+
+  std::unique_ptr<GaussianEvidence> likelihood_;
+  bool fit_mean_;
+  double log_prior_;
+  Fit fit_;
+  Coordinates coordinates_;
+  std::vector<VectorXd> ends_;
+};
+
+double Averager::density(const VectorXd& z, VectorXd* slopes) {
+  const VectorXd parameters = coordinates_.parameters(z);
+  if (!coordinates_.inside(parameters)) return -kInf;
+  VectorXd by_parameter;
+  const double value = fit_.density(parameters, slopes ? &by_parameter : nullptr) +
+                       coordinates_.log_jacobian(parameters) + log_prior_;
+  if (slopes) *slopes = coordinates_.slopes(by_parameter, parameters);
+  return std::isfinite(value) ? value : -kInf;
+}
+
+// The curvature, from forward differences of the gradient (backward at an upper bound).
+bool Averager::make_mode(const VectorXd& top, double least, Mode& mode) {
+  const Index d = top.size();
+  VectorXd here, there;
+  mode.top = top;
+  mode.density = density(top, &here);
+  if (!(mode.density > least)) return false;
+  MatrixXd curvature(d, d);
+  for (Index i = 0; i < d; ++i) {
+    double step = kStep;
+    VectorXd beside = top;
+    beside[i] += step;
+    if (!(density(beside, &there) > -kInf)) {
+      step = -kStep;
+      beside[i] = top[i] + step;
+      if (!(density(beside, &there) > -kInf)) return false;
+    }
+    curvature.col(i) = (here - there) / step;
+  }
+  const bool finite = std::all_of(curvature.data(), curvature.data() + curvature.size(),
+                                  [](double one) { return std::isfinite(one); });
+  if (!finite) return false;
+  MatrixXd symmetric = curvature;
+  for (Index j = 0; j < d; ++j) {
+    for (Index i = 0; i < d; ++i) symmetric(i, j) = 0.5 * (curvature(i, j) + curvature(j, i));
+  }
+  const double flattest = 1.0 / (kWidest * kWidest), lowest = symmetric_eigenvalues(symmetric)[0];
+  if (lowest < flattest) add_to_diagonal(symmetric, flattest - lowest);
+  symmetric /= kInflation * kInflation;
+  if (!cholesky(symmetric)) return false;
+  mode.precision_factor = symmetric;
+  mode.log_det = 0.0;
+  for (Index i = 0; i < d; ++i) mode.log_det += std::log(symmetric(i, i));
+  return true;
+}
+
+std::vector<Mode> Averager::modes(double least) {
+  std::vector<Mode> out;
+  if (coordinates_.size() == 0) return out;
+  for (const VectorXd& end : ends_) {
+    const auto same = [&](const Mode& other) { return largest_size(other.top - end) < kSame; };
+    if (std::any_of(out.begin(), out.end(), same)) continue;
+    Mode mode;
+    if (make_mode(end, least, mode)) out.push_back(std::move(mode));
+  }
+  put_in_order(out, [](const Mode& a, const Mode& b) { return a.log_evidence() > b.log_evidence(); });
+  return out;
+}
+
+std::vector<Averager::Draw> Averager::draws(Index kernel, const std::vector<Mode>& modes, Index each) {
+  std::vector<Draw> out;
+  const Index d = coordinates_.size();
+  const MatrixXd cube = golden_points(each, std::max<Index>(d, 1));
+  for (const Mode& from : modes) {
+    for (Index i = 0; i < each; ++i) {
+      VectorXd normal(d);
+      for (Index c = 0; c < d; ++c) {
+        normal[c] = normal_quantile(std::min(std::max(cube(i, c), 1e-6), 1.0 - 1e-6));
+      }
+      const VectorXd z = from.point(normal);
+      const double posterior = density(z, nullptr);
+      if (!(posterior > -kInf)) continue;
+      double top = -kInf;
+      for (const Mode& mode : modes) top = std::max(top, mode.log_density(z));
+      double sum = 0.0;
+      for (const Mode& mode : modes) sum += std::exp(mode.log_density(z) - top);
+      const double spread = fit_mean_ ? 1.0 / std::sqrt(likelihood_->mean_precision()) : 0.0;
+      out.push_back({kernel, coordinates_.parameters(z), likelihood_->mean(), spread,
+                     posterior - top - std::log(sum)});
+    }
+  }
+  return out;
+}
+
+using ModesOfKernels = std::vector<std::vector<Mode>>;
+
+// Keeps the modes with the most evidence over all kernels; returns their number.
+Index keep_likely(ModesOfKernels& modes) {
+  std::vector<double> evidence;
+  for (const auto& some : modes) {
+    for (const Mode& mode : some) evidence.push_back(mode.log_evidence());
+  }
+  if (evidence.empty()) return 0;
+  std::sort(evidence.begin(), evidence.end(), std::greater<double>());
+  Index kept = 0;
+  for (auto& some : modes) {
+    const auto counts = [&](const Mode& mode) { return mode.log_evidence() > evidence[0] - kHopeless; };
+    auto end = std::stable_partition(some.begin(), some.end(), counts);
+    if (end - some.begin() > kMostModes) end = some.begin() + kMostModes;
+    some.erase(end, some.end());
+    kept += static_cast<Index>(some.size());
+  }
+  return kept;
+}
+
+// Orders the draws by kernel and noise, and chooses one at the middle of each of `wanted` equal parts of the weight
+// `sum`.
+std::vector<WeighedModel> evenly(std::vector<Averager::Draw>& drawn, double sum, Index wanted) {
+  std::vector<WeighedModel> out;
+  put_in_order(drawn, [](const Averager::Draw& a, const Averager::Draw& b) {
+    if (a.kernel != b.kernel) return a.kernel < b.kernel;
+    return a.parameters[a.parameters.size() - 1] < b.parameters[b.parameters.size() - 1];
+  });
+  const double part = sum / static_cast<double>(wanted);
+  double passed = 0.0, next = 0.5 * part;
+  Index taken = 0;
+  for (const Averager::Draw& draw : drawn) {
+    passed += draw.log_weight;
+    Index times = 0;
+    while (next < passed && taken < wanted) {
+      next += part;
+      ++times;
+      ++taken;
+    }
+    if (times == 0) continue;
+    out.push_back({draw.kernel, draw.parameters, draw.mean, static_cast<double>(times)});
+    // The mean is uncertain, too: each model gets another of evenly spaced quantiles.
+    const double u = 0.6180339887498949 * static_cast<double>(out.size());
+    if (draw.mean_sd > 0.0) {
+      out.back().mean += draw.mean_sd * normal_quantile(0.02 + 0.96 * (u - std::floor(u)));
+    }
+  }
+  for (WeighedModel& one : out) one.weight /= static_cast<double>(taken);
+  return out;
+}
+
+using Averagers = std::vector<std::unique_ptr<Averager>>;
+
+// The number of draws of all modes together: by the cost of one; with many points, kDrawsEach for each model.
+Index draws_in_all(Index observations, Index points, Index wanted) {
+  if (points > kFewPoints) return kDrawsEach * wanted;
+  const double cost = std::pow(static_cast<double>(observations), 3.0);
+  const auto affordable = static_cast<Index>(std::min(kFlops / cost, 1e6));
+  return std::max(kFewestDraws, std::min(kMostDraws, affordable));
+}
+
+// `count`: the number of draws of all modes together. If `wanted` is 1, the model is the mode. With many points a
+// curvature is expensive: it is computed only for modes whose density is within 2 kHopeless of the best objective.
+ModelAverage average(const Averagers& kernels, Index count, Index wanted, bool many) {
+  ModelAverage out;
+  ModesOfKernels modes;
+  double most = -kInf;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    if (k > 0 && !(kernels[k]->objective() > most)) continue;
+    most = kernels[k]->objective();
+    out.best = kernels[k]->fit().best();
+    out.best_kernel = static_cast<Index>(k);
+  }
+  const double least = many ? most - 2.0 * kHopeless : -kInf;
+  for (const auto& one : kernels) {
+    const bool counts = wanted > 1 && !(one->objective() < least);
+    modes.push_back(counts ? one->modes(least) : std::vector<Mode>());
+  }
+  out.modes = keep_likely(modes);
+  const Index each = std::max<Index>(1, count / std::max<Index>(1, out.modes));
+  std::vector<Averager::Draw> drawn;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    for (Averager::Draw& draw : kernels[k]->draws(static_cast<Index>(k), modes[k], each)) {
+      drawn.push_back(std::move(draw));
+    }
+  }
+  if (drawn.empty()) {
+    out.models.push_back({out.best_kernel, out.best.parameters, out.best.mean, 1.0});
+    return out;
+  }
+  double top = -kInf, sum = 0.0, squares = 0.0;
+  for (const Averager::Draw& draw : drawn) top = std::max(top, draw.log_weight);
+  for (Averager::Draw& draw : drawn) {
+    draw.log_weight = std::exp(draw.log_weight - top);
+    sum += draw.log_weight;
+    squares += draw.log_weight * draw.log_weight;
+  }
+  out.effective = sum * sum / squares;
+  out.models = evenly(drawn, sum, wanted);
+  return out;
+}
+
+std::vector<VectorXd> distinct(const std::vector<VectorXd>& points) {
+  std::vector<VectorXd> out;
+  for (const VectorXd& point : points) {
+    const auto near = [&point](const VectorXd& other) {
+      return largest_size(point - other) < kFar;
+    };
+    if (std::none_of(out.begin(), out.end(), near)) out.push_back(point);
+  }
+  return out;
+}
+
+// The most likely of `ends` given all of many points, and others within `reach` of it, `count` in all. An end that a
+// subset makes much less likely stays so with all points.
+std::vector<VectorXd> likeliest(Fit& fit, std::vector<VectorXd> ends, double reach, Index count) {
+  std::vector<std::pair<double, VectorXd>> ranked;
+  for (VectorXd& end : ends) {
+    const double objective = fit.screen(end);
+    ranked.emplace_back(objective, end);
+  }
+  put_in_order(ranked, [](const auto& a, const auto& b) { return a.first > b.first; });
+  std::vector<VectorXd> out;
+  for (const auto& one : ranked) {
+    if (static_cast<Index>(out.size()) < count && one.first > ranked[0].first - reach) out.push_back(one.second);
+  }
+  return out;
+}
+
+// Local searches with a subset of the points, for one kernel after another. The searches with all points start at their
+// ends.
+class PartClimbs {
+ public:
+  PartClimbs(const Measurements& some, bool fit_mean, const FitProblem& problem, const Fit::Minimizers& minimizers,
+             Index max_iterations)
+      : some_(some), fit_mean_(fit_mean), problem_(problem), minimizers_(minimizers), max_iterations_(max_iterations) {}
+
+  // The first kernel also has local searches from likely parameters. Empty if the kernel is much less likely than the
+  // best of the earlier ones.
+  std::vector<VectorXd> ends(const Kernel& kernel, bool is_first, const std::vector<VectorXd>& starts) {
+    MarginalLikelihood part(kernel, some_, fit_mean_);
+    Fit fit(part, problem_, minimizers_, max_iterations_);
+    std::vector<VectorXd> ends;
+    if (is_first) ends = fit.explore();
+    for (const VectorXd& start : starts) {
+      ends.push_back(fit.local_search(start));
+      // (Parameters that are unlikely given a subset of the points are even more unlikely given all of them.)
+      if (fit.best().objective < best_ - kHopeless) break;
+    }
+    if (is_first) ends.push_back(fit.problem().start);
+    at_ = fit.best().parameters;
+    if (fit.best().objective < best_ - kHopeless) return {};
+    best_ = std::max(best_, fit.best().objective);
+    return distinct(ends);
+  }
+  // The best parameters of the last kernel.
+  const VectorXd& at() const { return at_; }
+
+ private:
+  const Measurements& some_;
+  bool fit_mean_;
+  const FitProblem& problem_;
+  const Fit::Minimizers& minimizers_;
+  Index max_iterations_;
+  double best_ = -kInf;
+  VectorXd at_;
+};
+
+}  // namespace
+
+ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Measurements& measurements,
+                            bool fit_mean, const AverageProblem& problem, const Fit::Minimizers& minimizers,
+                            Index max_iterations) {
+  AverageProblem own = problem;
+  // (The average includes the scale, which is therefore not profiled.)
+  own.fit.single_variance = false;
+  const Index points = count_points(measurements.X);
+  const bool many = points > kFewPoints, all = !many && measurements.X.rows() <= kMostExplored;
+  if (many) own.models = (own.models * kFewPoints + points - 1) / points;
+  // If there are many points, a subset is enough to find the modes.
+  const Measurements some = all ? Measurements{} : part_of(measurements);
+  PartClimbs part(some, fit_mean, own.fit, minimizers, max_iterations);
+  Averagers averagers;
+  VectorXd first_end;
+  Index evaluations = 0;
+  for (const AveragedKernel& one : kernels) {
+    const bool is_first = averagers.empty();
+    std::vector<VectorXd> starts, ends;
+    // (The modes of other kernels are near those of the first kernel.)
+    if (!is_first) starts.push_back(first_end);
+    for (Index i = 0; i < one.starts.rows(); ++i) starts.push_back(row_of(one.starts, i));
+    const bool resumes = many && own.fit.resumes;
+    if (!all && !resumes) ends = part.ends(*one.kernel, is_first, starts);
+    // (If there is only one kernel, the start is the best earlier model.)
+    const bool from_start = all || starts.empty() || (resumes && kernels.size() == 1);
+    const VectorXd at = from_start ? own.fit.start : resumes ? starts.back() : part.at();
+    averagers.push_back(std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, at),
+                                                   one.log_prior, fit_mean, own, minimizers, max_iterations,
+                                                   many ? tolerance_of_many(points) : kTolerance));
+    Averager& averager = *averagers.back();
+    if (all) {
+      if (is_first) averager.local_search(averager.fit().explore());
+      averager.local_search(starts);
+    } else if (resumes) {
+      averager.local_search({at});
+    } else if (!ends.empty()) {
+      const double reach = kHopeless * static_cast<double>(points) / static_cast<double>(kFewPoints);
+      const Index count = points > kMostExact ? 1 : kMostClimbed;
+      averager.local_search(many ? likeliest(averager.fit(), ends, reach, count) : ends);
+    }
+    if (is_first) first_end = averager.fit().best().parameters;
+  }
+  ModelAverage out = average(averagers, draws_in_all(measurements.X.rows(), points, own.models), own.models,
+                             many);
+  for (const auto& one : averagers) evaluations += one->evaluations();
+  out.best.evaluations = evaluations;
+  out.best.points = points;
+  out.best.exact = points <= kMostExact;
+  return out;
+}
+
+}  // namespace gpb

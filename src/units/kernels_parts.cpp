@@ -1,0 +1,10 @@
+// A unit of the build, written by tools/units.sh.
+#include "kernels/kernel_categorical.cpp"
+#include "kernels/kernel_compose.cpp"
+#include "kernels/kernel_function.cpp"
+#include "kernels/kernel_levels.cpp"
+#include "kernels/kernel_linear.cpp"
+#include "kernels/kernel_matrix.cpp"
+#include "kernels/kernel_periodic.cpp"
+#include "kernels/kernel_scaling.cpp"
+#include "kernels/kernel_stationary.cpp"

@@ -1,0 +1,2 @@
+// A unit of the build, written by tools/units.sh.
+#include "scores/outcomes.cpp"

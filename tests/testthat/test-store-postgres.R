@@ -1,0 +1,189 @@
+# PostgreSQL as a database of stores: sessions, commits and servers. What holds for every database is in test-store-sql.R.
+
+test_that("a user's connection to PostgreSQL that was lost serves again where it leads to the same place", {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_location()
+  con <- place$connect()
+  on.exit(DBI::dbDisconnect(con))
+  store <- bandit_store(con, "b")
+  bandit <- store_makers$ucb(store = store)
+  for (k in 1:2) {
+    expect_identical(bandit$suggest()$id, k)
+    cut_off(place, store$connection)
+  }
+  expect_identical(bandit$suggest()$id, 3L)
+  expect_same_log(open_bandit(store_at(place)), bandit)
+  # Its limits are set within our transactions only: the user's stay what they were.
+  DBI::dbExecute(con, "SET statement_timeout = '7s'", immediate = TRUE)
+  bandit$suggest()
+  limits <- c("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
+  shown <- vapply(limits, function(name) DBI::dbGetQuery(con, paste("SHOW", name), immediate = TRUE)[[1]], "")
+  expect_identical(unname(shown), c("7s", "0", "0"))
+  # Another schema is another place: a bandit of the same name may be there.
+  DBI::dbExecute(con, "CREATE SCHEMA mine", immediate = TRUE)
+  DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
+  hidden <- bandit_store(con, "b")
+  theirs <- store_makers$box(store = hidden)
+  cut_off(place, hidden$connection)
+  expect_match(refused(theirs$suggest()), "search_path")
+  expect_match(refused(theirs$suggest()), "search_path")
+  expect_identical(nrow(open_bandit(store_at(place))$history()), 4L)
+  other <- open_bandit(bandit_store(function() {
+    con <- place$connect()
+    DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
+    con
+  }, "b"))
+  cut_off(place, other$journal$connection)
+  expect_identical(other$suggest()$id, 1L)
+})
+
+# The message with which a transaction ends, changed by `change`, while `code` runs.
+with_last_message <- function(change, code) {
+  space <- asNamespace("gpbandits")
+  true <- space$with_queued
+  put <- function(f) {
+    unlockBinding("with_queued", space)
+    assign("with_queued", f, envir = space)
+    lockBinding("with_queued", space)
+  }
+  on.exit(put(true))
+  put(function(connection, text) {
+    message <- true(connection, text)
+    if (grepl("COMMIT", text)) change(message) else message
+  })
+  force(code)
+}
+
+test_that("what became of a commit whose answer was lost is asked of the server", {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_location()
+  end <- "SELECT pg_terminate_backend(pg_backend_pid())"
+  times <- 0
+  once <- function(pattern, replacement) function(message) {
+    times <<- times + 1
+    if (times == 1) sub(pattern, replacement, message) else message
+  }
+  lost <- list(after = once("COMMIT;", paste0("COMMIT; ", end, ";")), before = once("COMMIT;", paste0(end, "; COMMIT;")),
+               unsent = once("^.*$", end))
+  bandit <- with_last_message(lost$after, store_makers$ucb(store = store_at(place, seed = 5)))
+  twin <- store_makers$ucb(store = store_at(place, "twin", seed = 5))
+  live <- function(bandit) {
+    bandit$suggest()
+    bandit$observe(1, 0.5)
+    bandit$add(x = store_x[3], reward = 0.25)
+    bandit$suggest()
+    bandit$fail(3)
+  }
+  live(twin)
+  for (way in names(lost)) {
+    name <- paste("b", way)
+    bandit <- store_makers$ucb(store = store_at(place, name, seed = 5))
+    live(list(suggest = function(...) {
+      times <<- 0
+      with_last_message(lost[[way]], bandit$suggest(...))
+      expect_gt(times, 0)
+    }, observe = function(...) {
+      times <<- 0
+      with_last_message(lost[[way]], bandit$observe(...))
+    }, add = function(...) {
+      times <<- 0
+      with_last_message(lost[[way]], bandit$add(...))
+    }, fail = function(...) {
+      times <<- 0
+      with_last_message(lost[[way]], bandit$fail(...))
+    }))
+    expect_identical(bandit$history(), twin$history(), info = way)
+    expect_same_log(open_bandit(store_at(place, name)), bandit, info = way)
+  }
+  # Nobody tells: the replica is as before, and catches up with what has happened.
+  store <- store_at(place)
+  store$connection$patience <- 0
+  bandit <- open_bandit(store)
+  store$connection$connect <- local({
+    connect <- store$connection$connect
+    function() if (times == 0) connect() else stop("the server is away")
+  })
+  times <- 0
+  error <- tryCatch(with_last_message(lost$after, bandit$suggest()), gpbandits_error = identity)
+  expect_s3_class(error, "gpbandits_store_error")
+  expect_match(conditionMessage(error), "not known")
+  expect_identical(nrow(bandit$history()), 0L)
+  times <- 0
+  bandit$catch_up()
+  expect_identical(nrow(bandit$history()), 1L)
+})
+
+test_that("a transaction that computes for longer than others wait for it gets the time that it needs", {
+  skip_on_cran()
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_location()
+  mine <- new.env()
+  mine$act <- function() NULL
+  store <- store_at(place, trust = TRUE)
+  bandit <- mined_bandit(store, mine)
+  store$connection$hold <- 0.1
+  mine$act <- function() {
+    used <- function() sum(proc.time()[1:2])
+    began <- used()
+    while (used() - began < 0.4) NULL
+    mine$tries <- sum(mine$tries, 1)
+  }
+  expect_identical(bandit$suggest()$id, 1L)
+  expect_gt(mine$tries, 1)                                                   # the server ended the first try
+  expect_gte(store$connection$hold, 4)
+  expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
+})
+
+test_that("a server's disk without space is an error, and nothing has happened", {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- small_postgres_location()
+  if (is.character(place)) skip(place)
+  on.exit(place$end())
+  bandit <- store_makers$ucb(store = store_at(place))
+  bandit$observe(bandit$suggest()$id, 0.5)
+  suppressWarnings(try(writeBin(raw(3e7), file.path(place$disk, "filler")), silent = TRUE))    # all that is left
+  end <- asked_until_refused(bandit)
+  expect_s3_class(end$error, "gpbandits_store_error")
+  expect_match(conditionMessage(end$error), "No space left|could not extend")
+  expect_identical(bandit$history(), end$before)
+  expect_same_log(open_bandit(store_at(place)), bandit)                      # reading goes on
+  unlink(file.path(place$disk, "filler"))
+  expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
+  expect_same_log(open_bandit(store_at(place)), bandit)
+})
+
+test_that("a server's default isolation does not make two who ask at once fail", {
+  skip_on_cran()
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  skip_on_os("windows")
+  place <- postgres_location()
+  let_go(store_makers$ucb(store = store_at(place)))
+  name <- tamper(place, "SELECT current_database() AS name")$name
+  tamper(place, "ALTER DATABASE ", name, " SET default_transaction_isolation = 'serializable'")
+  ask <- function() {
+    bandit <- open_bandit(store_at(place))
+    vapply(1:15, function(k) bandit$suggest()$id, 1L)
+  }
+  jobs <- replicate(2, parallel::mcparallel(ask(), silent = TRUE), simplify = FALSE)
+  asked <- unlist(parallel::mccollect(jobs))
+  expect_identical(sort(unname(asked)), 1:30)
+})
+
+test_that("a worker outlives a restart of the server", {
+  skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
+  place <- postgres_location()
+  bandit <- store_makers$ucb(store = store_at(place, seed = 1))
+  give_budget(place, 6)
+  restarted <- FALSE
+  objective <- function(p) {
+    if (!restarted && nrow(tamper(place, "SELECT * FROM gpb_query")) == 3) {
+      restarted <<- TRUE
+      postgres_control("restart")                                            # fast: every session is ended
+    }
+    parabola(p)
+  }
+  expect_identical(work_on(store_at(place), objective, heartbeat = FALSE), 6)
+  expect_true(restarted)
+  bandit$catch_up()
+  expect_equal(bandit$history()$reward, -(bandit$history()$x1 - 0.3)^2)
+})

@@ -1,0 +1,96 @@
+# SQLite as a database of stores: files, forks and disks. What holds for every database is in test-store-sql.R.
+
+test_that("SQLite is kept off network file systems", {
+  mounts <- tempfile()
+  writeLines(c("/dev/sda1 / ext4 rw 0 0", "server:/home /home nfs4 rw 0 0", "/dev/sdb1 /home/local ext4 rw 0 0"), mounts)
+  expect_match(refused(gpbandits:::check_local_disk("/home/me/x.db", mounts)), "network file system")
+  expect_silent(gpbandits:::check_local_disk("/home/local/x.db", mounts))
+  expect_silent(gpbandits:::check_local_disk("/homes/x.db", mounts))
+})
+
+test_that("a forked process may not open a SQLite file that was open when it was forked", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_location()
+  bandit <- store_makers$ucb(store = store_at(place))
+  forked <- function(code) parallel::mccollect(parallel::mcparallel(code, silent = TRUE))[[1]]
+  expect_match(forked(refused(bandit$suggest())), "forked")
+  expect_match(forked(refused(store_at(place))), "forked")
+  let_go(bandit)
+  expect_identical(forked(bandit$suggest()$id), 1L)
+  con <- place$connect()
+  expect_identical(open_bandit(bandit_store(con, "b"))$suggest()$id, 2L)
+  expect_match(forked(refused(store_at(place))), "forked")                   # a connection of the user's counts too
+  DBI::dbDisconnect(con)
+  expect_identical(forked(bandit$suggest()$id), 3L)
+  expect_identical(bandit$suggest()$id, 4L)
+})
+
+test_that("a disk that is full is an error, and nothing has happened", {
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_location()
+  store <- store_at(place)
+  bandit <- store_makers$ucb(store = store)
+  bandit$suggest()
+  DBI::dbGetQuery(store$connection$con, "PRAGMA max_page_count = 1")               # the file may not grow
+  end <- asked_until_refused(bandit)
+  expect_match(conditionMessage(end$error), "full")
+  expect_identical(bandit$history(), end$before)
+  gpbandits:::drop_connection(store$connection)                                    # a new one may write again
+  expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
+  expect_same_log(open_bandit(store_at(place)), bandit)
+})
+
+test_that("a disk without space is an error, and nothing has happened", {
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  disk <- tempfile("disk")
+  dir.create(disk)
+  mounted <- suppressWarnings(system2("mount", c("-t", "tmpfs", "-o", "size=600k", "tmpfs", disk), stdout = FALSE, stderr = FALSE))
+  if (mounted != 0) skip("no small disk can be mounted here (that takes root)")
+  on.exit(system2("umount", c("-l", disk)))
+  place <- list(kind = "sqlite", connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file.path(disk, "b.db"))))))
+  bandit <- store_makers$ucb(store = store_at(place))
+  bandit$suggest()
+  suppressWarnings(try(writeBin(raw(1e6), file.path(disk, "filler")), silent = TRUE))    # all that is left
+  end <- asked_until_refused(bandit)
+  expect_s3_class(end$error, "gpbandits_store_error")
+  expect_match(conditionMessage(end$error), "full|I/O")
+  expect_identical(bandit$history(), end$before)
+  unlink(file.path(disk, "filler"))
+  expect_identical(bandit$suggest()$id, nrow(end$before) + 1L)
+  expect_same_log(open_bandit(store_at(place)), bandit)
+})
+
+test_that("a worker outlives a file that is locked for longer than it waits", {
+  skip_on_cran()
+  skip_on_os("windows")
+  skip_if_not(store_packages("RSQLite"), "packages DBI, RSQLite and jsonlite are not installed")
+  place <- sqlite_location()
+  let_go(store_makers$ucb(store = store_at(place, seed = 1)))
+  give_budget(place, 3)
+  held <- tempfile()
+  holder <- parallel::mcparallel({
+    con <- place$connect()
+    DBI::dbExecute(con, "BEGIN IMMEDIATE")
+    file.create(held)
+    wait_for(!file.exists(held))
+    DBI::dbExecute(con, "ROLLBACK")
+  }, silent = TRUE)
+  wait_for(file.exists(held))
+  store <- store_at(place)
+  store$connection$patience <- 0.01
+  expect_error(open_bandit(store)$suggest(), "locked", class = "gpbandits_store_error")
+  # The lock goes after some of its tries, not after some time.
+  tries <- 0
+  rm("patience", envir = store$connection)
+  makeActiveBinding("patience", function() {
+    tries <<- tries + 1
+    if (tries == 5) unlink(held)
+    0.01
+  }, store$connection)
+  expect_identical(work_on(store, parabola, heartbeat = FALSE), 3)
+  expect_gte(tries, 5)
+  parallel::mccollect(holder)
+})
