@@ -382,8 +382,9 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
           else maps_to_compare(config$outputs, known_rewards(bandit, outcome), rewards_far_apart(bandit, outcome),
                                current$output_map)
   catch_error({
-    best <- fit_under(bandit, plan, current, maps[[1]]$map)
-    if (length(maps) == 2 && is_other_better(bandit, plan, maps, best)) {
+    best <- if (length(maps) == 2 && has_many_points(bandit, outcome)) fit_of_many(bandit, plan, current, maps)
+            else fit_under(bandit, plan, current, maps[[1]]$map)
+    if (length(maps) == 2 && !isTRUE(best$found$many) && is_other_better(bandit, plan, maps, best)) {
       best <- fit_under(bandit, plan, current, maps[[2]]$map)
     }
     varies <- identical(config$refit$noise, "varying") && !is.null(best$fit)
@@ -398,9 +399,27 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
   })
 }
 
+# With many points a fit is slow. The transforms are compared by a single model, and the fit under the better one
+# continues from its parameters.
+fit_of_many <- function(bandit, plan, current, maps) {
+  best <- fit_under(bandit, c(plan, list(models = 1)), current, maps[[1]]$map)
+  better <- if (is.null(best$fit)) return(best) else 1 + is_other_better(bandit, plan, maps, best)
+  if (better == 1 && plan$average == 1) return(best)
+  fit_under(bandit, plan, best$fit, maps[[better]]$map, 0)
+}
+
+has_many_points <- function(bandit, outcome) {
+  ids <- rewarded_ids(bandit, outcome)
+  length(ids) > few_points && length(unique(row_keys(known_inputs(bandit, ids) + 0))) > few_points
+}
+
+# As kFewPoints of the core (fitting/fit.h).
+few_points <- 300
+
 # The `fit` under an output transform, and its data, `found`; both are NULL if there are too few rewards.
-fit_under <- function(bandit, plan, current, map) {
-  found <- bandit_fit(bandit, plan, fit_from(plan, current, map, rounds_of_last_fit(bandit)))
+# `since_refit`: the number of queries since the fit of the `current` parameters.
+fit_under <- function(bandit, plan, current, map, since_refit = rounds_of_last_fit(bandit)) {
+  found <- bandit_fit(bandit, plan, fit_from(plan, current, map, since_refit))
   if (isFALSE(found)) return(list())
   list(fit = c(fit_of(plan, current, found), if (!is.null(map)) list(output_map = map)), found = found)
 }
@@ -421,7 +440,7 @@ fit_from <- function(plan, current, map, since_refit = NA_real_) {
   list(start = c(kernel_parameters(current$kernel), current$noise_var), map = map, local_searches = FALSE, kernel = 1L,
        since_refit = since_refit, mean = if (plan$fits_mean) numeric() else current$mean,
        average = if (plan$average > 1) {
-         average_question(plan$objects, plan$average, plan$smoothness_prior, current$models)
+         average_question(plan$objects, or_else(plan$models, plan$average), plan$smoothness_prior, current$models)
        })
 }
 

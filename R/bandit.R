@@ -206,6 +206,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' `$history()` returns a data.frame with one row per query:
 #' * `id`, `arm`, inputs, contexts, and `reward` (`NA` while pending).
 #' * `mean`, `sd`, and the confidence `width` (the multiplier of the sd, see [widths]): those at the time of the choice.
+#'   `mean` and `sd` of given rows are the predictions before the row. Beyond 300 observations they are those of the
+#'   prior, if more than 64 rows were given without a query in between (and no rule of `changes` uses them).
 #' * `action`: `"policy"`, `"explore"` or `"given"`; `segment`: the number of the stationary segment.
 #' * `status`: `"pending"`, `"observed"`, `"lost"` (the reward came too late, see [pending_censor()]), `"withdrawn"` or
 #'   `"failed"`.

@@ -39,7 +39,7 @@
 #' the \eqn{j}-th check warns only if the p-value is below \eqn{0.001/(j(j+1))}{0.001 / (j (j + 1))}.
 #' @return A list of class `bandit_check`:
 #'
-#' * `rewards`: number of rewards.
+#' * `rewards`: number of rewards checked; `total`: number of all rewards (see *Cost*).
 #' * `held`: number of rewards within their 95% interval.
 #' * `largest`: largest \eqn{|z|} of the leave-one-out residuals.
 #' * `tests`: a data.frame with `test`, `statistic` and `p`.
@@ -57,7 +57,8 @@
 #'   "context"` needs rewards with Gaussian noise.
 #' @section Cost: The check needs one posterior at the evaluated points. For \eqn{n} rewards at \eqn{d} distinct
 #'   points, the residuals take \eqn{nd^2}{n d^2} operations, at most \eqn{n^3/3}{n^3 / 3}. Beyond 3,000 rewards the
-#'   predictions made at the choice are used, as with refits.
+#'   predictions made at the choice are used, as with refits. A bandit with more than 1,000 distinct points has only the
+#'   rewards at about 1,000 of them left out, which are spread evenly; the printed line says how many.
 #' @seealso [calibration] for the meaning of predictions; [refit_every()] and [gp_model()] to change the model.
 #' @concept model diagnostics
 #' @concept leave-one-out cross-validation
@@ -222,19 +223,37 @@ measurements_checked <- function(bandit, config, changes, k) {
   noise <- noise_under(config)
   prior <- known_prior_mean(bandit, known$id, config$mean)
   decay <- trait(changes, "decay")
-  at <- if (is.null(decay)) posterior_where_played(bandit, known$id, k)
+  chosen <- rows_to_check(x)
+  at <- if (is.null(decay)) at_rows(chosen, posterior_where_played(bandit, known$id[chosen], k))
   point <- query_frame(bandit, known$id)[-1]
   contexts <- config$context_names
   list(id = known$id, point = point, reward = known$value, y = scaled$value - prior, noise = noise, prior = prior,
        mean = at$mean - prior, sd = at$sd, x = x,
        context = if (length(contexts)) match_frames(point[contexts], unique(point[contexts])),
-       counts = counts,
+       counts = counts, chosen = chosen,
        gram_at = grams(config$kernel, x, known$id, decay), dense = !is.null(decay),
        models = if (k == 1 && !is.null(config$models)) models_checked(bandit, known$id, config, scaled$value, x,
-                                                                      noise_under, decay),
+                                                                      noise_under, decay, chosen),
        accuracy = error_bound_or_0(bandit), arrival = order_of_arrival(bandit, known$id, k),
        said = said_of_outcome(bandit, known, k), slope = scaled$slope,
        user = function(mean, sd) in_user_units(data.frame(mean = mean, sd = sd), config))
+}
+
+# Of many rewards, those at this number of points are left out and predicted.
+most_checked <- 1000
+
+# Rows at points that are spread evenly over the order of the points: their number times the golden ratio has a small
+# fractional part.
+rows_to_check <- function(x) {
+  point <- point_groups(list(x = x))
+  share <- most_checked / max(point, 1)
+  (0.6180339887498949 * (point - 1)) %% 1 < share
+}
+
+# Predictions at some rows; NA at the others.
+at_rows <- function(rows, values) {
+  at <- match(seq_along(rows), which(rows))
+  if (is.data.frame(values)) values[at, , drop = FALSE] else as.matrix(values)[at, , drop = FALSE]
 }
 
 # (A sparse basis has no bound: it is a model of its own.)
@@ -245,8 +264,8 @@ error_bound_or_0 <- function(bandit) {
 
 # The values that differ between the models, and the models' weights, if the posterior is an average (see
 # refit_every()).
-models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay) {
-  at <- core(cpp_bandit_models_at(bandit$handle, ids))
+models_checked <- function(bandit, ids, config, scaled, x, noise_under, decay, chosen) {
+  at <- lapply(core(cpp_bandit_models_at(bandit$handle, ids[chosen])), at_rows, rows = chosen)
   Map(function(config, k) {
     prior <- known_prior_mean(bandit, ids, config$mean)
     list(weight = config$weight, y = scaled - prior, prior = prior, noise = noise_under(config),
@@ -310,7 +329,8 @@ said_at_choice <- function(bandit, known) {
 # ---- leaving out -----------------------------------------------------------------------
 
 model_check <- function(data, by) {
-  count <- check_enough(sum(data$counts))
+  total <- check_enough(sum(data$counts))
+  count <- if (by == "context" || is.null(data$chosen)) total else sum(data$counts & data$chosen)
   if (by == "context" && is.null(data$context)) {
     stop_argument("by", "\"context\", because this bandit has no contexts", "\"place\" or \"reward\"")
   }
@@ -321,8 +341,8 @@ model_check <- function(data, by) {
   frame <- left_out_frame(data, left)
   ours <- own_columns(frame, names(data$point))
   if (!is.null(data$rate)) ours$reward <- data$rate[data$counts]
-  out <- list(rewards = count, by = by, fitted = or_else(data$fitted, !is.null(data$said)), groups = nrow(frame),
-              held = sum(abs(ours$z) <= stats::qnorm(0.975), na.rm = TRUE),
+  out <- list(rewards = count, total = total, by = by, fitted = or_else(data$fitted, !is.null(data$said)),
+              groups = nrow(frame), held = sum(abs(ours$z) <= stats::qnorm(0.975), na.rm = TRUE),
               largest = max(abs(ours$z), na.rm = TRUE), tests = model_tests(data, ours), data = frame,
               inputs = as.character(names(data$point)))
   scores <- log_scores(data, left)
@@ -412,7 +432,8 @@ left_out_frame <- function(data, left) {
                z = unname(z), pit = stats::pnorm(unname(z)))
   ours <- columns_beside(ours, names(data$point))
   frame <- cpp_frame(c(ours[1], as.list(data$point[at, , drop = FALSE]), ours[-1]))
-  frame[drop(rowsum(as.integer(data$counts), left$group)) > 0, , drop = FALSE]
+  skipped <- if (is.null(data$chosen)) FALSE else !data$chosen[at] & is.na(left$mean)
+  frame[drop(rowsum(as.integer(data$counts), left$group)) > 0 & !skipped, , drop = FALSE]
 }
 
 # The mean log density of the left-out values, in the rewards' units, and that of a normal distribution fitted to the
@@ -589,8 +610,9 @@ describe_check <- function(check) {
   order <- check$tests$statistic[check$tests$test == "order"]
   # (With two points, one remains when the other is left out: it has no spread, so there is no constant score.)
   constant <- if (is.na(check$constant_score)) "" else sprintf(" (constant %s)", short_number(check$constant_score))
-  sprintf("check: %d rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
-          check$rewards, check$held, if (check$groups == check$rewards) "" else sprintf(" of %d points", check$groups),
+  sprintf("check: %d%s rewards, 95%% intervals hold %d%s, largest |z| %.1f%s%s, log score %s%s: %s",
+          check$rewards, if (check$total > check$rewards) sprintf(" of %d", check$total) else "",
+          check$held, if (check$groups == check$rewards) "" else sprintf(" of %d points", check$groups),
           if (is.na(largest$p)) check$largest else largest$statistic,
           if (is.na(largest$p)) "" else sprintf(" (p %s)", short_number(largest$p)),
           if (is.na(order)) "" else sprintf(", order %s", short_number(order)), short_number(check$log_score),
@@ -598,8 +620,8 @@ describe_check <- function(check) {
 }
 
 check_entry_of_model <- list(settings = alist(
-  rewards = check_count(rewards, lower = 0), groups = check_count(groups, lower = 0), held = check_count(held,
-                                                                                                         lower = 0),
+  rewards = check_count(rewards, lower = 0), total = check_count(total, lower = 0),
+  groups = check_count(groups, lower = 0), held = check_count(held, lower = 0),
   by = check_string(by), fitted = check_flag(fitted), tests = check_data_frame(tests), data = check_data_frame(data),
   inputs = if (!is_text(inputs)) stop_argument("inputs", describe(inputs), "names")
 ))

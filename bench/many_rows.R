@@ -1,10 +1,13 @@
 # Many rows: what a search costs that begins with them, and what its approximations do to fits and predictions.
 #   Rscript bench/many_rows.R      (in the repository, gpbandits installed)
-# Prints tables and writes bench/results/many_rows.md. SIZES=500,2000 measures fewer rows; LARGE=0 leaves out 10,000.
+# Prints tables and writes bench/results/many_rows.md. SIZES=500,2000 measures fewer rows, and PARTS=costs,fits,engines
+# some of the tables.
 suppressMessages(library(gpbandits))
 
 seconds <- function(call) sum(system.time(call, gcFirst = TRUE)[c("user.self", "sys.self")])
-sizes <- as.integer(strsplit(Sys.getenv("SIZES", "500,2000,10000"), ",")[[1]])
+listed <- function(name, default) strsplit(Sys.getenv(name, default), ",")[[1]]
+sizes <- as.integer(listed("SIZES", "500,2000,10000"))
+parts <- listed("PARTS", "costs,fits,engines")
 
 # A smooth function with noise; from 4 inputs on most inputs matter little.
 truth <- function(x) {
@@ -112,25 +115,34 @@ table_lines <- function(frame, digits = 3) {
   c(line(names(frame)), line(rep("---", ncol(frame))), apply(shown, 1, line))
 }
 
-costs <- do.call(rbind, lapply(sizes, function(n) do.call(rbind, lapply(c(3, 20), cost, n = n))))
-unit <- vapply(costs$rows, function(n) if (n <= 2000) one_cholesky(n) else one_cholesky(2000) * (n / 2000)^3, 0)
-costs$first_of_cholesky <- costs$first / unit
-print(costs)
-fits <- do.call(rbind, Map(compare_fits, c(1010, 2000, 2000), c(3, 3, 6), c(0.1, 0.5, 0.1)))
-print(fits)
-engines <- do.call(rbind, Map(compare_engines, c(3000, 3000, 3000), c(3, 3, 20), c(0.1, 0.01, 0.1)))
-print(engines)
+# Each table is printed as soon as it is there, and kept.
+tables <- list()
+keep <- function(name, frame) {
+  print(frame)
+  tables[[name]] <<- table_lines(frame)
+}
+if ("costs" %in% parts) {
+  unit <- one_cholesky(2000)
+  costs <- do.call(rbind, lapply(sizes, function(n) do.call(rbind, lapply(c(3, 20), cost, n = n))))
+  costs$first_of_cholesky <- costs$first / (unit * (costs$rows / 2000)^3)
+  keep("costs", costs)
+}
+if ("fits" %in% parts) {
+  keep("fits", do.call(rbind, Map(compare_fits, c(1010, 2000), c(3, 3), c(0.1, 0.5))))
+}
+if ("engines" %in% parts) keep("engines", compare_engines(2600, 3, 0.1))
 
-writeLines(c(
-  "# Many rows: cost of a search, fits and predictions", "",
-  sprintf("Processor seconds; load %s at the end. Written by `bench/many_rows.R`.",
-          tryCatch(strsplit(readLines("/proc/loadavg"), " ")[[1]][1], error = function(e) "unknown")), "",
-  "`auto_bandit()` with that number of rows: to make it, to its first suggestion, and on average for later ones",
-  "(refits as due). `first_of_cholesky`: the first suggestion over one exact regression of the same number of rows",
-  "(from 2,000 rows by the cube).", "", table_lines(costs), "",
-  "The likelihood from neighbours (`gp_fit()` above 1,000 points) against the exact maximum: median distance of the",
-  "parameters in posterior sds (`moved`), loss of exact log likelihood, mean log density of 1,000 new rewards.", "",
-  table_lines(fits), "",
-  "The sparse basis (from 3,000 observations) against the dense engine with the same kernel: mean log density of 1,000",
-  "new rewards, coverage of 90% intervals for them and for the function, mean sd.", "", table_lines(engines)
-), "bench/results/many_rows.md")
+said <- c(
+  costs = paste("`auto_bandit()` with that number of rows: to make it, to its first suggestion, and on average for",
+                "later ones\n(refits as due). `first_of_cholesky`: the first suggestion over one exact regression of",
+                "as many rows\n(2,000 rows measured, the others by the cube)."),
+  fits = paste("The likelihood from neighbours (`gp_fit()` above 1,000 points) against the exact maximum: median",
+               "distance of the\nparameters in posterior sds (`moved`), loss of exact log likelihood, mean log density",
+               "of 1,000 new rewards."),
+  engines = paste("The sparse basis (from 2,500 observations) against the dense engine with the same kernel: mean log",
+                  "density of 1,000\nnew rewards, coverage of 90% intervals for them and for the function, mean sd."))
+load <- tryCatch(strsplit(readLines("/proc/loadavg"), " ")[[1]][1], error = function(e) "unknown")
+writeLines(c("# Many rows: cost of a search, fits and predictions", "",
+             sprintf("Processor seconds; load %s at the end. Written by `bench/many_rows.R`.", load),
+             unlist(lapply(names(tables), function(name) c("", said[[name]], "", tables[[name]])))),
+           "bench/results/many_rows.md")

@@ -118,3 +118,37 @@ test_that("after a refit of many rewards, reading changes no choice, and copies 
   }
   expect_identical(plain$posterior(rows$x[1:5, ]), read$posterior(rows$x[1:5, ]))
 })
+
+test_that("given rows are entered together: they have the prior's predictions, however they are given", {
+  rows <- rough_rows(400)
+  b <- rough_bandit()
+  b$add(rows$x, reward = rows$reward)
+  said <- b$history()$sd
+  # (The first 300 are predicted one by one.)
+  expect_lt(max(said[290:300]), 0.99)
+  expect_equal(said[303:400], rep(1, 98))
+  in_parts <- rough_bandit()
+  in_parts$add(rows$x[1:350, ], reward = rows$reward[1:350])
+  in_parts$posterior(rows$x[1:2, ])
+  in_parts$add(rows$x[351:400, ], reward = rows$reward[351:400])
+  expect_identical(in_parts$history()$sd, said)
+  file <- tempfile()
+  saveRDS(b, file)
+  journalled <- tempfile()
+  rough_bandit(journal = journalled)$add(rows$x, reward = rows$reward)
+  others <- list(json = from_json(as_json(b)), copy = b$copy(), rds = readRDS(file), journal = open_bandit(journalled))
+  chosen <- b$suggest()
+  expect_identical(in_parts$suggest(), chosen)
+  for (name in names(others)) {
+    expect_identical(others[[name]]$suggest(), chosen, info = name)
+    expect_identical(others[[name]]$history(), b$history(), info = name)
+  }
+})
+
+test_that("given rows are predicted one by one where a change rule needs the predictions", {
+  skip_on_cran()
+  rows <- rough_rows(400)
+  b <- rough_bandit(changes = change_function(function(history) FALSE))
+  b$add(rows$x, reward = rows$reward)
+  expect_lt(max(b$history()$sd[310:400]), 0.99)
+})

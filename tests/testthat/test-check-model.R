@@ -288,3 +288,21 @@ test_that("log scores go by what could be left out, and the constant is fitted t
                list(log_score = mean(ours[-c(2, 7)]) + log(2), constant_score = mean(constant[-c(2, 7)]) + log(2)))
   expect_identical(gpbandits:::short_number(NA_real_), "NA")
 })
+
+test_that("of many points about 1,000 are left out, by the formulas of all rewards, and the line says so", {
+  skip_on_cran()
+  set.seed(8)
+  n <- 1100
+  x <- runif(n)
+  y <- sin(6 * x) + rnorm(n, sd = 0.3)
+  b <- gp_bandit(list(a = c(0, 1)), kernel_se(0.3), noise_var = 0.09, policy = policy_ei())
+  b$add(data.frame(a = x), reward = y)
+  check <- check_model(b)
+  expect_equal(check$total, n)
+  expect_lt(abs(check$rewards - 1000), 2)
+  expect_equal(check$rewards, nrow(check$data))
+  expect_match(utils::capture.output(print(check))[1], sprintf("check: %d of %d rewards", check$rewards, n))
+  all <- check_model(gp_regression(x, y, kernel_se(0.3), 0.09))
+  expect_equal(check$data$z, all$data$z[check$data$id], tolerance = 1e-2)
+  expect_equal(check$tests$statistic[1:2], all$tests$statistic[1:2], tolerance = 1e-6)
+})

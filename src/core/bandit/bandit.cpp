@@ -850,7 +850,14 @@ Query Bandit::query_at(const Point& point, const Context& context, Action action
   q.point = point;
   q.context = context;
   q.action = action;
-  look(q);
+  // (Of many given rows only the first are predicted, because each prediction would need a new factor. The others have
+  // the prior's, unless a change rule needs predictions.)
+  if (action == Action::given && first().postpones() && !state_.reads_predictions()) {
+    q.mean = space().prior_mean(point);
+    q.sd = space().prior_scale();
+  } else {
+    look(q);
+  }
   return q;
 }
 

@@ -127,6 +127,7 @@ class OutcomeModel {
 
   // ---- posteriors
   const Posterior& mean() const { return known_->posterior(); }
+  bool postpones() const { return known_->postpones(); }
   // (If none of many observations is pending, both posteriors are equal, and a second factor would only cost time.)
   const Posterior& variance() const {
     const Posterior& centre = mean();

@@ -224,6 +224,8 @@ class BanditState {
   // Has it failed, and there is no worst known value yet that it could count as?
   bool counts_later(const Query& q, Index outcome) const;
   bool explores() const { return rules_.changes && rules_.changes->explores(explored_, history()); }
+  // Does a change rule use the predictions at the time of the queries?
+  bool reads_predictions() const { return rules_.changes && rules_.changes->reads_predictions(); }
   const PendingRule& pending() const { return *rules_.pending; }
   const ConstraintRule* constraints() const { return rules_.constraints.get(); }
   Forgetting forgetting() const;

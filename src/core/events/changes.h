@@ -41,6 +41,8 @@ class ChangeRule {
   virtual bool alarmed(const Arrival&) { return false; }
   // Does the history of the segment require a restart? `history`: see BanditState::history_table.
   virtual bool asks(const std::function<MatrixXd()>& /*history*/) const { return false; }
+  // Does it use the predictions at the time of the queries?
+  virtual bool reads_predictions() const { return false; }
   // Called when the segment ends.
   virtual void clear() {}
   virtual Forgetting forgetting() const { return Forgetting(); }
@@ -79,6 +81,7 @@ class EventChange final : public ChangeRule {
  public:
   EventChange(double delta, double explore) : ChangeRule(explore), delta_(delta) {}
   bool alarmed(const Arrival& arrival) override;
+  bool reads_predictions() const override { return true; }
   void clear() override { shifts_.clear(); }
 
  private:
@@ -92,6 +95,7 @@ class FunctionChange final : public ChangeRule {
   FunctionChange(std::function<double(const MatrixXd&)> f, double explore)
       : ChangeRule(explore), f_(std::move(f)) {}
   bool asks(const std::function<MatrixXd()>& history) const override { return f_(history()) != 0.0; }
+  bool reads_predictions() const override { return true; }
 
  private:
   std::function<double(const MatrixXd&)> f_;

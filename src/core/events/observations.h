@@ -81,6 +81,7 @@ class Observations {
     posterior_->settle();
     return *posterior_;
   }
+  bool postpones() const { return posterior_->postpones(); }
   // Slot in the posterior; -1 if the observation is not in it, or is there only as part of a comparison.
   Index slot(Index id) const;
   Index known() const { return entered_; }  // number of observations

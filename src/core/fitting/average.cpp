@@ -26,7 +26,7 @@ constexpr double kFar = 0.5;          // ends of searches with a subset that dif
 constexpr double kFlops = 6e8;       // approximate limit of operations for weights
 constexpr Index kFewestDraws = 48, kMostDraws = 240;
 constexpr Index kDrawsEach = 8;     // with many points: draws for each model of the average,
-constexpr Index kMostClimbed = 2;   // and local searches that use all points
+constexpr Index kMostClimbed = 2;   // and local searches that use all points; by neighbours there is one
 
 // The inverse of the standard normal distribution function (Acklam's rational approximation, to 1e-9).
 double normal_quantile(double p) {
@@ -155,15 +155,16 @@ class Averager {
   // At the best mode.
   double objective() { return fit_.best().objective + log_prior_; }
   Index evaluations() const { return likelihood_->evaluations(); }
-  // The distinct modes at the ends of local searches, by evidence: density times volume.
-  std::vector<Mode> modes();
+  // The distinct modes at the ends of local searches, by evidence: density times volume. Modes whose density is below
+  // `least` are left out.
+  std::vector<Mode> modes(double least);
   // The same number of draws about each mode. A draw's weight is its posterior density over that of the mixture of all
   // modes of this kernel.
   std::vector<Draw> draws(Index kernel, const std::vector<Mode>& modes, Index each);
 
  private:
   double density(const VectorXd& z, VectorXd* slopes);
-  bool make_mode(const VectorXd& top, Mode& mode);
+  bool make_mode(const VectorXd& top, double least, Mode& mode);
 
   std::unique_ptr<GaussianEvidence> likelihood_;
   bool fit_mean_;
@@ -184,12 +185,12 @@ double Averager::density(const VectorXd& z, VectorXd* slopes) {
 }
 
 // The curvature, from forward differences of the gradient (backward at an upper bound).
-bool Averager::make_mode(const VectorXd& top, Mode& mode) {
+bool Averager::make_mode(const VectorXd& top, double least, Mode& mode) {
   const Index d = top.size();
   VectorXd here, there;
   mode.top = top;
   mode.density = density(top, &here);
-  if (!(mode.density > -kInf)) return false;
+  if (!(mode.density > least)) return false;
   MatrixXd curvature(d, d);
   for (Index i = 0; i < d; ++i) {
     double step = kStep;
@@ -209,8 +210,8 @@ bool Averager::make_mode(const VectorXd& top, Mode& mode) {
   for (Index j = 0; j < d; ++j) {
     for (Index i = 0; i < d; ++i) symmetric(i, j) = 0.5 * (curvature(i, j) + curvature(j, i));
   }
-  const double least = 1.0 / (kWidest * kWidest), lowest = symmetric_eigenvalues(symmetric)[0];
-  if (lowest < least) add_to_diagonal(symmetric, least - lowest);
+  const double flattest = 1.0 / (kWidest * kWidest), lowest = symmetric_eigenvalues(symmetric)[0];
+  if (lowest < flattest) add_to_diagonal(symmetric, flattest - lowest);
   symmetric /= kInflation * kInflation;
   if (!cholesky(symmetric)) return false;
   mode.precision_factor = symmetric;
@@ -219,14 +220,14 @@ bool Averager::make_mode(const VectorXd& top, Mode& mode) {
   return true;
 }
 
-std::vector<Mode> Averager::modes() {
+std::vector<Mode> Averager::modes(double least) {
   std::vector<Mode> out;
   if (coordinates_.size() == 0) return out;
   for (const VectorXd& end : ends_) {
     const auto same = [&](const Mode& other) { return largest_size(other.top - end) < kSame; };
     if (std::any_of(out.begin(), out.end(), same)) continue;
     Mode mode;
-    if (make_mode(end, mode)) out.push_back(std::move(mode));
+    if (make_mode(end, least, mode)) out.push_back(std::move(mode));
   }
   put_in_order(out, [](const Mode& a, const Mode& b) { return a.log_evidence() > b.log_evidence(); });
   return out;
@@ -319,18 +320,22 @@ Index draws_in_all(Index observations, Index points, Index wanted) {
   return std::max(kFewestDraws, std::min(kMostDraws, affordable));
 }
 
-// `count`: the number of draws of all modes together. If `wanted` is 1, the model is the mode.
-ModelAverage average(const Averagers& kernels, Index count, Index wanted) {
+// `count`: the number of draws of all modes together. If `wanted` is 1, the model is the mode. With many points a
+// curvature is expensive: it is computed only for modes whose density is within 2 kHopeless of the best objective.
+ModelAverage average(const Averagers& kernels, Index count, Index wanted, bool many) {
   ModelAverage out;
   ModesOfKernels modes;
   double most = -kInf;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    if (k > 0 && !(kernels[k]->objective() > most)) continue;
+    most = kernels[k]->objective();
+    out.best = kernels[k]->fit().best();
+    out.best_kernel = static_cast<Index>(k);
+  }
+  const double least = many ? most - 2.0 * kHopeless : -kInf;
   for (const auto& one : kernels) {
-    modes.push_back(wanted > 1 ? one->modes() : std::vector<Mode>());
-    const Index number = static_cast<Index>(modes.size()) - 1;
-    if (number > 0 && !(one->objective() > most)) continue;
-    most = one->objective();
-    out.best = one->fit().best();
-    out.best_kernel = number;
+    const bool counts = wanted > 1 && !(one->objective() < least);
+    modes.push_back(counts ? one->modes(least) : std::vector<Mode>());
   }
   out.modes = keep_likely(modes);
   const Index each = std::max<Index>(1, count / std::max<Index>(1, out.modes));
@@ -367,9 +372,9 @@ std::vector<VectorXd> distinct(const std::vector<VectorXd>& points) {
   return out;
 }
 
-// The most likely of `ends` given all of many points, and another one within `reach` of it. An end that a subset makes
-// much less likely stays so with all points.
-std::vector<VectorXd> likeliest(Fit& fit, std::vector<VectorXd> ends, double reach) {
+// The most likely of `ends` given all of many points, and others within `reach` of it, `count` in all. An end that a
+// subset makes much less likely stays so with all points.
+std::vector<VectorXd> likeliest(Fit& fit, std::vector<VectorXd> ends, double reach, Index count) {
   std::vector<std::pair<double, VectorXd>> ranked;
   for (VectorXd& end : ends) {
     const double objective = fit.screen(end);
@@ -378,7 +383,7 @@ std::vector<VectorXd> likeliest(Fit& fit, std::vector<VectorXd> ends, double rea
   put_in_order(ranked, [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<VectorXd> out;
   for (const auto& one : ranked) {
-    if (static_cast<Index>(out.size()) < kMostClimbed && one.first > ranked[0].first - reach) out.push_back(one.second);
+    if (static_cast<Index>(out.size()) < count && one.first > ranked[0].first - reach) out.push_back(one.second);
   }
   return out;
 }
@@ -452,7 +457,7 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
     const VectorXd at = from_start ? own.fit.start : resumes ? starts.back() : part.at();
     averagers.push_back(std::make_unique<Averager>(likelihood_of_all(*one.kernel, measurements, fit_mean, at),
                                                    one.log_prior, fit_mean, own, minimizers, max_iterations,
-                                                   many ? kManyTolerance : kTolerance));
+                                                   many ? tolerance_of_many(points) : kTolerance));
     Averager& averager = *averagers.back();
     if (all) {
       if (is_first) averager.local_search(averager.fit().explore());
@@ -461,11 +466,13 @@ ModelAverage average_models(const std::vector<AveragedKernel>& kernels, const Me
       averager.local_search({at});
     } else if (!ends.empty()) {
       const double reach = kHopeless * static_cast<double>(points) / static_cast<double>(kFewPoints);
-      averager.local_search(many ? likeliest(averager.fit(), ends, reach) : ends);
+      const Index count = points > kMostExact ? 1 : kMostClimbed;
+      averager.local_search(many ? likeliest(averager.fit(), ends, reach, count) : ends);
     }
     if (is_first) first_end = averager.fit().best().parameters;
   }
-  ModelAverage out = average(averagers, draws_in_all(measurements.X.rows(), points, own.models), own.models);
+  ModelAverage out = average(averagers, draws_in_all(measurements.X.rows(), points, own.models), own.models,
+                             many);
   for (const auto& one : averagers) evaluations += one->evaluations();
   out.best.evaluations = evaluations;
   out.best.points = points;

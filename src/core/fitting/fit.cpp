@@ -310,7 +310,7 @@ FitResult fit_many(const Kernel& kernel, const Measurements& measurements, bool 
     ends = ends_by_some(kernel, part_of(measurements), fit_mean, problem, minimizers, max_iterations);
   }
   const auto likelihood = likelihood_of_all(kernel, measurements, fit_mean, ends[0]);
-  Fit fit(*likelihood, problem, minimizers, max_iterations, kManyTolerance);
+  Fit fit(*likelihood, problem, minimizers, max_iterations, tolerance_of_many(count_points(measurements.X)));
   if (problem.resumes) fit.resume();
   else fit.finish({ends.begin() + 1, ends.end()});
   FitResult result = fit.best();

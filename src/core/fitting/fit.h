@@ -22,7 +22,8 @@ struct ParameterPrior {
 };
 
 constexpr double kTolerance = 1e-5;  // a smaller gain in log-likelihood ends a local search
-constexpr double kManyTolerance = 1e-2;  // with many points
+constexpr double kManyTolerance = 1e-2;  // with many points,
+constexpr double kNeighbourTolerance = 0.1;  // and by neighbours, whose own error is larger
 
 // Vectors hold one entry per parameter: the kernel's logarithms, then log(noise).
 struct FitProblem {
@@ -111,6 +112,8 @@ class Fit {
 constexpr Index kFewPoints = 300;
 // Up to this number of points the likelihood of all points is exact; above it, it is the one from neighbours.
 constexpr Index kMostExact = 1000;
+
+inline double tolerance_of_many(Index points) { return points > kMostExact ? kNeighbourTolerance : kManyTolerance; }
 
 Index count_points(const Points& X);  // distinct ones
 

@@ -60,6 +60,10 @@ void MixturePosterior::asked(bool chosen) {
   for (Model& one : models_) one.posterior->asked(chosen);
 }
 
+bool MixturePosterior::postpones() const {
+  return std::any_of(models_.begin(), models_.end(), [](const Model& one) { return one.posterior->postpones(); });
+}
+
 void MixturePosterior::settle() {
   for (Model& one : models_) one.posterior->settle();
 }

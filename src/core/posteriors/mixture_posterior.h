@@ -11,7 +11,8 @@ namespace gpb {
 class MixturePosterior final : public Posterior,
                                public AveragePosterior,
                                public LocalPosterior,
-                               public JointPosterior {
+                               public JointPosterior,
+                               public PostponingPosterior {
  public:
   struct Model {
     std::unique_ptr<Posterior> posterior;
@@ -29,6 +30,7 @@ class MixturePosterior final : public Posterior,
   void advance(Index round) override;
   void asked(bool chosen) override;
   void settle() override;
+  bool postpones() const override;
 
   Index models() const override { return static_cast<Index>(models_.size()); }
   const Posterior& model(Index k) const override { return *models_[index(k)].posterior; }

@@ -21,7 +21,7 @@ constexpr double kLeaveShare = 0.7;
 constexpr Index kMostDense = 2500;   // from this number of observations on a sparse basis is possible
 constexpr Index kSparseRank = 1000;  // its size
 constexpr Index kSearchedRank = 500;  // largest basis tried with fewer observations, if a sparse one is possible later
-// Above kFewObservations observations, runs of more than kRun without a query are added together.
+// Above kFewObservations observations, runs of more than kRun without a choice in between are added together.
 constexpr Index kFewObservations = 300, kRun = 64;
 constexpr Index kMostDrawn = 5000;  // no joint draw of more rows
 constexpr Index kSketchFrom = 200;
@@ -114,10 +114,13 @@ void OpenPosterior::settle() {
   if (may_be_low_rank()) try_low_rank();
 }
 
-void OpenPosterior::asked(bool) {
-  settle();
-  bulk_ = false;
-  run_ = 0;
+void OpenPosterior::asked(bool chosen) {
+  if (!chosen && bulk_) return;
+  if (chosen) {
+    settle();
+    bulk_ = false;
+    run_ = 0;
+  }
   if (whole_ < 0) whole_ = static_cast<Index>(entries_.size());
 }
 

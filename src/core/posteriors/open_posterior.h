@@ -36,7 +36,8 @@ class OpenPosterior final : public Posterior,
                             public LocalPosterior,
                             public JointPosterior,
                             public ComparingPosterior,
-                            public ApproximatePosterior {
+                            public ApproximatePosterior,
+                            public PostponingPosterior {
  public:
   // Only a drifting prior in `forgetting` matters here; it needs the dense engine.
   OpenPosterior(KernelPtr kernel, double noise_var, PriorMean prior_mean,
@@ -51,6 +52,7 @@ class OpenPosterior final : public Posterior,
   void advance(Index round) override { dense_.set_now(round); }
   void asked(bool chosen) override;
   void settle() override;
+  bool postpones() const override { return bulk_; }
   void expect_sites(bool compares, bool modes) override;
   SitePrior site_prior(const std::vector<Functional>& functionals, const SiteTerms& terms, bool again) override;
   bool set_sites(const std::vector<Functional>& functionals, const SiteFit& fit) override;
@@ -178,10 +180,11 @@ class OpenPosterior final : public Posterior,
   // next query is asked: then all entries are added together, and any change makes the posterior stale. The same events
   // therefore give the same posterior, bit for bit, whenever predictions were requested.
   Index whole_ = 0;
-  // bulk_: many observations are added without a query in between, as after a refit. Until the next query, factors are
-  // not updated with each observation. The engine is chosen when the posterior is read (undecided_ until then).
+  // bulk_: many observations are added without a choice in between, as after a refit or when rows are given. Until the
+  // next choice, factors are not updated with each observation. The engine is chosen when the posterior is read
+  // (undecided_ until then).
   bool bulk_ = false, undecided_ = false;
-  Index run_ = 0;  // observations since the last query
+  Index run_ = 0;  // observations since the last choice
   // The candidates used last.
   mutable std::unique_ptr<PredictionCache> cache_;
   mutable std::unique_ptr<LowRankCandidates> low_cache_;

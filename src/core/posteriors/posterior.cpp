@@ -160,4 +160,9 @@ double Posterior::largest_mean_at(const std::vector<const Point*>& points, const
   return approximate ? approximate->largest_mean_at(points, slots) : means_at(points, slots).maxCoeff();
 }
 
+bool Posterior::postpones() const {
+  const auto* postponing = as<PostponingPosterior>(*this);
+  return postponing && postponing->postpones();
+}
+
 }  // namespace gpb

@@ -180,6 +180,17 @@ class ApproximatePosterior {
   ~ApproximatePosterior() = default;
 };
 
+// Engines that add many observations together.
+class PostponingPosterior {
+ public:
+  // Are observations being added together, so that a prediction in between would need all the postponed work? This
+  // depends on the events alone.
+  virtual bool postpones() const = 0;
+
+ protected:
+  ~PostponingPosterior() = default;
+};
+
 // ---- what every posterior supports --------------------------------------------------------------
 
 struct EngineSummary {
@@ -257,6 +268,8 @@ class Posterior {
   // By default there is no low-rank posterior, and the largest mean is that of means_at().
   const LowRankPosterior* low_rank() const;
   double largest_mean_at(const std::vector<const Point*>& points, const std::vector<Index>& slots) const;
+  // By default every observation is added at once.
+  bool postpones() const;
 };
 
 }  // namespace gpb

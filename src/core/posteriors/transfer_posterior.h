@@ -19,7 +19,8 @@ using TransferRowsPtr = std::shared_ptr<const TransferRows>;
 class TransferPosterior final : public Posterior,
                                 public LocalPosterior,
                                 public JointPosterior,
-                                public ComparingPosterior {
+                                public ComparingPosterior,
+                                public PostponingPosterior {
  public:
   // `table`: the inputs of tabled points, or null.
   TransferPosterior(std::unique_ptr<OpenPosterior> engine, double prior_mean, TransferRowsPtr rows,
@@ -34,6 +35,7 @@ class TransferPosterior final : public Posterior,
   void advance(Index round) override { engine_->advance(round); }
   void asked(bool chosen) override { engine_->asked(chosen); }
   void settle() override { engine_->settle(); }
+  bool postpones() const override { return engine_->postpones(); }
 
   double noise_var() const override { return engine_->noise_var(); }
   // Contribution of this campaign's observations.
