@@ -141,7 +141,11 @@ test_that("settings for which all models fail count as the worst so far", {
   }
   gpbandits:::tune_on(search, evaluate, 2, from("tune")$control_bayes(), function() FALSE)
   expect_identical(calls, 2)
-  expect_equal(bandit$history()$reward, c(2, 5, 5, 5))
+  history <- bandit$history()
+  expect_equal(history$reward, c(2, 5, NA, NA))
+  expect_identical(utils::tail(history$status, 2), c("failed", "failed"))
+  # The model takes a failed setting for as bad as the worst one: a cost above the mean of those that are known.
+  expect_gt(min(bandit$posterior(history[3:4, c("cost_complexity", "min_n")])$mean), 2)
 })
 
 test_that("a race evaluates resamples one by one, and keeps what it stopped out of the result", {
