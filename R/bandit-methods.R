@@ -198,7 +198,7 @@ predict.GPBandit <- function(object, newdata = NULL, context = NULL, arm = NULL,
 as.data.frame.GPBandit <- function(x, row.names = NULL, optional = FALSE, ...) check_bandit(x)$history()
 
 register_bandit_kind("core", story = function(bandit) NULL)
-register_form("reward", check_line = function(bandit) check_line(bandit))
+register_form("reward", check_line = check_line)
 register_form("outcomes", check_line = function(bandit) NULL)
 register_form("reward", in_words = function(best, config, at) sprintf(": mean %.4g, sd %.2g", at$mean, at$sd))
 register_form("outcomes", in_words = function(best, config, at) outcomes_in_words(best, config))

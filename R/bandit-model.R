@@ -79,8 +79,6 @@ coef_of <- function(config) {
     if (length(unique(config$mean)) == 1) c(mean = config$mean[[1]]))
 }
 
-# Is the noise variance of rewards a parameter of the model?
-
 # For a rule with several posteriors: the parameters of f, then those of each constraint.
 coef_of_models <- function(config) {
   each <- lapply(config$model_settings, function(one) {

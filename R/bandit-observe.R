@@ -282,7 +282,7 @@ register_form("reward", observe = observe_numbers, report = report_numbers, amen
               check_extras = function(noise_var, size) check_no_size_here(size))
 register_form("outcomes", withdraw = withdraw_several)
 register_form("response", report = report_responses, amend = amend_responses,
-              given = function(bandit, reward, size, count) check_reported_outcomes(bandit, reward, size, count),
+              given = check_reported_outcomes,
               check_extras = function(noise_var, size) check_no_noise(noise_var, NULL))
 register_form("comparison", observe = observe_comparison(observe_duel), most_compared = 2L,
               amend = function(bandit, id, reward, size, prefer) amend_duel(bandit, id, reward, prefer),

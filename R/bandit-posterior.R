@@ -296,6 +296,4 @@ register_form("response", posterior = posterior_of_response,
   believed_best = function(bandit, points, context) posterior_of_response(bandit, points, context, "reward", 0.95))
 register_form("comparison", posterior = posterior_of_comparisons)
 register_form("outcomes", predicted = outcomes_at, best_row = best_feasible_row,
-  best = function(bandit, contexts, context, feasible, weights, fixed) {
-    best_of_outcomes(bandit, contexts, context, feasible, weights, fixed)
-  })
+  best = best_of_outcomes)

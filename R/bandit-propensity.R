@@ -69,14 +69,13 @@ drawn_again <- function(bandit, ids, draws) {
   from <- c(1L, at[-length(at)])                          # the events since the previous query
   eligible <- eligible_at(bandit, ids)
   preserve_rng(with_bar(NULL, length(ids), function(bar) {
-    vapply(seq_along(ids), function(k) {
-      if (!is.null(bar)) bar()
+    vapply(seq_along(ids), counted(function(k) {
       set.seed(ids[k] + ids_before(bandit))                                    # independent of the other queries
       replay_part(handle, log, seq.int(from[k], length.out = at[k] - from[k]))
       context <- subset_contexts(log$contexts, ids[k])
       arms <- fresh_choices(handle, bandit$config, context, draws, bandit$queries$width[ids[k]], eligible[[k]])
       (sum(arms == bandit$queries$arm[ids[k]] + 1L) + 1) / (draws + 1)
-    }, 0)
+    }, bar), 0)
   }))
 }
 

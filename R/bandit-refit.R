@@ -403,7 +403,8 @@ fitted_parameters <- function(bandit, current, outcome = 1L) {
 # continues from its parameters.
 fit_of_many <- function(bandit, plan, current, maps) {
   best <- fit_under(bandit, c(plan, list(models = 1)), current, maps[[1]]$map)
-  better <- if (is.null(best$fit)) return(best) else 1 + is_other_better(bandit, plan, maps, best)
+  if (is.null(best$fit)) return(best)
+  better <- 1 + is_other_better(bandit, plan, maps, best)
   if (better == 1 && plan$average == 1) return(best)
   fit_under(bandit, plan, best$fit, maps[[better]]$map, 0)
 }

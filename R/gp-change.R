@@ -158,10 +158,9 @@ calibrate_detector <- function(x, y, kernel, nu = NULL, candidates = 2^(-6:4), f
   error <- cross_validated_error(data, kernel, candidates, folds, rate)
   c <- candidates[which.min(error)]
   ridge <- function(q) c * q^rate
-  largest <- with_bar(NULL, permutations, function(bar) replicate(permutations, {
-    if (!is.null(bar)) bar()
-    largest_statistic(data, sample.int(n), ridge, 1 - rate)
-  }))
+  largest <- with_bar(NULL, permutations, function(bar) {
+    vapply(seq_len(permutations), counted(function(i) largest_statistic(data, sample.int(n), ridge, 1 - rate), bar), 0)
+  })
   C <- exchangeable_quantile(largest, level)
   list(c = c, C = C, ridge = ridge, threshold = function(q) C * q^(rate - 1),
        error = stats::setNames(error, candidates))

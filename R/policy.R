@@ -704,7 +704,7 @@ check_radius <- function(radius, domain) {
 policy_duel <- function(width, rule = c("last", "game")) new_policy("duel")
 
 register_form("reward", for_users = function(config) function(mean, sd) list(mean, sd))
-register_form("outcomes", for_users = function(config) outcomes_for_users(config))
+register_form("outcomes", for_users = outcomes_for_users)
 
 register_family("bandit_policy", policy_entries, tag = "kind", traits = policy_traits, optional = policy_options,
                 words = c("title", "short", "random", "draws", "bound"), prefix = "policy_")

@@ -264,7 +264,7 @@ part_of_string <- function(x, class, arg, hint) {
   if (x %in% family$plain) {
     return(new_part(class, x, list2env(as.list(entry_of(family, x)$usual), parent = topenv())))
   }
-  name <- if (x %in% family_of(class)$bare) x else paste0(family_of(class)$prefix, x)
+  name <- if (x %in% family$bare) x else paste0(family$prefix, x)
   constructor <- constructor_named(name)
   if (is.null(constructor)) {
     strings <- strings_for(class)

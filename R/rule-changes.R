@@ -167,9 +167,10 @@ new_changes <- function(kind) new_part("bandit_changes", kind, parent.frame())
 #   `reweighs`         do old rewards have smaller weights?
 #   `decay`            the rate at which f changes; NULL: f does not change.
 #   `title`            a name for users.
-#   `choices`          the rules between which an automatic one chooses; NULL: it does not.
+#   `chooses`          does it choose between rules by their predictions?
+#   `choices`          the rules between which it chooses.
 change_traits <- list(title = NULL, of_domain = FALSE, instead = function(changes) function(rewards) NULL,
-                      lasting = Inf, reweighs = FALSE, decay = NULL, choices = NULL,
+                      lasting = Inf, reweighs = FALSE, decay = NULL, chooses = FALSE, choices = NULL,
                       resolved = function(changes) function(settings, config) settings)
 
 # The number of queries between two automatic choices.
@@ -221,7 +222,7 @@ change_entries <- list(
   auto = list(settings = alist(rounds = check_count(rounds), windows = check_windows(windows),
                                rates = check_rates(rates, windows), explore = check_explore(explore)),
               usual = list(rounds = choice_rounds, windows = c(50, 100, 200, 400, 800), rates = NULL, explore = 0),
-              traits = list(title = "a window or rate chosen by its predictions",
+              traits = list(title = "a window or rate chosen by its predictions", chooses = TRUE,
                             choices = function(changes) {
                               c(list(change_never(0)), lapply(changes$windows, function(w) change_oracle(window = w)),
                                 lapply(changes$rates, function(r) change_oracle(rate = r, by = "weights")))
@@ -235,13 +236,13 @@ change_entries <- list(
 )
 
 # Is the posterior approximated by sites, one for each functional of f?
-has_sites <- function(rewards) !is.null(rewards) && !is.null(trait(rewards, "likelihood"))
+has_sites <- function(rewards) !of_form(list(rewards = rewards), "gaussian")
 
 rules_of_comparisons <- "change_oracle() with `times`, `every`, `window`, or `rate` and by = \"weights\""
 
 # (The prediction of a comparison is not recorded with its queries.)
 instead_of_predictions <- function(rewards) {
-  if (has_sites(rewards) && of_form(list(rewards = rewards), "compares")) rules_of_comparisons
+  if (of_form(list(rewards = rewards), "compares")) rules_of_comparisons
 }
 
 instead_of_detector <- function(changes, rewards) {
@@ -343,7 +344,7 @@ resolve_changes <- function(changes, config) {
 
 # ---- the automatic choice -----------------------------------------------------------------------
 
-chooses_forgetting <- function(config) !is.null(config$changes) && !is.null(trait(config$changes, "choices"))
+chooses_forgetting <- function(config) !is.null(config$changes) && trait(config$changes, "chooses")
 
 # The rule by which the posterior forgets: the one that an automatic rule has chosen last.
 rule_in_force <- function(config) {

@@ -635,4 +635,4 @@ register_form("reward", certify_gap = certify_gap_of_rewards, noise_in_words = f
 register_form("response", noise_in_words = function(config) {
   sprintf("rewards are %s, the posterior as if it were its Gaussian approximation", trait(config$rewards, "title"))
 })
-register_form("comparison", certify_gap = function(rule, bandit, context) certify_duel(rule, bandit, context))
+register_form("comparison", certify_gap = certify_duel)

@@ -73,7 +73,7 @@ compare_bandits <- function(bandits, problems, rounds, replications, seed, progr
   rounds <- check_count(rounds)
   replications <- check_count(replications)
   every <- check_count(every, upper = rounds)
-  if (!is.null(progress)) check_flag(progress)
+  check_progress(progress)
   streams <- replication_seeds(seed, replications)
   started <- proc.time()[["elapsed"]]
   results <- spread_work(seq_len(replications), progress, function(r) {
@@ -141,22 +141,11 @@ comparison_columns <- function(data) {
 
 # lapply() through the user's future plan, if there is one. `user_functions`: the user's functions that `f` calls.
 spread_work <- function(items, progress, f, user_functions = list()) {
-  if (!user_has_plan()) {
-    return(with_bar(progress, length(items), function(bar) lapply(items, function(item) {
-      result <- f(item)
-      if (!is.null(bar)) bar()
-      result
-    })))
-  }
+  if (!user_has_plan()) return(with_bar(progress, length(items), function(bar) lapply(items, counted(f, bar))))
   # The package sets its own streams inside, so future must neither draw seeds nor warn that there are none.
   needs <- workspace_needs(user_functions)
   with_bar_across(progress, length(items), function(bar) {
-    each <- function(item) {
-      result <- f(item)
-      if (!is.null(bar)) bar()
-      result
-    }
-    future.apply::future_lapply(items, each, future.seed = NULL, future.globals = needs$globals,
+    future.apply::future_lapply(items, counted(f, bar), future.seed = NULL, future.globals = needs$globals,
                                 future.packages = c("gpbandits", needs$packages))
   })
 }

@@ -292,11 +292,10 @@ chosen_shares <- function(bandit, contexts, draws) {
   rebuild(bandit)
   n <- point_count(bandit$config$domain)
   if (!is_randomised(bandit$config)) draws <- 1
-  with_bar(NULL, length(contexts$row), function(bar) t(vapply(seq_along(contexts$row), function(k) {
-    if (!is.null(bar)) bar()
+  with_bar(NULL, length(contexts$row), function(bar) t(vapply(seq_along(contexts$row), counted(function(k) {
     arms <- core(cpp_bandit_proposals(bandit$handle, subset_contexts(contexts, k), draws))
     tabulate(arms + 1L, n) / draws
-  }, numeric(n))))
+  }, bar), numeric(n))))
 }
 
 # (A model's mean may be outside the range of the rewards; the nearest value in the range is closer to the truth.)

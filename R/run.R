@@ -73,7 +73,7 @@ run_bandit <- function(bandit, problem, rounds, progress = NULL, stop_when = NUL
   check_bandit(bandit)
   check_class(problem, "bandit_problem", hint = "bandit_problem()")
   rounds <- check_count(rounds)
-  if (!is.null(progress)) check_flag(progress)
+  check_progress(progress)
   check_same_domain(bandit$config, problem)
   stop_when <- check_stop(stop_when)
   check_stop_in_run(stop_when, bandit$config)

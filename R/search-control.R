@@ -53,7 +53,7 @@ search_control_entry <- list(settings = alist(
   timeout = check_number(timeout, "timeout", lower = 0, open_lower = TRUE, infinite = TRUE),
   attempts = check_count(attempts, "attempts"),
   verbose = check_flag(verbose, "verbose"),
-  progress = if (!is.null(progress)) check_flag(progress, "progress"),
+  progress = check_progress(progress),
   trust = check_flag(trust, "trust")
 ))
 

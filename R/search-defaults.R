@@ -53,13 +53,13 @@ default_prior_correlation <- c(shape1 = 4, shape2 = 2)
 # any?).
 resolved_model <- function(model, domain, contexts = NULL, transfer = FALSE) {
   check_class(model, "gp_model", "model", hint = "gp_model()")
+  kernel <- if (is.null(model$kernel)) default_kernel(domain, contexts)
   if (identical(model$refit, "auto")) {
-    kernel <- if (is.null(model$kernel)) default_kernel(domain, contexts)
     model["refit"] <- list(if (transfer) transfer_refit() else default_refit(domain, kernel))
   }
   if (model$noise == "none") model <- without_noise(model)
   model["refit"] <- list(with_priors(model, domain, contexts))
-  if (is.null(model$kernel)) model$kernel <- default_kernel(domain, contexts)
+  if (!is.null(kernel)) model$kernel <- kernel
   model
 }
 
@@ -203,7 +203,7 @@ scaled_bandit <- function(domain, direction, model, policy, pending, ..., failur
   }
   rewards <- list(...)$rewards
   if (!is.null(rewards)) rewards <- as_part(rewards, "bandit_rewards", "rewards")
-  if (!is.null(rewards) && trait(rewards, "form") != "reward") {
+  if (has_likelihood(list(rewards = rewards))) {
     stop_argument("rewards", sprintf("rewards that are %s", trait(rewards, "title")),
                   "left out, or rewards_robust(clip = )", try = "`gp_bandit()` or its presets, which take others")
   }

@@ -399,6 +399,5 @@ register_family("bandit_maximum", maximum_entry, open = TRUE)
 
 register_form("reward", new_maximum = new_maximum_of_rewards, maximum_story = story_of_rewards,
               summary_of_maximum = summary_of_rewards, progress = progress_of_rewards)
-register_form("outcomes", new_maximum = function(history, bandit, ...) new_maximum_of_outcomes(history, bandit, ...),
-              maximum_story = function(x) story_of_outcomes(x), summary_of_maximum = function(x) summary_of_outcomes(x),
-              progress = function(x) progress_of_outcomes(x))
+register_form("outcomes", new_maximum = new_maximum_of_outcomes, maximum_story = story_of_outcomes,
+              summary_of_maximum = summary_of_outcomes, progress = progress_of_outcomes)

@@ -16,6 +16,18 @@ with_bar <- function(show, steps, f, done = 0) {
   f(own$step)
 }
 
+check_progress <- function(progress) if (!is.null(progress)) check_flag(progress, "progress")
+
+# f() as a function that reports a step to the bar after each call.
+counted <- function(f, bar) {
+  if (is.null(bar)) return(f)
+  function(...) {
+    result <- f(...)
+    bar()
+    result
+  }
+}
+
 # Has the user activated progressr, globally or around this call?
 progress_is_handled <- function() {
   if (isTRUE(progressr::handlers(global = NA))) return(TRUE)
