@@ -217,7 +217,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   by formula for uniform choices and for choices without randomness, else `NA`.
 #'
 #' `$history(draws = 200)` estimates the other propensities: by the proportion of equal choices among that number of
-#' fresh ones and the choice itself. Each such query needs the posterior of its time and `draws` choices (seconds under
+#' fresh ones and the choice itself. The column `propensity_se` is then the standard error of that proportion, 0 where a
+#' formula was used. Each such query needs the posterior of its time and `draws` choices (seconds under
 #' [policy_mes()]).
 #'
 #' @section State:

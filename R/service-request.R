@@ -128,6 +128,16 @@ whole_field <- function(fields, name, default, lower, upper) {
   if (is.null(fields[[name]])) default else check_count(fields[[name]], name, lower = lower, upper = upper)
 }
 
+# Contexts of several queries: an array of contexts. They become the rows of a matrix.
+contexts_field <- function(service, value) {
+  several <- is.list(value) && length(value) > 0 && is.null(names(value)) && all(vapply(value, is.list, NA))
+  if (!several) return(context_field(service, value))
+  rows <- lapply(value, context_field, service = service)
+  sizes <- lengths(rows)
+  if (any(sizes != sizes[1])) stop_argument("context", "an array of contexts of different lengths", "of equal lengths")
+  do.call(rbind, rows)
+}
+
 # A context: an object of numbers by name, or an array in the bandit's order.
 context_field <- function(service, value) {
   if (is.null(value)) return(NULL)

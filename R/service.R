@@ -213,8 +213,9 @@ timed_reply <- function(service, code) {
 serve_suggest <- function(service, body) {
   check_fields(body, c("n", "worker", "lease", "context", "arms", "fixed"))
   message <- NULL
+  context <- contexts_field(service, body[["context"]])
   found <- withCallingHandlers(
-    service$bandit$suggest(whole_field(body, "n", 1, 1, 1000), context = context_field(service, body[["context"]]),
+    service$bandit$suggest(whole_field(body, "n", max(1, nrow(context)), 1, 1000), context = context,
                            arms = arms_field(body, "arms"), fixed = values_field(body, "fixed"),
                            worker = text_field(body, "worker"), lease = lease_field(body),
                            visitor = length(service$bandit$config$context_names) > 0),
@@ -444,8 +445,11 @@ register_family("bandit_service", service_entry, open = TRUE)
 #' * **Corrections**: `/amend` replaces an observed reward. `/fail` reports an evaluation without a result,
 #'   `/withdraw` a query that will not be evaluated. `/observe` may be repeated: the same reward again changes
 #'   nothing.
-#' * **Contexts**: an object with a number for each name, or an array in the bandit's order. In a query:
-#'   `?context[age]=0.2&context[hour]=0.5` or `?context=0.2,0.5`.
+#' * **Contexts**: an object with a number for each name, or an array in the bandit's order. `/suggest` takes an array
+#'   of them for several queries, in the order of the answer. In a query string: `?context[age]=0.2&context[hour]=0.5`
+#'   or `?context=0.2,0.5`.
+#' * **Batches**: `/suggest` for many contexts and `/observe` with arrays (`"id": [1, 2], "reward": [0, 1]`) are one
+#'   transaction each. Many decisions a second need them.
 #' * **History**: the rows are those of `$history(draws)`, with `propensity` where choices are randomised and `id.2`
 #'   (the other query) where rewards are comparisons. `version` changes whenever the log grows.
 #' * **Export**: CSV is the history; JSON holds settings and log, and [from_json()] reads it.
@@ -457,7 +461,8 @@ register_family("bandit_service", service_entry, open = TRUE)
 #' took longer than `time_limit`; repeat the request. `HEAD` is answered as `GET`, without the body.
 #'
 #' @section Slow answers: `/best`, `/front`, `/slices`, `/certificate`, `/check`, `/export`, and `/history` with
-#'   `draws` can take seconds. Their answers are kept until the log grows. They are computed in a second R process,
+#'   `draws` can take seconds. Their answers are kept until the log grows, or until the database, which may be locked
+#'   while another process saves a result, can be read again. They are computed in a second R process,
 #'   which opens the store as a replica and begins with the first such request; the service goes on with other
 #'   requests. (Answers that took less than 0.05 s are computed at once the next time.) If an answer takes longer than
 #'   `time_limit`, the status is 503, the computation continues, and a later request gets its result. A store made

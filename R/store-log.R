@@ -439,7 +439,8 @@ play_columns <- function(bandit, new, events, refits) {
   known <- events$kind %in% event_kind[c("reward", "given")]
   # (A point that was given without a reward has NA here.)
   for (j in seq_along(g_names)) queries$g[events$id[known] - first, j] <- events[[g_names[j]]][known]
-  core(cpp_bandit_replay(bandit$handle, queries, logged_contexts(bandit, queries), events, refits, first))
+  core(cpp_bandit_replay(bandit$handle, queries, logged_contexts(bandit, queries), events, refits, first, NULL,
+                         integer()))
 }
 
 # ---- writing --------------------------------------------------------------------
