@@ -116,7 +116,8 @@ void Observations::clear(Index first) {
   cells_.clear();
   first_ = first;
   slots_ = entered_ = oldest_ = 0;
-  rewards_ = rewards_at_fit_ = 0;
+  rewards_ = rewards_at_fit_ = fitted_slots_ = 0;
+  added_ = 0;
   later_.clear();
   settled_ = true;
   fit_ = SiteFit();
