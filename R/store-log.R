@@ -9,6 +9,7 @@
 #   `head`: the bandit's row at the start of the transaction, with the server's time `now`.
 #   `leases`: those that the transaction has read.
 #   `active`: is a transaction of this replica in progress?
+#   `held`: changes that will be written together, see write_together(); else NULL.
 #   `more`: the names of the columns that share the column `numbers`.
 #   `stream`: the random number stream of query `stream_at`.
 
@@ -471,17 +472,39 @@ keep_change.bandit_store_log <- function(log, bandit, queries, events, refits, m
   note_overwritten(bandit, events$id)
   q <- stored_queries(bandit, queries)
   e <- stored_events(bandit, events, refits, log$head$now)
+  count <- length(e$number)
+  if (count == 0) return(list())
   e$checksum <- cpp_checksums(rows_text(q, e), log$checksum)
+  log$checksum <- e$checksum[count]
+  change <- list(queries = q, events = e, size = table_size(bandit$queries) + length(q$query))
+  if (is.list(log$held)) log$held <- c(log$held, list(change)) else write_changes(log, list(change))
+  list()
+}
+
+# Writes the rows of several changes together.
+write_changes <- function(log, changes) {
+  if (length(changes) == 0) return(invisible())
+  rows <- function(part) {
+    found <- Filter(length, lapply(changes, `[[`, part))
+    if (length(found) == 1) found[[1]] else do.call(Map, c(list(c), found))
+  }
   columns <- function(x) c(list(bandit = rep(log$number, length(x[[1]]))), x)
+  q <- rows("queries")
+  e <- rows("events")
   if (length(q)) sql_insert(log$connection, "gpb_query", columns(q))
   sql_insert(log$connection, "gpb_event", columns(e))
   count <- length(e$number)
-  if (count == 0) return(list())
   sql_run(log$connection, sprintf("UPDATE gpb_bandit SET events = %d, queries = %d, checksum = %.0f WHERE bandit = %d",
-                            e$number[count], table_size(bandit$queries) + length(q$query), e$checksum[count],
-                            log$number))
-  log$checksum <- e$checksum[count]
-  list()
+                            e$number[count], changes[[length(changes)]]$size, e$checksum[count], log$number))
+}
+
+# Evaluates code that changes the bandit several times within a transaction. Its rows are written at the end.
+write_together <- function(log, code) {
+  log$held <- list()
+  on.exit(log$held <- NULL)
+  value <- code
+  write_changes(log, log$held)
+  value
 }
 
 stored_queries <- function(bandit, queries) {
