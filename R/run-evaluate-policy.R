@@ -344,7 +344,7 @@ doubly_robust <- function(bandit, rows, group, first, policy, weights, largest, 
   pull <- 0
   for (side in 1:2) {
     here <- half == side
-    expected <- predicted_rewards(bandit, rows, which(!here), first)$mean
+    expected <- predicted_rewards(bandit, rows, which(!here), first, sds = FALSE)$mean
     left <- rows$reward - expected[cbind(group, rows$arm + 1L)]
     values[here] <- (rowSums(policy * expected)[group] + weights * left)[here]
     pull <- pull + tabulate(group[here], nrow(policy)) * expected +
@@ -358,12 +358,14 @@ doubly_robust <- function(bandit, rows, group, first, policy, weights, largest, 
 
 # Matrices of the same form as chosen_shares(): mean and sd of the reward of every arm in every context. The model uses
 # some of the rows and the bandit's hyperparameters. If the bandit averages over several models, so do the predictions.
-predicted_rewards <- function(bandit, rows, learn, first) {
+# Without `sds`, which take most of the time, they are 0 where the means do not depend on them.
+predicted_rewards <- function(bandit, rows, learn, first, sds = TRUE) {
   config <- current_config(bandit)
+  sds <- sds || !is.null(config$outputs)
   if (length(learn) > 1000) learn <- learn[round(seq(1, length(learn), length.out = 1000))]
   if (!is_scale_known(config)) config$output_map <- fit_outcome_transform(config$outputs, rows$reward[learn])
   reward <- in_model_units(list(value = rows$reward[learn], noise_var = rep(NA_real_, length(learn))), config)$value
-  found <- lapply(configs_of_models(config), predicted_by_model, rows, learn, reward, first)
+  found <- lapply(configs_of_models(config), predicted_by_model, rows, learn, reward, first, sds)
   weight <- model_weights(config)
   over <- function(part) Reduce(`+`, Map(function(one, w) w * part(one), found, weight))
   mean <- over(function(one) one$mean)
@@ -374,7 +376,7 @@ predicted_rewards <- function(bandit, rows, learn, first) {
 }
 
 # `reward`: the rewards of the rows `learn` in the model's units.
-predicted_by_model <- function(config, rows, learn, reward, first) {
+predicted_by_model <- function(config, rows, learn, reward, first, sds) {
   domain <- config$domain
   inputs <- function(arm, at) {
     x <- cbind(arm_points(domain, arm)$inputs, if (!is.null(rows$given)) rows$given[at, , drop = FALSE],
@@ -386,9 +388,13 @@ predicted_by_model <- function(config, rows, learn, reward, first) {
   fit <- gp_regression(inputs(rows$arm[learn], learn), reward - prior[rows$arm[learn] + 1L], config$kernel,
                        config$noise_var)
   arms <- seq_len(point_count(domain)) - 1L
-  found <- lapply(first, function(k) stats::predict(fit, inputs(arms, rep(k, length(arms)))))
+  # (Many contexts at a time.)
+  found <- lapply(split(first, (seq_along(first) - 1) %/% 100), function(some) {
+    at <- inputs(rep(arms, length(some)), rep(some, each = length(arms)))
+    if (sds) stats::predict(fit, at) else list(mean = stats::predict(fit, at, se.fit = FALSE), sd = numeric(nrow(at)))
+  })
   by_row <- function(part) matrix(unlist(lapply(found, part)), length(first), length(arms), byrow = TRUE)
-  list(mean = by_row(function(one) prior + one$mean), sd = by_row(function(one) one$sd))
+  list(mean = rep(prior, each = length(first)) + by_row(function(one) one$mean), sd = by_row(function(one) one$sd))
 }
 
 # ---- learners -----------------------------------------------------------------
