@@ -455,6 +455,16 @@ NULL
 #' `bench/results/many_rows.md` in the sources compares predictions and coverage with the dense engine. With
 #' `engine = "dense"` the posterior is always exact.
 #'
+#' @section Many rewards with a likelihood:
+#' [Rewards][rewards] that are not Gaussian have a Gaussian approximation for each point, of which the joint fit is
+#' Laplace's approximation. From 512 distinct points on, this fit is made again after every 128th part of the rewards.
+#' Rewards in between are added one by one (assumed density filtering): the new approximation is fitted, the others
+#' stay. The difference from a new fit, in posterior sds at the latest points, is measured and included in
+#' `error_bound`. Choices depend on the events alone.
+#'
+#' Every reward has a new fit for comparisons, `approximation = "variational"`, [width_glm()], `changes` that forget,
+#' [pending_hallucinate()], and on open inputs with `engine = "dense"`.
+#'
 #' @section Search for the next point on a box:
 #' The acquisition function is evaluated at a fixed low-discrepancy set and at neighbours of the best observation.
 #' From the best few of these, L-BFGS-B maximises it with analytic gradients. On a product this is done in every row.
