@@ -916,10 +916,11 @@ Rcpp::IntegerMatrix cpp_bandit_choice_counts(SEXP handle, const Rcpp::List& cont
   for (int c = 0; c < out.nrow(); ++c) {
     const Context& here = all[static_cast<std::size_t>(c)];
     gpb::check_interrupt();
-    if (ISNAN(width)) {
-      for (int k = 0; k < draws; ++k) ++out(c, static_cast<int>(bandit->propose(here, rng).point.arm));
-      continue;
+    for (int k = 0; std::isnan(width) && k < draws; ++k) {
+      ++out(c, static_cast<int>(bandit->propose(here, rng).point.arm));
+      if (k % 16 == 15) gpb::check_interrupt();
     }
+    if (std::isnan(width)) continue;
     const gpb::Candidates& candidates = bandit->space().candidates(here);
     const int block = std::max(64, 100000 / arms);  // columns at a time
     for (int k = 0; k < draws; k += block) {
