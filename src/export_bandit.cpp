@@ -742,7 +742,8 @@ void cpp_bandit_replay(SEXP handle, const Rcpp::List& queries, const Rcpp::List&
   for (R_xlen_t e = 0; e < log.kind.size(); ++e) {
     if (e % 1024 == 1023) gpb::check_interrupt();
     for (; looked < at.size() && at[looked] == e + 1; ++looked) {
-      Rcpp::Function(look)(static_cast<double>(looked + 1));
+      const Rcpp::Function call(look);
+      call(static_cast<double>(looked + 1));
     }
     if (at.size() > 0 && looked == at.size()) return;
     const Event event = log.event(e);
