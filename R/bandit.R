@@ -459,7 +459,7 @@ NULL
 #' [Rewards][rewards] that are not Gaussian have a Gaussian approximation for each point, of which the joint fit is
 #' Laplace's approximation. From 512 distinct points on, this fit is made again after every 128th part of the rewards.
 #' Rewards in between are added one by one (assumed density filtering): the new approximation is fitted, the others
-#' stay. The difference from a new fit, in posterior sds at the latest points, is measured and included in
+#' stay. The difference from a new fit, in posterior sds at the latest 128 points, is measured and included in
 #' `error_bound`. Choices depend on the events alone.
 #'
 #' Every reward has a new fit for comparisons, `approximation = "variational"`, [width_glm()], `changes` that forget,

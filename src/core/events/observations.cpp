@@ -14,6 +14,7 @@ namespace {
 
 // Above kFollowFrom points sites are fitted again after 1 / kFollowShare as many further rewards, see may_follow().
 constexpr Index kFollowFrom = 512, kFollowShare = 128;
+constexpr std::size_t kErrorPoints = 128;  // of the latest rewards, see site_error()
 
 // A key that identifies points and orders them: an arm's number, or the inputs.
 std::vector<double> key_of(const Point& point) {
@@ -284,21 +285,22 @@ void Observations::add_site(Index id) const {
 double Observations::site_error() const {
   settle();
   if (later_.empty()) return 0.0;
-  const auto count = static_cast<Index>(later_.size());
-  VectorXd mean(count), sd(count);
-  const auto at = [this](Index k, double& mean_here, double& sd_here) {
-    const Index id = later_[static_cast<std::size_t>(k)];
-    posterior_->at(items_[static_cast<std::size_t>(id - first_)].point, mean_here, sd_here);
+  struct Place {
+    const Point* point;
+    double mean, sd;
   };
-  for (Index k = 0; k < count; ++k) at(k, mean[k], sd[k]);
+  std::vector<Place> places;
+  for (std::size_t k = items_.size(); k-- > 0 && places.size() < kErrorPoints;) {
+    if (items_[k].known) places.push_back({&items_[k].point, 0.0, 0.0});
+  }
+  for (Place& one : places) posterior_->at(*one.point, one.mean, one.sd);
   settled_ = false;
   fit_now(Rewards::all);
   settled_ = false;
-  double out = 0.0, fitted_mean, fitted_sd;
-  for (Index k = 0; k < count; ++k) {
-    at(k, fitted_mean, fitted_sd);
-    if (!(fitted_sd > 0.0)) continue;
-    out = std::max({out, std::abs(mean[k] - fitted_mean) / fitted_sd, std::abs(sd[k] / fitted_sd - 1.0)});
+  double out = 0.0, mean, sd;
+  for (const Place& one : places) {
+    posterior_->at(*one.point, mean, sd);
+    if (sd > 0.0) out = std::max({out, std::abs(one.mean - mean) / sd, std::abs(one.sd / sd - 1.0)});
   }
   return out;
 }

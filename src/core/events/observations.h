@@ -93,7 +93,7 @@ class Observations {
   const LikelihoodPtr& likelihood() const { return likelihood_; }
   Pool pool() const;
   // The error of sites that were added without a new fit, see add_site(): the largest of |difference of means| / sd and
-  // of |ratio of sds - 1| from the posterior of a new fit, at the points of these sites. Costs two fits.
+  // of |ratio of sds - 1| from the posterior of a new fit, at the points of the latest rewards. Costs two fits.
   double site_error() const;
   // The mean minimises J subject to |f - m| <= B; sites have the weights that this norm bound allows. See GlmWidth.
   void bound_norm(double B) {
