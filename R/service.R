@@ -225,11 +225,13 @@ serve_suggest <- function(service, body) {
     })
   inputs <- intersect(names(found), given_names(service$bandit$config))
   ours <- own_columns(found, inputs)
-  queries <- lapply(seq_len(nrow(found)), function(k) {
-    c(list(id = ours$id[k], token = ours$token[k], attempt = ours$attempt[k]),
-      if (!is.null(ours$arm)) list(arm = ours$arm[k]), list(point = as.list(found[k, inputs, drop = FALSE])))
-  })
-  reply(c(list(queries = queries), if (!is.null(message)) list(message = message)))
+  queries <- character()
+  if (nrow(found)) {
+    rows <- json_rows(ours[c("id", "token", "attempt", if (!is.null(ours$arm)) "arm")])
+    queries <- paste0(substr(rows, 1, nchar(rows) - 1), ",\"point\":", json_rows(as.list(found[inputs])), "}")
+  }
+  reply_text(paste0("{\"queries\":[", paste(queries, collapse = ","), "]",
+                    if (!is.null(message)) paste0(",\"message\":", json_quote(message)), "}"))
 }
 
 # Adds an experiment that was not suggested: with its result, or pending.
@@ -265,7 +267,7 @@ serve_observe <- function(service, body) {
   service$bandit$observe(id, numbers_field(body, "reward"), constraints = numbers_field(body, "constraints"),
                          size = numbers_field(body, "size"), prefer = prefer_field(body), token = texts_field(body,
                                                                                                               "token"))
-  reply(list(id = id, status = "observed"))
+  reply_fields(id = id, status = "observed")
 }
 
 # `null` is a tie.

@@ -133,7 +133,7 @@ take_over <- function(bandit, free, contexts, worker, seconds) {
 ask_new <- function(bandit, contexts) {
   first <- table_size(bandit$queries)
   ids <- first + seq_along(contexts$row)
-  write_together(bandit$journal, for (id in ids) {
+  write_together(bandit, for (id in ids) {
     time <- clock_times(bandit, store_time(bandit), 1, latest_time(bandit), "the latest time so far")
     with_stream(query_stream(bandit$journal, id), ask_queries(bandit, 1, subset_contexts(contexts, id - first), time))
   })

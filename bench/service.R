@@ -66,7 +66,7 @@ ask <- function(server, method, path, body = "") {
   while (length(more <- readBin(connection, "raw", 65536))) found <- c(found, more)
   text <- rawToChar(found)
   if (!startsWith(text, "HTTP/1.1 200")) stop(text)
-  sub(".*?\r\n\r\n", "", text, perl = TRUE)
+  sub("(?s).*?\r\n\r\n", "", text, perl = TRUE)
 }
 
 processor_of <- function(pid) {
@@ -90,7 +90,7 @@ contexts <- function(n) matrix(round(rnorm(3 * n), 4), n)
 one <- function(server) function() {
   x <- paste(contexts(1), collapse = ",")
   said <- ask(server, "POST", "/suggest", sprintf("{\"context\":[%s]}", x))
-  id <- sub(".*?\"id\":([0-9]+).*", "\\1", said, perl = TRUE)
+  id <- sub("(?s).*?\"id\":([0-9]+).*", "\\1", said, perl = TRUE)
   ask(server, "POST", "/observe", sprintf("{\"id\":%s,\"reward\":%d}", id, rbinom(1, 1, 0.4)))
   1
 }
@@ -117,7 +117,7 @@ line(rep("---", 4))
 server <- start("echo")
 bare <- measure(server, echo(server))
 line(c("two echoes of httpuv", sprintf("%.0f", bare["rate"]), sprintf("%.2f", bare["milliseconds"]), "1"))
-server$end()
+invisible(server$end())
 server <- start("service")
 row <- function(what, step) {
   found <- measure(server, step)
@@ -129,4 +129,4 @@ row(sprintf("decisions in batches of %s", args$batch), batch(server, numbers(arg
 row("decisions, one by one, later", one(server))
 row("GET /best of one context", read(server, "/best?context=0.1,0.2,0.3"))
 row("GET /history?limit=10", read(server, "/history?limit=10"))
-server$end()
+invisible(server$end())
