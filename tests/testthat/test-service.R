@@ -188,7 +188,7 @@ test_that("contexts go by name, a decision is its visitor's, and the log is told
   before <- nrow(ours)
   several <- ask("/suggest", '{"context": [[0.1, 0.2, 0.3], {"spend": 0.6, "hour": 0.5, "age": 0.4}]}')$queries
   expect_identical(several$id, before + 1:2)
-  expect_identical(as.matrix(several$point[names]), cbind(age = c(0.1, 0.4), hour = c(0.2, 0.5), spend = c(0.3, 0.6)))
+  expect_identical(several$point[names], data.frame(age = c(0.1, 0.4), hour = c(0.2, 0.5), spend = c(0.3, 0.6)))
   expect_identical(ask("/observe", sprintf('{"id": [%d, %d], "reward": [0.5, 1]}', before + 1, before + 2))$status, 200L)
   bandit$catch_up()
   expect_identical(utils::tail(bandit$history()$reward, 2), c(0.5, 1))
@@ -427,7 +427,8 @@ test_that("a read is answered from the cache while the store is locked, and is a
   service <- list(bandit = list2env(c(bandit, as.list(log))), store = list(connection = connection), time_limit = 30)
   service$reader <- gpbandits:::new_reader(service$store, 30)
   door <- list(answer = function(service, query) list(status = 200L, body = "{}"))
-  ask <- function() gpbandits:::checked_reply(gpbandits:::answer_read(service, door, "/best", list()))
+  no_query <- stats::setNames(list(), character())
+  ask <- function() gpbandits:::checked_reply(gpbandits:::answer_read(service, door, "/best", no_query))
   expect_identical(ask()$status, 503L)
   expect_identical(patience, 60)
   locked <- FALSE
