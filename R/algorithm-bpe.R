@@ -141,6 +141,13 @@ bpe <- function(domain, kernel, noise_var, rounds, B, R, delta = 0.1, ..., wait 
 #' @concept nonstationary bandits
 #' @concept batch Bayesian optimization
 #' @seealso [bpe()], [regret_bound()].
+#' @examples
+#' x <- seq(0, 1, length.out = 30)
+#' b <- bpe(x, kernel_se(0.3), noise_var = 0.01, rounds = 60, B = 2, R = 0.1)
+#' problem <- bandit_problem(x, sin(6 * x), noise = 0.1, delay = function(n) rpois(n, 3))
+#' set.seed(1)
+#' run_bandit(b, problem, 40)
+#' table(b$history()$phase)
 #' @name bpe-late-drift
 NULL
 

@@ -33,14 +33,12 @@
 #' have bars instead of curves. Rewards from before the last restart, which the posterior no longer uses, are hollow and
 #' pale.
 #'
-#' Plotting changes neither the bandit nor the random numbers that follow: the next choice is computed from a copy, and
-#' the random generator is restored. No next choice is marked if it is random (Thompson sampling, uniform sampling,
-#' exploration rounds of change detection).
+#' Plotting changes neither the bandit nor the random numbers that follow. No next choice is marked if it is random
+#' (Thompson sampling, uniform sampling, exploration rounds of change detection).
 #'
 #' @section Maps of arms: Arms that do not form a grid, such as boreholes by longitude and latitude, are drawn as
 #'   points. Their colour is the posterior mean and, in a second panel, the posterior sd. Arms that were played have a
-#'   black ring, which grows with the number of plays. Arms with a pending query have a coloured ring. Nothing is drawn
-#'   between the arms.
+#'   black ring, which grows with the number of plays, and arms with a pending query a coloured ring.
 #'
 #' @section A run: The chart has one of these quantities by round.
 #'
@@ -52,7 +50,7 @@
 #' Change points of the problem and restarts of the bandit are vertical lines between two rounds.
 #'
 #' @section A comparison: The chart has the mean over replications of one column of the comparison, with bands of
-#'   `bands` standard errors. More than 1000 rounds are thinned to about 1000 for drawing, evenly on the axis drawn.
+#'   `bands` standard errors. More than 1000 rounds are thinned to about 1000.
 #'
 #' @param x a [GPBandit], `bandit_run` or `bandit_comparison`.
 #' @param type the chart, a string. Bandit: `"auto"` (default), `"curve"`, `"map"`, `"arms"`, `"slices"`, `"sd"`,

@@ -47,8 +47,10 @@
 #' rule.
 #' @section Errors: A kernel that is given as a matrix, or a policy without a posterior, is an error.
 #' @section Guarantee: None: the indices are those of the posterior, and depend on the model ([check_model()]).
-#' @references Sobol (2001); Jansen (1999) \doi{10.1016/S0010-4655(98)00154-4}; Saltelli et al. (2010)
-#'   \doi{10.1016/j.cpc.2009.09.018}; draws: Le Gratiet, Cannamela and Iooss (2014) \doi{10.1137/130926869}.
+#' @references Sobol (2001), Global sensitivity indices for nonlinear mathematical models and their Monte Carlo
+#'   estimates, Mathematics and Computers in Simulation 55; Jansen (1999) \doi{10.1016/S0010-4655(98)00154-4}; Saltelli
+#'   et al. (2010) \doi{10.1016/j.cpc.2009.09.018}; draws: Le Gratiet, Cannamela and Iooss (2014)
+#'   \doi{10.1137/130926869}.
 #' @seealso [plot.bandit_maximum()] for a picture; [calibration].
 #' @concept variable importance
 #' @concept sensitivity analysis

@@ -38,7 +38,7 @@ expect_same_bandit <- function(ours, theirs, info = NULL) {
   expect_identical(ours$refits, theirs$refits, info = info)
 }
 
-test_that("at every moment the file holds the bandit, exactly, and its random numbers", {
+test_that("at every time the journal holds the bandit exactly, and the state of the random generator", {
   skip_on_cran()
   for (name in names(journal_makers)) {
     file <- tempfile()
@@ -75,7 +75,7 @@ test_that("at every moment the file holds the bandit, exactly, and its random nu
   }
 })
 
-test_that("the generator is put back only where asked, and nothing is drawn by a journal", {
+test_that("the generator is restored only if asked, and a journal draws no random numbers", {
   file <- tempfile()
   set.seed(71)
   bandit <- journal_makers$ts(journal = file)
@@ -117,7 +117,7 @@ written_journal <- function(file) {
 
 bytes_of <- function(file) readBin(file, "raw", file.size(file))
 
-test_that("a line torn at any byte is dropped, and writing goes on from there", {
+test_that("a last line that is cut at any byte is dropped, and writing continues after the line before", {
   skip_on_cran()
   file <- tempfile()
   cut <- tempfile()
@@ -147,7 +147,7 @@ refusal <- function(code) tryCatch({
   "none"
 }, gpbandits_error = conditionMessage)
 
-test_that("damage before the last line is refused, whatever it is", {
+test_that("damage before the last line is an error, whatever its kind", {
   file <- tempfile()
   spoilt <- tempfile()
   written_journal(file)
@@ -182,7 +182,7 @@ test_that("damage before the last line is refused, whatever it is", {
   unlink(c(file, spoilt, other))
 })
 
-test_that("what is no journal, or another bandit's, is refused", {
+test_that("a file that is no journal, or another bandit's, is an error", {
   skip_on_cran()
   file <- tempfile()
   expect_match(refusal(open_bandit(file)), "exists")
@@ -218,7 +218,7 @@ test_that("what is no journal, or another bandit's, is refused", {
 })
 
 # Ways in which a write fails, and how it is made possible again.
-test_that("a write that fails is an error of ours, and the bandit has not changed", {
+test_that("a write that fails is a gpbandits_error, and the bandit is unchanged", {
   directory <- tempfile()
   away <- tempfile()
   dir.create(directory)
@@ -256,7 +256,7 @@ test_that("a write that fails is an error of ours, and the bandit has not change
   expect_match(refusal(journal_makers$ucb(journal = file.path(directory, "journal"))), "directory that exists")
 })
 
-test_that("a disk that is full in the middle of a line: an error, the file whole, the bandit as before", {
+test_that("if the disk becomes full within a line, the file stays valid and the bandit unchanged", {
   skip_on_cran()
   skip_on_os("windows")
   skip_on_covr()                                       # the limit would cut the files of counters, too
@@ -280,7 +280,7 @@ test_that("a disk that is full in the middle of a line: an error, the file whole
   unlink(file)
 })
 
-test_that("one writer: copies have no journal, a second owner is refused once it is behind", {
+test_that("a journal has one writer: copies have no journal, and an owner that is behind gets an error", {
   file <- tempfile()
   bandit <- journal_makers$ucb(journal = file)
   bandit$suggest()
@@ -301,7 +301,7 @@ test_that("one writer: copies have no journal, a second owner is refused once it
   unlink(c(file, saved))
 })
 
-test_that("a bandit that was read from a file is a copy: it goes on without the original's journal, and says so", {
+test_that("a bandit read from a file is a copy without the original's journal, and its first change warns", {
   skip_on_cran()
   file <- tempfile()
   saved <- tempfile()
@@ -339,7 +339,7 @@ test_that("a bandit that was read from a file is a copy: it goes on without the 
   unlink(c(file, saved))
 })
 
-test_that("a lost final newline loses nothing, and a stale owner cannot cut off what another one wrote", {
+test_that("a missing final newline loses nothing, and an outdated owner cannot remove another one's events", {
   file <- tempfile()
   bandit <- journal_makers$ucb(journal = file)
   bandit$suggest(3)
@@ -375,7 +375,7 @@ asks_again_and_again <- function(file, count) {
   ids
 }
 
-test_that("processes that write at once: every acknowledged event is in the file, once", {
+test_that("if several processes write at once, every confirmed event is in the file exactly once", {
   skip_on_cran()
   skip_on_os("windows")
   file <- tempfile()
@@ -400,7 +400,7 @@ test_that("processes that write at once: every acknowledged event is in the file
   unlink(file)
 })
 
-test_that("links are followed, devices, pipes and endless links refused and left as they are", {
+test_that("links are followed; devices, pipes and endless links are errors and stay unchanged", {
   skip_on_os("windows")
   directory <- tempfile()
   dir.create(file.path(directory, "real"), recursive = TRUE)
@@ -438,7 +438,7 @@ failing_disk <- c(
   "int ftruncate(int file, off_t size) {", "  if (fails(\"NO_TRUNCATE\")) { errno = EIO; return -1; }",
   "  return ((int (*)(int, off_t)) dlsym(RTLD_NEXT, \"ftruncate\"))(file, size); }")
 
-test_that("a line that does not reach the disk does not stay in the file, even if the file cannot be shortened", {
+test_that("a line that cannot be written to the disk is removed, even if the file cannot be truncated", {
   skip_on_cran()
   skip_on_os(c("windows", "mac", "solaris"))
   directory <- tempfile()
@@ -482,7 +482,7 @@ test_that("a line that does not reach the disk does not stay in the file, even i
   unlink(directory, recursive = TRUE)
 })
 
-test_that("the path stays right when the working directory changes", {
+test_that("the path stays valid when the working directory changes", {
   directory <- tempfile()
   dir.create(directory)
   old <- setwd(directory)
@@ -494,7 +494,7 @@ test_that("the path stays right when the working directory changes", {
   unlink(directory, recursive = TRUE)
 })
 
-test_that("a journal without events knows the random generator as it was at the beginning", {
+test_that("a journal without events holds the generator's state at the bandit's creation", {
   file <- tempfile()
   set.seed(81)
   journal_makers$ts(journal = file)
@@ -525,7 +525,7 @@ journal_life <- function(file, acknowledged, rounds, make) {
   bandit
 }
 
-test_that("kill -9 at random moments, again and again: a prefix, at most one evaluation lost, and on it goes", {
+test_that("after kill -9 at random times at most one evaluation is lost, and the search continues", {
   skip_on_cran()
   skip_on_os("windows")
   make <- journal_makers$ts
@@ -566,7 +566,7 @@ test_that("kill -9 at random moments, again and again: a prefix, at most one eva
   unlink(c(file, acknowledged))
 })
 
-test_that("a fresh process that kills itself in the middle of an evaluation", {
+test_that("a process that kills itself during an evaluation loses only that evaluation", {
   skip_on_os("windows")
   file <- tempfile()
   out <- run_child(c(
@@ -587,7 +587,7 @@ test_that("a fresh process that kills itself in the middle of an evaluation", {
   unlink(file)
 })
 
-test_that("a journal holds functions, and they come out of it, only where that is asked for", {
+test_that("functions are written to a journal, and read from it, only with trust", {
   file <- tempfile()
   on.exit(unlink(file))
   own <- function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) 2), ...)
@@ -618,7 +618,7 @@ with_header_seed <- function(from, seed) {
   to
 }
 
-test_that("a state of the generator with a kind of rbinom() (R 4.7) is read by every R", {
+test_that("a generator state of R 4.7, with its kind of rbinom(), can be read by every R", {
   file <- tempfile()
   set.seed(74)
   seed <- .Random.seed
@@ -647,7 +647,7 @@ test_that("a state of the generator with a kind of rbinom() (R 4.7) is read by e
 })
 
 # (R before 4.4 would run a promise that stands in place of data as soon as somebody looks at it; all run the rest.)
-test_that("nothing in a journal runs: no promise, function, call or environment that an enemy wrote in place of data", {
+test_that("opening a journal evaluates no promise, function, call or environment in it", {
   file <- tempfile()
   witness <- tempfile()
   on.exit(unlink(c(file, witness)))

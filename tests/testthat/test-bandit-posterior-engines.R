@@ -65,7 +65,7 @@ for (engine in engines) {
   })
 }
 
-test_that("the two engines agree with each other through long runs", {
+test_that("the two engines agree with each other in long runs", {
   set.seed(106)
   x <- ref_random_inputs(120, 2)
   f <- compare_rewards(ref_kernel_matern(2.5, 0.4)(x), 0, 0.2, 150)
@@ -86,7 +86,7 @@ test_that("the two engines agree with each other through long runs", {
   expect_lt(max(abs(as.matrix(posteriors[[1]]) - as.matrix(posteriors[[2]]))), tol$engine)
 })
 
-test_that("rewards that arrive late and out of order give what a refit gives, in both engines", {
+test_that("in both engines late rewards in any order give the posterior of a new fit", {
   set.seed(107)
   x <- sort(runif(18))
   K <- ref_kernel_se(0.2)(x)

@@ -81,7 +81,7 @@ bandit_changes <- list(
   fail = function(b) b$fail(3)
 )
 
-test_that("a bandit struck at any statement of a change is as before the change or as after it", {
+test_that("a bandit interrupted at any statement of a change is as before the change or as after it", {
   skip_on_cran()
   skip_on_os("windows")
   bandit <- played_on(gp_ucb(state_x, kernel_se(0.2), 0.01))
@@ -93,7 +93,7 @@ test_that("a bandit struck at any statement of a change is as before the change 
   })
 })
 
-test_that("so is one that refits, with contexts and constraints", {
+test_that("the same holds with refits, contexts and constraints", {
   skip_on_cran()
   skip_on_os("windows")
   settings <- list(
@@ -107,7 +107,7 @@ test_that("so is one that refits, with contexts and constraints", {
   })
 })
 
-test_that("so is one with a journal, and the journal says the same", {
+test_that("the same holds with a journal, which agrees with the bandit", {
   skip_on_cran()
   skip_on_os("windows")
   file <- tempfile()
@@ -125,7 +125,7 @@ test_that("so is one with a journal, and the journal says the same", {
   unlink(file)
 })
 
-test_that("so are baselines", {
+test_that("the same holds for baselines", {
   skip_on_cran()
   skip_on_os("windows")
   bandit <- played_on(baseline_constrained("ckb", state_x, kernel_se(0.2), 0.01, step = 0.5, bound = 1))
@@ -150,7 +150,7 @@ test_that("so are baselines", {
   unlink(file)
 })
 
-test_that("a run that is struck at any statement keeps whole rounds", {
+test_that("a run interrupted at any statement keeps complete rounds", {
   skip_on_cran()
   skip_on_os("windows")
   problem <- bandit_problem(state_x, sin(5 * state_x), noise = 0.1)
@@ -176,7 +176,7 @@ test_that("a run that is struck at any statement keeps whole rounds", {
   })
 })
 
-test_that("R's generator is put back, wherever what used it is struck", {
+test_that("R's generator is restored, wherever the code that used it is interrupted", {
   skip_on_os("windows")
   bandit <- played_on(gp_ts(state_x, kernel_se(0.2), 0.01, B = 1, R = 0.1))
   uses <- list(best = function() bandit$copy()$best(),
@@ -211,7 +211,7 @@ assign_anew <- function(name, value, frame) {
   assign(name, value, envir = frame)
 }
 
-test_that("an object from a file brings values: its methods are the class's, and nothing in it runs", {
+test_that("an object from a file provides values only: its methods are the class's, and no code in it runs", {
   witness <- tempfile()
   picture <- tempfile(fileext = ".pdf")
   on.exit(unlink(c(witness, picture)))
@@ -269,7 +269,7 @@ test_that("an object from a file brings values: its methods are the class's, and
   expect_false(file.exists(witness))
 })
 
-test_that("what only says that it is a bandit is refused", {
+test_that("an object that only claims to be a bandit is an error", {
   bandit <- gp_ucb(state_x, kernel_se(0.2), 0.01)
   uses <- list(print, summary, predict, as.data.frame, plot, function(b) run_bandit(b, bandit_problem(state_x, state_x), 2), check_model,
                function(b) open_bandit(tempfile(), like = b))

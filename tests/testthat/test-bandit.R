@@ -209,7 +209,7 @@ random_policies <- function() {
        list(policy_uniform(), ref_policy("uniform")))
 }
 
-test_that("lives with every part drawn at random equal the oracle", {
+test_that("runs with randomly drawn parts equal the reference", {
   skip_on_cran()
   for (seed in seq_len(by_level(4, 300))) {
     set.seed(seed)
@@ -281,7 +281,7 @@ for (name in life_names) {
   })
 }
 
-test_that("asking for n at once is asking n times", {
+test_that("a call of suggest(n) equals n calls of suggest()", {
   for (rule in list(pending_ignore(), pending_hallucinate(), pending_censor(5))) {
     bandits <- lapply(1:2, function(i) {
       gp_bandit(1:9 / 9, kernel_se(0.3), 0.1, policy_ucb(width_constant(2)), pending = rule)

@@ -13,7 +13,7 @@ article_table <- function(name) {
 
 page_text <- function(topic) paste(unlist(tools::Rd_db("gpbandits")[[paste0(topic, ".Rd")]]), collapse = " ")
 
-test_that("50 tasks: GP-BUCB is ahead of GP-UCB by more than chance, and GP-UCB-SDF of neither", {
+test_that("in 50 tasks GP-BUCB has significantly less regret than GP-UCB, and GP-UCB-SDF differs from neither", {
   ends <- stored_result("delayed-contexts-final")
   ends <- ends[ends$experiment == "tasks" & ends$setting == "refitted", ]
   regret <- tapply(ends$regret, list(ends$run, ends$bandit), mean)
@@ -25,7 +25,7 @@ test_that("50 tasks: GP-BUCB is ahead of GP-UCB by more than chance, and GP-UCB-
   expect_gt(p("GP-UCB-SDF", "GP-BUCB"), 0.05)
 })
 
-test_that("jumps: event triggers have the least regret, CPD differs from GP-UCB by less than the errors", {
+test_that("with jumps event triggers have the least regret, and CPD differs from GP-UCB by less than the errors", {
   curves <- stored_result("nonstationary-curves")
   ends <- curves[curves$experiment == "jumps" & curves$round == max(curves$round), ]
   regret <- stats::setNames(ends$mean, ends$bandit)
@@ -35,14 +35,14 @@ test_that("jumps: event triggers have the least regret, CPD differs from GP-UCB 
   expect_lt(abs(regret[["CPD"]] - regret[["GP-UCB"]]), ends$se[ends$bandit == "GP-UCB"])
 })
 
-test_that("late rewards: censoring finds the better point and pays for it on the way, if the prior mean is good", {
+test_that("late rewards: with a good prior mean censoring finds the better point at a larger cumulative regret", {
   late <- article_table("late-rewards")
   of <- function(rule) late[late$rule == rule & late$prior == "mean 0.5, variance 0.05", ]
   expect_lt(of("GP-UCB-SDF")$simple, of("GP-BUCB")$simple - 2 * of("GP-BUCB")$simple_se)
   expect_gt(of("GP-UCB-SDF")$cumulative, of("GP-BUCB")$cumulative + 2 * of("GP-BUCB")$cumulative_se)
 })
 
-test_that("a wrong lengthscale: the band misses more often than promised, and the certificate seldom warns", {
+test_that("with a wrong lengthscale intervals miss more often than delta, and the certificate seldom warns", {
   wrong <- article_table("wrong-lengthscale")
   at <- function(factor) wrong[wrong$factor == factor, ]
   expect_lte(at(1)$missed, 0.1)
@@ -57,7 +57,7 @@ test_that("the constant C1 of a bound is defined on every page that has it", {
   expect_identical(names(text)[grepl("C_1", text) & !grepl("C_1 *=", text)], character())
 })
 
-test_that("the page on certificates names every width that they may rest on", {
+test_that("the page on certificates names every width that has a guarantee for them", {
   page <- page_text("certificate-assumptions")
   certifies <- Filter(function(kind) {
     claim <- width_entries[[kind]]$traits$claim

@@ -9,7 +9,7 @@ reported_outcomes <- function(rewards, arm, y, size = rep(1, length(y)), ...) {
   b
 }
 
-test_that("left out is what a Gaussian process of all other sites has, and its chances are integrals", {
+test_that("leave-one-out predictions are those of a fit to all other sites, and probabilities are integrals", {
   arm <- c(1, 2, 2, 4, 5, 7, 7, 8)
   size <- c(3, 10, 4, 7, 20, 5, 1, 2)
   f <- 2 * sin(5 * check_x[arm])
@@ -62,7 +62,7 @@ test_that("left out is what a Gaussian process of all other sites has, and its c
   }
 })
 
-test_that("with hardly any outliers it is the check of readings with Gaussian noise", {
+test_that("with hardly any outliers the check equals that of Gaussian noise", {
   arm <- c(1, 3, 3, 4, 6, 8)
   y <- c(0.2, 0.9, 1.3, 0.4, -0.6, 0.1)
   robust <- reported_outcomes(rewards_robust(df = 1e7), arm, y, noise_var = 0.1)
@@ -78,7 +78,7 @@ test_that("with hardly any outliers it is the check of readings with Gaussian no
                as.data.frame(check_model(plain))[c(1, 3:5), c("mean", "sd", "z")], tolerance = 1e-4, ignore_attr = TRUE)
 })
 
-test_that("surprises are those of the choices, a right model is left in peace, a wrong one is not", {
+test_that("residuals are those of predictions at the choice; a right model passes and a wrong one does not", {
   f <- 2 * cos(6 * check_x)
   play <- function(variance, seed, trials = 12) {
     set.seed(seed)
@@ -116,7 +116,7 @@ test_that("surprises are those of the choices, a right model is left in peace, a
   expect_length(gpbandits:::bandit_checked(as.environment(fitted))$said, 8)
 })
 
-test_that("what cannot be checked is refused, what is extreme is finite", {
+test_that("unsupported checks are errors, and extreme data give finite results", {
   duels <- gp_bandit(check_x, kernel_se(0.25), policy = policy_duel(width_constant(1)), rewards = rewards_preferences())
   for (t in 1:4) {
     q <- duels$suggest(2)

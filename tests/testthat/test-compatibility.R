@@ -70,7 +70,7 @@ for (version in kept_versions()) {
   })
 }
 
-test_that("what is newer than the package is refused, and says so", {
+test_that("a file of a newer format than the package knows is an error that says so", {
   b <- gp_ucb(1:3, kernel_se(1), 0.1)
   expect_error(from_json(sub("\"version\": *1", "\"version\":2", as_json(b))), "version 1", class = "gpbandits_error")
   journal <- tempfile()

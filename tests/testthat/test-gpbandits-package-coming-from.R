@@ -40,7 +40,7 @@ at_optimum <- function(par, within = 0.1) expect_lt(max(abs(unlist(par[c("x", "y
 
 session <- if (file.exists(coming_from)) article_session() else function(label) skip_without_sources()
 
-test_that("each task has a row for each tool, and what is R there parses", {
+test_that("each task has a row for each tool, and the R code in it parses", {
   skip_without_sources()
   tasks <- tasks_of(readLines(coming_from, encoding = "UTF-8"))
   expect_gte(length(tasks), 12)
@@ -53,6 +53,18 @@ test_that("each task has a row for each tool, and what is R there parses", {
       for (piece in code) expect_no_error(parse(text = piece), message = paste(task, piece))
     }
   }
+})
+
+test_that("the Python code in the tables parses", {
+  skip_without_sources()
+  python <- Sys.which("python3")
+  skip_if(!nzchar(python), "python3 is not installed")
+  rows <- unlist(lapply(unname(tasks_of(readLines(coming_from, encoding = "UTF-8"))), rows_of))
+  cells <- rows[names(rows) %in% tools_compared[4:6]]
+  pieces <- gsub("`", "", unlist(regmatches(cells, gregexpr("`[^`]+`", cells))))
+  expect_gte(length(pieces), 36)
+  program <- "import ast, sys\nfor line in sys.stdin:\n    try: ast.parse(line)\n    except SyntaxError: print(line.strip())"
+  expect_identical(system2(python, c("-c", shQuote(program)), input = pieces, stdout = TRUE), character())
 })
 
 test_that("minimise or maximise a function", {
@@ -97,7 +109,7 @@ test_that("a constraint on an outcome", {
   expect_lt(max(abs(here$light$par - c(0.2, 0.5))), 0.1)
 })
 
-test_that("two objectives: no point of the front is beaten by another", {
+test_that("two objectives: no point of the front is dominated by another", {
   here <- session("pareto")
   front <- here$pareto$bandit$front()
   expect_gt(nrow(front), 3)

@@ -70,7 +70,7 @@ outcomes_table <- expand.grid(policy = names(table_policies), pending = names(ta
 outcomes_table$engine <- with(outcomes_table, ifelse(
   engine == "auto", "auto", ifelse(domain != "arms" | context == "open", "dense", ifelse(policy %in% c("ts", "drawn"), "weights", "played"))))
 
-test_that("outcomes go together with every pending rule, domain, context and engine", {
+test_that("outcomes work with every pending rule, domain, context and engine", {
   rows <- seq_len(nrow(outcomes_table))
   for (i in by_level(rows[rows %% 97 == 7], rows)) {
     row <- outcomes_table[i, ]

@@ -24,7 +24,7 @@ test_that("the small feasible region is the paper's", {
   expect_identical(unique(benchmark_problem("small_feasible", grid = 9)$constraint_noise[[1]]$draw(9)), 0)
 })
 
-test_that("rates are allocated as described, and the search finds the best", {
+test_that("data rates are allocated as described, and the search finds the best", {
   skip_on_cran()
   box <- benchmark_problem("rate_allocation", grid = NULL)
   f <- box$reward_functions[[1]]
@@ -67,7 +67,7 @@ test_that("grids and utilities are checked", {
   expect_error(benchmark_problem("small_feasible", noisy = NA), class = "gpbandits_error", regexp = "noisy")
 })
 
-test_that("a problem's name is one of two, and settings of the other one are an error", {
+test_that("an unknown problem, and settings of the other one, are errors", {
   expect_error(benchmark_problem("small"), "small_feasible.*rate_allocation", class = "gpbandits_error")
   expect_error(benchmark_problem(), "`name`", class = "gpbandits_error")
   expect_error(benchmark_problem("small_feasible", b = 1:4), "`b`.*rate_allocation", class = "gpbandits_error")

@@ -44,7 +44,7 @@ largest_circle <- function(calls, count) {
   max(rowSums(reach & t(reach)))
 }
 
-test_that("files use those before them in the load order", {
+test_that("files use only files before them in the load order", {
   skip_if_not_installed("codetools")
   sources <- source_files()
   skip_if(is.null(sources), "the sources are not beside the tests")
@@ -59,7 +59,7 @@ test_that("files use those before them in the load order", {
   expect_gt(nrow(calls), 1000)
 })
 
-test_that("each file begins with a sentence that says what it holds", {
+test_that("each file begins with a sentence that states its contents", {
   sources <- source_files()
   skip_if(is.null(sources), "the sources are not beside the tests")
   for (file in sources$files[basename(sources$files) != "RcppExports.R"]) {

@@ -3,7 +3,7 @@
 
 ledger_noise <- function(e) function(n) e[seq_len(n)]
 
-test_that("a run is the bandit asked step by step, under every pending rule", {
+test_that("a run equals the bandit asked step by step, under every pending rule", {
   set.seed(701)
   x <- sort(runif(14))
   K <- ref_kernel_se(0.2)(x)
@@ -63,7 +63,7 @@ test_that("a query whose reward is lost to censoring never counts for the simple
   expect_identical(which(is.na(run$simple_regret)), 1:3)
 })
 
-test_that("a design is asked first, in its order, and its rewards are late and lost like all others", {
+test_that("a design is suggested first, in its order, and its rewards may be late and lost like all others", {
   x <- seq(0, 1, length.out = 12)
   f <- sin(5 * x)
   first <- c(9, 2, 5, 2)
@@ -96,7 +96,7 @@ test_that("a design is asked first, in its order, and its rewards are late and l
   expect_identical(unique(as.data.frame(run_bandit(known, problem, 12))$action), "policy")
 })
 
-test_that("a design goes on in copies and journals, in contexts, over boxes and in a run with refits", {
+test_that("a design continues in copies and journals, with contexts, on boxes and in a run with refits", {
   x <- seq(0, 1, length.out = 8)
   file <- tempfile()
   whole <- gp_bucb(x, kernel_se(0.2), 0.04, initial_design = x[c(3, 8, 1)])
@@ -128,7 +128,7 @@ test_that("a design is checked", {
                "`initial_design`", class = "gpbandits_error")
 })
 
-test_that("delays that depend on the input: the round's own random numbers, at the query's place", {
+test_that("delays that depend on the input use the random numbers of the round, at the query's point", {
   x <- seq(0.1, 2.4, by = 0.1)
   slow <- function(n, x) rpois(n, 3 * x[, 1])
   problem <- bandit_problem(x, sin(x), noise = 0.1, delay = slow)
@@ -173,7 +173,7 @@ test_that("delays that depend on the input: the round's own random numbers, at t
   expect_identical(nrow(bandit$history()), 0L)
 })
 
-test_that("compare_bandits() keeps the same rule", {
+test_that("compare_bandits() follows the same rule", {
   all_lost <- bandit_problem(1:6, 1:6, delay = 3)
   runs <- as.data.frame(compare_bandits(
     list(lost = function(problem) gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 2),
@@ -184,7 +184,7 @@ test_that("compare_bandits() keeps the same rule", {
   expect_equal(as.vector(known[c("lost", "kept")]), c(0, 2 * 3))
 })
 
-test_that("a run over several periods pays against each period's own optimum", {
+test_that("in a run over several periods regret is against each period's own optimum", {
   set.seed(702)
   f <- matrix(rnorm(3 * 8), 8)
   problem <- bandit_problem(1:8, f, noise = 0.1, change_points = c(6, 15))
@@ -198,7 +198,7 @@ test_that("a run over several periods pays against each period's own optimum", {
   expect_lt(max(abs(run$reward - run$f)), 0.6)
 })
 
-test_that("a run with contexts maximises, and pays, context by context", {
+test_that("in a run with contexts the maximum and the regret are those of each context", {
   set.seed(703)
   x <- ref_random_inputs(6, 1)
   z <- ref_random_inputs(3, 1)

@@ -13,7 +13,7 @@ skip_without_service <- function() {
   skip_if_not(nzchar(Sys.which("curl")), "curl is not installed")
 }
 
-test_that("a whole conversation: ask, tell, watch, and everything that is wrong is answered", {
+test_that("a whole session works, and every wrong request has an answer", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -91,7 +91,7 @@ test_that("a whole conversation: ask, tell, watch, and everything that is wrong 
   for (path in c("/model", "/slices", "/certificate", "/check")) expect_identical(curl(paste0(url, path))$status, 401L)
 })
 
-test_that("a body is data: no address, no path, nothing of it in the answer", {
+test_that("a request's body is data: never an address or a path, and no part of it is in the answer", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -119,7 +119,7 @@ test_that("a body is data: no address, no path, nothing of it in the answer", {
   expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
 })
 
-test_that("contexts go by name, a decision is its visitor's, and the log is told in full", {
+test_that("contexts are matched by name, a decision belongs to its visitor, and the whole log is returned", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -187,7 +187,7 @@ test_that("contexts go by name, a decision is its visitor's, and the log is told
   expect_identical(reasons, c("never came", "broken"))
 })
 
-test_that("HEAD has headers and no body, and nothing is upgraded", {
+test_that("HEAD has headers and no body, and no protocol is upgraded", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -259,7 +259,7 @@ test_that("connections end after the time limit, whatever was sent on them", {
   expect_identical(nrow(open_bandit(store_at(place))$history()), 0L)
 })
 
-test_that("where connections are many the oldest go, and a client comes through", {
+test_that("with many connections the oldest are closed, and a client is served", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -277,7 +277,7 @@ test_that("where connections are many the oldest go, and a client comes through"
   expect_identical(curl(paste0(service$url, "/health"))$status, 200L)
 })
 
-test_that("a request that takes too long is given up, and one that waits for its turn is not", {
+test_that("a request that takes too long is ended, and one that waits for its turn is not", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -323,7 +323,7 @@ gated_bandit <- function(place, gate, count) {
   bandit
 }
 
-test_that("an answer that takes long keeps nobody waiting, and comes when it is computed", {
+test_that("a slow answer delays no other request, and is sent when it is computed", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -353,7 +353,7 @@ test_that("an answer that takes long keeps nobody waiting, and comes when it is 
   expect_match(answers[2], "\r\n\r\n$")
 })
 
-test_that("a slow answer that overruns the time limit is 503, and is there when it is asked again", {
+test_that("a slow answer beyond the time limit is 503, and the result is there at the next request", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -375,7 +375,7 @@ test_that("a slow answer that overruns the time limit is 503, and is there when 
   expect_equal(jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answer, perl = TRUE))$gap, expected$gap)
 })
 
-test_that("answers are kept until there is news, and belong to one question", {
+test_that("answers are cached until the log grows, and belong to one request", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -403,7 +403,7 @@ test_that("answers are kept until there is news, and belong to one question", {
   let_go(bandit)
 })
 
-test_that("an experiment that was not suggested is added, whole or open, and what is wrong is refused", {
+test_that("an experiment that was not suggested can be added, with or without a result; invalid ones are errors", {
   skip_on_cran()
   skip_without_service()
   store <- store_at(sqlite_location(), seed = 1)
@@ -463,7 +463,7 @@ test_that("the export is the history as a table, and the log as from_json() read
   expect_identical(gpbandits:::checked_reply(export("xml"))$status, 400L)
 })
 
-test_that("a client in Python's standard library works beside R", {
+test_that("a client in Python's standard library works next to R", {
   skip_on_cran()
   skip_without_service()
   skip_if_not(nzchar(Sys.which("python3")), "python3 is not installed")
@@ -482,7 +482,7 @@ test_that("a client in Python's standard library works beside R", {
   expect_true(jsonlite::parse_json(out)$mean <= 0.01)
 })
 
-test_that("a hostile client gets answers, takes no memory, and locks nobody out", {
+test_that("a hostile client gets answers, uses no memory, and blocks nobody", {
   skip_on_cran()
   skip_without_service()
   place <- sqlite_location()
@@ -515,7 +515,7 @@ test_that("a hostile client gets answers, takes no memory, and locks nobody out"
   expect_identical(raw_status(answer), 200L)
 })
 
-test_that("the configuration of nginx that comes with the package keeps a hostile client off", {
+test_that("the nginx configuration of the package keeps a hostile client out", {
   skip_on_cran()
   skip_without_service()
   nginx <- c(Sys.which("nginx"), Sys.glob("/usr/sbin/nginx"))
@@ -577,7 +577,7 @@ test_that("the configuration of nginx that comes with the package keeps a hostil
   expect_identical(nrow(open_bandit(store_at(place))$history()), 2L)
 })
 
-test_that("a service is refused where it cannot be", {
+test_that("a service that cannot work is an error", {
   skip_without_service()
   place <- sqlite_location()
   expect_match(refused(bandit_service(store_at(place), 0)), "has no bandit named")

@@ -1,6 +1,6 @@
 # PostgreSQL as a database of stores: sessions, commits and servers. What holds for every database is in test-store-sql.R.
 
-test_that("a user's connection to PostgreSQL that was lost serves again where it leads to the same place", {
+test_that("a lost PostgreSQL connection of the user works again if it leads to the same database", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- postgres_location()
   con <- place$connect()
@@ -54,7 +54,7 @@ with_last_message <- function(change, code) {
   force(code)
 }
 
-test_that("what became of a commit whose answer was lost is asked of the server", {
+test_that("the outcome of a commit whose answer was lost is queried from the server", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- postgres_location()
   end <- "SELECT pg_terminate_backend(pg_backend_pid())"
@@ -134,7 +134,7 @@ test_that("a transaction that computes for longer than others wait for it gets t
   expect_same_log(open_bandit(store_at(place, trust = TRUE)), bandit)
 })
 
-test_that("a server's disk without space is an error, and nothing has happened", {
+test_that("a server's full disk is an error, and nothing has happened", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- small_postgres_location()
   if (is.character(place)) skip(place)
@@ -152,7 +152,7 @@ test_that("a server's disk without space is an error, and nothing has happened",
   expect_same_log(open_bandit(store_at(place)), bandit)
 })
 
-test_that("a server's default isolation does not make two who ask at once fail", {
+test_that("with the server's default isolation two clients that ask at once both succeed", {
   skip_on_cran()
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   skip_on_os("windows")
@@ -169,7 +169,7 @@ test_that("a server's default isolation does not make two who ask at once fail",
   expect_identical(sort(unname(asked)), 1:30)
 })
 
-test_that("a worker outlives a restart of the server", {
+test_that("a worker survives a restart of the server", {
   skip_if(nzchar(postgres_lacks()), paste("no PostgreSQL:", postgres_lacks()))
   place <- postgres_location()
   bandit <- store_makers$ucb(store = store_at(place, seed = 1))

@@ -71,7 +71,7 @@ live_named <- function(bandit, kind, store = FALSE) {
   bandit
 }
 
-test_that("every kind of bandit lives under names of ours as under plain ones, and shows both", {
+test_that("every kind of bandit works with inputs named like the package's columns, and shows both", {
   skip_on_cran()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -105,7 +105,7 @@ test_that("every kind of bandit lives under names of ours as under plain ones, a
   }
 })
 
-test_that("runs, comparisons, pictures, journals and logs of data under such names", {
+test_that("runs, comparisons, plots, journals and logs work with such names", {
   skip_on_cran()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -140,7 +140,7 @@ test_that("runs, comparisons, pictures, journals and logs of data under such nam
   }
 })
 
-test_that("searches, and campaigns that begin with a history", {
+test_that("searches, and campaigns that start with a history, work with such names", {
   skip_on_cran()
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -175,7 +175,7 @@ test_that("searches, and campaigns that begin with a history", {
   }
 })
 
-test_that("a race over folds is run under such names", {
+test_that("a race over folds works with such names", {
   race <- function(names) {
     set.seed(5)
     maximize_bandit(function(p, fold) -sum((unlist(p) - 0.3)^2) + fold / 100, stats::setNames(list(c(0, 1), c(0, 1)), names), evaluations = 30,
@@ -189,7 +189,7 @@ test_that("a race over folds is run under such names", {
   }
 })
 
-test_that("data of queries, logs and stores under such names", {
+test_that("data of queries, logs and stores work with such names", {
   skip_on_cran()
   given <- c("g1", "noise_var")
   bandit <- named_kinds$limits(given)
@@ -221,7 +221,7 @@ test_that("data of queries, logs and stores under such names", {
   expect_identical(open_bandit(bandit_store(point, "b"))$history(), history)
 })
 
-test_that("id, arm and reward are refused, wherever a name comes in", {
+test_that("id, arm and reward are errors as names, wherever a name is given", {
   for (name in c("id", "arm", "reward")) {
     expect_error(gp_ei(stats::setNames(list(c(0, 1)), name), kernel_se(1), 0.1), "id, arm and reward", class = "gpbandits_error")
     expect_error(gp_ucb(1:3, kernel_se(1), 0.1, contexts = name), "id, arm and reward", class = "gpbandits_error")
