@@ -1,4 +1,4 @@
-# Guarded hallucination, GP-UCB-PE and TS-RSR against the oracle.
+# Guarded hallucination, GP-UCB-PE and TS-RSR against the reference.
 
 tiny_batch <- function(...) {
   tiny <- ref_tiny()

@@ -8,7 +8,7 @@ test_that("batch sizes and the width equal those of the worked example", {
   expect_equal(b$history()$width, 3.997866, tolerance = 1e-6)
 })
 
-# One BPE life: batches by variance, eliminations by each batch's own rewards known by then.
+# One run of BPE: batches by variance, eliminations by the rewards of each batch that have arrived by then.
 test_that("with wait = \"rounds\" choices of BPE equal the reference's, also with delays", {
   for (late in c(0, 3)) {
     set.seed(441)
@@ -79,7 +79,7 @@ test_that("with wait = \"rewards\" a batch uses exactly its own rewards, and los
       }
     }
     y <- f[batch] + rnorm(size, sd = 0.2)
-    # Rewards come in any order; until the last, others are played among what is left.
+    # Rewards come in any order; until the last one, other remaining candidates are queried.
     for (k in sample(size)) {
       if (size - k < 4) {
         q <- b$suggest()
@@ -179,7 +179,7 @@ test_that("with drift a batch is the variance design in random order, and each r
   expect_gt(moved, 2)
 })
 
-# f turns slowly from one function to another, at a pace fixed beforehand: intervals for its mean over each batch, and the regret.
+# f drifts from one function to another, at a rate fixed in advance: intervals for its mean over each batch, and regret.
 test_that("with drift the intervals cover the mean over each batch, and the dynamic regret is below its bound", {
   rounds <- by_level(300, 1500)
   lives <- by_level(3, 100)

@@ -1,5 +1,5 @@
-# Forgetting gradually: windows, weights and a drifting prior equal a fit from scratch to what is
-# kept, over arms in both engines and on boxes. (Random lives with them: test-bandit.R.)
+# Gradual forgetting: windows, weights and a drifting prior equal a fit from scratch to the data
+# that are kept, over arms in both engines and on boxes. (Random runs with them: test-bandit.R.)
 
 drift_rules <- list(
   window = list(change_oracle(window = 7), ref_drift("window", W = 7)),
@@ -45,7 +45,7 @@ for (engine in c("weights", "played")) {
   }
 }
 
-# On a box the points played are whatever the search finds: the oracle is told of them.
+# On a box the points come from a numerical search: the reference is given them.
 box_oracle <- function(b, kernel, noise, drift, t, test) {
   h <- b$history()
   known <- which(seq_len(nrow(h)) < t & !is.na(h$reward))
@@ -191,7 +191,7 @@ test_that("restarts discard more data than the window, and contexts keep their o
   }
 })
 
-# ---- what is proven of drift -----------------------------------------------------
+# ---- guarantees under drift -----------------------------------------------------
 
 test_that("drift within a design in random order acts as noise: the width for it covers, in other orders it does not", {
   w <- function(drift) {

@@ -1,4 +1,4 @@
-# Unknown lengthscales: the specification's numbers, the oracle's choices.
+# Unknown lengthscales: the worked example's numbers, the reference's choices.
 
 ref_suspected <- function(n, theta, theta0, rate) {
   gamma <- rate(n) / theta

@@ -1,4 +1,4 @@
-# Level-set estimation over running intervals: the specification's numbers, the oracle's choices, the promise.
+# Level-set estimation by running intervals: the worked example, the reference's choices, the guarantee.
 
 ref_running <- function(n) list(lower = rep(-Inf, n), upper = rep(Inf, n))
 

@@ -1,4 +1,4 @@
-# Designs that do not look at rewards: their width, what they need, and what they promise.
+# Designs that do not depend on rewards: their width, size and guarantee.
 
 plan_level <- by_level(25, 300)
 
@@ -84,7 +84,7 @@ test_that("a plan has the smallest sufficient number of experiments, and equals 
   x <- seq(0, 1, length.out = 60)
   K <- ref_kernel_se(0.2)(x)
   w <- sqrt(1 + 2 * log(2 * 60 / 0.1))
-  # (The specification breaks ties in other points: one more or less.)
+  # (The worked example breaks ties in other points: one more or less.)
   for (k in 1:3) {
     tolerance <- c(0.3, 0.2, 0.1)[k]
     plan <- plan_experiments(x, kernel_se(0.2), 0.01, tolerance, B = 1, R = 0.1)
@@ -198,7 +198,7 @@ half_at <- function(intervals, x, kernel, noise, arms, ...) {
 
 test_that("the exact, Gaussian and simulated half-widths equal those of the worked example", {
   x <- (0:4) / 4
-  # (Tiny of the specification, B = 1, R = .1.)
+  # (Tiny of the worked example, B = 1, R = .1.)
   exact <- half_at("exact", x, kernel_se(0.3), 0.01, c(1, 3, 5), B = 1, R = 0.1)
   expect_equal(exact[1:3], c(0.3105, 0.6835, 0.3106), tolerance = 2e-4)
   # An experiment per row is a point with its number of experiments.

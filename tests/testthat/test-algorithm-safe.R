@@ -1,4 +1,4 @@
-# Safety: safe sets, maximisers and expanders against their formulas, the specification's numbers, and the promise.
+# Safety: safe sets, maximisers and expanders against their formulas, the worked example, and the guarantee.
 
 tiny_safe <- function(maker = safe_opt, threshold, seed = 3, ...) {
   tiny <- ref_tiny()
@@ -252,7 +252,7 @@ test_that("by default StageOpt expands until no interval is wider than half a pr
 
 # ---- safety by rewards alone ----------------------------------------------------
 
-# The specification's rules, written down once more: bounds of places played, then of all.
+# The rules once more in plain R: bounds of evaluated points, then of all.
 ref_data_safe <- function(x, h, L, seed, arm, y, E = NULL, R = NULL, delta = 0.1) {
   lower <- rep(-Inf, length(x))
   rank <- m <- total <- numeric(length(x))

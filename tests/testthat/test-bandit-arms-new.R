@@ -1,11 +1,11 @@
-# New arms in a running bandit: it knows what one knows that had them from the start and could not play them.
+# New arms in a running bandit: it equals one that had them from the start and could not select them.
 
 old_x <- c(0.05, 0.3, 0.55, 0.8)
 new_x <- c(0.15, 0.42, 0.93)
 whole_x <- c(old_x, new_x)
 wave <- function(x, z = 0) sin(7 * x + z)
 
-# Lives beside each other: `grow` gets its arms in between, `all` has them and is told which it may play. Returns both.
+# Two runs in parallel: `grow` gets its arms in between, `all` has them and a list of eligible ones. Returns both.
 lives_of_growth <- function(make, contexts = NULL, rounds = c(6, 6, 4), late = TRUE) {
   grow <- make(old_x)
   all <- make(whole_x)
@@ -73,11 +73,11 @@ test_that("posterior and choices equal those of a bandit that had the new arms f
   }
   open <- lives_of_growth(function(x) gp_bandit(x, k, 0.02, ucb, contexts = "z"), contexts = c(0, 0.5, 1))
   expect_same_knowledge(open$grow, open$all, open$context)
-  # Known contexts: the rows of the table are counted anew.
+  # Listed contexts: the rows of the table get new numbers.
   listed <- lives_of_growth(function(x) gp_bandit(x, k, 0.02, ucb, contexts = cbind(z = c(0, 0.5, 1)), pending = pending_hallucinate()),
                             contexts = c(0, 0.5, 1))
   for (z in c(0, 0.5, 1)) expect_same_knowledge(listed$grow, listed$all, z)
-  # Against the oracle in plain R.
+  # Against the reference in plain R.
   lives <- lives_of_growth(makers$weights)
   h <- lives$grow$history()
   seen <- !is.na(h$reward)
@@ -177,7 +177,7 @@ test_that("added arms are in the log of a store, on SQLite and PostgreSQL", {
     q <- first$suggest()
     first$add_arms(data.frame(x1 = new_x[1:2], row.names = c("e", "f")), mean = c(0.3, 0.4))
     first$add(arm = "f", reward = 0.4)
-    # In one reading: rows from before, the arms, and a query at one of them.
+    # In one step: rows from before, the arms, and a query at one of them.
     second$catch_up()
     same <- function(x, y) {
       expect_identical(x$history(), y$history())
@@ -236,7 +236,7 @@ test_that("adding arms to a bandit that does not support it is an error that sta
   refused_many <- tryCatch(many$add_arms(1000 + seq_len(20)), error = identity)
   expect_s3_class(refused_many, "gpbandits_error")
   expect_match(conditionMessage(refused_many), "50000")
-  # A forged event is damage.
+  # An invalid event is damage.
   b <- plain()
   b$suggest()
   b$add_arms(0.42)

@@ -1,4 +1,4 @@
-# Inputs that are fixed while asking: what is chosen is the slice's best, and the log says so.
+# Inputs that are fixed in a suggestion: the choice is the slice's best, and the log holds it.
 
 box <- function() box_domain(c(a = 0, b = 0, c = 1), c(1, 1, 100), log = c(FALSE, FALSE, TRUE))
 

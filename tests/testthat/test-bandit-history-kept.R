@@ -1,4 +1,4 @@
-# What `$history()` says of results is kept where it begins another bandit: noise variances, readings, what is awaited.
+# Columns of `$history()` are used when another bandit starts from it: noise variances, replicates, pending values.
 
 test_that("noise variances of single rewards are in the history, and `data` uses them", {
   set.seed(1)
@@ -48,7 +48,7 @@ test_that("replicates of a query count as several measurements in a bandit that 
                        model = gp_model(refit = NULL, kernel = kernel_se(0.3), noise_var = 0.25))
   expect_equal(again$history()$size, h$size)
   expect_equal(again$history()$spread, h$spread)
-  # More readings, less noise: the same data with one reading each is further from its values.
+  # More measurements, less noise: the same data with one measurement each is further from its values.
   single <- auto_bandit(list(x1 = c(0, 1)), data = h[setdiff(names(h), c("size", "spread"))],
                         model = gp_model(refit = NULL, kernel = kernel_se(0.3), noise_var = 0.25))
   at <- data.frame(x1 = x[3])

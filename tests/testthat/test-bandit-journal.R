@@ -1,4 +1,4 @@
-# The journal: what is in the file is what has happened, whatever ends the process.
+# The journal: the file holds exactly the events that have happened, however the process ends.
 
 journal_x <- seq(0, 1, length.out = 25)
 
@@ -18,7 +18,7 @@ journal_makers <- list(
   functions = function(...) gp_ucb(journal_x, kernel_se(0.2), 0.01, width = width_function(function(t) sqrt(t)), trust = TRUE, ...)
 )
 
-# One step of a life that draws on the generator: a query or two, rewards of some pending ones, or given data.
+# One step of a run that uses the generator: a query or two, rewards of some pending ones, or given data.
 journal_step <- function(bandit) {
   context <- if (length(bandit$config$context_names)) sample(0:1, 1)
   g <- function(n) if (!is.null(bandit$config$constraints)) matrix(stats::rnorm(2 * n), n, 2)
@@ -56,7 +56,7 @@ test_that("at every time the journal holds the bandit exactly, and the state of 
       }
       set.seed(t)
       again <- open_bandit(file, trust = TRUE)
-      # The generator is where it was after the last event; drawing goes on from there.
+      # The generator is where it was after the last event; drawing continues from there.
       replayed <- .Random.seed
       next_query <- again$copy()$suggest(2, context = context_of(again), time = 4e9)
       assign(".Random.seed", replayed, globalenv())
@@ -168,7 +168,7 @@ test_that("damage before the last line is an error, whatever its kind", {
   expect_match(write_lines(lines[c(1, 3, 2, 4:9)]), "line 2") # exchanged
   expect_match(write_lines(lines[c(1:4, 4:9)]), "line 5")     # doubled
   other <- tempfile()
-  untrusted <- journal_makers$ts(journal = other)              # another life of the same settings
+  untrusted <- journal_makers$ts(journal = other)              # another run with the same settings
   untrusted$suggest(2)
   untrusted$observe(1, 7)
   expect_match(write_lines(c(lines[1:4], readLines(other)[2:3], lines[5:9])), "line 5")
@@ -326,7 +326,7 @@ test_that("a bandit read from a file is a copy without the original's journal, a
       read <- readRDS(saved)
       expect_warning(run_bandit(read, bandit_problem(journal_x, sin(journal_x)), 3), class = "gpbandits_left_journal")
     }
-    # Where warnings are errors the first change is refused, not every one.
+    # If warnings are errors the first change is an error, not every one.
     read <- readRDS(saved)
     old <- options(warn = 2)
     expect_error(read$suggest())
@@ -353,7 +353,7 @@ test_that("a missing final newline loses nothing, and an outdated owner cannot r
   expect_match(refusal(stale$suggest()), "another one writes")
   again$suggest()
   expect_identical(open_bandit(file)$history(), again$history())
-  # a torn end is cut off by whoever comes first; for the other that line is a stranger's
+  # the first writer removes a torn end; for the other one that line is unknown
   writeBin(c(bytes_of(file), charToRaw("0123abcd e 1 2")), file)
   owners <- list(open_bandit(file), open_bandit(file))
   owners[[1]]$suggest()
@@ -362,7 +362,7 @@ test_that("a missing final newline loses nothing, and an outdated owner cannot r
   unlink(file)
 })
 
-# Resumes, asks, and does so anew when another one has written meanwhile; returns the ids that it was given.
+# Resumes, asks, and does so again if another process has written meanwhile; returns the ids that it was given.
 asks_again_and_again <- function(file, count) {
   ids <- integer()
   bandit <- open_bandit(file, rng = FALSE)
@@ -386,7 +386,7 @@ test_that("if several processes write at once, every confirmed event is in the f
   expect_true(all(lengths(given) == 30), info = paste(format(given), collapse = " "))
   expect_setequal(ids, 1:90)
   expect_identical(open_bandit(file)$history()$id, 1:90)
-  # of two who begin one journal at once one is refused
+  # of two that begin one journal at once one gets an error
   for (k in 1:5) {
     begun <- tempfile()
     jobs <- lapply(1:3, function(k) parallel::mcparallel(refusal(journal_makers$ucb(journal = begun)), silent = TRUE))
@@ -508,8 +508,8 @@ test_that("a journal without events holds the generator's state at the bandit's 
 
 # ---- kill -9 --------------------------------------------------------------------
 
-# The whole life, in a process that may end at any moment: resumes, evaluates what is pending, goes on.
-# What has been observed is told to `acknowledged`, after the bandit has it.
+# The whole run, in a process that may end at any time: resumes, evaluates pending queries, continues.
+# Observed rewards are reported to `acknowledged`, after the bandit has them.
 journal_life <- function(file, acknowledged, rounds, make) {
   bandit <- if (file.exists(file)) open_bandit(file) else {
     set.seed(75)
@@ -531,7 +531,7 @@ test_that("after kill -9 at random times at most one evaluation is lost, and the
   make <- journal_makers$ts
   set.seed(75)
   whole <- make()
-  for (id in 1:1000) {                                  # the same life, never killed
+  for (id in 1:1000) {                                  # the same run, never killed
     arm <- whole$suggest()$arm
     whole$observe(id, sin(6 * journal_x[arm]) + stats::rnorm(1, 0, 0.1))
   }
@@ -542,7 +542,7 @@ test_that("after kill -9 at random times at most one evaluation is lost, and the
   times <- by_level(10, 20)
   for (further in c(-1, 0, 0, sample(0:12, times - 3, replace = TRUE))) {
     job <- parallel::mcparallel(journal_life(file, acknowledged, 1000, make), silent = TRUE)
-    begun <- lines_in(acknowledged)                     # killed after so many more rewards, or at once
+    begun <- lines_in(acknowledged)                     # killed after that number of further rewards, or at once
     if (further >= 0) wait_until(function() file.exists(file) && lines_in(acknowledged) >= begun + further, "rewards")
     tools::pskill(job$pid, tools::SIGKILL)
     suppressWarnings(parallel::mccollect(job))
@@ -552,7 +552,7 @@ test_that("after kill -9 at random times at most one evaluation is lost, and the
     history <- open_bandit(file, rng = FALSE)$history(draws = 0)
     n <- nrow(history)
     expect_lte(sum(is.na(history$reward)), 1)           # the evaluation that was running
-    expect_gte(sum(!is.na(history$reward)), known)      # what was acknowledged is there
+    expect_gte(sum(!is.na(history$reward)), known)      # acknowledged rewards are there
     expected <- utils::head(whole, n)
     expected$reward[is.na(history$reward)] <- NA
     expected$status[is.na(history$reward)] <- "pending"
@@ -598,7 +598,7 @@ test_that("functions are written to a journal, and read from it, only with trust
   expect_identical(nrow(open_bandit(file, trust = TRUE)$history()), 1L)
 })
 
-# ---- journals of strangers --------------------------------------------------------
+# ---- untrusted journals --------------------------------------------------------
 
 # Lines of a journal, with right checksums.
 write_journal <- function(file, lines) {
@@ -646,7 +646,7 @@ test_that("a generator state of R 4.7, with its kind of rbinom(), can be read by
   }
 })
 
-# (R before 4.4 would run a promise that stands in place of data as soon as somebody looks at it; all run the rest.)
+# (R before 4.4 would evaluate a promise instead of data as soon as it is read; all versions run the rest.)
 test_that("opening a journal evaluates no promise, function, call or environment in it", {
   file <- tempfile()
   witness <- tempfile()

@@ -160,7 +160,7 @@ test_that("untrusted text is checked as a whole, and never used as a path, an ad
   # No part of the text is quoted.
   message <- tryCatch(from_json("{\"secret\": 1}"), error = conditionMessage)
   expect_false(grepl("secret", message))
-  # Spoilt at any point: refused, or another bandit that answers (a reward may have been another one).
+  # Damaged at any position: an error, or another bandit that works (a reward may have changed).
   fates <- c(refused = 0, answered = 0)
   for (k in seq_len(by_level(400, 4000))) {
     at <- sample.int(nchar(text), 1)

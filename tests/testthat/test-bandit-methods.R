@@ -1,5 +1,5 @@
 # What prints, summarises and converts bandits, runs and comparisons; and the small
-# promises of the methods.
+# documented results of the methods.
 
 methods_x <- seq(0, 1, length.out = 12)
 methods_kernel <- kernel_se(0.25)
@@ -224,7 +224,7 @@ test_that("rows returned by a bandit can be used as points, with their arms and 
   expect_equal(arms$posterior(best), arms$posterior(arm = 2))
   expect_equal(arms$posterior(arms$history()), arms$posterior(arm = 2:3))
   expect_equal(predict(arms, arms$suggest()), arms$posterior(arm = arms$history()$arm[3]))
-  # Numbers of other arms are not taken for these.
+  # Numbers of other arms are not confused with these.
   expect_equal(arms$posterior(transform(best, arm = 4)), arms$posterior(x = data.frame(x = 0.1)))
   context <- gp_ucb(list(u = c(0, 1)), kernel_se(0.3), 0.1, contexts = "z", width = 2)
   context$observe(context$suggest(context = 0.4)$id, 1)

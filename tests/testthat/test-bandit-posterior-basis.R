@@ -1,5 +1,5 @@
 # The low-rank posterior and its certificate, through exports for tests, against the dense
-# formulas of the oracle.
+# formulas of the reference.
 
 skip_without_testing()
 
@@ -20,7 +20,7 @@ played_points <- function(n, d) {
   x
 }
 
-# What the oracle says of a posterior that knows these observations.
+# What the reference says of a posterior that knows these observations.
 dense_of <- function(case, known, at) {
   x <- case$x[known, , drop = FALSE]
   noise <- case$noise_var * case$scale[known]
@@ -262,7 +262,7 @@ test_that("for adversarial points the error is below the certificate, or the eng
       cpp_testing_lowrank_add(pointer, case$x, case$y, case$scale, at_once = way[1])
       got <- predict_lowrank(pointer, at)
       expect_true(all(is.finite(got$mean)) && all(got$sd >= 0))
-      # The oracle itself is good to about eps / noise.
+      # The reference itself is good to about eps / noise.
       expect_certified(pointer, dense_of(case, seq_len(n), at), at, slack = max(1e-6, 1e-13 * n / it$noise_var), info = name)
       if (it$noise_var >= 1e-2) expect_true(state(pointer)$accurate, info = name)
     }
@@ -371,7 +371,7 @@ test_that("the best observation has the largest mean, after additions, removals 
   x <- rbind(matrix(runif(2000), ncol = 2), matrix(c(0.78, 0.3), 500, 2, byrow = TRUE) + rnorm(1000, sd = 0.01))
   pointer <- lowrank(kernel_matern(2.5, 0.15), 2, 0.01, corrected = TRUE)
   cpp_testing_lowrank_add(pointer, x, truth(x) + rnorm(1500, sd = 0.1), rep(1, 1500), TRUE)
-  expect_gt(state(pointer)$rank, 128)  # below, all means are looked at
+  expect_gt(state(pointer)$rank, 128)  # below that, all means are computed
   known <- rep(TRUE, 1500)
   for (k in 1:30) {
     offset <- if (k %% 2) 0 else 3
@@ -404,7 +404,7 @@ test_that("results are corrected where the basis is not accurate enough, with fe
     answers <- predict_lowrank(loose, at)
     better <- answers$mean != basis$mean
     expect_gt(sum(better), 50)
-    expect_lt(sum(better), 138)                                     # not where it has been played often
+    expect_lt(sum(better), 138)                                     # not where it has been evaluated often
     error_of_mean <- function(got) max(abs(got$mean - want$mean)[better] / want$sd[better])
     error_of_sd <- function(got) max(abs(log(got$sd / want$sd))[better])
     expect_lt(error_of_mean(answers), 0.6 * error_of_mean(basis))

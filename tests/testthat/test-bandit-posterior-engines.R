@@ -1,8 +1,8 @@
-# Both finite engines against the oracle and against each other, arm by arm.
+# Both finite engines against the reference and against each other, arm by arm.
 
 engines <- c("weights", "played")
 
-# A bandit of ours on x with the engine asked for, and the oracle for it.
+# A bandit of ours on x with the engine asked for, and the reference for it.
 engine_pair <- function(engine, x, ours, K, lambda, mean = 0, width = 2) {
   list(bandit = gp_bandit(x, ours, lambda, policy_ucb(width_constant(width)), mean = mean, engine = engine),
        ref = ref_bandit(K, lambda, ref_policy("ucb", ref_width_constant(width)), mean = mean))
@@ -59,7 +59,7 @@ for (engine in engines) {
     K <- ref_kernel_se(0.4)(x)
     expect_engine(engine, x, kernel_se(0.4), K, 0.05, mean = -3)
     expect_engine(engine, x, kernel_se(0.4), K, 0.05, mean = rnorm(15))
-    # Arms that look alike but are not the same.
+    # Arms that are similar but not the same.
     K <- ref_random_covariance(4)
     expect_engine(engine, c(1, 1, 2, 2), kernel_matrix(K), K, 0.05, mean = c(1, 5, 2, -3))
   })

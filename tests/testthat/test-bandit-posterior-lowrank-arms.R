@@ -1,4 +1,4 @@
-# Very many arms: the best of them is found without looking at all, and it is the one that a sweep finds.
+# Very many arms: the best of them is found without evaluating all, and equals that of a full evaluation.
 
 random_arms <- function(n, d, ties = 0) {
   x <- matrix(runif(n * d), n)

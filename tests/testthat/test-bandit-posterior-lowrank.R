@@ -1,7 +1,7 @@
-# The low-rank engine of a bandit beside the oracle: errors within the certificate, the certificate
+# The low-rank engine of a bandit against the reference: errors within the certificate, the certificate
 # within the aim, or the dense engine serves.
 
-# What summary() tells of the engine, without the check of the model that comes with it.
+# The part of summary() about the engine, without the check of the model in it.
 engine_facts <- function(bandit) gpbandits:::bandit_facts(bandit)[c("engine", "rank", "error_bound")]
 
 # Means and sds that should be `want`; `slack` is the rounding of both sides.
@@ -24,7 +24,7 @@ played_rows <- function(n, d) {
   rbind(x, x[1:3, , drop = FALSE])
 }
 
-# A bandit over a box, over a product, or over arms in contexts that are not known beforehand, whose inputs are these
+# A bandit over a box, over a product, or over arms in open contexts, whose inputs are these
 # points; and what adds point i to it.
 life_over <- function(kind, x, kernel, noise_var, pending, drift, ...) {
   d <- ncol(x)
@@ -111,7 +111,7 @@ test_that("random runs with late, changed and removed rewards, windows, weights 
   expect_gt(mean(engines == "lowrank"), 0.6)
 })
 
-# The oracle's posterior at `at` of what a bandit over a box has been given.
+# The reference's posterior at `at`, given the observations of a bandit over a box.
 fitted_at <- function(ref, x, y, noise_var, at) {
   ref_posterior(ref(x), ref(at, x), diag(ref(at)), y, noise_var)
 }
@@ -226,7 +226,7 @@ test_that("for difficult points the error is below the certificate, or the dense
     b <- gp_bandit(box_domain(c(-1, -1), c(1e6, 1e6)), ours, it$noise, policy_ucb(width_constant(2)), engine = "lowrank")
     for (i in seq_len(nrow(it$x))) b$add(x = it$x[i, , drop = FALSE], reward = y[i])
     at <- rbind(it$x[1:5, ], matrix(runif(20), 10), c(500, 500))
-    # (The oracle itself is good to about eps / noise.)
+    # (The reference itself is good to about eps / noise.)
     expect_within_bound(b, b$posterior(at), fitted_at(ref, it$x, y, it$noise, at), paste(name, smooth),
                         slack = max(1e-6, 1e-13 * nrow(it$x) / it$noise))
     expect_true(all(is.finite(unlist(b$suggest()[c("x1", "x2")]))))

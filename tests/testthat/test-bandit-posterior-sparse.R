@@ -3,7 +3,7 @@
 
 internal <- function(name) getFromNamespace(name, "gpbandits")
 
-# FITC with the basis z. Repeats of a point share what the basis leaves out.
+# FITC with the basis z. Repeats of a point share the variance that the basis does not explain.
 plain_sparse <- function(gram, x, y, noise, z, at) {
   key <- apply(x, 1, paste, collapse = " ")
   point <- match(key, unique(key))
@@ -39,7 +39,7 @@ test_that("a sparse basis gives mean and variance of FITC, with repeats and poin
     expect_lt(nrow(got$basis), 85)
     best <- x[which.max(y), ]
     expect_true(any(got$basis[, 1] == best[1] & got$basis[, 2] == best[2]))
-    # (What joins later does not change what the basis left out of those before.)
+    # (Points that join later do not change the unexplained variance of those before.)
     if (first == 106) {
       expect_equal(got[c("mean", "variance")], plain_sparse(gram, x, y, 0.04 * scale, got$basis, at), tolerance = 1e-8)
     } else {

@@ -1,7 +1,7 @@
-# What may happen to a query besides its reward: corrections, withdrawals, failures, noise of its own,
+# Events of a query other than its reward: corrections, withdrawals, failures, separate noise variances,
 # points of somebody else.
 
-# One random life beside the oracle; returns the largest differences of posteriors and what happened.
+# One random run against the reference; returns the largest differences of posteriors and the events.
 random_life <- function(seed, steps, pending, drift = NULL, contexts = NULL) {
   set.seed(seed)
   x <- sort(stats::runif(7))
@@ -162,7 +162,7 @@ test_that("a failed query may be observed later, in memory, journals, files and 
     late(make(store = store))
     expect_late(open_bandit(store), known)
   }
-  # Where failures are avoided it takes the place of the worst reward.
+  # If failures are avoided it replaces the worst reward.
   for (avoiding in list(late(make(failures = "avoid")), late(make(failures = "avoid", journal = tempfile())))) {
     known <- make()
     known$add(arm = avoiding$history()$arm, reward = c(0.7, 0.7))
@@ -176,7 +176,7 @@ test_that("a failed query may be observed later, in memory, journals, files and 
     expect_equal(avoiding$posterior(), known$posterior(), tolerance = 1e-10)
     expect_equal(avoiding$copy()$posterior(), known$posterior(), tolerance = 1e-10)
   }
-  # It can be amended like all others, but not fail again; what was withdrawn stays so.
+  # It can be amended like all others, but not fail again; withdrawn queries stay withdrawn.
   b$amend(1, 0.8)
   expect_error(b$fail(1), "observed", class = "gpbandits_error")
   b$suggest()
@@ -284,7 +284,7 @@ test_that("journals contain corrections, withdrawals and noise variances", {
   expect_equal(b$history()$status, c("lost", "withdrawn", "failed", "pending", "observed", "pending"))
 })
 
-# ---- several readings of one query -------------------------------------------------
+# ---- several measurements of one query -------------------------------------------------
 
 test_that("replicates of a query have the effect of single measurements, on every engine", {
   x <- seq(0, 1, length.out = 11)
@@ -366,7 +366,7 @@ test_that("one query or reward per call of the core gives the same state as the 
       set.seed(3)
       b <- makes[[name]]()
       shown <- lapply(1:9, function(t) {
-        # (All arms are given as those that are eligible, and a table of rewards is looked at by R.)
+        # (All arms are given as the eligible ones, and a table of rewards is checked by R.)
         z <- if (!is.null(here[[name]])) here[[name]](t)
         q <- if (quick || name == "box") b$suggest(context = z) else b$suggest(context = z, arms = 1:12)
         reward <- sin(3 * t)
@@ -482,7 +482,7 @@ test_that("in such single calls, too, invalid values are errors, and a failing c
   expect_identical(nrow(again$history()), 2L)
 })
 
-# (Races over folds tell so.)
+# (Races over folds do this.)
 test_that("an amendment can set a noise variance or restore the bandit's, and otherwise keeps it", {
   at <- matrix(c(0.1, 0.5, 0.9))
   reported <- function(noise_var, ...) {

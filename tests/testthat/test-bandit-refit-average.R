@@ -1,5 +1,5 @@
-# refit_every(average = ): several models of one function, by plain R: moments, improvement, draws, what is left out, and
-# what the hyperparameters' posterior distribution is on a grid.
+# refit_every(average = ): several models of one function, by plain R: moments, improvement, draws, leave-one-out, and
+# the posterior distribution of the hyperparameters on a grid.
 
 models_in_force <- function(bandit) gpbandits:::configs_of_models(gpbandits:::current_config(bandit))
 weights_in_force <- function(bandit) gpbandits:::model_weights(gpbandits:::current_config(bandit))
@@ -57,7 +57,7 @@ test_that("noise variances of single rewards are the same in all models, for arm
   set.seed(2)
   grid <- as.matrix(expand.grid(a = 0:4 / 4, b = 0:4 / 4))
   b <- averaging(grid)
-  own <- c(NA, 0.5, NA, 0.02, NA, 0.01, 0.3)          # .02: what the bandit began with
+  own <- c(NA, 0.5, NA, 0.02, NA, 0.01, 0.3)          # .02: the bandit's initial value
   arms <- c(3, 9, 20, 20, 1, 14, 25)
   y <- average_f(grid[arms, ]) + rnorm(7, sd = 0.1)
   b$add(arm = arms, reward = y, noise_var = own)

@@ -1,4 +1,4 @@
-# Refits where rewards are no Gaussian readings: Laplace's log marginal likelihood, its gradient and its maximum.
+# Refits where rewards are no Gaussian measurements: Laplace's log marginal likelihood, its gradient and its maximum.
 
 latent_x <- seq(0, 1, length.out = 9)
 latent_kernel <- kernel_matern(2.5, 0.3, 1.5)
@@ -9,7 +9,7 @@ evidence_of <- function(bandit, parameters, fits_mean = FALSE) {
   testing_entry("cpp_latent_evidence")(b$handle, kernel, fits_mean, parameters)
 }
 
-# Bandits with some rewards of each kind; `own`: parameters besides the kernel's.
+# Bandits with some rewards of each kind; `own`: parameters in addition to the kernel's.
 latent_lives <- function(domain = latent_x, kernel = latent_kernel, ...) {
   make <- function(rewards, policy = policy_mean()) gp_bandit(domain, kernel, policy = policy, rewards = rewards, ...)
   x <- matrix(latent_x)
@@ -114,7 +114,7 @@ test_that("a refit maximises evidence times priors, never below the start, also 
     look <- function(b) list(b$posterior(x = x), b$posterior(x = x, scale = "latent"), b$history(), b$best())
     same <- list(b$copy(), from_json(as_json(b)), unserialize(serialize(b, NULL)), open_bandit(file)$copy())
     for (one in same) expect_identical(look(one), look(b), info = name)
-    if (name == "ordinal") {                                  # what the reward's scale says is by the refitted cuts
+    if (name == "ordinal") {                                  # the reward's scale depends on the refitted cuts
       latent <- b$posterior(x = 0.4, scale = "latent")
       expect_equal(b$posterior(x = 0.4)$lower, 1 + sum(plogis(latent$lower - fit$rewards$cuts)))
     }

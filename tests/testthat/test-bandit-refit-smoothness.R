@@ -41,7 +41,7 @@ test_that("each smoothness is weighted by its evidence, as on a grid", {
     wanted <- vapply(nus, function(nu) evidence(x, y, nu), 0)
     shares <- shares_of(y, NULL)
     expect_lt(max(abs(shares - wanted / sum(wanted))), 0.06)
-    # What is believed beforehand counts beside it, by its ratios.
+    # The prior weights count by their ratios.
     likely <- c(20, 2, 1)
     expect_lt(max(abs(shares_of(y, likely) - likely * wanted / sum(likely * wanted))), 0.06)
     expect_identical(shares_of(y, likely / 40), shares_of(y, likely))

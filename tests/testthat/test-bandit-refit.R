@@ -1,4 +1,4 @@
-# refit_every(): when refits take place, what they do to a bandit, and that none can harm it.
+# refit_every(): when refits take place, their effect on a bandit, and that none can damage it.
 
 refit_x <- seq(0, 1, length.out = 30)
 refit_f <- sin(7 * refit_x)
@@ -102,7 +102,7 @@ test_that("a refit uses the noise variance of each reward, also of added points 
   fit <- gp_fit(refit_x[at], values, kernel_se(0.5), 0.1, own_noise = own / (map$scale * map$bulk * map$spread)^2)
   expect_equal(in_force(b)$kernel, fit$kernel)
   expect_identical(unserialize(serialize(b, NULL))$posterior(), b$posterior())
-  # A reward that came too late stands for nothing, nor does its noise.
+  # A reward that came too late has no effect, nor has its noise.
   late <- gp_ucb_sdf(refit_x, kernel_se(0.5), 0.1, m = 2, value = -1, refit = refit_every(6))
   late$suggest(6)
   late$observe(c(6, 5, 1), c(0.5, 0.7, 9), noise_var = c(NA, 0.3, 1e-4))

@@ -372,7 +372,7 @@ test_that("ADMMBO as its authors run it: initial points outside the budget, kern
   ours <- bandit$posterior()
   K <- kernel_gram(kernel, x)
   expect_equal(ours$mean, ref_posterior_at(K, history$arm[seen], history$reward[seen], noise_var)$mean, tolerance = 1e-6)
-  # A copy and a file go on as it would.
+  # A copy and a file continue as it would.
   again <- unserialize(serialize(bandit, NULL))
   set.seed(6)
   expected <- bandit$suggest()

@@ -1,4 +1,4 @@
-# Whoever has the same events chooses the same points, to the bit, whenever somebody has looked in between: copies,
+# All processes with the same events choose the same points, to the bit, whenever results were read in between: copies,
 # files, JSON, journals and replicas of a store.
 
 # Something that people do with a bandit, drawn at random.

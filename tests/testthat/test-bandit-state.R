@@ -2,7 +2,7 @@
 
 state_x <- seq(0, 1, length.out = 12)
 
-# A plain bandit is struck at each statement in each way; longer lives in one of the ways, at every other statement, and
+# A plain bandit is interrupted at each statement in each way; longer runs in one of the ways, at every other one, and
 # at GPBANDITS_TEST_LEVEL=2 as a plain one.
 ways <- function(one) by_level(names(strikes)[one], names(strikes))
 
@@ -19,13 +19,13 @@ changing_functions <- c(
 # An error in the search for parameters is a refit that failed (with a warning), not a change that did: core() is part of it.
 refitting_functions <- setdiff(changing_functions, "core")
 
-# All that lives on of a bandit.
+# The complete state of a bandit.
 state_of <- function(bandit) {
   list(queries = gpbandits:::table_columns(bandit$queries), events = gpbandits:::table_columns(bandit$events),
        refits = length(bandit$refits), memory = if (is(bandit, "ScriptedBandit")) bandit$memory)
 }
 
-# Struck at every statement, a bandit is as before the change or as after it, and goes on from there.
+# Struck at every statement, a bandit is as before the change or as after it, and continues from there.
 expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = NULL, step = by_level(2, 1)) {
   kept <- list(bandit = serialize(bandit, NULL), journal = if (!is.null(journal)) readLines(journal))
   make <- function() {
@@ -46,7 +46,7 @@ expect_all_or_nothing <- function(clock, bandit, change, way, label, journal = N
     if (!is.null(journal)) {
       if (!identical(state_of(open_bandit(journal, rng = FALSE)), state)) return("not as the journal")
     }
-    # Without a core's object it is made again from this state, which has been seen to go on: a few of these do.
+    # Without a core's object it is made again from this state, which has been seen to continue: a few of these do.
     if (is.null(as.environment(bandit)$handle) && k %% 8 > 0) return(where)
     id <- bandit$suggest()$id
     bandit$observe(id, 0.5, constraints = if (length(bandit$config$constraints)) 0)
@@ -86,7 +86,7 @@ test_that("a bandit interrupted at any statement of a change is as before the ch
   skip_on_os("windows")
   bandit <- played_on(gp_ucb(state_x, kernel_se(0.2), 0.01))
   with_clock(changing_functions, function(clock) {
-    # By default what is told of one query is struck in one way; a batch is the statements of one query again and again.
+    # By default a report of one query is interrupted in one way; a batch repeats the statements of one query.
     for (way in names(strikes)) for (change in setdiff(names(bandit_changes), if (!second_level()) c("batch", if (way != "interrupt") reported_changes))) {
       expect_all_or_nothing(clock, bandit, bandit_changes[[change]], way, change, step = by_level(2, 1))
     }
@@ -258,7 +258,7 @@ test_that("an object from a file provides values only: its methods are the class
     if (file.exists(witness)) fail(paste("something of change", k, "has run"))
     unlink(witness)
   }
-  # A promise deep within the settings, by hand.
+  # A promise object deep within the settings, by hand.
   bytes <- serialize(bandits[[1]], NULL, version = 2)
   noise <- quote_item(0.01)
   at <- which(bytes == noise[1])

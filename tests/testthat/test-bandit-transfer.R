@@ -1,4 +1,4 @@
-# Earlier campaigns: what the posterior knows of them, how correlations are weighed, and what stays as it was.
+# Earlier campaigns: their posterior, the weights of correlations, and the results that stay the same.
 
 inside <- function(b) as.environment(b)
 
@@ -152,13 +152,13 @@ test_that("the evidence for earlier campaigns is the Bayes factor of correlation
   each <- vapply(rho, function(rho) sum(scales$prior * vapply(scales$scale, density, 0, rho = rho)), 0)
   reported <- rho != 0
   expect_equal(found$evidence, log(sum((prior * each)[reported]) / sum(prior[reported]) / each[!reported]), tolerance = 1e-8)
-  # Half of the weight beforehand: the odds are the factor.
+  # Half of the prior weight: the odds are the Bayes factor.
   alone <- list(list(weight = 1, campaigns = list(correlation = 0)))
   mixed <- gpbandits:::mixed_kinds(found$models, alone, found$evidence)
   expect_equal(mixed[[length(mixed)]]$weight, 1 / (1 + exp(found$evidence)), tolerance = 1e-8)
   weights <- function(models) vapply(models, `[[`, 0, "weight")
   expect_equal(sum(weights(mixed)), 1, tolerance = 1e-12)
-  # What has next to no weight is left out, and the others have all of it.
+  # Models with almost no weight are left out, and the others have all of it.
   some <- lapply(c(0.995, 0.0045, 0.0005), function(weight) list(weight = weight))
   reported <- stats::plogis(5) * c(0.995, 0.0045)
   wanted <- c(reported, stats::plogis(-5)) / sum(reported, stats::plogis(-5))
@@ -255,7 +255,7 @@ test_that("models of this campaign alone are weighted by the leave-one-out densi
   }, 0)
   predicted <- gpbandits:::each_predicted(invalid$transfer, model, x, invalid$values, rep(NA_real_, 16))
   expect_equal(predicted, each, tolerance = 1e-8)
-  # Of several models what is foretold is the mixture.
+  # With several models the prediction is the mixture.
   other <- invalid$models[[2]]
   too <- gpbandits:::each_predicted(invalid$transfer, other, x, invalid$values, rep(NA_real_, 16))
   model$weight <- 0.3
@@ -314,7 +314,7 @@ test_that("the design continues in the proportion of rounds that earlier campaig
   b <- auto_bandit(box, transfer = list(may = old_data(8, 8, f = f)), n_initial = 5)
   b$suggest(6)
   expect_identical(b$history()$action, rep(c("explore", "policy"), c(5, 1)))
-  # Several campaigns tell together what R^-1 says.
+  # Several campaigns together explain the proportion by R^-1.
   two <- list(transfer = list(correlation = matrix(c(1, 0.5, 0.5, 1), 2)),
               models = list(list(weight = 1, campaigns = list(correlation = c(0.6, 0.3)))))
   expect_equal(gpbandits:::share_reported(two), (0.36 + 0.09 - 0.18) / 0.75, tolerance = 1e-12)

@@ -50,7 +50,7 @@ test_that("leave-one-out predictions are those of a fit to all other sites, and 
         below <- sum(chance) - chance[length(chance)]
         expect_gt(ours$pit[i], below - 1e-5)
         expect_lt(ours$pit[i], sum(chance) + 1e-5)
-        # (The same draw within each step, whoever looks.)
+        # (The same draw within each step in every call.)
         share <- (ours$pit[i] - below) / chance[length(chance)]
         if (by == "place") first <- c(if (i > 1) first, share) else expect_equal(share, first[i], tolerance = 1e-2, info = info)
         if (i == 1) density <- numeric()
@@ -109,7 +109,7 @@ test_that("residuals are those of predictions at the choice; a right model passe
   expect_match(wrong$verdict, "speaks against the model")
   expect_warning(summary(play(0.01, 3, trials = 200)), class = "gpbandits_model")
   expect_output(print(summary(b)), "check: 25 rewards")
-  # Where hyperparameters are fitted, what was said after the first fit.
+  # If hyperparameters are fitted, the predictions after the first fit.
   fitted <- gp_bandit(check_x, kernel_se(0.25), policy = policy_ts(1), rewards = rewards_counts(), refit = refit_every(6))
   for (t in 1:14) fitted$observe(fitted$suggest()$id, rpois(1, 4))
   expect_true(check_model(fitted)$fitted)
@@ -127,7 +127,7 @@ test_that("unsupported checks are errors, and extreme data give finite results",
   expect_error(check_model(b, by = "context"), "`by`", class = "gpbandits_error")
   expect_true(all(is.finite(unlist(as.data.frame(check_model(b))))))
   expect_true(is.finite(check_model(b)$log_score))
-  # Of a million trials, and of events without number, what is left without them is not lost in rounding.
+  # With a million trials, and with huge counts, the leave-one-out result is not lost in rounding.
   late <- reported_outcomes(rewards_counts(), c(1, 2, 3, 3), c(0, 3, 1e9, 1e9))
   for (by in c("place", "reward")) expect_true(all(is.finite(as.data.frame(check_model(late, by = by))$z)))
   f <- late$posterior(arm = 1:2, scale = "latent")$mean

@@ -1,5 +1,5 @@
-# check_model(): leaving one out against n refits and the specification's numbers, innovations against their definition,
-# false alarms at the rates that the specification found, words that fit what is wrong.
+# check_model(): leave-one-out against n refits and the worked example, innovations against their definition,
+# false alarms at the rates found in simulations, words that fit the fault.
 
 tiny_check <- function(...) {
   b <- gp_bandit(c(0, 0.25, 0.5, 0.75, 1), kernel_se(0.3), 0.01, policy_mean(), ...)
@@ -15,13 +15,13 @@ test_that("the numbers of the worked example come out", {
   expect_equal(check$log_score, -0.12971, tolerance = 1e-4)
   expect_equal(check$tests$statistic[1] * 5, 1.45144, tolerance = 1e-5)
   expect_equal(check$tests$p[1], 0.1628, tolerance = 1e-3)
-  # A context whose kernel does not look at it: two and three out together.
+  # A context that the kernel does not use: two and three left out together.
   two <- gp_bandit(c(0, 0.25, 0.5, 0.75, 1), kernel_se(0.3, dims = 1), 0.01, policy_mean(), contexts = "z")
   for (i in 1:5) two$add(arm = i, reward = c(0.2, 0.9, 1, 0.3, -0.3)[i], context = c(1, 2, 2, 3, 4)[i])
   expect_equal(as.data.frame(check_model(two, by = "context"))$mean[2:3], c(0.31291, 0.48503), tolerance = 2e-5)
 })
 
-# Each group left out: a bandit that was never told it.
+# Each group left out: a bandit that never got it.
 refit_without <- function(make, reported, group) {
   t(vapply(unique(group), function(g) {
     b <- make()
@@ -119,7 +119,7 @@ test_that("one-step-ahead residuals use the rewards that arrived before, whateve
     K <- ref_kernel_se(0.3)(x)
     A <- K[arms[order], arms[order]] + diag(0.04, 30)
     expected <- drop(forwardsolve(t(chol(A)), y[order]))
-    # Twelve arms, thirty rewards: rank-one updates; ten rewards, each at a place of its own, below: the factor.
+    # Twelve arms, thirty rewards: rank-one updates; ten rewards, each at a separate point, below: the factor.
     expect_equal(gpbandits:::innovations(gpbandits:::bandit_checked(as.environment(b))), expected, tolerance = 1e-8)
   }
   wide <- gp_bandit(box_domain(0, 1), kernel_se(0.3), 0.04, policy_uniform())
@@ -152,7 +152,7 @@ test_that("a right model is seldom rejected, also if a bandit chose the points; 
   expect_lt(max(rowMeans(right < 0.1)), 0.1 + 4 * sqrt(0.09 / trials))
   expect_gt(min(rowMeans(right < 0.5)), 0.5 - 4 * sqrt(0.25 / trials))
   wrong <- p_of(0.2, 0.05, 2)
-  # Noise sd doubled: the specification found .86 of p below .01.
+  # Noise sd doubled: the simulations found .86 of p below .01.
   expect_gt(mean(wrong[1, ] < 0.01), 0.86 - 0.15)
 })
 
@@ -224,7 +224,7 @@ test_that("plots are drawn from the check, and invalid input is an error", {
   y <- c(0.2, 0.9, 1, 0.3, -0.3)
   P <- solve(A)
   expect_equal(as.data.frame(check_model(fading))$mean, y - drop(P %*% y) / diag(P), tolerance = 1e-8)
-  # What only stands in for a reward is no reward.
+  # A substitute for a reward is no reward.
   late <- gp_bandit(seq(0, 1, length.out = 9), kernel_se(0.3), 0.1, policy_ucb(1), pending = pending_censor(2))
   for (t in 1:8) {
     q <- late$suggest()
@@ -247,7 +247,7 @@ test_that("rewards at one or two points give a check that can be printed, withou
 test_that("outliers are those rewards that refits without them, one by one, would leave out", {
   set.seed(11)
   n <- 60
-  # Some points are read twice or three times, each reading with its own noise.
+  # Some points are measured twice or three times, each measurement with separate noise.
   x <- runif(50)[c(1:50, 3, 17, 17, 20:26)]
   gram <- exp(-outer(x, x, "-")^2 / 0.08)
   noise <- runif(n, 0.005, 0.02)

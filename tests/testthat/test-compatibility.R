@@ -1,4 +1,4 @@
-# Files of releases are read, have the log and the posterior that they had, and go on (?compatibility).
+# Files of releases are read, have the log and the posterior that they had, and continue (?compatibility).
 
 kept_versions <- function() dir(test_path("kept"))
 

@@ -1,7 +1,7 @@
-# Boxes against the oracle: posterior, history and widths are exact; the choice is a
-# maximiser of the acquisition, up to what a search over many points can beat.
+# Boxes against the reference: posterior, history and widths are exact; the choice is a
+# maximiser of the acquisition function, up to the result of a search over many points.
 
-# All that was played in a box, as the oracle's points: K over (played, extra) inputs.
+# All that was played in a box, as the reference's points: K over (played, extra) inputs.
 box_reference <- function(kernel, bandit, names, extra = NULL) {
   h <- bandit$history()
   inputs <- rbind(as.matrix(h[names]), extra)

@@ -1,4 +1,4 @@
-# Designs, candidates and uniform play over whole numbers and levels: each has the same share, and no point comes twice
+# Designs, candidates and uniform play over integers and levels: each has the same share, and no point comes twice
 # while another is left.
 
 drawn <- function(domain, count, draw = gpbandits:::design_points) {

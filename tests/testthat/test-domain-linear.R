@@ -1,5 +1,5 @@
-# Narrow regions of search spaces: linear constraints are solved, and points are uniform over what they leave. Small
-# whole numbers against all of them, polytopes against the moments of known distributions.
+# Narrow regions of search spaces: linear constraints are solved, and points are uniform over the region. Small
+# integers against all of them, polytopes against the moments of known distributions.
 
 numbered_inputs <- function(k, ...) stats::setNames(rep(list(c(...)), k), paste0("x", seq_len(k)))
 simplex_space <- function(k, upper = 1) {
@@ -26,7 +26,7 @@ expect_moments <- function(x, mean, var) {
 
 # ---- linear programming ----------------------------------------------------------------
 
-# All vertices of A x <= b, x >= 0: each choice of as many rows as inputs.
+# All vertices of A x <= b, x >= 0: each choice of a number of rows equal to that of inputs.
 best_vertex <- function(A, b, c) {
   rows <- rbind(A, -diag(ncol(A)))
   to <- c(b, rep(0, ncol(A)))
@@ -157,7 +157,7 @@ test_that("constraints that are not linear, and conditional inputs, still count"
   expect_identical(anyDuplicated(x), 0L)
 })
 
-# ---- whole numbers -------------------------------------------------------------------------
+# ---- integers -------------------------------------------------------------------------
 
 # Chi-squared over all points that there are.
 expect_even <- function(x, points) {

@@ -40,14 +40,14 @@ test_that("on a box with integer and logarithmic inputs it equals brute force", 
   expect_equal(best$value, best_of_grid(wavy, axes[[1]], axes[[2]], g = g), tolerance = 2e-3)
   expect_lt(g(best$points$inputs), 1e-7)
 
-  # The best whole numbers are not those next to the best of all numbers: (2.5, .) would be best.
+  # The best integers are not those next to the best of all numbers: (2.5, .) would be best.
   ridge <- function(x) -40 * (x[, 1] - 2.5 - 0.3 * (x[, 2] - 5))^2 - 0.01 * (x[, 2] - 8)^2 - log10(x[, 3])^2
   mixed <- box_domain(c(0, 0, 1e-3), c(10, 10, 100), integer = c(TRUE, TRUE, FALSE), log = c(FALSE, FALSE, TRUE))
   best <- found_on(mixed, ridge)
   expect_equal(best$value, best_of_grid(ridge, 0:10, 0:10, 1), tolerance = 1e-8)
   expect_equal(exp(best$points$inputs[3]), 1, tolerance = 1e-4)
   expect_identical(bandit_problem(mixed, ridge)$optimum, best$value)
-  # Too many whole numbers to try each: steps from the best.
+  # Too many integers to try each: steps from the best.
   large <- box_domain(c(0, 0, 0), c(1000, 1000, 1), integer = c(TRUE, TRUE, FALSE))
   far <- function(x) -abs(x[, 1] - 617) / 50 - abs(x[, 2] - 13.4) / 50 - (x[, 3] - 0.3)^2
   expect_equal(found_on(large, far)$value, -0.4 / 50, tolerance = 1e-6)
@@ -74,7 +74,7 @@ test_that("on a product it is the best over all rows, each with its own maxima",
   many <- product_domain(1:300, list(u = c(0, 1), v = c(0, 1)))
   high <- function(x) -abs(x[, 1] - 211) / 100 - (x[, 2] - x[, 1] / 300)^2 - (x[, 3] - 0.5)^2
   expect_equal(found_on(many, high)$value, 0, tolerance = 1e-6)
-  # Rows that share their inputs are told apart by number.
+  # Rows that share their inputs are distinguished by number.
   twins <- product_domain(c(1, 1), list(u = c(0, 1)))
   expect_identical(maximise_over(twins, function(p) p$arm - (p$inputs[, 2] - 0.3)^2)$points$arm, 1L)
 })
@@ -184,11 +184,11 @@ test_that("the constraints of a space exclude exactly the points that violate th
   corner <- search_space(a = param_real(0, 1), b = param_real(0, 1), k = param_factor(c("u", "v")),
                          where = list(~ a + b <= 1, ~ ifelse(k == "u", a, b) <= 0.4))
   expect_equal(best(corner, function(q) q$a + 2 * q$b + 0.1 * (q$k == "v")), 2, tolerance = 1e-9)
-  # One ten-thousandth of the square: the first look misses it.
+  # One ten-thousandth of the square: the first candidates miss it.
   narrow <- search_space(a = param_real(0, 1), b = param_real(0, 1),
                          where = list(~ abs(a - 0.317) <= 0.005, ~ abs(b - 0.713) <= 0.005))
   expect_equal(best(narrow, function(q) q$a - q$b), 0.322 - 0.708, tolerance = 1e-9)
-  # A limit of the problem beside it.
+  # A limit of the problem in addition.
   limited <- function(points) cbind(points$inputs[, 2] - 0.25)
   expect_equal(best(disc, function(q) q$a + q$b, limits = limited), 0.25 + sqrt(0.5 - 0.25^2), tolerance = 1e-7)
   mode <- prepared_prior_optimum(prior_normal(n = c(8, 1)), whole)

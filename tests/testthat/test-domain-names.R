@@ -83,7 +83,7 @@ test_that("arms are found again within rounding, and only within it", {
   wide <- gp_ucb(cbind(c(0, 1e9, 500, 500), c(0, 1, 0.5, 0.5 + 1e-9)), kernel_se(1), 0.1)
   wide$add(x = cbind(c(9, 495, 500), c(0, 0.5, 0.5 + 1e-9)), reward = 1:3)
   expect_identical(wide$history()$arm, c(1L, 3L, 4L))
-  # Values closer than that are told apart by all inputs together.
+  # Values closer than that are distinguished by all inputs together.
   near <- gp_ucb(cbind(c(0, 1, 1e9), c(0, 5, 9)), kernel_se(1), 0.1)
   expect_equal(near$posterior(cbind(0.9, 0)), near$posterior(arm = 1))
   near$add(x = c(0.9, 0), reward = 1)

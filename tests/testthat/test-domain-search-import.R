@@ -1,4 +1,4 @@
-# Spaces of other packages, each against what that package itself makes of its own.
+# Spaces of other packages, each against the points that the package itself makes.
 
 test_that("a list means the same as the parameters", {
   space <- search_space(list(u = c(0, 1), k = c("a", "b"), f = factor(c("x", "y")), l = c(TRUE, FALSE), n = param_integer(1, 3)))

@@ -1,4 +1,4 @@
-# Mixtures: shares that add up to a total. Their uniform designs, their climbs, and that what people see adds up.
+# Mixtures: components that add up to a total. Uniform designs, local optimisation, and rounded values that add up.
 
 blend <- function(...) search_space(blend = param_shares(c("a", "b", "c"), ...))
 sums <- function(frame, names = c("a", "b", "c")) rowSums(frame[names])
@@ -292,7 +292,7 @@ test_that("along a component the others keep their ratio, within their bounds an
   expect_equal(moved$points$c, c(1.35, 0.75, 0.75, 0))
   expect_true(all(moved$fits))
   expect_identical(moved$points$temp, at$temp)
-  # Two that are kept leave the third what is left, or too little; `a` cannot be below its bound, nor `b` above its own.
+  # Two fixed components leave the third the rest, or too little; `a` cannot be below its bound, nor `b` above its.
   both <- gpbandits:::balanced_shares(space, data.frame(a = c(0.5, 1.5, 0.2), b = c(0.5, 1, 1.6), c = 0, temp = 30), c("a", "b"))
   expect_equal(both$points$c[1], 1)
   expect_identical(both$fits, c(TRUE, FALSE, FALSE))

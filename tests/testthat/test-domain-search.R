@@ -1,4 +1,4 @@
-# Search spaces: types in and out, conditions and constraints, what the kernel sees (against the plain-R oracle), and
+# Search spaces: types in and out, conditions and constraints, the kernel's inputs (against the plain-R reference), and
 # the policy's maximum against brute force over all combinations of levels.
 
 tuning_space <- function(...) {
@@ -341,7 +341,7 @@ test_that("points are recognised after rounding to fifteen digits, also at the b
   file <- tempfile(fileext = ".csv")
   write.csv(corners, file, row.names = FALSE)
   back <- read.csv(file)
-  # What makes it hard: a bound that comes back larger, and whole numbers where there were others.
+  # What makes it hard: a bound that comes back larger, and integers where there were others.
   expect_gt(back$r[2], 2 / 3)
   back$k <- as.integer(back$k)
   bandit <- auto_bandit(space, n_initial = 0)
@@ -353,7 +353,7 @@ test_that("points are recognised after rounding to fifteen digits, also at the b
   box <- auto_bandit(list(r = c(-1 / 3, 2 / 3)), n_initial = 0)
   box$add(back["r"], reward = 1:3)
   expect_identical(box$history()$r[2], 2 / 3)
-  # What is outside by more than that is refused.
+  # Points outside by more than that are errors.
   for (off in c(-1 / 3 - 1e-12, 2 / 3 + 1e-12, Inf)) {
     expect_error(bandit$add(replace(corners[1, ], "r", off), reward = 1), "in r|r = ", class = "gpbandits_error")
     expect_error(box$add(data.frame(r = off), reward = 1), class = "gpbandits_error")
@@ -418,7 +418,7 @@ test_that("a function that is an equality of reals is an error that states the a
                class = "gpbandits_error")
   expect_error(bandit(unit(where = function(p) p$a + p$b == 0.3)), "no point.*one input less",
                class = "gpbandits_error")
-  # A thin band, a small corner, an equality of whole numbers are not.
+  # A thin band, a small corner, an equality of integers are not.
   for (where in list(function(p) abs(p$a + p$b - 1) < 0.01, function(p) p$a + p$b < 0.05)) {
     expect_identical(nrow(bandit(unit(where = where))$suggest()), 1L)
   }

@@ -1,5 +1,5 @@
 # Bad input: every argument of every export, every method of a bandit. An error of our
-# class says what was wrong, and nothing has changed.
+# class states the fault, and nothing has changed.
 
 tabulated <- bandit_problem(safe_x, sin(3 * safe_x), noise = 0.1)
 ucb_maker <- list(a = function(problem) gp_ucb(safe_x, safe_kernel, 0.01))
@@ -168,7 +168,7 @@ exports <- list(
                        c(x = "points", y = "numbers", kernel = "object", noise_var = "positive", mean = "number"))
 )
 
-# Bad by their kind but allowed here: a function is a problem maker, one choice may stand for all, ...
+# Bad by their type but allowed here: a function makes a problem, one choice may apply to all, ...
 allowed_here <- function(export, argument, value) {
   (export == "compare_bandits" && argument == "problems" && is.function(value)) ||
     (export == "bandit_problem" && argument %in% c("noise", "delay") && is.function(value)) ||
@@ -236,7 +236,7 @@ test_that("exports that are not in the table raise errors for nonsense, too", {
   expect_identical(faults, character())
 })
 
-# ---- what one value alone does not show -----------------------------------------
+# ---- faults that one value alone does not show -----------------------------------------
 
 blamed <- function(code) tryCatch({
   code
@@ -498,7 +498,7 @@ test_that("a function that a bandit calls cannot change that bandit", {
     expect_s3_class(seen, "gpbandits_error")
     expect_identical(nrow(bandit$history()), 5L)
   }
-  looked <- NULL                                   # looking is allowed, and playing a copy
+  looked <- NULL                                   # reading is allowed, and running a copy
   bandit <- gp_ucb(safe_x, safe_kernel, 0.01, width = width_function(function(t) {
     if (t == 2 && is.null(looked)) {
       looked <<- "once"
@@ -596,7 +596,7 @@ garbage <- c(
        tabulated$noise, function(n) rpois(n, 2), finite_domain(1:3), box_domain(0, 1), ucb_maker, ucb_maker$a)
 )
 
-# How a random call of `f` ends: NULL, or what is wrong about it. A warning is wrong too.
+# How a random call of `f` ends: NULL, or its fault. A warning is a fault too.
 fate_of_call <- function(f, arguments) {
   given <- stats::setNames(sample(garbage, length(arguments), replace = TRUE), arguments)
   given <- given[stats::runif(length(given)) < 0.8]

@@ -1,4 +1,4 @@
-# What only calls itself something, and strings that are no text: refused by name, by every door that takes such things
+# Objects with a false class, and strings that are no text: errors that name the argument, in every function
 # (make fuzz gives a long list of them to every argument of every export).
 
 refused <- function(code) expect_error(code, class = "gpbandits_error")
@@ -24,7 +24,7 @@ test_that("strings are printed whatever their bytes are, and are valid names onl
 })
 
 test_that("invalid names, labels, levels and paths are errors that can be printed", {
-  # (A door that takes one of them as a path would write there: into a folder that goes.)
+  # (A function that uses one of them as a path would write there: into a folder that is deleted.)
   folder <- tempfile("doors")
   dir.create(folder)
   old <- setwd(folder)
@@ -234,7 +234,7 @@ test_that("a time limit of the caller ends a search in this process without a fa
     setTimeLimit()
     compiler::enableJIT(jit)
   })
-  # (Anybody's finalizer swallows a limit, too: so it is set in the middle of the work, which ends by itself.)
+  # (Any finalizer swallows a limit, too: so it is set in the middle of the work, which ends normally.)
   long <- function(p) {
     end <- sum(proc.time()[1:2]) + 8
     while (sum(proc.time()[1:2]) < end) sqrt(2)
@@ -246,7 +246,7 @@ test_that("a time limit of the caller ends a search in this process without a fa
   }
   late <- tryCatch(maximize_bandit(limited, list(u = c(0, 1)), evaluations = 2, n_initial = 2), error = identity)
   expect_match(conditionMessage(late), gettext("reached CPU time limit", domain = "R"), fixed = TRUE)
-  # With a limit of its own each evaluation fails, as it says.
+  # With a separate limit each evaluation fails, with that reason.
   found <- maximize_bandit(long, list(u = c(0, 1)), evaluations = 2, n_initial = 2,
                            control = search_control(timeout = 0.2, attempts = 1))
   expect_match(found$history$status, "timed out")

@@ -1,4 +1,4 @@
-# Gains through whole runs, and the information functions, against the oracle.
+# Gains through whole runs, and the information functions, against the reference.
 
 expect_gain <- function(ours, ref, kernel, ref_kernel, d = 1, lambda = 0.2, rounds = 20, n = 12) {
   x <- ref_random_inputs(n, d)
@@ -31,7 +31,7 @@ test_that("rates of growth equal their formulas", {
     ref <- switch(kernel[1], se = ref_kernel_se(0.3), matern = ref_kernel_matern(nu, 0.3), linear = ref_kernel_linear())
     expect_gain(gain_rate(0.7, "vakili"), ref_gain_rate(kernel[1], 2, nu, 0.7, sharp = TRUE), ours, ref, d = 2)
   }
-  # The powers of the specification.
+  # The powers of the worked example.
   power <- function(trait, d) gpbandits:::trait(kernel_matern(2.5), trait)(kernel_matern(2.5), d)[["power"]]
   expect_equal(vapply(1:3, power, 0, trait = "gain_growth"), c(.286, .545, .706), tolerance = 2e-3)
   expect_equal(vapply(1:3, power, 0, trait = "sharp_growth"), c(.167, .286, .375), tolerance = 2e-3)

@@ -124,7 +124,7 @@ test_that("noise variances of single observations are on the diagonal, also for 
       step <- function(p, h) {
         core_likelihood(case$ours, x, y, 0.05, replace(numeric(count), p, h), fit_mean, own_noise = own)$value
       }
-      # (Of fourth order: precise readings make it steep.)
+      # (Of fourth order: precise measurements make it steep.)
       wanted <- vapply(seq_len(count), function(p) {
         (8 * (step(p, 1e-4) - step(p, -1e-4)) - (step(p, 2e-4) - step(p, -2e-4))) / 12e-4
       }, 0)

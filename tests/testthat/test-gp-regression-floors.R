@@ -130,7 +130,7 @@ test_that("noise below 1e-12 of the prior variance is an error", {
   expect_error(gp_regression(spots, spots, kernel_se(0.2), 1e-13), class = "gpbandits_error")
   box <- function(noise_var) gp_bandit(box_domain(0, 1), kernel_se(0.2), noise_var, policy_ucb(width_constant(2)))
   expect_error(box(1e-13), "noise_var", class = "gpbandits_error")
-  # The limit itself is allowed; a reward may not bring less noise of its own than that.
+  # The limit itself is allowed; a reward may not have a smaller noise variance than that.
   b <- box(1e-12)
   before <- b$history()
   expect_error(b$add(x = 0.5, reward = 1, noise_var = 1e-14), class = "gpbandits_error")

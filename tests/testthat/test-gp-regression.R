@@ -146,7 +146,7 @@ test_that("duplicates, constant values and tiny noise work", {
   got <- predict(fit, c(0.2, 0.7, 0.4))
   expect_true(all(is.finite(as.matrix(got))) && all(got$sd >= 0))
   expect_equal(got$mean[1:2], c(5, 5), tolerance = 1e-6)
-  # n readings of one point: variance = k lambda / (lambda + n k)
+  # n measurements of one point: variance = k lambda / (lambda + n k)
   many <- gp_regression(rep(1, 50), rnorm(50), kernel_se(1, 2), 0.5)
   expect_equal(predict(many, 1)$sd, sqrt(2 * 0.5 / (0.5 + 50 * 2)), tolerance = tol$identity)
   one_by_one <- gp_regression(numeric(), numeric(), kernel_se(0.3), 1e-10)
@@ -283,7 +283,7 @@ test_that("a regression is freed although its kernel's function refers to it, an
     reg.finalizer(mark, function(e) freed <<- freed + 1)
     fit <- gp_regression(matrix(1:5 / 5), sin(1:5), kernel_function(function(X, Y) exp(-outer(X[, 1], Y[, 1], "-")^2)), 0.1)
     predict(fit, 0.5)
-    before <- predict(update(fit, 0.7, 1), 0.5)       # two that share what is kept, of different sizes
+    before <- predict(update(fit, 0.7, 1), 0.5)       # two that share cached results, of different sizes
     gc()
     expect_equal(predict(update(fit, 0.7, 1), 0.5), before, tolerance = 1e-12)
     NULL
@@ -291,5 +291,5 @@ test_that("a regression is freed although its kernel's function refers to it, an
   for (k in 1:4) forget()
   gc()
   gc()
-  expect_gte(freed, 3)                                # (R may still look at the last one)
+  expect_gte(freed, 3)                                # (R may still refer to the last one)
 })

@@ -3,7 +3,7 @@
 
 sources <- test_path("..", "..")
 
-# Runs code as a reader would, from top to bottom in one session, in a folder; what it says and draws is dropped.
+# Runs code as a reader would, from top to bottom in one session, in a folder; its output and plots are dropped.
 # Returns the first fault, with the expression, or "".
 fault_of_code <- function(lines, folder) {
   old <- setwd(folder)
@@ -139,7 +139,7 @@ for (article in names(rehearsed)) {
   })
 }
 
-# The code of other machines, on this one: SQLite in the place of the lab's server, two daemons in the place of a cluster's.
+# The code of other machines, on this one: SQLite instead of the lab's server, two daemons instead of a cluster's.
 test_that("code for many machines runs here with two processes", {
   skip_if_not(second_level(), "at the second level")
   skip_without_sources()
@@ -180,7 +180,7 @@ test_that("the introduction ends with a list of all articles", {
   }
 })
 
-# (The site's build would list what is forgotten under "Further pages".)
+# (The site's build would list forgotten pages under "Further pages".)
 test_that("every help page and every article is listed on the site", {
   skip_without_sources()
   site <- readLines(file.path(sources, "_pkgdown.yml"))

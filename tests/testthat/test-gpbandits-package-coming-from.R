@@ -12,7 +12,7 @@ tasks_of <- function(lines) {
   Filter(function(section) "| tool | what you type |" %in% section, sections)
 }
 
-# The rows of a section's table: what is typed, named by the tool.
+# The rows of a section's table: the code, named by the tool.
 rows_of <- function(section) {
   rows <- grep("^[|] ", section, value = TRUE)
   rows <- rows[-match("| tool | what you type |", rows)]
@@ -21,7 +21,7 @@ rows_of <- function(section) {
 }
 
 # One session of the article: a function that runs the chunks up to that of a label, of those that did not run yet, and
-# returns what they have made. Chunks that need other packages run only where they are asked for.
+# returns their variables. Chunks that need other packages run only if they are asked for.
 article_session <- function() {
   chunks <- chunks_of(coming_from)$code
   frame <- new.env(parent = globalenv())
@@ -63,8 +63,9 @@ test_that("the Python code in the tables parses", {
   cells <- rows[names(rows) %in% tools_compared[4:6]]
   pieces <- gsub("`", "", unlist(regmatches(cells, gregexpr("`[^`]+`", cells))))
   expect_gte(length(pieces), 36)
-  program <- "import ast, sys\nfor line in sys.stdin:\n    try: ast.parse(line)\n    except SyntaxError: print(line.strip())"
-  expect_identical(system2(python, c("-c", shQuote(program)), input = pieces, stdout = TRUE), character())
+  program <- c("import ast, sys", "for line in sys.stdin:", "    try: ast.parse(line)",
+               "    except SyntaxError: print(line.strip())")
+  expect_identical(system2(python, c("-c", shQuote(paste(program, collapse = "\n"))), input = pieces, stdout = TRUE), character())
 })
 
 test_that("minimise or maximise a function", {

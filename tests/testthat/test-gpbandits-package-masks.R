@@ -1,4 +1,4 @@
-# Packages that are used beside this one, attached before and after it: neither hides a name of the other's.
+# Packages that are used together with this one, attached before and after it: neither hides a name of the other's.
 
 users_packages <- c("dplyr", "data.table", "ggplot2", "mlr3", "paradox", "bbotk", "mlr3tuning", "dials", "parsnip",
                     "rsample", "tune", "workflows", "future", "mirai")

@@ -1,4 +1,4 @@
-# The oracle checked against itself: identities, limits and values worked out by
+# The reference checked against itself: identities, limits and values worked out by
 # other means. Nothing here uses the package.
 
 reference_kernels <- list(

@@ -1,4 +1,4 @@
-# The tree: what must stay in step with the files in it.
+# The tree: lists that must agree with the files in it.
 
 test_that("the build has each source file once", {
   sources <- test_path("..", "..", "src")

@@ -56,7 +56,7 @@ test_that("random features have the kernel as their covariance, and values and g
     at <- gpbandits:::cpp_kernel_prior_gradient(core, coded, 20)
     expect_equal(at[, 1], at[, 2], tolerance = tol$identity, info = name)
   }
-  # Many features: normal values, so 200 levels too get signs of their own.
+  # Many features: normal values, so 200 levels too get separate signs.
   set.seed(3)
   levels <- cbind(a = 1:200, b = 0, c = 0)
   f <- gpbandits:::cpp_kernel_prior_paths(resolved(kernel_categorical(1e-6, dims = 1)), levels, 512, 50)

@@ -44,7 +44,7 @@ test_that("in a fit the gradients are correct, and the parameters are found", {
   before <- as.numeric(logLik(gp_regression(x, y, kernel_categorical(features = phi, lengthscale = c(0.5, 0.5), own = 0.3), 0.01)))
   expect_gte(as.numeric(logLik(fit)), before)
   best <- fit$kernel
-  # A climb by right gradients ends where a step of 1% to either side loses (a few 1e-5 of the log likelihood here).
+  # With correct gradients the search ends where a step of 1% to either side loses (a few 1e-5 of the log likelihood).
   for (name in c("lengthscale", "own", "variance")) for (step in c(0.99, 1.01)) {
     moved <- best
     moved[[name]] <- moved[[name]] * step

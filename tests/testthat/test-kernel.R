@@ -1,4 +1,4 @@
-# Kernels against the plain-R oracle (helper-reference.R): values, gradients by
+# Kernels against the plain-R reference (helper-reference.R): values, gradients by
 # finite differences, random features by their covariance, and bad input.
 
 set.seed(1)
@@ -6,7 +6,7 @@ inputs <- matrix(runif(24, -1, 2), 8, 3, dimnames = list(NULL, c("a", "b", "c"))
 others <- matrix(runif(15, -1, 2), 5, 3, dimnames = list(NULL, c("a", "b", "c")))
 sensors <- crossprod(matrix(rnorm(16), 2, 8))     # rank 2
 
-# package kernel and oracle, side by side
+# package kernel and reference, side by side
 pairs <- list(
   se = list(kernel_se(0.7, 2), ref_kernel_se(0.7, 2)),
   se_ard = list(kernel_se(c(0.5, 1, 2)), ref_kernel_se(c(0.5, 1, 2))),

@@ -1,4 +1,4 @@
-# The asynchronous doors to mlr3: workers that share an archive.
+# The asynchronous integrations with mlr3: workers that share an archive.
 
 test_that("a worker's bandit uses each evaluation that any worker has begun or finished, once", {
   space <- search_space(x = param_real(0, 1), k = param_factor(c("a", "b")), z = param_real(0, 2, when = ~ k == "b"))
@@ -65,7 +65,7 @@ local_redis <- function(env = parent.frame()) {
 }
 at_end <- function(env, f) do.call(on.exit, list(bquote(.(f)()), add = TRUE), envir = env)
 
-# `meet`: a folder in which as many workers sign before the first of them goes on.
+# `meet`: a folder in which that number of workers sign before the first of them continues.
 async_instance <- function(config, tag, evaluations, meet = NULL, workers = 2) {
   sign <- if (tag == "minimize") 1 else -1
   cost <- function(xs) {

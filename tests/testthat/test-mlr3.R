@@ -1,4 +1,4 @@
-# The doors to mlr3: bbotk's optimiser and mlr3tuning's tuner.
+# The integrations with mlr3: bbotk's optimiser and mlr3tuning's tuner.
 
 quiet <- function(code) {
   for (name in c("mlr3/bbotk", "bbotk", "mlr3")) lgr::get_logger(name)$set_threshold("error")

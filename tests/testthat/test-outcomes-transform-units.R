@@ -162,7 +162,7 @@ test_that("a gap is a difference of expected rewards", {
 
 test_that("a Lipschitz constant of rewards is converted, and estimated while there is no scale", {
   y <- 50 + 20 * sin(6 * unit_x)
-  # (EI: what a score of UCB is penalised by depends on where zero is.)
+  # (EI: a penalised acquisition value of UCB depends on the position of zero.)
   batch <- function(noise, kernel, mean, ...) {
     b <- gp_bandit(unit_x, kernel, noise, policy_ei(), mean = mean, pending = pending_penalize(120), ...)
     b$add(arm = c(1, 4, 6), reward = y[c(1, 4, 6)])

@@ -89,7 +89,7 @@ test_that("the first rewards have the scale that is possible, and results state 
   set.seed(5)
   ranges <- vapply(2:3, function(n) mean(replicate(2e4, diff(range(rnorm(n))))), 0)
   expect_equal(ranges, c(2, 3) / sqrt(pi), tolerance = 0.02)
-  # As with more from four on, but nothing is bent below eight.
+  # As with more from four on, but without a power transform below eight.
   y <- c(60, 61, 62, 64, 78, 200, 90, 70)
   for (n in 4:8) {
     map <- fit_outcome_transform(scale_outputs("minimize", "power"), y[1:n])
@@ -255,11 +255,11 @@ test_that("a refit uses the transform under which the model makes the rewards mo
       straight <- lambda(y, "none", average)
       chosen <- lambda(y, "auto", average)
       gain <- log_evidence(y, bent) - log_evidence(y, straight)
-      expect_gt(abs(gain - 2), 1)                     # (so that the reference's own climbs decide nothing)
+      expect_gt(abs(gain - 2), 1)                     # (so that the reference's local optimisation decides nothing)
       expect_identical(chosen, if (gain > 2) bent else straight)
     }
   }
-  # What decides differs from what the rewards' distribution alone would have said.
+  # The decision differs from that by the distribution of the rewards alone.
   expect_false(fit_outcome_transform(scale_outputs(), even)$lambda == 1)
   expect_identical(lambda(even, "auto", 1)$lambda, 1)
   expect_false(lambda(grown, "auto", 1)$lambda == 1)
@@ -320,13 +320,13 @@ ref_moments <- function(map, mean, sd, noise_sd) {
 }
 
 test_that("posteriors in the user's units have the moments of the expected reward, also in the tails", {
-  # (The last two lie where rewards are drawn in, and beyond the worst that there is.)
+  # (The last two are where rewards are clipped, and beyond the worst reward.)
   frame <- data.frame(mean = c(-1, 0, 0.7, -2, -3.5), sd = c(0.3, 0.05, 0.6, 0.8, 0.4))
   for (name in names(maps)) {
     for (noise in c(0.1, 0.5)) {
       config <- list(outputs = scale_outputs(), output_map = maps[[name]], noise_var = noise^2)
       found <- in_user_units(frame, config)
-      # (Many at once go by a table.)
+      # (Many at once use a table.)
       many <- in_user_units(frame[rep(1:5, 200), ], config)
       expect_equal(many[1:5, ], found, tolerance = 1e-5, ignore_attr = TRUE)
       for (k in 1:5) {
@@ -373,7 +373,7 @@ test_that("many rewards near the optimum do not shrink the scale", {
   y <- (x - 0.37)^2
   scale_of <- function(n) {
     map <- fit_outcome_transform(scale_outputs("minimize"), y[1:n], far_apart(matrix(x[1:n])))
-    # (Of a covering 14 points, as many as there are.)
+    # (Of a covering 14 points, all that exist.)
     transform_outputs(map, range(y[1:14]))
   }
   for (n in c(20, 40, 80, 214)) expect_gt(diff(rev(scale_of(n))), 2)
@@ -432,7 +432,7 @@ test_that("a bandit's posterior is that of the transformed rewards, with the tra
   at_data <- ref_posterior(kernel(x), kernel(x), kernel(x), v, 0.05)$mean
   score <- ref_score_ei(there$mean, there$sd, max(at_data))
   expect_lt(abs(asked$x - grid[which.max(score)]), 2e-3)
-  # The log has rewards as they are, and the history what was believed at the choice.
+  # The log has untransformed rewards, and the history the predictions at the choice.
   expect_identical(bandit$history()$reward[1:12], y)
   expect_equal(unlist(bandit$history()[13, c("mean", "sd")]), unlist(bandit$posterior(matrix(asked$x))),
                tolerance = tol$identity)

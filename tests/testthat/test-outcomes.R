@@ -1,8 +1,8 @@
-# Several outcomes: limits and objectives, against plain R and the numbers of the specification.
+# Several outcomes: limits and objectives, against plain R and the numbers of the worked example.
 
 tiny_arms <- c(0, 0.25, 0.5, 0.75, 1)
 
-# The specification's second example: f seen at arms 1, 3, 5; g at 1 and 3 only.
+# The worked example's second example: f seen at arms 1, 3, 5; g at 1 and 3 only.
 tiny_bandit <- function(policy, ..., objective = to_maximize()) {
   b <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy,
                  outcomes = list(yield = objective, impurity = at_most(2, mean = 1.5)), ...)
@@ -64,7 +64,7 @@ test_that("log improvement and log feasibility are accurate from -1e3 to 1e3", {
   expect_equal(within(0, 2, -Inf, Inf), 0)
 })
 
-# A random life of three outcomes against plain R: which values are known, what is played, what is answered.
+# A random run with three outcomes against plain R: observed values, selected points, results.
 outcome_life <- function(seed, policy, score) {
   set.seed(seed)
   n <- 12
@@ -224,7 +224,7 @@ test_that("a single outcome equals the bandit without outcomes, to the bit", {
   expect_identical(one$history()$x, plain$history()$x)
   expect_identical(one$history()$yield, plain$history()$reward)
   expect_identical(one$posterior(0.3), plain$posterior(0.3))
-  # What is tracked besides changes nothing.
+  # An additional tracked metric changes nothing.
   b <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei(), outcomes = list(yield = to_maximize(), side = tracked()))
   p <- gp_bandit(list(x = c(0, 1)), kernel_matern(2.5, 0.3), 0.01, policy_ei())
   for (t in 1:5) {
@@ -436,7 +436,7 @@ test_that("a failure counts as the worst value of each outcome, with failures = 
     with_values$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 1), g = c(0.5, 0.8, 0.8), h = c(3, 4, NA)), noise_var = own)
     expect_equal(b$posterior(), with_values$posterior(), tolerance = 1e-10)
     expect_identical(b$history()$status[3], "failed")
-    # A result that comes after all replaces what stood for it.
+    # A late result replaces its substitute.
     b$observe(q$id, c(f = 5, g = 0))
     reported <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_ei(), outcomes = roles)
     reported$add(arm = c(1, 5, q$arm), reward = data.frame(f = c(1, 2, 5), g = c(0.5, 0.8, 0), h = c(3, 4, NA)))
@@ -508,7 +508,7 @@ test_that("policy_function() gets means and sds of all outcomes, by name, in the
   expect_identical(given$round, 4)
   expect_equal(q$arm, which.max(p$yield_mean + 2 * p$yield_sd - 10 * pmax(0, p$impurity_mean - 2)))
   expect_equal(b$best()$arm, 1)
-  # What is to be small is seen as it was told, and scaled values in their own units, bent ones too.
+  # Minimised outcomes keep their sign, and scaled values their units, also with power transforms.
   seen <- policy_function(function(mean, sd, round, x) {
     if (nrow(mean) > 1 && length(unique(x[, 1])) > 9) given <<- list(mean = mean, sd = sd, x = x)
     mean[, "yield"]
@@ -544,7 +544,7 @@ test_that("on a box a custom function of all outcomes is optimised, gets the poi
   expect_gt(of(q[c("x", "z")]), max(of(grid)) - 1e-6)
   twin <- b$copy()
   expect_identical(twin$suggest(), b$suggest())
-  # Watched outcomes besides one objective: matrices, too.
+  # Tracked metrics in addition to one objective: matrices, too.
   wide <- gp_bandit(tiny_arms, kernel_se(0.3), 0.01, policy_function(function(mean, sd, round) mean[, "a"] + sd[, "b"]),
                     outcomes = list(a = to_maximize(), b = tracked()))
   wide$add(arm = c(1, 3), reward = data.frame(a = c(0, 1), b = 2))

@@ -3,7 +3,7 @@ refused <- function(code, argument = NULL) {
   if (!is.null(argument)) expect_identical(error$argument, argument)
 }
 
-# Draws on a device of its own and returns what the plot returned.
+# Draws on a separate device and returns the plot's result.
 draw <- function(code) {
   grDevices::pdf(NULL)
   on.exit(grDevices::dev.off())
@@ -108,7 +108,7 @@ test_that("the default type of plot fits the domain", {
   expect_identical(kind(all$few), "arms")
   expect_identical(kind(all$few, "curve"), "curve")
   expect_identical(kind(all$inputs3), "arms")
-  # Arms of two inputs that are no grid are a map of points; few of them, or a line, have more to tell as arms.
+  # Arms of two inputs that are no grid are a map of points; few of them, or a line, are drawn as arms.
   expect_identical(kind(gp_ucb(grid[-3, ], kernel_se(1), 0.01)), "map")
   expect_identical(kind(gp_ucb(grid[c(1:35, 1), ], kernel_se(1), 0.01)), "map")
   expect_identical(kind(gp_ucb(grid[c(1, 9, 12), ], kernel_se(1), 0.01)), "arms")
@@ -361,7 +361,7 @@ test_that("slices of comparisons have values at the existing arms only", {
   for (type in c("slices", "sd")) expect_error(draw(plot(recipes, type = type)), "`type`.*arms", class = "gpbandits_error")
 })
 
-# Boreholes: 60 points that are no grid, some with several readings, one pending, one without a reading.
+# Boreholes: 60 points that are no grid, some with several measurements, one pending, one without any.
 boreholes <- function() {
   set.seed(8)
   points <- data.frame(lon = runif(60, 16.2, 16.6), lat = runif(60, 48.1, 48.3))
@@ -386,7 +386,7 @@ test_that("scattered arms are a map of points: a row for each arm, with its play
   expect_identical(which(points$pending), 51L)
   # A grid has an image instead.
   expect_false(bandit_plot_data(bandits()$map, NULL, NULL, "auto", NULL, TRUE, NULL)$scattered)
-  # What is returned is what other pictures of arms return.
+  # The result is that of other plots of arms.
   shown <- draw({
     before <- par(no.readonly = TRUE)
     data <- plot(b, truth = function(m) m[, "lon"])
@@ -437,7 +437,7 @@ test_that("a map labels a minimum as such, with and without ggplot2", {
   expect_true("smallest mean" %in% unlist(kinds))
 })
 
-# Every picture that a type allows is drawn, without R's own errors or warnings; others are refused in our words.
+# Every plot that a type allows is drawn, without R's own errors or warnings; others are gpbandits_errors.
 drawn_of <- function(bandit) {
   for (type in c("auto", "curve", "map", "arms", "slices", "sd")) {
     base <- try_picture(draw(plot(bandit, type = type)))

@@ -1,4 +1,4 @@
-# Straddles: choices against the formulas, and the promise about wrong labels.
+# Straddles: choices against the formulas, and the bound for wrong labels.
 
 ref_score_straddle <- function(mean, sd, level, z, least) pmax(z * sd - abs(mean - level), least)
 

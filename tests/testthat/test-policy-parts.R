@@ -1,5 +1,5 @@
-# Parts without a bound of their own, or with one from elsewhere: knowledge gradient, cost, local penalisation,
-# repeats, clipped rewards, StableOpt. Formulas against the specification's numbers and the oracle.
+# Parts without a separate bound, or with one from elsewhere: knowledge gradient, cost, local penalisation,
+# repeats, clipped rewards, StableOpt. Formulas against the worked example's numbers and the reference.
 
 with_tiny <- function(policy, ...) {
   tiny <- ref_tiny()

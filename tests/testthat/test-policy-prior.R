@@ -1,4 +1,4 @@
-# Beliefs about where the optimum lies: piBO for EI, and what is added to UCB and Thompson sampling.
+# Priors over the optimum: piBO for EI, and the term that is added to UCB and Thompson sampling.
 
 arms <- data.frame(x = 0:4 / 4)
 tiny <- function(policy) {
@@ -28,7 +28,7 @@ test_that("acquisition values equal the formula: EI in logarithms, UCB in prior 
 test_that("the extra term of UCB's bound equals the worked example, and the added term is never larger", {
   # max pi is at 0.75, x* = 0.5.
   expect_equal((1 + log(50)) * 0.25^2 / (2 * 0.2^2), 3.8375, tolerance = 1e-4)
-  # Rounds in which the interval holds: regret <= 2 w sd + what is added at x*.
+  # Rounds in which the interval holds: regret <= 2 w sd + the added term at x*.
   set.seed(1)
   arms <- data.frame(x = 0:20 / 20)
   f <- sin(6 * arms$x)

@@ -1,4 +1,4 @@
-# Each policy's choice at each round is the oracle's.
+# Each policy's choice at each round is the reference's.
 
 policy_pairs <- function() {
   list(
@@ -69,7 +69,7 @@ test_that("values within 1e-9 prior sds of the best are tied, and the first arm 
     expect_equal(first_arm(policy, near), 1)
     expect_equal(first_arm(policy, far), 3)
   }
-  # Prior sds of 100: what was apart is now tied.
+  # Prior sds of 100: values that differed are now tied.
   for (policy in list(policy_mean(), policy_ucb(width_constant(1)))) {
     expect_equal(first_arm(policy, 40 * far, rep(1e4, 3)), 1)
     expect_equal(first_arm(policy, 400 * far, rep(1e4, 3)), 3)
@@ -106,7 +106,7 @@ test_that("draws of Thompson sampling come from the joint posterior", {
   # Pending queries are ignored: a batch is a sample of choices from one posterior.
   seen <- tabulate(b$suggest(n = 4000)$arm, 5)
   expect_gt(stats::chisq.test(seen, p = joint)$p.value, tol$p_value)
-  # Independent marginals would be told apart.
+  # Independent marginals would be detected.
   expect_lt(stats::chisq.test(seen, p = apart)$p.value, tol$p_value)
 })
 
@@ -223,7 +223,7 @@ test_that("a custom policy survives saving, and equals the built-in one on a box
     expect_identical(again$suggest(), q)
     expect_equal(q, twin$suggest(), tolerance = 1e-4)
     b$observe(q$id, f(q))
-    # The same points, so that their lives do not part.
+    # The same points, so that the runs stay equal.
     twin <- make(policy_ucb(width_constant(1.7)))
     twin$add(x = as.matrix(b$history()[c("x1", "x2")]), reward = b$history()$reward)
   }

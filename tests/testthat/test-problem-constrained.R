@@ -33,7 +33,7 @@ test_that("data rates are allocated as described, and the search finds the best"
   one <- matrix(c(1, 0, 0, 0), 1)
   expect_equal(f(one), 0.5)
   expect_equal(f(one[, c(2, 1, 3, 4), drop = FALSE]), log(6) / log(11))
-  # The constraint binds: given two rates the last is what the budget leaves.
+  # The constraint binds: given two rates the last is the rest of the budget.
   best <- -Inf
   from <- rbind(c(0, 0, 0), expand.grid(c(0.2, 1.4), c(0.2, 1.4), c(0.2, 1.4)))
   for (i in seq_len(nrow(from))) {

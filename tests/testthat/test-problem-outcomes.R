@@ -1,4 +1,4 @@
-# Problems of several outcomes, runs on them, and what is counted.
+# Problems of several outcomes, runs on them, and their regret and violation.
 
 limit_problem <- function(noise = 0, ...) {
   x <- seq(0, 1, length.out = 11)

@@ -1,4 +1,4 @@
-# Parts of one's own: kernel, width, change rule, agent.
+# Custom parts: kernel, width, change rule, agent.
 
 se_of_rows <- function(lengthscale) function(X, Y) {
   exp(-(outer(rowSums(X^2), rowSums(Y^2), "+") - 2 * tcrossprod(X, Y)) / (2 * lengthscale^2))
@@ -148,7 +148,7 @@ test_that("a custom change rule restarts as it returns, and gets the segment's h
   columns <- names(shown)
   expect_true(all(c("id", "arm", "x1", "reward", "mean", "sd", "width", "action", "status") %in% columns))
   expect_equal(shown, h[h$segment == max(h$segment), columns], ignore_attr = "row.names")
-  # A copy that is read from a file goes on in the same way.
+  # A copy that is read from a file continues in the same way.
   file <- tempfile()
   saveRDS(own$bandit, file)
   again <- readRDS(file)
@@ -228,7 +228,7 @@ test_that("a bandit is freed although functions of its settings refer to it", {
     if (kind == "kernel") kernel <- kernel + kernel_function(function(X, Y) 0.1 * outer(X[, 1], Y[, 1]))
     bandit <- gp_bandit(box_domain(0, 1), kernel, 0.1, policy, refit = refit_every(3, minimum = 3, starts = 1))
     for (t in 1:4) bandit$observe(bandit$suggest()$id, sin(t))
-    if (collect) gc()                                 # what the bandit needs stays
+    if (collect) gc()                                 # objects that the bandit needs stay
     bandit$suggest()
     bandit$copy()$suggest()
     NULL
@@ -237,5 +237,5 @@ test_that("a bandit is freed although functions of its settings refer to it", {
   for (kind in kinds) for (k in 1:2) forget(kind, collect = k == 1)
   gc()
   gc()
-  expect_gte(freed, 2 * length(kinds) - 1)            # (R may still look at the last one)
+  expect_gte(freed, 2 * length(kinds) - 1)            # (R may still refer to the last one)
 })

@@ -1,6 +1,6 @@
 # The files of R/ use those that are loaded before them, and few that come later.
 
-# From the sources: which file defines what, in the order of Collate; NULL where they do not lie beside the tests.
+# From the sources: the definitions of each file, in the order of Collate; NULL if they are not next to the tests.
 source_files <- function() {
   root <- normalizePath(test_path("..", ".."), mustWork = FALSE)
   if (!file.exists(file.path(root, "DESCRIPTION")) || !dir.exists(file.path(root, "R"))) return(NULL)

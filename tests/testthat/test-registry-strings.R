@@ -1,4 +1,4 @@
-# A string stands for a constructor with its defaults wherever a component is expected.
+# A string represents a constructor with its defaults wherever a component is expected.
 
 strings_x <- seq(0, 1, length.out = 9)
 

@@ -209,7 +209,7 @@ test_that("parts that need a width with one multiplier reject others in one plac
                           baseline_constrained("ckb", x9, k, 0.1, step = 1, bound = 1, width = drawn), stop_gap(1, drawn))) {
     expect_error(eval(code), "not drawn at random", class = "gpbandits_error")
   }
-  # A width that is drawn makes choices random, wherever it stands in another.
+  # A randomised width makes choices random, also within another width.
   b <- gp_ucb(x9, k, 0.1, width = drawn)
   b$observe(b$suggest()$id, 1)
   expect_true("propensity" %in% names(b$history()))

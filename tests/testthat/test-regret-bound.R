@@ -98,7 +98,7 @@ test_that("Avanesov's finite bound and the samples that a change needs, by hand"
     caught <- expect_error(do.call(ask, arg), class = "gpbandits_error")
     expect_identical(caught$argument, "gain")
   }
-  # In each half of the window enough samples to tell a change of half the size: 2^(2 + 2/(2 nu + d)) times.
+  # In each half of the window enough samples to detect a change of half the size: 2^(2 + 2/(2 nu + d)) times.
   expect_equal(pairs(1.5, 2, 0.5, 1, 0.1) / pairs(1.5, 2, 1, 1, 0.1), rep(4^(1 + 1 / 5), 3))
   for (bad in list(list(nu = 0), list(d = 1.5), list(Delta = 0), list(B = -1), list(R = -1), list(failure = 1), list(constant = 0),
                    list(gain = 1), list(quantity = "size"))) {

@@ -135,7 +135,7 @@ test_that("all ways of reporting, copies and files give the same bits; correctio
   h <- b$history()
   expect_identical(h$reward[4:6], c(.5, 0, 1))
   expect_identical(h$ranking[13:16], c(13L, 13L, 13L, NA))
-  # The corrected one, told so at once.
+  # The corrected one, reported so at once.
   set.seed(9)
   other <- rank_bandit()
   other$add(arm = h$arm[1:15])

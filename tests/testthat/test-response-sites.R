@@ -6,7 +6,7 @@ ucb_by_two <- policy_ucb(width_constant(2))
 sites_of <- function(b) testing_entry("cpp_bandit_sites")(as.environment(b)$handle)
 latent_at <- function(b, x) b$posterior(x = x, scale = "latent")
 
-# (Points that come with rewards each have what was believed before them in the history: a fit each.)
+# (Points given with rewards each have their prediction before the reward in the history: a fit each.)
 reported_at_once <- function(b, X, reward, size = NULL) {
   b$add(x = X)
   b$observe(nrow(b$history()) - nrow(X) + seq_len(nrow(X)), reward, size = size)
@@ -136,7 +136,7 @@ test_that("the variational posterior maximises the bound of the evidence, for ev
         expect_lt(ref_bound(K, found$f + sign * step[1:3], weight, one[[3]]), value + 1e-9)
       }
     }
-    # Whoever looked, in whatever order: the same bits.
+    # Whenever results were read, in whatever order: the same bits.
     other <- gp_bandit(sites_x, sites_kernel, policy = ucb_by_two, rewards = one[[1]])
     for (i in 3:1) {
       other$add(arm = i, reward = one[[2]][i], size = if (one[[1]]$kind != "ordinal") n[i])
@@ -177,7 +177,7 @@ sites_bandit <- function(rewards, engine, kernel = kernel_se(0.4, 2), policy = u
   gp_bandit(domain, kernel, policy = policy, rewards = rewards, engine = engine, ...)
 }
 
-# Rewards of a kind at the rows of X, told; comparisons are of one half with the other.
+# Rewards of a type at the rows of X; comparisons are of one half with the other.
 record_kind <- function(b, kind, X, seed = 1) {
   set.seed(seed)
   f <- wave(X)
@@ -316,7 +316,7 @@ test_that("width_glm()'s estimate minimises J within norm B, and its weights are
     expect_equal(b$posterior(scale = "latent")$mean, f, tolerance = 1e-6)
     expect_lte(norm(list(f = sites_of(b)$f)), B * (1 + 1e-7))
     expect_equal(sites_of(b)$f, f, tolerance = 1e-6)
-    # sd_c is at most that of readings whose noise is kappa over the number of trials.
+    # sd_c is at most that of measurements whose noise is kappa over the number of trials.
     kappa <- 1 / dlogis(B)
     expect_true(all(testing_entry("cpp_bandit_curved")(as.environment(b)$handle)$sd <=
                       sqrt(diag(solve(solve(K) + diag(n / kappa)))) + 1e-9))

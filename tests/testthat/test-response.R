@@ -1,10 +1,10 @@
-# Rewards that are no readings with Gaussian noise.
+# Rewards that are no measurements with Gaussian noise.
 
 tiny_x <- c(0, 0.5, 1)
 tiny_kernel <- kernel_se(0.5, 2)
 ucb2 <- policy_ucb(width_constant(2))
 
-# One bandit for each engine, told k of n at 0, .5, 1.
+# One bandit for each engine, with k successes of n at 0, .5, 1.
 engines_of <- function(rewards, kernel = tiny_kernel, x = tiny_x, mean = 0, ...) {
   list(
     weights = gp_bandit(x, kernel, policy = ucb2, rewards = rewards, mean = mean, engine = "weights", ...),
@@ -92,7 +92,7 @@ test_that("minimising is maximising the negative function", {
   expect_identical(counts$suggest()$arm, 2L)
 })
 
-# ---- readings with outliers -----------------------------------------------------------
+# ---- measurements with outliers -----------------------------------------------------------
 
 test_that("robust rewards have the posterior of EM from Huber's fit", {
   x <- c(0, .25, .5, .75, 1)
@@ -133,7 +133,7 @@ test_that("outliers do little harm (the worked example's setting: plain .425, t 
   expect_lte(mean(error[2, ]), 0.06)
 })
 
-# ---- lives ----------------------------------------------------------------------------
+# ---- runs ----------------------------------------------------------------------------
 
 test_that("the time of reading, the order of rewards and the way of reporting do not change a bit", {
   contexts <- matrix(c(0, 1))
@@ -247,7 +247,7 @@ test_that("weights of older rewards are powers of the likelihood", {
   expect_equal(b$posterior(scale = "latent")$mean, reference$mean, tolerance = 1e-8)
 })
 
-# ---- what is refused -------------------------------------------------------------------
+# ---- errors -------------------------------------------------------------------
 
 test_that("counts of 1e12 are fitted like small ones, and larger ones are errors", {
   x <- seq(0, 1, length.out = 9)

@@ -1,4 +1,4 @@
-# The detector's incremental sweep against the statistic of each tail by itself, and what
+# The detector's incremental sweep against the statistic of each tail alone, and
 # change detection must do on data that change and data that do not.
 
 ridge <- function(q) 2 * q^(1 / 7)
@@ -157,7 +157,7 @@ test_that("the sweep uses the closed form too, and dyadic tails have powers of t
   }
 })
 
-# A detector bandit beside the oracle through both ways that contexts can be told.
+# A detector bandit against the reference, with contexts listed and open.
 for (known in c(TRUE, FALSE)) {
   test_that(paste("the detector in contexts that are", if (known) "known" else "not known", "beforehand"), {
     x <- seq(0, 1, length.out = 6)
@@ -246,7 +246,7 @@ test_that("on stationary noise the detector raises alarms at most as often as it
   runs <- by_level(120, 2000)
   set.seed(60)
   # Thresholds per length from noise like the monitor's: a share level / (number of tails) for each
-  # of the tails that it will look at, so that Bonferroni bounds the whole run.
+  # of the tails that it will test, so that Bonferroni bounds the whole run.
   level <- 0.2
   tails <- sum(seq_len(pairs) %/% 2)
   draws <- by_level(500, 20000)
@@ -358,7 +358,7 @@ test_that("with a likelihood, weights of age, windows and restarts equal Newton'
     }
     near(change_oracle(rate = 0.3, by = "weights"), 0.7^(8 - 1:7))
     near(change_oracle(window = 3), as.numeric(1:7 > 4))
-    # Identities: a weight of 1, a window of everything, and what has faded completely.
+    # Identities: a weight of 1, a window of everything, and observations whose weight is 0.
     plain <- given(NULL, rewards)
     expect_equal(given(change_oracle(rate = 0, by = "weights"), rewards), plain, tolerance = 1e-12)
     expect_identical(given(change_oracle(window = 7), rewards), plain)

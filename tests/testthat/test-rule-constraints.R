@@ -1,5 +1,5 @@
-# Multipliers and targets by hand, the ledger's violation, and the overflow of the penalty.
-# That whole lives equal the oracle's is tested in test-bandit.R.
+# Multipliers and targets by hand, the regret log's violation, and the overflow of the penalty.
+# That whole runs equal the reference's is tested in test-bandit.R.
 
 grid <- as.matrix(expand.grid(x1 = seq(0, 6, length.out = 13), x2 = seq(0, 6, length.out = 13)))
 g <- sin(grid[, 1]) * sin(grid[, 2]) + 0.95

@@ -14,7 +14,7 @@ clock_reference <- function(K, lambda, asked, reported, rows, y, now, m, value, 
   list(mean = post$mean, sd = post$sd, width = width, arm = ref_argmax(post$mean + width * post$sd, 1e-9))
 }
 
-# Queries at random times; rewards under way that arrive at random times, many too late, told in random
+# Queries at random times; pending rewards that arrive at random times, many too late, reported in random
 # order, some of them long after they arrived.
 play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
   asked <- reported <- y <- numeric()
@@ -50,7 +50,7 @@ play_by_clock <- function(bandit, K, lambda, m, value, B_y, over, rounds = 40) {
     if (length(some)) {
       some <- some[sample.int(length(some))]
       when <- asked[some] + stats::runif(length(some), 0, 2 * min(m, 10))
-      when <- pmin(when, now)                       # told by now, arrived perhaps earlier
+      when <- pmin(when, now)                       # reported by now, arrived perhaps earlier
       bandit$observe(some, y[some], time = when)
       reported[some] <- when
     }

@@ -1,4 +1,4 @@
-# Stop rules: their numbers against the formulas, their promises against problems whose truth is known.
+# Stop rules: their numbers against the formulas, their guarantees on problems with a known truth.
 
 stop_level <- by_level(12, 200)
 
@@ -275,7 +275,7 @@ test_that("certified regrets on a box hold on draws from the prior", {
   expect_gt(stats::binom.test(sum(missed), runs, 0.1, "greater")$p.value, tol$p_value)
 })
 
-# Clopper-Pearson by its definition: the shares that a one-sided test at level `side` just refuses.
+# Clopper-Pearson by its definition: the proportions that a one-sided test at level `side` just rejects.
 ref_interval <- function(k, n, side) stats::binom.test(k, n, conf.level = 1 - 2 * side)$conf.int[1:2]
 
 test_that("the probabilistic regret bound adds samples until an interval decides", {

@@ -1,4 +1,4 @@
-# Propensities of logged choices, and what they say of other policies.
+# Propensities of logged choices, and estimates of other policies from them.
 
 quietly <- function(...) suppressWarnings(evaluate_policy(...), classes = "gpbandits_small_sample")
 
@@ -304,7 +304,7 @@ test_that("a given range of the rewards bounds the direct method, too", {
   # A range that the model stays within changes nothing.
   wide <- quietly(log, b, "dm", range = c(-100, 100))
   expect_equal(wide[c("estimate", "se", "lower", "upper")], free[c("estimate", "se", "lower", "upper")])
-  # Clipped to it, means are nowhere further from what is true, and intervals cover no less of it.
+  # Clipped to it, means are nowhere further from the truth, and intervals cover no less of it.
   truth <- 0.7 * (1:10 == 5)
   for (arm in c(1, 4, 6, 9)) {
     target <- gp_ucb(x, kernel_se(0.2), 0.1, width = 2)

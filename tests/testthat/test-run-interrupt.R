@@ -1,5 +1,5 @@
-# Interrupts, time limits and errors in the middle of a run: what was played is kept,
-# what was half done is not, and the bandit goes on.
+# Interrupts, time limits and errors in the middle of a run: complete rounds are kept,
+# incomplete ones are not, and the bandit continues.
 
 stop_x <- seq(0, 1, length.out = 12)
 stop_problem <- bandit_problem(stop_x, sin(5 * stop_x), noise = 0.1, delay = function(n) rpois(n, 2))
@@ -92,7 +92,7 @@ test_that("a progress handler that fails ends the run like any other error", {
   }))
   failing <- progressr::make_progression_handler("failing", enable = TRUE, interval = 0, reporter = list(
     update = function(config, state, progression, ...) {
-      bandit$history()                               # looking is allowed
+      bandit$history()                               # reading is allowed
       if (state$step > 3) stop("out of order")
     }))
   end <- caught(suppressWarnings(progressr::with_progress(run_bandit(bandit, stop_problem, 40, progress = TRUE),
@@ -155,7 +155,7 @@ test_that("R's time limit is recognised in any message, and as the cause of anot
   interrupt <- structure(list(message = "", call = NULL), class = c("interrupt", "condition"))
   expect_true(is_stop(interrupt))
   expect_true(is_stop(errorCondition("a step failed", parent = interrupt)))
-  # What the objective limited by itself has failed, and the search goes on.
+  # An evaluation that the objective limited itself has failed, and the search continues.
   own <- "reached elapsed time limit [cpu=1s, elapsed=1.5s]"
   broken <- c("error", "condition")
   for (failure in list(simpleError("no time"), simpleError(own), errorCondition(own, class = "TimeoutException"),
@@ -221,8 +221,8 @@ test_that("errors of any kind are caught by one function, which passes time limi
   space <- asNamespace("gpbandits")
   takes_errors <- function(name) is.function(space[[name]]) && length(handlers_in(space[[name]])) > 0
   found <- Filter(takes_errors, ls(space, all.names = TRUE))
-  # The point; what it asks; the objective's, which runs where the package may not be; a worker that gives its query back
-  # and goes on with the error; and a service, whose clients are told of it.
+  # The point; its functions; the objective's, which runs without the package; a worker that gives its query back
+  # and passes the error on; and a service, whose clients get a message.
   expect_setequal(found, c("catch_error", "is_time_limit", "evaluate_objective", "work_on", "checked_reply"))
 })
 
@@ -256,7 +256,7 @@ test_that("a time limit at any time of a search, or of a worker of a store, ends
     for (name in names(lives)) {
       total <- clock(lives[[name]])
       expect_gt(total, 1000)
-      # (A second life may be some statements shorter: what it has looked through once, it knows.)
+      # (A second run may be some statements shorter: values that it has checked are not checked again.)
       for (at in unique(round(seq(1, 0.9 * total, length.out = by_level(10, 60))))) {
         end <- end_of(clock(lives[[name]], function() stop(time_limit()), at))
         expect_identical(end, time_limit(), info = paste(name, at, "of", total))

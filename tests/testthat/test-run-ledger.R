@@ -1,5 +1,5 @@
-# run_bandit() against the oracle: the same choices as the bandit asked step by step,
-# rewards usable when their delay has passed, and a ledger that says what it cost.
+# run_bandit() against the reference: the same choices as the bandit asked step by step,
+# rewards usable when their delay has passed, and a regret log.
 
 ledger_noise <- function(e) function(n) e[seq_len(n)]
 
@@ -58,7 +58,7 @@ test_that("a query whose reward is lost to censoring never counts for the simple
   all_lost <- bandit_problem(1:6, 1:6, delay = 3)
   run <- run_bandit(gp_ucb_sdf(1:6, kernel_se(1), 0.01, m = 2), all_lost, 10)
   expect_true(all(is.na(as.data.frame(run)$simple_regret)))
-  # Who does not censor knows what comes late.
+  # Without censoring, late rewards are used.
   run <- as.data.frame(run_bandit(gp_bucb(1:6, kernel_se(1), 0.01), all_lost, 10))
   expect_identical(which(is.na(run$simple_regret)), 1:3)
 })
@@ -74,7 +74,7 @@ test_that("a design is suggested first, in its order, and its rewards may be lat
   expect_identical(run$arm[1:4], as.integer(first))
   expect_identical(run$action, rep(c("explore", "policy"), c(4, 8)))
   expect_identical(run$simple_regret, ref_ledger(run$f, max(f), delay, m = 3)$simple_regret)
-  # By hand, in the same bandit: asked one by one, told what is due, censored until then.
+  # By hand, in the same bandit: asked one by one, given due rewards, censored until then.
   twin <- start(x[first])
   for (t in seq_len(12)) {
     due <- which(seq_len(t - 1) + delay[seq_len(t - 1)] == t)
@@ -90,7 +90,7 @@ test_that("a design is suggested first, in its order, and its rewards may be lat
       expect_equal(twin$posterior()$mean[7], sum(K[7, rows] * solve(K[rows, rows] + diag(0.04, 3), y)), tolerance = 1e-9)
     }
   }
-  # What is known beforehand is no query of the run.
+  # Data given in advance are no query of the run.
   known <- gp_ucb_sdf(x, kernel_se(0.2), 0.04, m = 3, value = -1)
   known$add(arm = first, reward = f[first])
   expect_identical(unique(as.data.frame(run_bandit(known, problem, 12))$action), "policy")
@@ -153,7 +153,7 @@ test_that("delays that depend on the input use the random numbers of the round, 
     expect_identical(is.na(run$reward), 1:60 + delay > 60)
     expect_equal(run$simple_regret, ref_ledger(run$f, max(sin(x)), delay, m = 4)$simple_regret)
   }
-  # The bandit's own draws go on where they were: they do not see the delays' seeds.
+  # The bandit's own draws continue where they were: they do not see the delays' seeds.
   set.seed(31)
   gpbandits:::problem_draws(problem, 60)
   expect_identical(runs$random$arm, vapply(1:60, function(t) sample.int(length(x), 1), 0L))

@@ -1,10 +1,10 @@
-# run_bandit(): what it plays, in which order it learns, and what its ledger says.
+# run_bandit(): its choices, the order in which it uses rewards, and its regret log.
 
 run_x <- seq(0, 1, length.out = 15)
 run_kernel <- kernel_se(0.2)
 run_truth <- sin(5 * run_x) - 0.5 * run_x
 
-# What the ledger must say, from history and the delays that were drawn.
+# The expected regret log, from history and the delays that were drawn.
 expected_ledger <- function(f, optimum, delay) {
   rounds <- seq_along(f)
   regret <- optimum - f
@@ -113,7 +113,7 @@ test_that("a run continues a bandit that has observations", {
   set.seed(13)
   draws <- gpbandits:::problem_draws(problem, 12)
   expect_identical(play_by_hand(twin, draws, function(query, t) run_truth[query$arm], 12)$history(), bandit$history())
-  # The ledger is the run's own: it starts at its first round.
+  # The regret log is the run's: it starts at its first round.
   ledger <- expected_ledger(data$f, max(run_truth), draws$delay)
   for (column in names(ledger)) expect_equal(data[[column]], ledger[[column]], info = column)
   again <- as.data.frame(run_bandit(bandit, problem, 5))

@@ -156,7 +156,7 @@ test_that("a failure counts as the worst observed reward, also after that change
     expect_true(is.na(b$certificate(stop_gap(1, width_amm(1, 1)))$probability))
     b$suggest()
     b$fail(6)
-    # (Of arms one that failed may be worth another try where that is doubted.)
+    # (Of arms a failed one may be tried again if failures are doubted.)
     if (failures == "avoid") expect_equal(b$suggest()$arm == b$history()$arm[6], FALSE)
   }
   expect_error(gp_bandit(1:3, kernel_se(1), 0.1, policy_ei(), failures = "avoid",
@@ -309,7 +309,7 @@ test_that("contexts work: listed, open, over boxes, arms and search spaces", {
     }
     expect_equal(b$history()$action, rep(c("given", "explore", "policy"), c(3, 2, 4)))
     expect_equal(nrow(b$best(context = c(batch = 50))), 1)
-    # The prior's lengthscale of a context goes by how far contexts lie apart.
+    # The prior's lengthscale of a context is that of the distances between contexts.
     scale <- lengthscale_priors(b$config$kernel, as_domain(domain), c(meanlog = 0, sdlog = 1), c(batch = 100))
     expect_true(any(vapply(scale, function(prior) isTRUE(all.equal(prior[["meanlog"]], log(100))), NA)))
     expect_equal(max(unlist(kernel_parameters(b$config$kernel))), 40 * sqrt(2))
@@ -336,7 +336,7 @@ test_that("the history of a bandit starts another, whatever the status of its qu
     kept <- b$history()[-2, ]
     expect_equal(again$history()[c(domain$names, "reward", "status")], kept[c(domain$names, "reward", "status")], ignore_attr = TRUE)
     expect_equal(again$history()$status, c("observed", "observed", "observed", "failed", "failed", "pending"))
-    # A search takes what is known of it, and what has failed as bad.
+    # A search uses given data, and failures as bad rewards.
     found <- maximize_bandit(function(p) p[["temp"]], domain, 2, data = b$history(), model = gp_model(refit = NULL))
     expect_equal(found$history$reward[1:5], c(61, 64, 60, NA, NA))
     expect_equal(found$bandit$history()$reward[1:5], c(61, 64, 60, NA, NA))
@@ -373,7 +373,7 @@ test_that("rows outside a new space are observations, never the incumbent, and s
   expect_silent(whole <- make(0))
   grid <- seq(5, 10, length.out = 501)
   seen <- bandit$posterior(grid)
-  # Observations as they are in a space that holds them.
+  # The same observations in a space that contains them.
   expect_equal(seen, whole$posterior(grid))
   expect_equal(bandit$best()$x, grid[which.max(seen$mean)], tolerance = 1e-3)
   ei <- function(seen, from) {
@@ -404,7 +404,7 @@ test_that("a changed space continues in copies, files and journals, and its hist
   inside <- sum(rows$temp >= 75 & rows$temp <= 95)
   expect_equal(nrow(bandit$suggest(8 - inside)), 8 - inside)
   expect_equal(unique(bandit$history()$action[-(1:7)]), "explore")
-  # The result of what was under way, outside or not.
+  # The result of a pending query, outside or not.
   bandit$observe(7, yield(rows[7, ]))
   bandit$suggest()
   expect_equal(utils::tail(bandit$history()$action, 1), "policy")
@@ -541,7 +541,7 @@ test_that("before the first refit results use the refit that is due, without a c
   expect_identical(looks(b), early)
   set.seed(7)
   expect_identical(other$suggest(), q)
-  # A design that is told all at once: nothing but noise, and that is what is said of it.
+  # A design that is reported at once: only noise, and the results state it.
   few <- auto_bandit(box)
   q <- few$suggest(10)
   few$observe(q$id, rnorm(10, 0.25, 0.02))
@@ -568,7 +568,7 @@ test_that("the refit that results use is made once, until there are new data", {
   first <- made()
   expect_identical(b$best(), best)
   expect_identical(made(), first)
-  # (A check of the model counts the looks before it, whoever was looked at.)
+  # (A check of the model counts the checks before it, of any copy.)
   expect_identical(as.environment(first)$.looks, 1)
   b$add(x = matrix(0.4), reward = 9)
   expect_false(identical(b$best(), best))

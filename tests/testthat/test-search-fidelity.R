@@ -8,7 +8,7 @@ test_that("the bound equals the worked example, and the cheapest fidelity above 
   expect_identical(pick(c(0.1, 0.2, 0.25), c(0.1, 0.2, 0.3), c(k, k, k), 1), NA_integer_)
   expect_identical(pick(c(0.1, 0.22, 0.25), c(0.1, 0.2, 0.3), c(k, k, k), 1), 2L)
   expect_identical(pick(c(0.1, 0.22, 0.25), c(0.1, 0.2, 0.3), c(k, k, k), 0.5), 1L)
-  # What costs nearly as much as the target is not worth being another thing.
+  # A fidelity that costs nearly as much as the target is not used.
   expect_identical(pick(1, 0.95, 0.5, 1), NA_integer_)
 })
 
@@ -41,7 +41,7 @@ test_that("a search uses its budget in evaluations at the target, most of them c
   pdf(NULL)
   on.exit(dev.off())
   expect_named(plot(found), c("progress", "slices"))
-  # What the bandit knows is what was evaluated, where it was.
+  # The bandit has the evaluations, at their fidelities.
   reported <- found$bandit$history()
   reported <- reported[!is.na(reported$reward), ]
   expect_equal(reported$reward, found$history$reward)

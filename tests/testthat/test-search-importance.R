@@ -18,7 +18,7 @@ test_that("importance is that of the posterior mean, on the inputs' scales and i
   grid <- expand.grid(a = 10^seq(-4, 0, length.out = 7), b = 1:5, c = c(0, 0.5, 1))
   bandit$add(x = grid, reward = f(grid$a, grid$b, grid$c))
   found <- input_importance(bandit)
-  # Uniform over 4 decades: variance 16 / 12; whole numbers 1 to 5: 2, times 0.25.
+  # Uniform over 4 decades: variance 16 / 12; integers 1 to 5: 2, times 0.25.
   shares <- c(16 / 12, 0.5, 0) / (16 / 12 + 0.5)
   expect_equal(found$input, c("a", "b", "c"))
   expect_lt(max(abs(found$first - shares)), 0.02)

@@ -1,5 +1,5 @@
-# What is promised at the recommended point beside the truth there: the cases in which the best hyperparameters alone
-# promise what they do not keep (seen to fail so before averages were the default).
+# Predictions at the recommended point against the truth there: cases in which the best hyperparameters alone
+# are overconfident (seen to fail before averages were the default).
 
 four_inputs <- box_domain(stats::setNames(rep(0, 4), letters[1:4]), rep(1, 4))
 
@@ -14,7 +14,7 @@ beyond_three <- function(search, truth, seeds = 1:6) {
 test_that("for a constant function with noise intervals cover the truth", {
   flat <- function(...) minimize_bandit(function(p) rnorm(1, 0.25, 0.02), four_inputs, 20, ...)
   expect_lte(beyond_three(flat, function(p) 0.25), 1)
-  # One model, by the priors of before, promises what no reading ever kept.
+  # One model, with the former priors, predicts more than any measurement.
   alone <- function() flat(model = gp_model(noise_prior = c(log(1e-3), 2), refit = refit_every(
     2, mean = "fit", priors = list(matern.variance = c(log(2), 2)))))
   expect_gte(beyond_three(alone, function(p) 0.25, 1:3), 2)
@@ -122,7 +122,7 @@ test_that("auto_bandit() recommends the point and value of maximize_bandit(), al
   models <- gpbandits:::current_config(first)$models
   expect_gt(length(models), 1)
   expect_identical(gpbandits:::current_config(replica)$models, models)
-  # The rule is the same: the place of the best mean.
+  # The rule is the same: the point of the best mean.
   grid <- first$posterior(data.frame(a = seq(0, 1, 0.001)))
   expect_gte(said(first)[2], max(grid$mean) - 1e-6)
 })

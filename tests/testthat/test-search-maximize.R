@@ -166,7 +166,7 @@ test_that("an objective that cannot be called stops the search at its first call
   }, list(x = c(0, 1), y = c(0, 1)), 20), "argument \"z\" is missing", class = "gpbandits_error")
   expect_equal(calls, 1)
   expect_error(maximize_bandit(function() 1, 1:3, 20), "unused argument", class = "gpbandits_error")
-  # An error of its own, even of the same kind, is an outcome.
+  # An error of the objective, even of the same class, is a failed evaluation.
   inner <- function(a, b) a + b
   expect_equal(sum(is.na(maximize_bandit(function(p) inner(p), 1:3, 4)$history$reward)), 4)
 })
@@ -182,7 +182,7 @@ test_that("evaluations are reported as they arrive, and a progress bar needs no 
 })
 
 test_that("with a single model, measurements count by the proportion of noise in the variance", {
-  # Without noise, and too rugged for any model: what the fit calls noise is the objective's.
+  # Without noise, and too rugged for any model: the noise of the fit belongs to the objective.
   rugged <- function(p) -abs(p[["x"]] - 0.6) + 0.8 * (sin(1e4 * p[["x"]]) + sin(7e4 * p[["y"]]))
   for (direction in c("maximize", "minimize")) {
     set.seed(12)
@@ -202,7 +202,7 @@ test_that("with a single model, measurements count by the proportion of noise in
     expect_equal(found$value, side * max(worth), tolerance = tol$replay)
     expect_equal(found$sd, model_state$sd[which.max(worth)], tolerance = tol$replay)
   }
-  # Repeated readings count by their mean.
+  # Repeated measurements count by their mean.
   set.seed(13)
   arms <- maximize_bandit(function(p) rnorm(1), 1:3, 12,
                           model = gp_model(refit = refit_every(2, mean = "fit"), noise_prior = c(log(1e-3), 2)))
@@ -272,7 +272,7 @@ test_that("a search whose evaluations all fail ends early and states the reason"
   expect_no_warning(found <- maximize_bandit(seldom, space, 14, model = gp_model(refit = NULL)))
   expect_null(found$hopeless)
   expect_identical(nrow(found$history), 14L)
-  # A journal goes on when the objective is mended.
+  # A journal continues after the objective is corrected.
   path <- tempfile()
   set.seed(1)
   suppressWarnings(maximize_bandit(broken, space, 12, journal = path))

@@ -63,7 +63,7 @@ test_that("`...` goes to the objective, and an unknown name is an error", {
   expect_identical(given$history, minimize_bandit(function(p) 10 * (p$x - 0.4)^2, domain, 6)$history)
   # An input's name that is given is no input.
   expect_false(anyNA(maximize_bandit(function(x, y) x$x * sum(y), list(x = c(0, 1)), 2, y = 1:3)$history$reward))
-  # What the objective names is the objective's, what it does not the bandit's.
+  # Arguments of the objective go to it, others to the bandit.
   through <- maximize_bandit(function(p, ...) p$x + list(...)$own, domain, 2, own = 1, engine = "dense")
   expect_gte(min(through$history$reward), 1)
   f <- function(p) p$x

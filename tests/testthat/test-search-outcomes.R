@@ -61,7 +61,7 @@ test_that("an outcome that is NA has failed alone, and an evaluation without num
   inside <- found$bandit$history()
   expect_equal(inside$yield, history$yield)
   expect_equal(inside$impurity, history$impurity)
-  # What failed counts as the worst of the outcome: the twin is told so.
+  # A failure counts as the worst of the outcome: the second bandit gets that value.
   twin <- gp_bandit(c(0.1, 0.5, 0.9), kernel_se(0.3), 0.01, policy_ei(), failures = "avoid", outcomes = two_outcomes)
   twin$add(arm = 1:3, reward = data.frame(yield = c(1, 2, 3), impurity = c(0.3, 0.1, NA)))
   record_values_of <- get("record_values", asNamespace("gpbandits"))

@@ -1,4 +1,4 @@
-# Races over folds: the rule against plain R and the specification's numbers, then whole searches.
+# Races over folds: the rule against plain R and the worked example's numbers, then whole searches.
 
 race10 <- race_folds(10)
 
@@ -86,16 +86,16 @@ race_through <- function(table, race) {
 test_that("winners are stopped no more often than alpha, and folds are saved", {
   skip_on_cran()
   set.seed(3)
-  # The specification's simulation: sd of folds 1, errors .5, settings .3.
+  # The worked example's simulation: sd of folds 1, errors .5, settings .3.
   total <- rowSums(replicate(60, {
     table <- matrix(rnorm(300, sd = 0.5), 30) + rnorm(30, sd = 0.3) + rep(rnorm(10), each = 30)
     race_through(table, race10)
   }))
   expect_lt(total[["spent"]] / (60 * 300), 0.72)
   expect_gt(total[["wins"]], 100)
-  # alpha is 5 of a hundred: so many of this many would be chance of a hundredth.
+  # alpha is 5 of a hundred: this number of that number has probability one hundredth.
   expect_lte(total[["dropped"]], qbinom(0.99, total[["wins"]], 0.05))
-  # The exact rule by itself, against an incumbent that was not raced: the worst case, a setting that is as good.
+  # The exact rule alone, against an incumbent that was not raced: the worst case, a setting that is as good.
   stopped <- replicate(1500, {
     one <- matrix(rnorm(10), 1)
     d <- rnorm(10)
@@ -171,7 +171,7 @@ test_that("with waiting, values are closer to the truth than by common fold effe
   ratio <- mean(found$local^2 / found$var)
   expect_gt(ratio, 0.7)
   expect_lt(ratio, 1.4)
-  # Complete settings are what they are.
+  # Complete settings stay unchanged.
   table <- some_folds(5)
   expect_equal(worth_of_settings(table, diag(5))[1, ], data.frame(mean = mean(table[1, ]), var = 0))
   # Nothing is known of folds before two were seen of one setting.
@@ -200,7 +200,7 @@ test_that("a search over folds finds the best mean over all folds with fewer eva
   expect_gt(race$stopped, 2)
   expect_gt(race$settings, 12)
   expect_equal(race$saved, sum(5 - found$history$folds[found$history$status == "stopped"]))
-  # Each setting's folds are distinct, and what is said of it is what they say.
+  # Each setting's folds are distinct, and its value is computed from them.
   by_setting <- split(race$folds, race$folds$setting)
   expect_true(all(vapply(by_setting, function(one) !anyDuplicated(one$fold), NA)))
   ok <- which(found$history$status == "observed")
@@ -250,10 +250,10 @@ test_that("waiting settings have their current values and noise variances in the
   expect_equal(!is.na(noise_reported_last(found$bandit)), found$history$status != "observed", ignore_attr = TRUE)
   part <- found$history$status != "observed"
   expect_true(all(noise_reported_last(found$bandit)[part] > 0.8 * found$history$fold_var[part]))
-  # What the bandit takes for a setting's reward is what the history says, up to a tenth of the sd of what is not known.
+  # The bandit's reward of a setting is that of the history, up to a tenth of the sd of the missing folds.
   off <- abs(found$bandit$history()$reward - found$history$reward)
   expect_true(all(off <= 0.1 * sqrt(found$history$fold_var) + 1e-12))
-  # A log without the values of between believes the same.
+  # A log without the intermediate values gives the same posterior.
   short <- found$bandit$copy()
   events <- short$compact()
   expect_lt(events[["after"]], events[["before"]])

@@ -127,7 +127,7 @@ test_that("time limits end R code, and workers that ignore them are abandoned", 
     late <- found$history$x > 0.7
     expect_gt(sum(late), 0)
     expect_identical(found$history$status, ifelse(late, "timed out after 1 s (2 attempts)", "observed"))
-    # compiled code, or another program, does not look at R's clock
+    # compiled code, or another program, does not check R's clock
     marker <- tempfile()
     deaf <- function(p) {
       if (!file.exists(marker)) {
@@ -200,7 +200,7 @@ test_that("a search killed at random times and called again ends like one that w
   whole <- search()
   file <- tempfile()
   for (further in sample(0:4, 8, replace = TRUE)) {
-    begun <- lines_in(file)                             # killed after so many more lines, or at its end
+    begun <- lines_in(file)                             # killed after that number of further lines, or at its end
     job <- parallel::mcparallel(search(file), silent = TRUE)
     ended <- FALSE
     wait_until(function() {
@@ -216,7 +216,7 @@ test_that("a search killed at random times and called again ends like one that w
   expect_identical(ended$history, whole$history)
   expect_identical(ended$bandit$history(), whole$bandit$history())
   expect_identical(ended[c("par", "value", "centre", "scale")], whole[c("par", "value", "centre", "scale")])
-  # the same call again has nothing to do; a longer one goes on
+  # the same call again has nothing to do; a longer one continues
   size <- file.size(file)
   calls <- 0
   counting <- function(p) {
@@ -265,7 +265,7 @@ test_that("a search on two workers whose own process is killed resumes from its 
   found <- gpbandits:::read_journal(file, "file", trust = FALSE)
   noted <- sum(vapply(found$notes, function(note) note$name == "evaluation", NA))
   expect_gt(noted, 1)
-  expect_lte(before - noted, 2)                     # at most what the two workers were at
+  expect_lte(before - noted, 2)                     # at most the evaluations of the two workers
   objective <- NULL
   searching <- 0
   eval(parse(text = code[-1]))

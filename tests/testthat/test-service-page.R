@@ -131,7 +131,7 @@ test_that("a campaign by keyboard works: a wrong token, a corrected entry, a wit
   page <- page_of(place, token = NULL)
   browser <- page$browser
 
-  # A token refused: it is said, nothing is shown, and it is tried again.
+  # A wrong token: a message, nothing is shown, and another try.
   sign_in(browser, "a secret of many lettera")
   wait_in_page(browser, "document.getElementById('alert').textContent.includes('refused')")
   expect_true(browser$js("document.getElementById('campaign').hidden"))
@@ -188,7 +188,7 @@ test_that("a campaign by keyboard works: a wrong token, a corrected entry, a wit
   wait_for_status(browser, "-0.15 is saved")
   expect_false(browser$js("document.getElementById('open-none').hidden"))
 
-  # A reward that another one gave meanwhile, and gave differently: refused, and said.
+  # A different reward that another client gave meanwhile: an error with a message.
   replica <- open_bandit(store_at(place))
   history <- replica$history()
   expect_identical(history$status, c(rep("observed", 4), "failed", "withdrawn", "observed"))
@@ -198,7 +198,7 @@ test_that("a campaign by keyboard works: a wrong token, a corrected entry, a wit
   expect_true(browser$js("document.getElementById('campaign').hidden && document.getElementById('known').innerText === ''"))
   sign_in(browser, page_token)
   wait_for_status(browser, "Known: 5")
-  # Inputs that are given are not chosen; what is no number among them is not sent.
+  # Inputs that are given are not chosen; values that are no numbers are not sent.
   browser$js("document.querySelector('#fixed select').value = 'water'; document.querySelector('#fixed input').focus()")
   type_text(browser, "30 degrees")
   press_key(browser, "Enter")
@@ -218,7 +218,7 @@ test_that("a campaign by keyboard works: a wrong token, a corrected entry, a wit
     wait_for_status(browser, "2 is saved")
   })
 
-  # What is known and what the model says, in pictures with words.
+  # Data and model in plots with words.
   best <- replica$best()
   wait_for_best(browser)
   said <- browser$js("Array.from(document.querySelectorAll('#best dd')).map((d) => d.textContent).join('|')")
@@ -330,7 +330,7 @@ test_that("pairwise comparisons work on the page: in pairs, with a tie and a cor
   replica$catch_up()
   history <- replica$history()
   expect_identical(history$reward, c(0, 1, 0.5, 0.5))
-  # What is said of it all: whom each met, what is recommended, chances against that.
+  # The texts on all of it: pairs, recommendation, probabilities against that.
   known <- browser$js("document.getElementById('known').innerText")
   expect_match(known, sprintf("not as good as experiment 2 (arm %d, lemon %g, sugar %g)", history$arm.2[1], history$lemon.2[1],
                               history$sugar.2[1]), fixed = TRUE)
@@ -418,7 +418,7 @@ test_that("entries stay when others save results, and the user is informed if a 
   type_text(browser, "no more substrate")
   type_into(browser, "count", "7")
   browser$js("window.row2 = document.getElementById('query-2'); ''")
-  # One is saved here: the others stay as they are, and the next empty box has the focus.
+  # One is saved here: the others stay unchanged, and the next empty field has the focus.
   enter_result(browser, 1, "0.1")
   wait_for_status(browser, "0.1 is saved")
   expect_identical(text_in(browser, "result-2-reward"), "0.25")
@@ -442,7 +442,7 @@ test_that("entries stay when others save results, and the user is informed if a 
   expect_identical(browser$js("document.getElementById('alert').textContent"), "")
   press_key(browser, "Enter")
   wait_for_status(browser, "corrected")
-  # Somebody else answers one whose result is being typed: it is gone, and that is told.
+  # Somebody else answers one whose result is being typed: it is removed, with a message.
   bandit$catch_up()
   bandit$observe(3, 0.3)
   look_again(browser)
@@ -538,7 +538,7 @@ test_that("a campaign with many columns works: added rows, a plot for each outco
   expect_identical(unlist(added[c("temperature", "pressure", "yield", "impurity")]), c(temperature = 55.5, pressure = 7, yield = 42, impurity = 0.125))
   expect_identical(c(as.character(added$solvent), as.character(added$dry), added$status), c("water", "FALSE", "observed"))
 
-  # Downloads are what the service exports.
+  # Downloads equal the service's exports.
   folder <- tempfile("downloads")
   dir.create(folder)
   browser$run("Page.setDownloadBehavior", behavior = "allow", downloadPath = folder)

@@ -80,7 +80,7 @@ test_that("a whole session works, and every wrong request has an answer", {
   expect_identical(curl(paste0(url, "/health"))$status, 200L)                # and it is still there
   schema <- read(curl(paste0(url, "/openapi.json")))
   expect_match(schema$openapi, "^3")
-  # What a query is told may be a reward, outcomes, a preference: its id alone must be there.
+  # A report of a query may be a reward, outcomes, a preference: only its id must be there.
   observed <- schema$paths[["/observe"]]$post$requestBody$content[["application/json"]]$schema
   expect_identical(unlist(observed$required), "id")
   expect_true(all(c("id", "reward", "outcomes", "size", "prefer", "constraints", "token") %in% names(observed$properties)))
@@ -236,7 +236,7 @@ test_that("connections end after the time limit, whatever was sent on them", {
             body = paste0("POST /suggest HTTP/1.1\r\n", key, "Content-Length: 100\r\n\r\n{\"n\":"),
             expected = paste0("POST /suggest HTTP/1.1\r\n", key, "Content-Length: 100\r\nExpect: 100-continue\r\n\r\n"))
   for (case in names(half)) {
-    # Had it not been ended, reading would have gone on for half a minute.
+    # Had it not been ended, reading would have continued for half a minute.
     took <- system.time(got <- raw_answer(service$port, half[[case]], seconds = 30))[["elapsed"]]
     expect_lt(took, 20)
     expect_match(got, if (case == "expected") "^HTTP/1.1 100 Continue" else "^$", info = case)
@@ -269,7 +269,7 @@ test_that("with many connections the oldest are closed, and a client is served",
   idle <- list()
   on.exit(for (one in idle) close(one), add = TRUE, after = FALSE)
   for (k in 1:60) idle <- c(idle, list(dial(service$port)))
-  Sys.sleep(1.2)                                                  # between two looks at the connections is a second
+  Sys.sleep(1.2)                                                  # between two checks of the connections is a second
   expect_identical(curl(paste0(service$url, "/health"))$status, 200L)
   for (k in 1:50) idle <- c(idle, list(dial(service$port)))
   wait_for(sum(socketSelect(idle, timeout = 0)) >= 50)
@@ -393,7 +393,7 @@ test_that("answers are cached until the log grows, and belong to one request", {
   before <- computed()
   expect_identical(request("/certificate"), first)
   expect_identical(computed(), before)
-  # Another path, another query and news are other questions; what is wrong is not kept.
+  # Another path, another query and new data are other requests; errors are not cached.
   expect_false(identical(request("/best"), first))
   expect_identical(request("/certificate", "x=1")$status, 400L)
   bandit$observe(4, 0.3)
@@ -456,7 +456,7 @@ test_that("the export is the history as a table, and the log as from_json() read
   expect_named(table, names(history))
   expect_identical(table$x, history$x)
   expect_identical(table$reward, history$reward)
-  # (No spreadsheet runs what stands in a cell.)
+  # (No spreadsheet runs the contents of a cell.)
   expect_identical(table$kind[1:4], sub("^=", "'=", levels))
   json <- export("json")
   expect_identical(from_json(json$body)$history(), history)
@@ -508,7 +508,7 @@ test_that("a hostile client gets answers, uses no memory, and blocks nobody", {
   # (R's heap grows once, by some 15 MB, after 9,000 requests; then it stays for the next 30,000.)
   quarter <- ceiling(length(memory) / 4)
   if (length(memory)) expect_lt(max(utils::tail(memory, quarter)), min(memory[quarter + seq_len(quarter)]) + 25)
-  # All is as before: no rewards, nothing read but what was asked, and work goes on.
+  # Nothing has changed: no rewards, only the requested reads, and the service continues.
   bandit <- open_bandit(store_at(place))
   expect_true(all(is.na(bandit$history()$reward)))
   answer <- raw_answer(service$port, http_text("POST", "/suggest", paste("Authorization: Bearer", token), "{}"))

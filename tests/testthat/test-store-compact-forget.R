@@ -1,4 +1,4 @@
-# Rounds forgotten: the sums of each place in their stead, and the same choices, wherever the log is kept.
+# Forgotten rounds: the sums of each point instead, and the same choices, wherever the log is kept.
 
 forget_x <- seq(0, 1, length.out = 15)
 forget_noise <- 0.04
@@ -373,7 +373,7 @@ test_that("damaged checkpoints are errors", {
   damaged(put("noise_var", 2, 0.1))
   damaged(put("kind", 2, 1L))
   damaged(function(frame) {
-    frame$events$kind[sums + 3L] <- 7L                     # an amendment of what stands for several
+    frame$events$kind[sums + 3L] <- 7L                     # an amendment of a sum of several
     frame$events$id[sums + 3L] <- 1L
   })
   # Where sums do not say all nobody has made one.

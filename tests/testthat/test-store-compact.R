@@ -12,7 +12,7 @@ compact_makers <- c(store_makers[c("ucb", "ts", "hallucinate", "contexts", "open
                                   kernel_se(0.3, dims = "u") * kernel_categorical(0.5, dims = "rule"), 0.01, policy_ei(), ...),
   counts = function(...) gp_bandit(compact_x, kernel_se(0.2), policy = policy_ucb(width_constant(1)), rewards = rewards_counts(), ...)))
 
-# Queries, rewards in another order (some of the mean of several, with noise of their own, or wrong at first), failures, withdrawals.
+# Queries, rewards in another order (some means, with separate noise, or wrong at first), failures, withdrawals.
 life_to_compact <- function(bandit, steps = 6) {
   draw <- function() if (inherits(bandit$config$rewards, "bandit_rewards_counts") || identical(bandit$config$rewards$kind, "counts")) stats::rpois(1, 3) else stats::rnorm(1)
   plain <- is.null(bandit$config$outputs) && is.null(bandit$config$rewards)
@@ -69,12 +69,12 @@ test_that("a shorter log has the same history and data, and the same choices fol
       gpbandits:::rebuild(as.environment(whole))
       gpbandits:::cpp_bandit_known(as.environment(whole)$handle)
     }, info = name)
-    # Once more changes nothing; a copy and a file go on to the bit.
+    # Once more changes nothing; a copy and a file continue to the bit.
     expect_identical(bandit$compact()[["after"]], counts[["after"]], info = name)
     copies <- list(unserialize(serialize(bandit, NULL)))
     ours <- goes_on(bandit)
     for (copy in copies) expect_identical(goes_on(copy), ours, info = name)
-    # Beside the whole log: the same arms; elsewhere a climb to the same top, as near as it ends.
+    # Compared with the whole log: the same arms; elsewhere the same maximum up to the optimiser's tolerance.
     theirs <- goes_on(whole, 1)$history
     next_one <- nrow(theirs)
     expect_equal(ours$history[next_one, inputs_of(bandit)], theirs[next_one, inputs_of(bandit)],
@@ -204,13 +204,13 @@ test_that("in a store replicas that are behind, or up to date, continue from the
         expect_identical(replica$posterior(store_point(replica), context = context),
                          owner$posterior(store_point(owner), context = context), info = info)
       }
-      # Once more, by a replica that goes on.
+      # Once more, by a replica that continues.
       behind$compact()
       behind$observe(behind$suggest(context = context)$id, 1)
       owner$catch_up()
       expect_same_log(owner, behind, info)
       expect_identical(summary(store_at(place, name))$events, gpbandits:::table_size(as.environment(owner)$events))
-      # What is no whole checkpoint is refused.
+      # An incomplete checkpoint is an error.
       tamper(place, "DELETE FROM gpb_event WHERE number = (SELECT MIN(number) FROM gpb_event) AND bandit = (SELECT MAX(bandit) FROM gpb_bandit)")
       if (name == "ucb") expect_false(identical(refused(open_bandit(store_at(place, name))), "none"))
     }

@@ -220,7 +220,7 @@ test_that("a search in a store prints messages, and reports that its budget is s
   expect_match(lines, "of 8: .* at x = ")
   expect_identical(as.integer(sub(" of.*", "", lines)), 1:8)
   expect_identical(grepl("error: too far", lines), is.na(found$history$reward))
-  # Only what is new is said by who goes on.
+  # Only new evaluations are reported by a search that resumes.
   more <- testthat::capture_messages(search_in(place, 9, objective, control = search_control(verbose = TRUE)))
   expect_match(more, "^9 of 9: ")
   bar <- utils::capture.output(found <- search_in(place, 10, objective, control = search_control(progress = TRUE)),

@@ -9,7 +9,7 @@ test_that("a worker that asks again gets its own query, others get others", {
     b <- theirs$suggest(2, worker = "b", lease = 60)
     expect_identical(c(a$id, b$id), 1:3)
     expect_identical(ours$suggest(worker = "a", lease = 60), a)
-    expect_identical(open_bandit(store_at(place))$suggest(2, worker = "b", lease = 60), b)     # the worker's process began anew
+    expect_identical(open_bandit(store_at(place))$suggest(2, worker = "b", lease = 60), b)     # a new process
     expect_identical(theirs$suggest(3, worker = "b", lease = 60)$id, c(2L, 3L, 4L))
     expect_identical(ours$suggest()$id, 5L)                                       # nobody in particular
     expect_identical(ours$suggest()$id, 6L)
@@ -76,7 +76,7 @@ test_that("a server's clock that jumps back lengthens leases until renewal; noth
     expect_identical(bandit$renew(a$token) + 0, 1)
     run_out(place, 600)
     heir <- bandit$suggest(worker = "c", lease = 60)
-    expect_identical(heir$id, 1L)                                                  # the renewed ones go by the new time
+    expect_identical(heir$id, 1L)                                                  # the renewed ones use the new time
     bandit$observe(1, 0.5, token = a$token)
     bandit$observe(1, 0.5, token = heir$token)
     expect_match(refused(bandit$observe(1, 0.75, token = heir$token)), "already has the reward")

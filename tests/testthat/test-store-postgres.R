@@ -13,13 +13,13 @@ test_that("a lost PostgreSQL connection of the user works again if it leads to t
   }
   expect_identical(bandit$suggest()$id, 3L)
   expect_same_log(open_bandit(store_at(place)), bandit)
-  # Its limits are set within our transactions only: the user's stay what they were.
+  # Its limits are set within our transactions only: the user's stay unchanged.
   DBI::dbExecute(con, "SET statement_timeout = '7s'", immediate = TRUE)
   bandit$suggest()
   limits <- c("statement_timeout", "lock_timeout", "idle_in_transaction_session_timeout")
   shown <- vapply(limits, function(name) DBI::dbGetQuery(con, paste("SHOW", name), immediate = TRUE)[[1]], "")
   expect_identical(unname(shown), c("7s", "0", "0"))
-  # Another schema is another place: a bandit of the same name may be there.
+  # Another schema is another database: a bandit of the same name may be there.
   DBI::dbExecute(con, "CREATE SCHEMA mine", immediate = TRUE)
   DBI::dbExecute(con, "SET search_path = mine", immediate = TRUE)
   hidden <- bandit_store(con, "b")
@@ -95,7 +95,7 @@ test_that("the outcome of a commit whose answer was lost is queried from the ser
     expect_identical(bandit$history(), twin$history(), info = way)
     expect_same_log(open_bandit(store_at(place, name)), bandit, info = way)
   }
-  # Nobody tells: the replica is as before, and catches up with what has happened.
+  # Without an answer the replica is as before, and catches up with the events that happened.
   store <- store_at(place)
   store$connection$patience <- 0
   bandit <- open_bandit(store)
@@ -141,7 +141,7 @@ test_that("a server's full disk is an error, and nothing has happened", {
   on.exit(place$end())
   bandit <- store_makers$ucb(store = store_at(place))
   bandit$observe(bandit$suggest()$id, 0.5)
-  suppressWarnings(try(writeBin(raw(3e7), file.path(place$disk, "filler")), silent = TRUE))    # all that is left
+  suppressWarnings(try(writeBin(raw(3e7), file.path(place$disk, "filler")), silent = TRUE))    # the rest of the space
   end <- asked_until_refused(bandit)
   expect_s3_class(end$error, "gpbandits_store_error")
   expect_match(conditionMessage(end$error), "No space left|could not extend")

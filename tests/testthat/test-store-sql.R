@@ -1,11 +1,11 @@
-# What every registered database promises (R/store-sql.R): the same list of properties for each.
+# The requirements of every registered database (R/store-sql.R): the same list of properties for each.
 
 sql_begin <- function(...) gpbandits:::sql_begin(...)
 sql_commit <- function(...) gpbandits:::sql_commit(...)
 sql_rollback <- function(...) gpbandits:::sql_rollback(...)
 sql_rows <- function(...) gpbandits:::sql_rows(...)
 
-# A store's connection with a table of our own, and others to the same table.
+# A store's connection with a table for this test, and others to the same table.
 open_table <- function(place) {
   connection <- store_at(place)$connection
   sql_begin(connection, "SELECT 1 AS one")
@@ -256,7 +256,7 @@ test_that("only the file of a database names it", {
     text <- sub("^ *#.*", "", readLines(file.path(folder, file), warn = FALSE))
     if (!any(grepl(name, text, ignore.case = TRUE))) next
     words <- grep(name, words_of_code(parse(text = text, keep.source = FALSE)), ignore.case = TRUE, value = TRUE)
-    # (Errors about `con` may say what it can be.)
+    # (Errors about `con` may list the possible values.)
     expect_length(words[!grepl("^a path [(]|bandit_store[(]", words)], 0)
   }
 })

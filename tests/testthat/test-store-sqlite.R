@@ -53,7 +53,7 @@ test_that("a disk without space is an error, and nothing has happened", {
   place <- list(kind = "sqlite", connect = eval(bquote(function() DBI::dbConnect(RSQLite::SQLite(), .(file.path(disk, "b.db"))))))
   bandit <- store_makers$ucb(store = store_at(place))
   bandit$suggest()
-  suppressWarnings(try(writeBin(raw(1e6), file.path(disk, "filler")), silent = TRUE))    # all that is left
+  suppressWarnings(try(writeBin(raw(1e6), file.path(disk, "filler")), silent = TRUE))    # the rest of the space
   end <- asked_until_refused(bandit)
   expect_s3_class(end$error, "gpbandits_store_error")
   expect_match(conditionMessage(end$error), "full|I/O")

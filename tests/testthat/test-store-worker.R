@@ -18,7 +18,7 @@ test_that("a worker's loop reports rewards, avoids failures, keeps the budget, a
     failed <- history$status == "failed"
     expect_true(any(failed) && all(history$x1[failed] > 0.9))
     expect_identical(sum(history$action != "given"), 12L)
-    expect_identical(sum(history$action == "given"), sum(failed))            # the worst so far, in their place
+    expect_identical(sum(history$action == "given"), sum(failed))            # the worst so far
     seen <- tamper(place, "SELECT * FROM gpb_history WHERE status = 'failed'")
     expect_true(all(grepl("too far", seen$reason)))
     expect_identical(work_on(store_at(place), objective, heartbeat = FALSE), 0)   # nothing is left
@@ -43,7 +43,7 @@ test_that("a time limit of the caller ends the work anywhere, and the query is a
   place <- sqlite_location()
   store_makers$ucb(store = store_at(place, seed = 1))
   seconds <- function() sum(proc.time()[1:2])
-  # (Finalizers swallow a limit, too: R's collector is to have nothing to do, and who is not ended ends by itself.)
+  # (Finalizers swallow a limit, too: R's collector is to have nothing to do, and a call that is not ended ends normally.)
   work <- function(objective, limit, timeout = Inf) {
     gc()
     end <- seconds() + 2
@@ -63,13 +63,13 @@ test_that("a time limit of the caller ends the work anywhere, and the query is a
   })
   expect_identical(tamper(place, "SELECT state FROM gpb_lease")$state, "offered")
   reached("reached CPU time limit", parabola, function() setTimeLimit(cpu = 0.5, transient = TRUE))
-  # An evaluation's limit takes the caller's place, but not the session's.
+  # An evaluation's limit replaces the caller's, but not the session's.
   reached("reached session CPU time limit", parabola, function() setSessionTimeLimit(cpu = 0.5), timeout = 60)
   setSessionTimeLimit()
   bandit <- open_bandit(store_at(place))
   expect_false("failed" %in% bandit$history()$status)
   expect_identical(sum(tamper(place, "SELECT state FROM gpb_lease")$state == "open"), 0L)
-  # R's words, whoever passes them on.
+  # R's words, whichever function passes them on.
   limit <- gettext("reached elapsed time limit", domain = "R")
   for (words in c(limit, paste("Some generic:", limit), paste(limit, "in step 2"))) {
     error <- expect_error(database(stop(words)), words, fixed = TRUE)
@@ -138,7 +138,7 @@ test_that("a late result replaces the worst reward that was recorded for a faile
   })
 })
 
-# Where this process listens, "address:port" in hexadecimal digits, as Linux tells it.
+# The address where this process listens, "address:port" in hexadecimal digits, as in Linux's tables.
 listening_here <- function() {
   own <- sub("^socket:\\[(.*)\\]$", "\\1", Sys.readlink(dir("/proc/self/fd", full.names = TRUE)))
   rows <- unlist(lapply(c("/proc/net/tcp", "/proc/net/tcp6"), function(file) {
@@ -257,7 +257,7 @@ test_that("a process that is frozen within a transaction blocks the others for a
     store <- store_at(place)
     bandit <- open_bandit(store)
     if (place$kind == "sqlite") {
-      # Nothing frees the file but the process itself; who waits is told which it is.
+      # Only the process itself frees the file; the waiting process gets its number.
       store$connection$patience <- 0.2
       error <- tryCatch(bandit$suggest(worker = "other", lease = 60), gpbandits_error = identity)
       expect_s3_class(error, "gpbandits_store_error")
@@ -450,7 +450,7 @@ test_that("a worker whose evaluations all fail ends and states the reason", {
   begun <- calls
   expect_warning(work_on(few("one"), broken, heartbeat = FALSE, until = function(bandit) calls > begun),
                  "The only evaluation failed: error: no licence", class = "gpbandits_no_success")
-  # Somebody who can goes on.
+  # Somebody who can continues.
   b <- gp_ucb(1:20 / 20, kernel_se(0.2), noise_var = 0.01, store = bandit_store(file, "t", seed = 1))
   expect_warning(work_on(bandit_store(file, "t"), broken, heartbeat = FALSE), "no licence", class = "gpbandits_no_success")
   expect_identical(work_on(bandit_store(file, "t"), function(p) p[["x1"]], heartbeat = FALSE,

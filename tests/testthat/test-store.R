@@ -19,7 +19,7 @@ test_that("replicas that take turns have one history, to the bit, and so has a n
         replica$catch_up()
         expect_same_log(replica, late, info)
       }
-      # The same again without a store, with the random numbers that the help promises.
+      # The same again without a store, with the random numbers that the help describes.
       alone <- store_makers[[name]]()
       follow_log(alone, late, seed = 5)
       expect_same_log(alone, late, info)
@@ -35,7 +35,7 @@ test_that("every event of every domain, context and outcome reaches a replica th
   lives <- stored_lives()
   on_databases(function(place) {
     # (What differs between the databases is the SQL, not who asks for it: the second one meets each domain and contexts,
-    # and the outcomes that have columns or kinds of events of their own. The others differ in the settings' text.)
+    # and the outcomes that have separate columns or kinds of events. The others differ in the settings' text.)
     met <- seq_len(nrow(lives))
     if (place$kind == "postgres" && !second_level()) {
       own <- c("plain", "noise_each", "scaled", "clipped", "refits", "noisy_limits", "known_changes", "censored", "drawn")
@@ -54,7 +54,7 @@ test_that("every event of every domain, context and outcome reaches a replica th
         events[[event]](owner)
         expect_identical(refused(replica$catch_up()), "none", info = info)
         expect_same_log(replica, owner, info)
-        both <- list(owner, replica)                 # what comes next the other one does
+        both <- list(owner, replica)                 # the other one makes the next step
         owner <- both[[2]]
         replica <- both[[1]]
       }
@@ -227,7 +227,7 @@ test_that("invalid rows are errors, and the replica stays unchanged", {
     bandit$observe(2, -0.5)
     backup <- lapply(c("gpb_bandit", "gpb_query", "gpb_event"), function(table) tamper(place, "SELECT * FROM ", table))
     for (change in if (place$kind == "sqlite") c(changes, loose) else c(changes[seq(1, length(changes), 4)], utils::tail(changes, 2))) {
-      if (inherits(try(tamper(place, change), silent = TRUE), "try-error")) next    # the database itself refuses
+      if (inherits(try(tamper(place, change), silent = TRUE), "try-error")) next    # the database itself raises an error
       expect_false(identical(refused(open_bandit(store_at(place))), "none"), info = paste(place$kind, change))
       if (!grepl("settings|gpb_query", change)) {
         expect_false(identical(refused(behind$catch_up()), "none"), info = paste(place$kind, change))
@@ -365,7 +365,7 @@ test_that("a run in a store equals one without, and continues next to others", {
     copy <- replica$copy()
     copy$reset()
     expect_identical(nrow(copy$history()), 0L)
-    # Somebody else asks and tells after each of the rounds.
+    # Another process asks and reports after each of the rounds.
     other <- open_bandit(store_at(place))
     beside <- run(replica, stop_when = function(bandit) {
       other$observe(other$suggest()$id, 0)

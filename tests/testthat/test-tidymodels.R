@@ -1,4 +1,4 @@
-# tune_gp_bandit(): tune_bayes() with a bandit in its place.
+# tune_gp_bandit(): tune_bayes() with a bandit.
 
 from <- function(package) asNamespace(package)
 needs_tune <- function() {
@@ -18,7 +18,7 @@ tuned <- function(..., resamples = folds_of_test(), param_info = ranges_of_test(
   set.seed(2)
   suppressMessages(tune_gp_bandit(tree_of_test(), mpg ~ ., resamples, param_info = param_info, ...))
 }
-# What stands for objects of packages that need not be there.
+# Substitutes for objects of packages that may be missing.
 stand_in <- function(class) structure(list(), class = class)
 
 test_that("invalid arguments are errors that name them, also without package tune", {
@@ -108,7 +108,7 @@ test_that("a setting that is suggested again gets the same result, and another o
   reported <- history[history$action == "policy" & history$status == "observed", ]
   expect_identical(history$status[nrow(history)], "pending")
   expect_true(all(reported$n != 2L & reported$reward == ifelse(reported$n == 1L, 0, 5)))
-  # The mean is best where it is known to be: that is asked for to the end.
+  # The mean is best where it was observed: that point is suggested to the end.
   expect_identical(nrow(reported), 9L)
   curious <- gpbandits:::tuning_bandit(search_space(n = param_integer(1, 3)), policy_variance(), gp_model(refit = NULL))
   curious$add(data.frame(n = c(1L, 3L)), reward = c(0, 5))
@@ -163,7 +163,7 @@ test_that("a race evaluates resamples one by one, and excludes stopped settings 
   rmse <- metrics[metrics$.metric == "rmse", ]
   expect_true(all(rmse$n == 6))
   expect_equal(nrow(rmse), race$complete)
-  # What the folds said is what the result says, and the bandit knows the stopped ones with noise of their own.
+  # The result has the values of the folds, and the bandit the stopped settings with separate noise variances.
   by_setting <- tapply(race$folds$cost, race$folds$setting, function(cost) if (length(cost) == 6) mean(cost) else NA)
   expect_equal(sort(as.vector(by_setting[!is.na(by_setting)])), sort(rmse$mean))
   own <- gpbandits:::table_column(as.environment(attr(found, "bandit"))$events, "noise_var")

@@ -1,14 +1,14 @@
-# Inputs may have any name but id, arm and reward: a bandit whose inputs are called like our columns lives as one with
+# Inputs may have any name but id, arm and reward: a bandit whose inputs are called like our columns works like one with
 # plain names does, and our columns have a dot in front.
 
-# Names of ours, as inputs: every column of a history, a ledger, a frame of bounds, a lease, a search, a picture.
+# Our names, as inputs: every column of a history, a regret log, a frame of bounds, a lease, a search, a plot.
 like_ours <- c("width", "mean", "sd", "action", "segment", "status", "phase", "propensity", "f", "regret", "period", "optimum",
                "cumulative_regret", "simple_regret", "violation1", "cumulative_violation", "g1", "kappa1", "label", "lower", "upper",
                "safe", "maximiser", "token", "attempt", "best", "evaluation", "z", "pit", "noise_var", "at", "at_y", "current", "plays",
                "truth", "x", "y", "kind", "panel", "value", "input", "round", "where", "row.names", "names", "domain", "names with blanks",
                ".width", "T", "c")
 
-# A frame of the one bandit with the names of the other's inputs: what is ours has lost its dots.
+# A frame of the one bandit with the names of the other's inputs: our columns have lost their dots.
 renamed <- function(frame, given, plain) {
   inputs <- intersect(given, names(frame))
   out <- gpbandits:::own_columns(frame, given)
@@ -16,7 +16,7 @@ renamed <- function(frame, given, plain) {
   list(points = points, ours = as.list(out))
 }
 
-# (A frame without inputs has nothing to stand beside; one that has no contexts none of theirs.)
+# (A frame without inputs has no such names; one that has no contexts none of theirs.)
 expect_like <- function(odd, plain, names, info) {
   there <- names$plain %in% base::names(plain)
   names <- list(odd = names$odd[there], plain = names$plain[there])
@@ -60,7 +60,7 @@ probe <- function(kind) {
   else if (kind == "product") cbind(1:2, c(0.2, 0.4)) else cbind(c(0, 1), c(0.4, 0))
 }
 
-# A short life; what happens depends on the ids alone.
+# A short run; its events depend on the ids alone.
 live_named <- function(bandit, kind, store = FALSE) {
   set.seed(4)
   g <- function(n) if (kind == "limits") matrix(-0.1, n, 1)

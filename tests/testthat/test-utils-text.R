@@ -1,4 +1,4 @@
-# Values as text: what is written comes back to the bit, and what anybody else has written runs nothing.
+# Values as text: they are restored to the bit, and untrusted text runs nothing.
 
 there_and_back <- function(x, trust = FALSE) gpbandits:::value_from_text(gpbandits:::value_text(x, trust), trust)
 
@@ -65,7 +65,7 @@ test_that("other values than plain data are errors, and functions need trust", {
   compiled <- compiler::cmpfun(maker(4))
   expect_identical(there_and_back(made, trust = TRUE)(2), made(2))
   expect_identical(there_and_back(compiled, trust = TRUE)(2), 8)
-  expect_identical(there_and_back(maker(5), trust = TRUE)(2), 10)       # with an argument that nobody has looked at yet
+  expect_identical(there_and_back(maker(5), trust = TRUE)(2), 10)       # with an argument that nobody has evaluated yet
 })
 
 test_that("invalid text is an error that quotes nothing of it", {

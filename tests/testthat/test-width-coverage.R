@@ -1,5 +1,5 @@
-# The widths keep their promise: with the stated confidence the bounds hold at every arm in
-# every round at once. The package plays; whether the bounds held is worked out by the oracle.
+# Coverage of the widths: with the stated confidence the bounds hold at every arm in
+# every round at once. The package plays; whether the bounds held is worked out by the reference.
 
 coverage_seeds <- by_level(12, 200)
 

@@ -1,4 +1,4 @@
-# Randomised widths, sampled maxima and ridges: against the formulas, and the specification's numbers.
+# Randomised widths, sampled maxima and ridges: against the formulas, and the worked example's numbers.
 
 tiny_bandit <- function(policy, ...) {
   tiny <- ref_tiny()

@@ -1,4 +1,4 @@
-# Every width, round by round, through whole runs: history's column against the oracle.
+# Every width, round by round, through whole runs: history's column against the reference.
 
 expect_width <- function(ours, ref, lambda = 0.1, rounds = 25, pending = list(pending_ignore(), ref_pending()),
                          delay = rep(0, rounds), mean = 0, n = 15) {
@@ -21,7 +21,7 @@ test_that("constants, functions and Srinivas' widths equal their formulas", {
 })
 
 test_that("the discretisation of Theorem 2 has at least one point", {
-  # As it is printed the width would be less than one point that is fixed beforehand needs.
+  # As it is printed the width would be smaller than for one point that is fixed in advance.
   at <- function(t, width) {
     b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.3), 0.01, policy_ucb(width))
     if (t > 1) b$add(x = seq(0, 1, length.out = t - 1), reward = rep(0, t - 1))
@@ -60,7 +60,7 @@ test_that("noise variances of single rewards change the widths of wrong models, 
   clipped$add(arm = 1:3, reward = c(1, 0.5, 0.2), noise_var = own)
   expect_equal(w(width_realized(1, clip), clipped),
                1 + 4 / 2 * sqrt(sum(1 / noise)) + 2 * sqrt(5) / sqrt(lambda) * sqrt(L + 2 * log(10)))
-  # Variances that are told larger do not make R smaller; those of rewards that are scaled are scaled too.
+  # Given variances that are larger do not make R smaller; those of rewards that are scaled are scaled too.
   loose <- gp_bandit(x, kernel_se(0.25), lambda, policy_ei())
   loose$add(arm = 1, reward = 1, noise_var = 9)
   expect_equal(w(width_amm(1, 0.5, noise = "bounded"), loose), w(width_amm(1, 0.5), loose))
@@ -122,7 +122,7 @@ test_that("averaged martingales give the narrow bounds of the worked example", {
     amm <- ref_width_amm(2, 0.1, 0.1)(list(K = K, rows = rows, lambda = 0.01, noise = 0.01))
     c(mean(amm * ref_posterior_at(K, rows, y, 0.01)$sd), half(rows, y, alpha0 = 0.01), half(rows, y, alpha0 = 1), half(rows, y))
   }, numeric(4))
-  # The specification's means over 15 draws: .239, .194, .521, .200.
+  # The worked example's means over 15 draws: .239, .194, .521, .200.
   expect_equal(rowMeans(found), c(.239, .194, .521, .200), tolerance = 0.1)
 })
 
