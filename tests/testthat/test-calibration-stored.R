@@ -35,6 +35,114 @@ test_that("with jumps event triggers have the least regret, and CPD differs from
   expect_lt(abs(regret[["CPD"]] - regret[["GP-UCB"]]), ends$se[ends$bandit == "GP-UCB"])
 })
 
+at_the_end <- function(results, ...) {
+  rows <- results[Reduce(`&`, Map(function(name, value) results[[name]] == value, ...names(), list(...))), ]
+  rows <- rows[rows$round == max(rows$round), ]
+  list(mean = stats::setNames(rows$mean, rows$bandit),
+       se = if (!is.null(rows$se)) stats::setNames(rows$se, rows$bandit))
+}
+
+test_that("SVM with delays: order of the UCB rules, and errors on both scales, are as the article states", {
+  thompson <- c("GP-TS-SDF", "asy-TS", "GP-BTS")
+  for (delay in c("poisson", "fixed")) {
+    linear <- at_the_end(stored_result("delayed-svm-linear"), delay = delay)
+    expect_false(is.unsorted(linear$mean[c("GP-UCB-SDF", "GP-BUCB", "GP-UCB")]))
+    expect_equal(linear$mean[["GP-UCB"]] - linear$mean[["GP-UCB-SDF"]], 0.05, tolerance = 0.1)
+    expect_lt(diff(range(linear$mean[thompson])), 2 * sqrt(2) * max(linear$se[thompson]))
+    log <- at_the_end(stored_result("delayed-svm-log"), delay = delay)
+    expect_lt(max(log$mean), 0.26)
+    expect_identical(names(which.max(log$mean)), "GP-UCB")
+    expect_lt(diff(range(log$mean[names(log$mean) != "GP-UCB"])), 0.01)
+  }
+  first <- stored_result("delayed-svm-linear")
+  expect_equal(first$mean[first$round == 1 & first$bandit == "GP-UCB"], c(0.35, 0.35), tolerance = 0.01)
+})
+
+test_that("delays: the prior decides between GP-UCB-SDF and GP-BUCB, and GP-UCB is last", {
+  synthetic <- stored_result("delayed-synthetic")
+  for (panel in c("c", "d")) {
+    good <- at_the_end(synthetic, panel = panel)$mean
+    wide <- at_the_end(synthetic, panel = paste0(panel, ", mean 0"))$mean
+    expect_false(is.unsorted(good[c("GP-UCB-SDF", "GP-BUCB", "GP-UCB")]))
+    expect_false(is.unsorted(wide[c("GP-BUCB", "GP-UCB-SDF", "GP-UCB")]))
+    expect_true(all(wide < good[names(wide)]))
+    refits <- at_the_end(synthetic, panel = paste0(panel, ", refits"))
+    expect_identical(names(which.max(refits$mean)), "GP-UCB")
+    two <- c("GP-UCB-SDF", "GP-BUCB")
+    expect_lt(abs(diff(refits$mean[two])), 2 * sqrt(sum(refits$se[two]^2)))
+  }
+  best <- 100 * (1 - max(stored_result("logistic-wdbc")$accuracy))
+  for (panel in c("logistic, poisson", "logistic, fixed")) {
+    ends <- at_the_end(stored_result("delayed-tables"), panel = panel)$mean
+    expect_equal(unname(ends), rep(best, 7), tolerance = 1e-3)
+  }
+})
+
+test_that("growing data: with refits GP-UCB-SDF leads the UCB rules, and with a tiny noise variance it is last", {
+  contexts <- stored_result("delayed-contexts")
+  growing <- function(setting) at_the_end(contexts, experiment = "growing", setting = setting)$mean
+  ucb <- c("GP-UCB-SDF", "GP-BUCB", "GP-UCB")
+  expect_false(is.unsorted(growing("refitted")[ucb]))
+  expect_identical(names(which.max(growing("kept, 1e-4")[ucb])), "GP-UCB-SDF")
+})
+
+test_that("drift: restarts are ahead of windows and weights, these of GP-UCB, and TV-GP-UCB is last", {
+  drift <- at_the_end(stored_result("nonstationary-curves"), experiment = "drift")
+  gradual <- c("SW-GP-UCB", "WGP-UCB")
+  expect_true(all(drift$mean[gradual] - drift$mean[["R-GP-UCB"]] > drift$se[gradual] + drift$se[["R-GP-UCB"]]))
+  expect_lt(max(drift$mean[gradual]), drift$mean[["GP-UCB"]])
+  expect_identical(names(which.max(drift$mean)), "TV-GP-UCB")
+})
+
+test_that("GP-UCB and EI: ahead on temperature, within a standard error elsewhere; MPI's lead on traffic ends", {
+  curves <- stored_result("srinivas-curves")
+  z <- function(problem) {
+    ends <- at_the_end(curves, problem = problem)
+    (ends$mean[["EI"]] - ends$mean[["GP-UCB"]]) / sqrt(ends$se[["EI"]]^2 + ends$se[["GP-UCB"]]^2)
+  }
+  expect_lt(z("temperature"), -2)
+  for (problem in c("synthetic", "traffic")) expect_lt(abs(z(problem)), 1)
+  first <- function(bandit, problem) {
+    of <- function(name) curves$mean[curves$problem == problem & curves$bandit == name]
+    curves$round[curves$problem == problem & curves$bandit == bandit][of(bandit) < of("GP-UCB")]
+  }
+  expect_identical(range(first("MPI with margin", "traffic")), c(2L, 41L))
+  greedy <- vapply(unique(curves$problem), function(problem) max(first("Mean only", problem)), 0L)
+  expect_identical(range(greedy), c(6L, 20L))
+})
+
+test_that("RKHS functions: GP-TS, EI and KernelUCB have the order that the article states", {
+  synthetic <- stored_result("chowdhury-synthetic")
+  for (figure in c("1", "2")) for (problem in c("SE", "Matern 2.5")) {
+    regret <- at_the_end(synthetic, figure = figure, problem = problem)$mean
+    expect_lt(regret[["GP-TS"]], regret[["GP-UCB"]])
+    expect_lt(regret[["GP-EI"]], regret[["GP-TS"]])
+    ahead <- regret[["GP-TS"]] < regret[c("GP-EI, margin", "GP-PI, margin")]
+    expect_identical(unname(ahead), rep(figure == "1" || problem == "SE", 2))
+  }
+  hartmann <- at_the_end(synthetic, figure = "3", problem = "Hartmann 3")$mean
+  expect_identical(names(which.min(hartmann)), "KernelUCB")
+  light <- stored_result("chowdhury-sensors")
+  light <- light[light$problem == "light" & light$setting == "ours" & light$round >= 40, ]
+  of <- function(bandit) light$mean[light$bandit == bandit]
+  expect_true(all(of("IGP-UCB") < pmin(of("GP-EI"), of("GP-PI"))))
+})
+
+test_that("two workers: one to three more evaluations, and less than twice the speed", {
+  runs <- stored_result("real-workers")
+  medians <- stats::aggregate(cbind(seconds, evaluations) ~ workers + accuracy, runs, stats::median)
+  one <- medians[medians$workers == 1, ]
+  two <- medians[medians$workers == 2, ]
+  expect_true(all(two$evaluations - one$evaluations >= 1 & two$evaluations - one$evaluations <= 3))
+  expect_true(all(one$seconds / two$seconds > 1 & one$seconds / two$seconds < 2))
+})
+
+test_that("tuning: the noise of the accuracy at the best settings", {
+  sonar <- stored_result("tuning-sonar")
+  expect_identical(nrow(sonar), 289L)
+  expect_equal(stats::median(sonar$sd[order(-sonar$accuracy)][1:40]), 0.0145, tolerance = 0.1)
+})
+
 test_that("late rewards: with a good prior mean censoring finds the better point at a larger cumulative regret", {
   late <- article_table("late-rewards")
   of <- function(rule) late[late$rule == rule & late$prior == "mean 0.5, variance 0.05", ]
