@@ -94,7 +94,18 @@ test_that("drift: restarts are ahead of windows and weights, these of GP-UCB, an
   expect_identical(names(which.max(drift$mean)), "TV-GP-UCB")
 })
 
-test_that("GP-UCB and EI: ahead on temperature, within a standard error elsewhere; MPI's lead on traffic ends", {
+test_that("regret in the number of periods: the interval of the exponent excludes the theorem's 3/14", {
+  runs <- stored_result("nonstationary-runs")
+  runs <- runs[runs$experiment == 2, ]
+  mean <- tapply(runs$regret, runs$size, base::mean)
+  se <- tapply(runs$regret, runs$size, function(r) stats::sd(r) / sqrt(length(r)))
+  fit <- stats::lm(log(mean) ~ log(as.numeric(names(mean))), weights = (mean / se)^2)
+  slope <- stats::coef(fit)[[2]]
+  half <- stats::qnorm(0.975) * sqrt(stats::vcov(fit)[2, 2]) / stats::sigma(fit)
+  expect_gt(slope - half, 3 / 14)
+})
+
+test_that("EI is ahead of GP-UCB on temperature, within a standard error elsewhere; MPI's lead on traffic ends", {
   curves <- stored_result("srinivas-curves")
   z <- function(problem) {
     ends <- at_the_end(curves, problem = problem)
