@@ -500,6 +500,12 @@ NULL
 #' @concept low-rank approximation
 #' @concept computational cost
 #' @concept numerical accuracy
+#' @examples
+#' set.seed(1)
+#' b <- gp_bandit(list(x = c(0, 1)), kernel_se(0.2), 0.01, policy_ucb(2), engine = "lowrank")
+#' x <- runif(50)
+#' b$add(x = x, reward = sin(6 * x) + rnorm(50, sd = 0.1))
+#' summary(b)[c("engine", "rank", "error_bound")]
 #' @name bandit-engines
 NULL
 

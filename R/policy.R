@@ -436,9 +436,9 @@ policy_eims <- function() new_policy("eims")
 #' @section Units: With `outputs` or `rewards` in [gp_bandit()], `level` is converted to the latent \eqn{f}{f}: it is
 #'   the value of \eqn{f}{f} with that expected reward. With comparisons ([rewards_preferences()]) \eqn{f}{f} has no
 #'   other unit than its own.
-#' @section Guarantee: For `random = TRUE`, \eqn{f} drawn from the prior, and any domain. Label \eqn{x} as above the
-#'   level if \eqn{\mu(x) \ge h}{mu(x) >= h}. The loss of a wrong label is \eqn{|f(x) - h|}. Its expectation, averaged
-#'   over rounds, is at every point at most
+#' @section Guarantee: The bound is for `random = TRUE`, a function \eqn{f} drawn from the prior, and any domain. Label
+#'   \eqn{x} as above the level if \eqn{\mu(x) \ge h}{mu(x) >= h}. The loss of a wrong label is \eqn{|f(x) - h|}. Its
+#'   expectation, averaged over rounds, is at every point at most
 #'   \deqn{\sqrt{2C_1\gamma_T/T},\quad C_1 = 2/\log(1 + 1/\lambda).}{sqrt(2 C1 gamma_T / T),  C1 = 2 / log(1 +
 #'   1/lambda).} There is no bound for `random = FALSE`.
 #' @references Inatsu, Takeno, Kutsukake and Takeuchi (2024) <https://arxiv.org/abs/2408.03144>.

@@ -4,9 +4,9 @@
 #'
 #' `input_importance()` computes Sobol sensitivity indices of the posterior mean, with their uncertainty.
 #'
-#' The posterior mean is a function of independent inputs, each uniform over its range. Logarithmic inputs are uniform
-#' in the logarithm. Over arms and rows, values have their frequencies. With \eqn{V} the variance of that function, the
-#' indices of input \eqn{i} are
+#' The posterior mean is treated as a function of independent inputs, each uniform over its range. Logarithmic inputs
+#' are uniform in the logarithm. Over arms and rows, values count by their frequencies. With \eqn{V} the variance of
+#' that function, the indices of input \eqn{i} are
 #' \deqn{S_i = \frac{V[E(f \mid x_i)]}{V}, \qquad T_i = \frac{E[V(f \mid x_{-i})]}{V}.}{S_i = V[E(f | x_i)] / V, T_i =
 #' E[V(f | x_-i)] / V.}
 #'

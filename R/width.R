@@ -96,9 +96,9 @@ NULL
 #'
 #'   The domain lies in \eqn{[0, r]^d}. The partial derivatives of \eqn{f} satisfy
 #'   \deqn{P(\sup|\partial f/\partial x_j| > L) \le a e^{-(L/b)^2}.}{P(sup |df/dx_j| > L) <= a exp(-(L/b)^2).}
-#'   The second logarithm, that of the discretisation's size, is at least 0. (With a small \eqn{b} the formula as
-#'   printed is narrower than one point needs.) The bounds hold at the points played and on a net that differs from
-#'   round to round, not everywhere. So this width is for regret only.
+#'   The second logarithm, that of the discretisation's size, is at least 0. (With a small \eqn{b} the
+#'   printed formula is narrower than the width for a single point.) The bounds hold at the points played and on a net
+#'   that differs from round to round, not everywhere. So this width is for regret only.
 #'
 #' @section Boxes, for stopping: `width_srinivas_box(delta, a, b, r, d, slack)` is for [stop_gap()] on a box, under the
 #'   same assumption on derivatives. Here \eqn{t} is one plus the number of *observed* rewards, and
@@ -110,7 +110,7 @@ NULL
 #'
 #'   where \eqn{S} is `slack`. With probability \eqn{1-\delta}{1 - delta}, for all \eqn{t},
 #'   \deqn{\max f \le \max(\mu+w\sigma) + e_t,}{max f <= max(mu + w sd) + e_t,}
-#'   and \eqn{f \ge \mu - w\sigma}{f >= mu - w sd} at one point that is chosen by the data.
+#'   and \eqn{f \ge \mu - w\sigma}{f >= mu - w sd} at one point, which the data select.
 #'
 #'   Proof idea: the box is cut into \eqn{m^d} cells. With probability \eqn{1 - \delta/2}{1 - delta / 2} \eqn{f} changes
 #'   by at most \eqn{e_t} between a point and the centre of its cell. With probability \eqn{1-\delta/2}{1 - delta / 2}
