@@ -41,7 +41,7 @@
 #' * A mean of several measurements: every measurement counts.
 #' * Non-Gaussian rewards ([rewards], [rewards_preferences()]): Laplace's approximation of the marginal likelihood.
 #' @section Many rewards:
-#' The cost of a refit is bounded, see *Many observations* in [gp_fit()]. If most rewards were there at the last refit,
+#' The cost of a refit is bounded, see "Many observations" in [gp_fit()]. If most rewards were there at the last refit,
 #' the search starts at its result. With more than 300 distinct points, fewer models are averaged over: the product of
 #' their number and the number of points is about 300 times `average`. The power transform of rewards is decided by at
 #' most 500 of them.
