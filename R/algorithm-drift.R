@@ -29,7 +29,7 @@
 #' \deqn{H = W = \lceil\gamma_T^{1/4}\sqrt{T/P_T}\rceil,\quad \eta = 1 - \gamma_T^{-1/4}\sqrt{P_T/T}.}{H = W =
 #' ceiling(gamma_T^(1/4) sqrt(T / P_T)),  eta = 1 - gamma_T^(-1/4) sqrt(P_T / T).}
 #'
-#' For the costs of a round see [changes].
+#' For the costs of a round see [change-details].
 #'
 #' @section Guarantee: *Restarts, windows and weights* with these settings have dynamic regret
 #'   \deqn{\tilde O(\gamma_T^{7/8}P_T^{1/4}T^{3/4}),}{O(gamma_T^(7/8) P_T^(1/4) T^(3/4)),}

@@ -202,13 +202,8 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #' * `$history()` returns a data.frame with one row per query, see [bandit-history].
 #'
 #' @section State:
-#' * `$copy()` returns an independent bandit in the same state, without a journal.
-#' * `$catch_up()` adds the events of other processes, if the bandit is in a [bandit_store()]. `$renew()` renews the
-#'   [lease][bandit-leases] of a query there.
-#' * `$compact()` makes a long event log shorter, see [bandit-compact].
-#' * `$reset()` deletes every event. `$show()` prints.
-#'
-#' A bandit can be saved with `saveRDS()` and sent to other processes, see [bandit-state].
+#' For `$copy()`, `saveRDS()` and other processes see [bandit-state], for `$catch_up()` and `$renew()` [bandit_store()]
+#' and [bandit-leases], for `$compact()` [bandit-compact].
 #'
 #' @section Names: Points and contexts are found by the names of the inputs if they have names, see [finite_domain()].
 #'   Arms are found by their numbers, or by their names if the domain has names.

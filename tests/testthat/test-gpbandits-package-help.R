@@ -26,7 +26,7 @@ sections_named <- function(x) {
   before <- ""
   visit <- function(x) {
     tag <- attr(x, "Rd_tag")
-    if (identical(tag, "\\emph") && grepl("([Ss]ee|section|and) *$", before)) found <<- c(found, flat_line(x))
+    if (identical(tag, "\\emph") && grepl("([Ss]ee|section) *$", before)) found <<- c(found, flat_line(x))
     if (is.character(x)) before <<- paste0(before, gsub("\\s+", " ", paste(x, collapse = ""))) else lapply(x, visit)
   }
   visit(x)
