@@ -82,7 +82,7 @@ test_that("a shorter log has the same history and data, and the same choices fol
   }
 })
 
-test_that("results that a shorter log cannot give are NA or errors", {
+test_that("a shorter log claims nothing about times and predictions that it does not hold", {
   set.seed(2)
   bandit <- gp_ts(compact_x[1:5], kernel_se(0.2), 0.01, B = 1, R = 0.1)
   for (t in 1:4) bandit$observe(bandit$suggest()$id, sin(t))
