@@ -45,6 +45,8 @@ domain_average <- function(domain, kernel, contexts = NULL) {
 #'   * `alarm`: the number of the pair at which the first alarm was raised, or `NA`,
 #'   * `pairs`: the number of pairs.
 #' @section Errors: `change_statistic()` needs an even number of pairs.
+#' @section Guarantee: With threshold and ridge of the paper's form, changes are detected and false alarms are rare with
+#'   high probability (Lemma C.3); the constants are unknown, see [regret_bounds_changes].
 #' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
 #'   <https://arxiv.org/abs/1908.07636>.
 #' @concept change-point detection
@@ -124,6 +126,9 @@ detect_change <- function(x, y, kernel, threshold, ridge, domain = NULL, dyadic 
 #'   * `c`, `C`: the constants,
 #'   * `ridge`, `threshold`: functions of \eqn{q} for [change_detect()],
 #'   * `error`: the mean squared error of each candidate.
+#' @section Guarantee: Without a change the pairs are exchangeable, and all their orders are equally probable. A sweep
+#'   over such pairs therefore raises a false alarm with probability about `level`. (This is approximate, because
+#'   \eqn{c} is found from the same pairs, and a run has others.)
 #' @section Errors: A [kernel_matrix()] has no inputs and no rates: choose the functions of [change_detect()] by hand.
 #' @references Avanesov (2019), How to gamble with non-stationary X-armed bandits and have no regrets
 #'   <https://arxiv.org/abs/1908.07636>, Remark 3.1.

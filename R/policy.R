@@ -477,6 +477,7 @@ policy_straddle <- function(level, random = TRUE) new_policy("straddle")
 #'   points and return no NaN. It is saved with the bandit.
 #' @param name the policy's name in plots and prints; `"own"` by default.
 #' @return An object of class `bandit_policy`.
+#' @section Guarantee: None.
 #' @seealso [policies].
 #' @concept custom acquisition function
 #' @concept acquisition function

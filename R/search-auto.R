@@ -57,8 +57,9 @@
 #' * If all points of a finite space have been used, points are repeated.
 #' @section Errors: Settings that cannot be combined raise a `gpbandits_error` that names the argument.
 #' @section Guarantee: None with fitted hyperparameters.
-#' @seealso [maximize_bandit()] if the computer evaluates the points; [recommended-point] for the rule of `$best()`;
-#'   [calibration] for the meaning of its numbers.
+#' @seealso [maximize_bandit()] if the computer evaluates the points, with the source of the method; [policies] for the
+#'   formula of expected improvement; [recommended-point] for the rule of `$best()`; [calibration] for the meaning of
+#'   its numbers.
 #' @concept Bayesian optimization
 #' @concept ask and tell
 #' @concept design of experiments
