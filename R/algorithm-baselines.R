@@ -30,7 +30,7 @@
 #'   where \eqn{\rho_t}{penalty(t)} is the penalty in round \eqn{t}. An infinite penalty is CONFIG (Xu et al. 2023):
 #'   [gp_ucb()] with `outcomes` that have limits.
 #'
-#'   On arms the maxima are exact, and ties go to the first arm. Elsewhere a gradient-based search finds them.
+#'   On arms the maxima are exact, elsewhere by a gradient-based search.
 #'
 #' @section Methods: Those of a [GPBandit] except (for all but `"epbo"`) `$draw()`, also [open_bandit()] for a
 #'   `journal`, copies and files, and `print()`, `summary()`, `predict()` and `plot()`. Differences:
@@ -40,7 +40,6 @@
 #'   * `$best()` is the point of largest posterior mean of \eqn{f} whose posterior constraint means are at most 0.
 #'   * `$history()` has a column `phase`, and in `kappa1..` the multipliers at the choice (not for `"epbo"`).
 #'   * `$amend()` changes the posteriors, not earlier multipliers or steps.
-#'   * A `noise_var` given with an observation is that of its reward.
 #'   * Pending rewards are ignored. Other pending rules, rules for changes and (for `"ckb"`) refits are not supported.
 #'
 #'   With `contexts` (`"ckb"`, `"epbo"`) the maximum is over actions in the given context. The multipliers of `"ckb"`

@@ -60,7 +60,7 @@
 #'   functions) of the default width [width_amm()]. On arms without `B` and `R` the default is
 #'   `width_srinivas_finite(delta)`, for functions drawn from their priors.
 #' @param width the width of \eqn{f} and, with `constraint_width = NULL`, of all functions. `NULL`, the default: see
-#'   `B`. If rewards have their own `noise_var` but `R` bounds their noise, use `width_amm(B, R, delta, "bounded")`.
+#'   `B`.
 #' @param safety the constraint columns that must reach their thresholds: numbers, or names `"g1"`, ... Their values are
 #'   given by `$observe(id, reward, constraints = )`. `NULL`, the default: \eqn{f} itself must be at least `threshold`.
 #' @param lipschitz \eqn{L}, a number >= 0 or one per safety function, in units of the reward per unit of the inputs

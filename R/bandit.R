@@ -167,12 +167,11 @@ gp_bandit <- function(domain, kernel, noise_var, policy, mean = 0, pending = pen
 #'   is not the bandit's (one number, or one each). Repeating the same value has no effect; a different value is an
 #'   error.
 #' * `$observe(7, c(60, 62))`, one `id` and several rewards, records replicates of one query. They count as their mean
-#'   with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their number (a noise scale \eqn{R} becomes
-#'   \eqn{R/\sqrt m}{R / sqrt(m)}). Refits also use their spread. For further replicates see `$amend()`.
+#'   with noise variance \eqn{\lambda/m}{lambda / m}, where \eqn{m} is their number. Refits also use their spread. For
+#'   further replicates see `$amend()`.
 #' * `$add()` adds data that the bandit did not suggest, by inputs `x` or by `arm`. An added point takes the next id,
 #'   counts as a round, and has the action `"given"`. Without `reward` it is pending: somebody else is evaluating it.
-#' * `$amend()` replaces an observed reward, or all replicates of one `id`: `$amend(7, c(60, 62, 61))`. What a change
-#'   rule has concluded from the old one stays.
+#' * `$amend()` replaces an observed reward, or all replicates of one `id`: `$amend(7, c(60, 62, 61))`.
 #' * `$withdraw()` and `$fail()` end pending queries that will have no reward. The queries keep their ids, and are
 #'   otherwise as if they had not been made (failed ones: unless `failures` is `"avoid"` or `"doubt"`). `reason` is one
 #'   string that is stored with them. With several outcomes, `outcome` names those to end. `$observe()` still accepts a

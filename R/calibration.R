@@ -25,11 +25,11 @@
 #' @section How hyperparameters are estimated:
 #' [maximize_bandit()], [auto_bandit()] and the integrations of mlr3 and tidymodels estimate noise, lengthscales and
 #' variance from the rewards. Estimates use the posterior density of these hyperparameters, every two rounds. Up to ten
-#' models are kept with weights ([refit_every()], `average`). From 15 inputs on, refits are rarer and keep up to four.
+#' models are kept with weights ([refit_every()], `average`).
 #'
 #' The reason for several models is that a few rewards may be pure noise, or a rough function without noise. A single
 #' model would exclude one of these, and be overconfident. All predictions, checks and certificates use the average.
-#' `summary()` prints the ranges of the models' parameters. The priors are weak assumptions; if you know more, set
+#' The priors are weak assumptions; if you know more, set
 #' `noise_prior` and `lengthscale_prior` of [gp_model()].
 #'
 #' A bandit made by [gp_bandit()] or a preset without `refit` has one fixed model. Its numbers are right if that model

@@ -55,6 +55,9 @@
 #' Local optimisation is by projected gradients (Birgin, Martinez and Raydan 2000), so that faces, where a component is
 #' 0, are reached exactly. With `most`, it alternates with dropping, adding or swapping one component.
 #'
+#' With `log`, an integer \eqn{k} has the range from \eqn{k} to \eqn{k + 1} in designs; without it integers are equally
+#' probable.
+#'
 #' An equality is solved if it has at least two plain reals: inputs that always exist and have no `log`, `step` or
 #' `digits`. Each input may be in one equality, and two linear inequalities that imply an equality are one. Designs,
 #' suggestions and the recommended point satisfy it up to rounding, given points up to 1e-8 of its largest term.
@@ -114,8 +117,7 @@ NULL
 #'   scale and ignores them, as its optimisers do. (Inputs called `where` or `transformed` have to be in a list.)
 #' @param lower,upper the range, in the input's units: `lower < upper`. For `param_integer()` integers, which may be
 #'   equal. For `param_shares()` one number, or one for each component, from 0 on; 0 and 1 by default.
-#' @param log a flag: search on a logarithmic scale (needs `lower > 0`). `FALSE` by default. In designs an integer k
-#'   then has the range from k to k + 1; without `log` integers are equally probable.
+#' @param log a flag: search on a logarithmic scale (needs `lower > 0`). `FALSE` by default.
 #' @param step,digits for settings with limited resolution. Suggested and designed values are multiples of `step`, or
 #'   have at most `digits` decimals. `NULL` (default): any number. Give one of them. Given points may have any value.
 #' @param levels a character vector, a factor, or numbers: at least one, distinct.
@@ -129,7 +131,6 @@ NULL
 #'   * comparisons with a level that an input does not have;
 #'   * equalities of reals that are not linear, which no search satisfies: write a margin, `abs(a * b - 1) <= 0.01`;
 #'   * constraints that no point satisfies (proved for linear ones, else of 65,536 points that are tried);
-#'   * parameters of other packages that are unbounded or have no counterpart;
 #'   * points outside the space, which the error names.
 #' @seealso [search-space-details]; [kernel_categorical()], [box_domain()], [mlr3-integration], [tune_gp_bandit()].
 #' @concept hyperparameter space

@@ -6,8 +6,8 @@
 #' Fit a Gaussian process by maximum marginal likelihood
 #'
 #' `gp_fit()` estimates the parameters of a kernel and the noise variance from data.
-#' It maximises the marginal likelihood (type II maximum likelihood), or the posterior density if there are `priors`. A
-#' constant prior mean can be estimated too. The result is a [gp_regression()] object with the fitted kernel.
+#' It maximises the marginal likelihood (type II maximum likelihood), or the posterior density if there are `priors`.
+#' The result is a [gp_regression()] object with the fitted kernel.
 #'
 #' With \eqn{K_\theta}{K} the Gram matrix of the \eqn{n} points, \eqn{\lambda}{lambda} the noise variance and
 #' \eqn{r = y - m}, the log marginal likelihood is
@@ -18,8 +18,7 @@
 #' @section Method:
 #' It is maximised over the logarithms of \eqn{\lambda} and of the kernel's parameters (see [kernels]: variances,
 #' lengthscales, periods, `alpha`; never `nu`). The method is R's L-BFGS-B with exact gradients, from several starts.
-#' * The starts are the given parameters, and the best of a low-discrepancy set. Each is first brought to its best
-#'   overall scale.
+#' * The starts are the given parameters, and the best of a low-discrepancy set.
 #' * With more than 100 points the searches use a part of them only (half, 300 at most). A last search over all points
 #'   starts from the best result. With more than 300 points it ends when a step gains less than 0.01.
 #' * A kernel's only variance is maximised over in closed form, unless an observation has a separate noise variance. So
@@ -31,9 +30,8 @@
 #' @section Many observations:
 #' With more than 1000 distinct points the last search maximises Vecchia's approximation of the likelihood:
 #' \deqn{\log p(y) \approx \sum_g \log p(y_g \mid y_{N(g)}).}{log p(y) = sum_g log p(y_g | y_N(g)), about.}
-#' The groups \eqn{g} consist of at most 100 neighbouring points, and \eqn{N(g)} are at most 200 points of earlier
-#' groups (from 9 inputs on 250 and 250). Groups and neighbours are chosen by the kernel's correlation at the best
-#' result of the first searches. Every term is exact, noise included. One evaluation takes \eqn{O(n)} operations.
+#' The groups \eqn{g} consist of at most 100 points with a large correlation, and \eqn{N(g)} are at most 200 points of
+#' earlier groups (from 9 inputs on 250 and 250). Every term is exact. One evaluation takes \eqn{O(n)} operations.
 #'
 #' With 2000 points, the maximum moved by 0.3 to 0.8 posterior sds per parameter in 3 to 6 inputs, and by about 0.8 to 1
 #' in 20 inputs (`bench/results/many_rows.md` in the sources). `log_likelihood` and predictions are exact.
@@ -52,8 +50,8 @@
 #'
 #'   They are widened if needed to contain the given parameters. A lower bound equal to the upper one fixes a parameter.
 #'   A Beta prior of a correlation is `c(shape1 =, shape2 =)`; with `shape2 > 1` the correlation stays below 1.
-#' @section Errors: There must be at least two observations, names must be those of parameters, and lower bounds must
-#'   not be above upper ones. See also [gp_regression()].
+#' @section Errors: Fewer than two observations, unknown names of parameters, and lower bounds above upper ones are
+#'   errors.
 #' @section Guarantee: The log likelihood (plus the priors' logarithms) is never less than that of the given parameters,
 #'   if these are within the bounds. In general it is a local maximum: more `starts` make the global one more likely. If
 #'   `y` equals the mean everywhere, the given parameters are returned. No regret bound covers parameters fitted to the

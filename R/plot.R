@@ -12,8 +12,7 @@
 #'   deviations, where \eqn{w} is `width`.
 #'
 #' * `"curve"` (one input): posterior mean and band, observed rewards, pending queries (on the mean curve), and the next
-#'   choice. For GP-UCB the next choice maximises the upper bound and is drawn there, otherwise on the mean. This is
-#'   Figure 2 of Srinivas et al.
+#'   choice. For GP-UCB the next choice maximises the upper bound and is drawn there, otherwise on the mean.
 #' * `"map"` (two inputs: arms, a box, or a product): the posterior mean as an image with contours. It also has the
 #'   points played, whose size is their number of plays, the next choice, the best point by posterior mean and, with
 #'   `truth`, the true maximiser. See *Maps of arms*.
@@ -29,9 +28,8 @@
 #'   a box or product of more than two inputs, the distinct points played are drawn as arms.
 #'
 #' `"auto"` uses the first type that fits. Arms are drawn with `"arms"` if there are fewer than 10 (except a grid of two
-#' inputs), if they lie on a line of two inputs, or if their covariance is given as a matrix. Inputs with a single value
-#' have bars instead of curves. Rewards from before the last restart, which the posterior no longer uses, are hollow and
-#' pale.
+#' inputs), if they lie on a line of two inputs, or if their covariance is given as a matrix. Rewards from before the
+#' last restart, which the posterior no longer uses, are hollow and pale.
 #'
 #' Plotting changes neither the bandit nor the random numbers that follow. No next choice is marked if it is random
 #' (Thompson sampling, uniform sampling, exploration rounds of change detection).
@@ -62,7 +60,7 @@
 #'   per arm. `NULL` (default): none.
 #' @param width \eqn{w}, the half-width of the band in posterior sds, a number >= 0. `NULL`:
 #'   the policy's confidence width (its multiplier of the sd) in the next round, if it is one number (not
-#'   `width_dmm()`), else 2. The legend states it.
+#'   `width_dmm()`), else 2.
 #' @param next_choice `TRUE` (default) marks the next choice.
 #' @param resolution points per input at which a box's posterior is drawn, an integer from 2 to 1000. `NULL` (default):
 #'   301 with one input, 61 with two.
