@@ -17,7 +17,7 @@
 #'
 #' @section Method:
 #' It is maximised over the logarithms of \eqn{\lambda} and of the kernel's parameters (see [kernels]: variances,
-#' lengthscales, periods, `alpha`; never `nu`). The method is R's L-BFGS-B with exact gradients, from several starts.
+#' lengthscales, periods, `alpha`; never `nu`). The method is L-BFGS-B with exact gradients.
 #' * The starts are the given parameters, and the best of a low-discrepancy set.
 #' * With more than 100 points the searches use a part of them only (half, 300 at most). A last search over all points
 #'   starts from the best result. With more than 300 points it ends when a step gains less than 0.01.
@@ -53,7 +53,7 @@
 #' @section Errors: Fewer than two observations, unknown names of parameters, and lower bounds above upper ones are
 #'   errors.
 #' @section Guarantee: The log likelihood (plus the priors' logarithms) is never less than that of the given parameters,
-#'   if these are within the bounds. In general it is a local maximum: more `starts` make the global one more likely. If
+#'   if these are within the bounds. It is a local maximum: more `starts` make the global one more likely. If
 #'   `y` equals the mean everywhere, the given parameters are returned. No regret bound covers parameters fitted to the
 #'   data.
 #' @param x,y,kernel as in [gp_regression()]; the kernel's parameters are the first start.

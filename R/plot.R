@@ -38,7 +38,7 @@
 #'   points. Their colour is the posterior mean and, in a second panel, the posterior sd. Arms that were played have a
 #'   black ring, which grows with the number of plays, and arms with a pending query a coloured ring.
 #'
-#' @section A run: The chart has one of these quantities by round.
+#' @section A run: The chart is one of these by round.
 #'
 #' * `"cumulative"`: the cumulative regret \eqn{R_t = \sum_{s \le t} r_s}{R_t = r_1 + ... + r_t};
 #' * `"average"`: \eqn{R_t/t}{R_t / t};
@@ -69,8 +69,8 @@
 #'   regret.) `NULL` (default): none.
 #' @param bands half-width of the bands in standard errors of the mean, a number >= 0. Default 1; 0 draws none.
 #' @param log the logarithmic axes: `""` (default), `"x"`, `"y"` or `"xy"`. Values of zero are below a logarithmic axis.
-#' @param col colours of the curves, used cyclically. `NULL` (default): the palette of Okabe and Ito, which is suitable
-#'   for colour-blind readers.
+#' @param col colours of the curves, used cyclically. `NULL` (default): the palette of Okabe and Ito, suitable for
+#'   colour-blind readers.
 #' @param legend `TRUE` (default) draws the legend, above the data.
 #' @param xlim,ylim,xlab,ylab,main ranges, labels and title. `NULL` (default): chosen automatically. `main = ""`: no
 #'   title.

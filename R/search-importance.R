@@ -58,7 +58,7 @@
 #' @examples
 #' set.seed(1)
 #' found <- maximize_bandit(function(p) -(p$x - 2)^2 + 0.1 * p$y,
-#'                          list(x = c(1, 3), y = c(0, 1)), 15)
+#'                          list(x = c(1, 3), y = c(0, 1)), 10)
 #' input_importance(found)
 #' @export
 input_importance <- function(x, points = 2048, context = NULL, draws = 40) {
