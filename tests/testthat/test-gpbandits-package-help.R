@@ -20,28 +20,24 @@ section_titles <- function(page) {
   vapply(page[tags_of(page) == "\\section"], function(section) flat_line(section[[1]]), "")
 }
 
-# The pages that a page links to.
-pages_linked <- function(x) {
-  if (identical(attr(x, "Rd_tag"), "\\link")) return(paste0(flat_line(x), ".Rd"))
-  if (is.list(x)) unique(unlist(lapply(x, pages_linked)))
+# A page's text in pieces: emphasised words, links, and the text between them.
+pieces <- function(x) {
+  tag <- attr(x, "Rd_tag")
+  if (isTRUE(tag %in% c("\\emph", "\\link"))) return(data.frame(kind = tag, text = flat_line(x)))
+  if (is.character(x)) return(data.frame(kind = "text", text = gsub("\\s+", " ", paste(x, collapse = ""))))
+  do.call(rbind, lapply(x, pieces))
 }
 
-# The titles of sections that a page says to see, on itself or on a page that it links to.
-sections_named <- function(x) {
-  found <- character()
-  before <- ""
-  visit <- function(x) {
-    tag <- attr(x, "Rd_tag")
-    if (identical(tag, "\\emph") && grepl("([Ss]ee|section) *$", before)) found <<- c(found, flat_line(x))
-    if (is.character(x)) {
-      text <- paste0(before, gsub("\\s+", " ", paste(x, collapse = "")))
-      before <<- substring(text, nchar(text) - 20)
-    } else {
-      lapply(x, visit)
-    }
-  }
-  visit(x)
-  unique(found)
+# The sections that a page says to see ("see *Title*"), and the page of each: another one with "in" or "of" and a link.
+sections_named <- function(page, name) {
+  all <- pieces(page)
+  all <- all[nzchar(all$text), ]
+  runs <- cumsum(all$kind != "text" | c(TRUE, utils::head(all$kind, -1) != "text"))
+  joined <- data.frame(kind = tapply(all$kind, runs, `[`, 1), text = tapply(all$text, runs, paste, collapse = ""))
+  at <- which(joined$kind == "\\emph" & grepl("([Ss]ee|section) *$", c("", utils::head(joined$text, -1))))
+  elsewhere <- grepl("^ *(in|of) *$", joined$text[at + 1]) & joined$kind[at + 2] %in% "\\link"
+  linked <- paste0(sub("()", "", joined$text[at + 2], fixed = TRUE), ".Rd")
+  unique(data.frame(title = joined$text[at], page = ifelse(elsewhere, linked, rep(name, length(at)))))
 }
 
 test_that("pages have at most 900 words without usage, examples and references", {
@@ -68,11 +64,12 @@ test_that("sections that a page refers to exist", {
   pages <- help_pages()
   seen <- 0
   for (name in names(pages)) {
-    named <- sections_named(pages[[name]])
-    seen <- seen + length(named)
-    near <- c(name, intersect(pages_linked(pages[[name]]), names(pages)))
-    there <- unlist(lapply(pages[near], section_titles), use.names = FALSE)
-    expect_identical(setdiff(named, there), character(), label = name)
+    named <- sections_named(pages[[name]], name)
+    seen <- seen + nrow(named)
+    for (k in seq_len(nrow(named))) {
+      expect_true(named$title[k] %in% section_titles(pages[[named$page[k]]]),
+                  label = paste0(name, ": '", named$title[k], "' is a section of ", named$page[k]))
+    }
     expect_false(grepl("see above", flat_text(pages[[name]]), fixed = TRUE), label = paste(name, "says above"))
   }
   expect_gt(seen, 20)
