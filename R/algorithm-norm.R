@@ -4,9 +4,11 @@
 
 #' Lower bound of a function's RKHS norm
 #'
-#' `norm_check()` tests whether the norm bound `B` of a bandit is too small. It computes a lower confidence bound of the
-#' RKHS norm of \eqn{f} (minus the prior mean) from the observed rewards:
+#' `norm_check()` tests whether the norm bound `B` of a bandit is too small.
 #'
+#' It computes a lower confidence bound of the RKHS norm of \eqn{f} (minus the prior mean) from the observed rewards.
+#' With \eqn{y} the rewards minus the prior mean, \eqn{K} the kernel matrix of their points, \eqn{R} the `R` and
+#' \eqn{\delta}{delta} the `delta`, it is
 #' \deqn{B_{low}^2 = \max_\alpha\left[y'(K+\alpha I)^{-1}y - R_t^2/\alpha\right]_+,}{B_low^2 = max over alpha of [y' (K
 #' + alpha I)^-1 y - R_t^2 / alpha]_+,}
 #'
@@ -45,7 +47,7 @@
 #'   or, without one, \eqn{\sqrt\lambda}{sqrt(lambda)}.
 #' @param delta failure probability, a number in (0, 1), by default 0.1.
 #' @param alpha regularisers of which the best is used, numbers > 0. `NULL` (default):
-#'   \eqn{\lambda4^{-3..6}}{lambda * 4^(-3:6)}.
+#'   \eqn{\lambda4^{-3..6}}{lambda * 4^(-3:6)}, with \eqn{\lambda}{lambda} the `noise_var`.
 #' @param alpha0 prior scale of the martingale, or several to average over, numbers > 0. `NULL` (default):
 #'   \eqn{\lambda}{lambda}.
 #' @return An object of class `bandit_norm_check`, a list:

@@ -5,7 +5,7 @@
 #' `gp_ucb()` and `gp_ei()` make bandits with the upper confidence bound and with expected improvement as acquisition
 #' function. Both are presets of [gp_bandit()], the policies of Srinivas et al. (2010).
 #'
-#' `gp_ucb()` selects the point with the largest upper confidence bound:
+#' `gp_ucb()` selects the point with the largest upper confidence bound (equation 6 of Srinivas et al.):
 #' \deqn{\arg\max_x\ \mu_{t-1}(x) + w_t\sigma_{t-1}(x).}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x).}
 #' \eqn{w_t} is the confidence width (papers write \eqn{\sqrt{\beta_t}}{sqrt(beta_t)}). The default width is the paper's
 #' practice on finitely many arms: \eqn{\beta_t}{beta_t} of Theorem 1, divided by five.
@@ -103,7 +103,7 @@ gp_ei <- function(domain, kernel, noise_var, ..., xi = 0, cost = NULL, cost_kern
 #' presets of [gp_bandit()], the algorithms of Chowdhury and Gopalan (2017) for functions of bounded RKHS norm. Use them
 #' if you can bound this norm, and need a regret bound.
 #'
-#' `igp_ucb()` selects the point with the largest upper confidence bound:
+#' `igp_ucb()` selects the point with the largest upper confidence bound (equation 5 of the paper):
 #' \deqn{\arg\max_x\ \mu_{t-1}(x) + w_t\sigma_{t-1}(x),}{argmax mu_{t-1}(x) + w_t sd_{t-1}(x),}
 #' where the confidence width (the multiplier of the posterior standard deviation) is
 #'

@@ -33,6 +33,7 @@
 #' A refit uses the same data as the posterior mean:
 #'
 #' * After a restart (see [changes]): only the new segment. A change detector keeps its initial kernel.
+#' * With a window or a rate (see [changes]): all rewards since the last restart, with equal weights.
 #' * Under [constraints]: the rewards minus their penalties, with the current multipliers.
 #' * With contexts: a function of actions and contexts.
 #' * Under [pending_censor()]: the censored rewards.
@@ -40,7 +41,7 @@
 #' * A mean of several measurements: every measurement counts.
 #' * Non-Gaussian rewards ([rewards], [rewards_preferences()]): Laplace's approximation of the marginal likelihood.
 #' @section Many rewards:
-#' The cost of a refit is bounded, see *Many observations* in [gp_fit()]. If most rewards were there at the last refit,
+#' The cost of a refit is bounded, see "Many observations" in [gp_fit()]. If most rewards were there at the last refit,
 #' the search starts at its result. With more than 300 distinct points, fewer models are averaged over: the product of
 #' their number and the number of points is about 300 times `average`. The power transform of rewards is decided by at
 #' most 500 of them.
@@ -100,13 +101,21 @@ refit_every <- function(rounds, minimum = 5, mean = c("keep", "fit"), ..., avera
 #' Functions with cliffs or narrow valleys are not smooth. With \eqn{\nu = 5/2}{nu = 5/2} alone, the floor of a narrow
 #' valley is modelled as noise. Searches with the default kernel use `c(2.5, 1.5, 0.5)` and the prior `c(1, 0.1, 0.1)`.
 #' On 24 BBOB functions without noise, the true value at the recommended point was then within 2 `sd` in all searches,
-#' and in 18 with \eqn{\nu = 5/2}{nu = 5/2} alone. In 159 searches in 2 inputs the log10 gap of the recommended point was
-#' lower by 0.16 (standard error 0.10), in 96 searches in 5 inputs by 0.02 (0.05). A search takes 1.1 times the time
-#' (`bench/results/promise.md` and `optimisation.md` in the sources).
+#' and in 18 with \eqn{\nu = 5/2}{nu = 5/2} alone. In 159 searches in 2 inputs the log10 gap of the recommended point
+#' was lower by 0.16 (standard error 0.10), in 96 searches in 5 inputs by 0.02 (0.05). A search takes 1.1 times the
+#' time (`bench/results/promise.md` and `optimisation.md` in the sources).
 #' @seealso [refit_every()], [gp_model()], [calibration].
 #' @concept Bayesian model averaging
 #' @concept hyperparameters
 #' @concept integrated acquisition function
+#' @examples
+#' set.seed(1)
+#' x <- seq(0, 1, length.out = 30)
+#' b <- gp_ucb(x, kernel_matern(2.5, 0.3), noise_var = 0.1, outputs = scale_outputs(),
+#'             refit = refit_every(10, mean = "fit", average = 5))
+#' b$add(arm = 1:10 * 3, reward = sin(6 * x[1:10 * 3]) + rnorm(10, sd = 0.2))
+#' b$suggest()
+#' summary(b)
 #' @name refit-averaging
 NULL
 
@@ -142,6 +151,12 @@ NULL
 #' @concept heteroscedastic noise
 #' @concept input-dependent noise
 #' @concept replicates
+#' @examples
+#' set.seed(1)
+#' x <- seq(0, 1, length.out = 20)
+#' b <- gp_ucb(x, kernel_matern(2.5, 0.3), noise_var = 0.05, refit = refit_every(1, noise = "varying"))
+#' b$add(arm = rep(1:20, 3), reward = sin(6 * rep(x, 3)) + rnorm(60, sd = 0.05 + 0.5 * rep(x, 3)))
+#' b$suggest()
 #' @name refit-noise
 NULL
 

@@ -154,6 +154,8 @@ check_model <- function(object, by = c("place", "reward", "context"), outcome = 
 #' @seealso [check_model()].
 #' @concept leave-one-out cross-validation
 #' @concept probability integral transform
+#' @references Rasmussen and Williams (2006), *Gaussian Processes for Machine Learning*, equations 5.12 (leave-one-out)
+#'   and 3.56 (cavity distribution).
 #' @name check-model-tests
 NULL
 

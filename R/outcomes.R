@@ -83,7 +83,8 @@
 #' infeasible with the same probability, and `summary()` reports this. Original result, not peer-reviewed: the feasible
 #' set is contained in the points that may satisfy the limits. All values must arrive. On a box, limits are satisfied
 #' up to 1e-6 prior standard deviations. There is no guarantee for other policies or with fitted hyperparameters.
-#' @references Gardner et al. (2014) ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu et al.
+#' @references Gardner, Kusner, Xu, Weinberger and Cunningham (2014), Bayesian optimization with inequality constraints,
+#'   ICML; Schonlau, Welch and Jones (1998) \doi{10.1214/lnms/1215456182}; Xu, Jiang, Svetozarevic and Jones
 #'   (2023) <https://arxiv.org/abs/2211.00162>.
 #' @seealso [policy_ehvi()]; [safe_opt()] if unsafe points must not be evaluated; [constraints] for limits that hold on
 #'   average.

@@ -80,7 +80,7 @@
 #'   <https://arxiv.org/abs/1103.4601>; Swaminathan and Joachims (2015), The self-normalized estimator for
 #'   counterfactual learning, NIPS 28. Bets: Waudby-Smith and Ramdas (2024) <https://arxiv.org/abs/2010.09686>;
 #'   Karampatziakis, Mineiro and Ramdas (2021) <https://arxiv.org/abs/2102.09540>.
-#' @seealso `$history()` in [GPBandit] for the propensities.
+#' @seealso [bandit-history] for the propensities.
 #' @concept off-policy evaluation
 #' @concept counterfactual evaluation
 #' @concept inverse propensity score

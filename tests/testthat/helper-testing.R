@@ -1,4 +1,4 @@
-# What tests call of the core beyond what the package does (tests/testthat/cpp) is compiled with the package by
+# Functions of the core for tests only (tests/testthat/cpp) are compiled with the package by
 # `make test`, not by R CMD INSTALL.
 skip_without_testing <- function() {
   skip_if_not(exists("cpp_testing_digits", asNamespace("gpbandits")),

@@ -63,7 +63,7 @@ declared <- function(fields) {
   trimws(sub("[(].*", "", entries))
 }
 
-test_that("packages are found behind all that names them", {
+test_that("packages are found in every form in which code names them", {
   code <- parsed(c("a::not(b:::not)", "not <- function(x = c::not) if (requireNamespace('d')) library(e)",
                    "for (not in c('f', 'g')) skip_if_not_installed(not)",
                    "all(vapply(c('h', 'i'), requireNamespace, NA))",
@@ -71,7 +71,7 @@ test_that("packages are found behind all that names them", {
   expect_setequal(packages_in(code), letters[1:11])
 })
 
-test_that("DESCRIPTION names every package that the sources name", {
+test_that("DESCRIPTION lists every package that the sources name", {
   skip_without_sources()
   used <- c("^(Depends|Imports|LinkingTo|Suggests|Enhances)$")
   shipped <- unique(c(packages_of(c("R", "tests", "inst", "man")), packages_of("vignettes", recursive = FALSE)))
@@ -82,7 +82,7 @@ test_that("DESCRIPTION names every package that the sources name", {
   expect_identical(setdiff(ours, declared(paste0(used, "|^Config/Needs/"))), character())
 })
 
-test_that("optional packages whose interface has changed have the version from which it is", {
+test_that("optional packages whose interface has changed have a minimum version", {
   skip_without_sources()
   d <- read.dcf(file.path(sources, "DESCRIPTION"))
   for (package in c("bbotk", "mlr3tuning", "paradox", "mirai", "future", "tune", "rsample")) {

@@ -37,7 +37,7 @@ test_that("a bandit's numbers do not depend on which others are compared, or in 
   expect_false(identical(of_bandit(other, "ucb"), of_bandit(all, "ucb")))
 })
 
-test_that("every bandit meets the same problem, noise and delays", {
+test_that("every bandit gets the same problem, noise and delays", {
   data <- as.data.frame(compare())
   noise <- function(name) with(of_bandit(data, name), reward - f)
   for (name in names(makers)[-1]) {
@@ -54,7 +54,7 @@ test_that("every bandit meets the same problem, noise and delays", {
   expect_false(isTRUE(all.equal(first, noise("uniform")[replication == 2])))
 })
 
-test_that("the caller's random numbers are left alone", {
+test_that("the caller's random numbers do not change", {
   set.seed(6)
   state <- .Random.seed
   compare()
@@ -93,7 +93,7 @@ test_that("the long table is consistent with itself", {
   }
 })
 
-test_that("summary: mean and standard error over replications", {
+test_that("summary() has mean and standard error over replications", {
   comparison <- compare(replications = 5)
   data <- as.data.frame(comparison)
   for (rounds in list(11, c(2, 7))) {
@@ -110,7 +110,7 @@ test_that("summary: mean and standard error over replications", {
   expect_true(all(is.na(summary(compare(replications = 1))$se)))
 })
 
-test_that("one problem serves all replications where it is given as such", {
+test_that("a single problem is used for all replications", {
   problem <- bandit_problem(compare_x, sin(5 * compare_x), noise = 0.1)
   data <- as.data.frame(compare_bandits(makers["ucb"], problem, 6, 2, seed = 1))
   expect_identical(unique(data$optimum), max(sin(5 * compare_x)))

@@ -11,7 +11,7 @@ test_that("the line of a bar has the proportion, and the time left at the pace s
                    c("0 s", "99 s", "2 min", "99 min", "2 h", "47 h", "2 days"))
 })
 
-test_that("a bar is drawn on the standard error, only where it is wanted", {
+test_that("a bar is drawn on the standard error, only if it is wanted", {
   drawn <- function(show) {
     capture.output(with_bar(show, 3, function(bar) if (!is.null(bar)) for (k in 1:3) bar()), type = "message")
   }
@@ -21,7 +21,7 @@ test_that("a bar is drawn on the standard error, only where it is wanted", {
   expect_identical(drawn(NULL), character())
 })
 
-test_that("a bar with a delay stays away from calls that are quick", {
+test_that("a bar with a delay is not drawn for quick calls", {
   shown <- function(delay) capture.output({
     bar <- text_bar(2, delay = delay)
     bar$step()
