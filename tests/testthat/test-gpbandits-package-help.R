@@ -21,17 +21,22 @@ section_titles <- function(page) {
 }
 
 # A page's text in pieces: emphasised words, links, and the text between them.
-pieces <- function(x) {
-  tag <- attr(x, "Rd_tag")
-  if (isTRUE(tag %in% c("\\emph", "\\link"))) return(data.frame(kind = tag, text = flat_line(x)))
-  if (is.character(x)) return(data.frame(kind = "text", text = gsub("\\s+", " ", paste(x, collapse = ""))))
-  do.call(rbind, lapply(x, pieces))
+pieces <- function(page) {
+  kind <- text <- character()
+  visit <- function(x) {
+    tag <- attr(x, "Rd_tag")
+    whole <- isTRUE(tag %in% c("\\emph", "\\link"))
+    if (!whole && is.list(x)) return(for (part in x) visit(part))
+    kind <<- c(kind, if (whole) tag else "text")
+    text <<- c(text, if (whole) flat_line(x) else gsub("\\s+", " ", paste(x, collapse = "")))
+  }
+  visit(page)
+  data.frame(kind, text)[nzchar(text), ]
 }
 
 # The sections that a page says to see ("see *Title*"), and the page of each: another one with "in" or "of" and a link.
 sections_named <- function(page, name) {
   all <- pieces(page)
-  all <- all[nzchar(all$text), ]
   runs <- cumsum(all$kind != "text" | c(TRUE, utils::head(all$kind, -1) != "text"))
   joined <- data.frame(kind = tapply(all$kind, runs, `[`, 1), text = tapply(all$text, runs, paste, collapse = ""))
   at <- which(joined$kind == "\\emph" & grepl("([Ss]ee|section) *$", c("", utils::head(joined$text, -1))))
