@@ -257,7 +257,7 @@ new_store_maximum <- function(bandit, store, interrupted) {
   failed <- history$id %in% leases$query[leases$state == "failed"]
   reason <- leases$reason[match(history$id, ifelse(leases$state == "failed", leases$query, NA))]
   said <- stats::setNames(history[outcome_names(bandit$config)], said_columns(bandit$config))
-  partly <- has_outcomes(bandit$config) & rowSums(is.na(said)) > 0
+  partly <- of_form(bandit$config, "several") & rowSums(is.na(said)) > 0
   status <- ifelse(history$id <= known, "given", ifelse(failed, reason, ifelse(partly, "partial", "observed")))
   ours <- cbind(said, status = status)[shown, ]
   ids <- history$id[shown]

@@ -380,7 +380,7 @@ fail_with_worst <- function(bandit, id, reason) {
 # failure, at the same point, with the worst reward observed before.
 stand_in_of <- function(bandit, id) {
   if (!id %in% seq_len(table_size(bandit$queries)) || status_of(bandit, id) != "failed") return(NULL)
-  if (has_outcomes(bandit$config) || !is.null(bandit$config$failures)) return(NULL)
+  if (of_form(bandit$config, "several") || !is.null(bandit$config$failures)) return(NULL)
   events <- bandit$events
   kind <- table_column(events, "kind")
   failed <- max(which(kind == event_kind[["fail"]] & table_column(events, "id") == id))

@@ -49,6 +49,12 @@ rows_in_words <- function(x, most = 4) {
 # Exact identities of rows, to the last bit.
 row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) sprintf("%a", x[, j])))
 
+# The number of each row among the distinct rows, in the order of their first appearance.
+row_numbers <- function(x) {
+  keys <- row_keys(x)
+  match(keys, unique(keys))
+}
+
 # The same for data.frames, whose columns may be text or contain NA.
 match_frames <- function(given, known) {
   numbers <- all(vapply(known, function(column) is_number(column) && !anyNA(column), NA))
