@@ -158,8 +158,8 @@ run_fleet <- function(store, objective, workers, timeout, grace = 60, report = f
 
 # Is there a lease that has not expired?
 somebody_works <- function(store) {
-  found <- patiently(sql_rows(store$connection, head_row(store$connection, store$name, open_now)), 300)
-  any(leases_in(found)$expires > found$now[1])
+  leases <- open_leases(store$connection, store$name, 300)
+  any(leases$expires > leases$now)
 }
 
 # The leases of a dead worker expire immediately.

@@ -358,6 +358,19 @@ patiently <- function(code, patience) {
   }
 }
 
+# The open leases, read without a lock, and the database's time `now`.
+open_leases <- function(connection, name, patience) {
+  found <- patiently(sql_rows(connection, head_row(connection, name, open_now)), patience)
+  c(leases_in(found), list(now = found$now[1]))
+}
+
+# Is there a query without a result? "none"; "free", a worker can take one over; or all of them are being "evaluated".
+open_work <- function(log, patience) {
+  leases <- open_leases(log$connection, log$store$name, patience)
+  if (length(leases$query) == 0) return("none")
+  if (any(leases$state == "offered" | leases$expires <= leases$now)) "free" else "evaluated"
+}
+
 is_pending <- function(bandit, id) status_of(bandit, id) == "pending"
 
 # Records a failure and adds its point with the worst reward so far, so that the point is avoided.

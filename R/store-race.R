@@ -140,10 +140,8 @@ race_has_ended <- function(bandit, patience) {
   repeat {
     patiently(bandit_catch_up_head(bandit), patience)
     if (patiently(spent_folds(stored_folds(log, race_of_store(bandit))), patience) < race_budget(log)) return(FALSE)
-    found <- patiently(sql_rows(log$connection, head_row(log$connection, log$store$name, open_now)), patience)
-    leases <- leases_in(found)
-    if (length(leases$query) == 0) return(TRUE)
-    if (any(leases$state == "offered" | leases$expires <= found$now[1])) return(FALSE)
+    state <- open_work(log, patience)
+    if (state != "evaluated") return(state == "none")
     Sys.sleep(0.2)
   }
 }
