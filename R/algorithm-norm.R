@@ -137,7 +137,7 @@ norm_data <- function(bandit, config, k) {
   y <- known$value - known_prior_mean(bandit, known$id, config$mean)
   weight <- ifelse(is.na(known$noise_var), 1, lambda / known$noise_var)
   x <- known_inputs(bandit, known$id)
-  point <- row_numbers(x + 0)
+  point <- row_numbers(x)
   total <- drop(rowsum(weight, point))
   value <- drop(rowsum(weight * y, point)) / total
   gram <- kernel_gram(config$kernel, x[match(seq_along(total), point), , drop = FALSE])

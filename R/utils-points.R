@@ -51,8 +51,13 @@ row_keys <- function(x) do.call(paste, lapply(seq_len(ncol(x)), function(j) spri
 
 # The number of each row among the distinct rows, in the order of their first appearance.
 row_numbers <- function(x) {
-  keys <- row_keys(x)
-  match(keys, unique(keys))
+  out <- rep_len(1L, nrow(x))
+  for (column in if (nrow(x)) seq_len(ncol(x))) {
+    value <- match(x[, column], unique(x[, column]))
+    pair <- out * (max(value) + 1) + value
+    out <- match(pair, unique(pair))
+  }
+  out
 }
 
 # The same for data.frames, whose columns may be text or contain NA.
