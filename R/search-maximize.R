@@ -122,6 +122,7 @@ maximize_bandit <- function(objective, domain, evaluations, ..., direction = c("
   check_control(control)
   stop_when <- check_stop(stop_when)
   race <- check_race(race)
+  check_class(model, "gp_model", hint = "gp_model()")
   check_no_race_without_noise(race, model)
   fidelity <- check_fidelity(fidelity)
   if (!missing(direction)) check_no_direction_beside(outcomes)

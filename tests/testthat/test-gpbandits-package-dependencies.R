@@ -7,10 +7,14 @@ loaders <- c("requireNamespace", "loadNamespace", "attachNamespace", "library", 
              "getNamespace", "getExportedValue", "isNamespaceLoaded", "packageVersion", "skip_if_not_installed",
              "needs_package", "need_package", "when_loaded", "from", "has_packages")
 
+# What can name a package. (Arguments' defaults are in functions, into which all.names() does not look.)
+telling <- c(loaders, "::", ":::", "system.file", "function")
+
 # Packages that an expression names: `p::f`, f("p"), for (x in c("p", "q")) f(x), vapply(c("p", "q"), f, NA).
 packages_in <- function(e) {
   if (is.expression(e) || is.list(e)) return(unlist(lapply(e, packages_in)))
   if (!is.call(e) && !is.pairlist(e)) return(NULL)
+  if (is.call(e) && !any(telling %in% all.names(e, unique = TRUE))) return(NULL)
   parts <- Filter(function(part) !identical(part, quote(expr = )), as.list(e))
   found <- if (is.call(e)) packages_of_call(if (is.name(e[[1]])) as.character(e[[1]]) else "", parts[-1])
   c(found, unlist(lapply(parts, packages_in)))

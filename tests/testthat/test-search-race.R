@@ -441,6 +441,7 @@ test_that("bad races are refused", {
   expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 4, race = race_folds(5)), "evaluations", class = "gpbandits_error")
   expect_error(maximize_bandit(function(p) 1, list(x = c(1, 3)), 20, race = race_folds(5)), "fold, not one that takes no second argument",
                class = "gpbandits_error")
+  expect_error(maximize_bandit(noisy, list(x = c(1, 3)), 20, race = race_folds(5), model = "se"), "model", class = "gpbandits_error")
   expect_output(print(race_folds(5)), "race over 5 folds, alpha = 0.05, burn-in 3")
 })
 
