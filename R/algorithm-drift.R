@@ -91,7 +91,8 @@ gp_ucb_drift <- function(domain, kernel, noise_var, forget, ..., width = width_c
                          horizon = NULL, gain = NULL) {
   if (missing(forget)) stop_missing("forget", drift_choices)
   if (is.character(forget)) {
-    forget <- drift_rule(check_choice(forget, names(drift_rules)), domain, kernel, noise_var, variation, horizon, gain)
+    rule <- drift_rules[[check_choice(forget, names(drift_rules))]]
+    forget <- rule(drift_memory(domain, kernel, noise_var, variation, horizon, gain), variation)
   } else {
     check_class(forget, "bandit_changes", hint = drift_choices)
     given <- c("variation", "horizon", "gain")[!c(is.null(variation), is.null(horizon), is.null(gain))]
@@ -117,10 +118,6 @@ drift_rules <- list(
     change_oracle(rate = 1 / memory, by = "weights")
   }
 )
-
-drift_rule <- function(name, domain, kernel, noise_var, variation, horizon, gain) {
-  drift_rules[[name]](drift_memory(domain, kernel, noise_var, variation, horizon, gain), variation)
-}
 
 # gamma_T^(1/4) sqrt(T / P_T).
 drift_memory <- function(domain, kernel, noise_var, variation, horizon, gain) {

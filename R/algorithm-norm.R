@@ -78,7 +78,7 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
   alpha0 <- check_regularisers(alpha0, "alpha0")
   check_has_posterior(bandit)
   rebuild(bandit)
-  functions <- functions_of(bandit)
+  functions <- kind_of(bandit)$functions(bandit)
   tests <- lapply(functions, function(one) test_norm(one, B, R, delta / length(functions), alpha, alpha0))
   pick <- function(name) vapply(tests, function(test) as.numeric(test[[name]]), 0)
   void <- unique(unlist(lapply(functions, function(one) {
@@ -95,8 +95,6 @@ norm_check <- function(bandit, ..., B = NULL, R = NULL, delta = 0.1, alpha = NUL
 }
 
 # The functions with separate posteriors, by name. For each: its `bandit`, and the number of its `outcome`.
-functions_of <- function(bandit) kind_of(bandit)$functions(bandit)
-
 functions_of_outcomes <- function(bandit) {
   names <- if (of_form(bandit$config, "several")) outcome_names(bandit$config) else "f"
   lapply(stats::setNames(seq_along(names), names), function(k) list(bandit = as.environment(bandit), outcome = k))
@@ -141,8 +139,7 @@ norm_data <- function(bandit, config, k) {
   y <- known$value - known_prior_mean(bandit, known$id, config$mean)
   weight <- ifelse(is.na(known$noise_var), 1, lambda / known$noise_var)
   x <- known_inputs(bandit, known$id)
-  keys <- row_keys(x + 0)
-  point <- match(keys, unique(keys))
+  point <- row_numbers(x)
   total <- drop(rowsum(weight, point))
   value <- drop(rowsum(weight * y, point)) / total
   gram <- kernel_gram(config$kernel, x[match(seq_along(total), point), , drop = FALSE])
@@ -161,7 +158,6 @@ norm_lower <- function(data, R, delta, alpha, alpha0) {
 
 #' @export
 print.bandit_norm_check <- function(x, ...) {
-  check_class(x, "bandit_norm_check")
   check_dots_empty(...)
   known <- is.finite(x$B)
   cat(sprintf("the norm of %s is at least %.4g%s\n", names(x$lower), x$lower,

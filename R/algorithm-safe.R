@@ -481,9 +481,8 @@ data_bounds <- function(bandit, j) {
   if (!length(ids)) return(list(inputs = matrix(0, 0, length(config$domain$names)), lower = numeric()))
   value <- get(if (model == 1) "reward" else paste0("g", model - 1), envir = bandit$queries)[ids]
   inputs <- logged_points(bandit, ids)$inputs
-  keys <- row_keys(inputs + 0)
-  first <- match(unique(keys), keys)
-  point <- match(keys, unique(keys))
+  point <- row_numbers(inputs)
+  first <- which(!duplicated(point))
   noise <- config$noise
   lower <- if (!is.null(noise$bound)) value - noise$bound[j]
            else mean_bounds(value, point, noise$R[j], noise$delta / length(config$safety))

@@ -75,14 +75,16 @@
 gp_ucb <- function(domain, kernel, noise_var, ..., width = NULL, delta = 0.1) {
   domain <- as_domain(domain)
   check_delta(delta)
-  if (is.null(width)) {
-    if (!can_count(domain)) {
-      stop_missing("width", paste("a width, as no default exists on", describe_domain(domain)),
-                   "`width = width_constant(2)` or `width = width_amm(B, R)`")
-    }
-    width <- width_srinivas_finite(delta, scale = 1 / 5)
-  }
+  if (is.null(width)) width <- width_of_finite(domain, delta, scale = 1 / 5)
   preset(list(policy = policy_ucb(width)), domain, kernel, noise_var, ...)
+}
+
+width_of_finite <- function(domain, delta, scale = 1) {
+  if (!can_count(domain)) {
+    stop_missing("width", paste("a width, as no default exists on", describe_domain(domain)),
+                 "`width = width_constant(2)` or `width = width_amm(B, R)`")
+  }
+  width_srinivas_finite(delta, scale = scale)
 }
 
 #' @rdname gp_ucb

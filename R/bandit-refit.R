@@ -167,7 +167,7 @@ refit_entry <- list(settings = alist(rounds = check_count(rounds), minimum = che
                                      noise = if (!is.null(noise)) check_choice(noise, c("constant", "varying")),
                                      smoothness = check_smoothnesses(smoothness, average),
                                      smoothness_prior = check_smoothness_prior(smoothness_prior, smoothness),
-                                     growth = check_growth(growth)),
+                                     growth = if (!is.null(growth)) check_number(growth, lower = 0)),
                     later = c("noise", "smoothness", "smoothness_prior", "growth"))
 
 #' @export
@@ -192,8 +192,6 @@ check_smoothness_prior <- function(smoothness_prior, smoothness) {
   if (is.null(smoothness)) stop_unused("smoothness_prior", "it is used with `smoothness` only")
   check_numbers(smoothness_prior, "smoothness_prior", lengths = length(smoothness), lower = 0, open_lower = TRUE)
 }
-
-check_growth <- function(growth) if (!is.null(growth)) check_number(growth, "growth", lower = 0)
 
 # Settings that gp_fit() would not accept at the first refit are errors here, or once the kernel is known.
 check_refit_settings <- function(settings) {
@@ -372,7 +370,7 @@ share_prepared <- function(from, to) assign(".prepared", as.environment(from)$.p
 refit_plan <- function(outcome, config) {
   config <- outcome_config(config, outcome)
   rule <- config$refit
-  if (is.null(rule) || has_likelihood(config) || has_transfer(config)) return(NULL)
+  if (is.null(rule) || !of_form(config, "gaussian") || has_transfer(config)) return(NULL)
   numbered <- has_matrix(config$kernel)
   inputs <- input_names(config)
   objects <- kernels_of(config$kernel, rule$smoothness)
@@ -425,12 +423,8 @@ fit_of_many <- function(bandit, plan, current, maps) {
 }
 
 has_many_points <- function(bandit, outcome) {
-  ids <- rewarded_ids(bandit, outcome)
-  length(ids) > few_points && length(unique(row_keys(known_inputs(bandit, ids) + 0))) > few_points
+  cpp_has_many_points(known_inputs(bandit, rewarded_ids(bandit, outcome)))
 }
-
-# As kFewPoints of the core (fitting/fit.h).
-few_points <- 300
 
 # The `fit` under an output transform, and its data, `found`; both are NULL if there are too few rewards.
 # `since_refit`: the number of queries since the fit of the `current` parameters.

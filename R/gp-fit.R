@@ -248,7 +248,6 @@ log_prior <- function(parameters, problem) {
 #' @rdname gp_fit
 #' @export
 print.gp_fit <- function(x, ...) {
-  check_class(x, "gp_fit")
   print.gp_regression(x)
   cat(sprintf("%g parameter(s) fitted in %g evaluations%s\n", x$estimated, x$evaluations,
               switch(x$convergence, converged = "", iterations = "; stopped by `iterations`",

@@ -123,16 +123,6 @@ information_points <- function(kernel, x) {
   list(kernel = resolve_kernel(kernel, names, arms), points = gram_points(x, arms, "x"))
 }
 
-# Equal rows get equal numbers.
-row_numbers <- function(x) {
-  id <- rep_len(1L, nrow(x))
-  for (column in seq_len(ncol(x))) {
-    value <- match(x[, column], unique(x[, column]))
-    id <- match(id * (max(value) + 1) + value, unique(id * (max(value) + 1) + value))
-  }
-  id
-}
-
 # All points of a finite domain for a kernel: numbered in the last column (from 1) if the kernel
 # has a matrix.
 points_of_domain <- function(domain, kernel, arg = "x") {

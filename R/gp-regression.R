@@ -336,7 +336,6 @@ summary.gp_regression <- function(object, ...) {
 
 #' @export
 print.summary.gp_regression <- function(x, ...) {
-  check_class(x, "summary.gp_regression")
   cat(sprintf("Gaussian-process regression: %d observation(s), inputs %s\n", x$nobs,
               paste(x$inputs, collapse = ", ")))
   print(x$kernel)

@@ -220,9 +220,8 @@ kernel_traits <- list(
 )
 
 any_part <- function(name) function(kernel) any(vapply(kernel$parts, trait, NA, name))
-all_parts <- function(name) function(kernel) all(vapply(kernel$parts, trait, NA, name))
 composite_traits <- list(of_arms = any_part("of_arms"), own_function = any_part("own_function"),
-                         prior_paths = all_parts("prior_paths"))
+                         prior_paths = function(kernel) all(vapply(kernel$parts, trait, NA, "prior_paths")))
 
 # One lengthscale for all inputs counts as one parameter.
 resolve_stationary <- function(settings, kernel, names) {

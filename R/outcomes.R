@@ -29,7 +29,8 @@
 #' @param transform output transform of the outcome, `"auto"`, `"none"` or `"power"`, see [scale_outputs()]. Poor
 #'   values (large ones of an outcome to be minimised) are clipped. `NULL`, the default: as in `outputs` of the bandit.
 #' @param refit [refit_every()]; its `rounds` has no effect, because all outcomes are refitted together. `NULL`, the
-#'   default: that of the bandit.
+#'   default: that of the bandit. In a search, an outcome with its own `kernel` has the refits of [gp_model()] with this
+#'   kernel.
 #' @param limit,lower,upper finite numbers in units of the outcome.
 #' @return An object of class `bandit_outcome`.
 #' @section Policies with one objective and limits:

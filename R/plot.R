@@ -121,7 +121,7 @@ plot.GPBandit <- function(x, type = c("auto", "curve", "map", "arms", "slices", 
   frame$main <- or_else(main, plot_data$title)
   frame$log <- plot_data$log
   if (plot_data$type == "map") draw_map(x, plot_data, frame) else draw_profile(x, plot_data, frame)
-  invisible(drawn_frame(plot_data))
+  invisible(structure(plot_data$shown, width = plot_data$band$width, next_choice = plot_data$ahead))
 }
 
 goes_through_best <- function(type, config) type %in% c("slices", "sd") || (type == "auto" && prefers_slices(config))
@@ -180,10 +180,6 @@ through_best_plot_data <- function(bandit, type, context, width, resolution) {
     plot_data$data <- slices_plot_data(bandit, context, through, names, width, resolution)
   }
   plot_data
-}
-
-drawn_frame <- function(plot_data) {
-  structure(plot_data$shown, width = plot_data$band$width, next_choice = plot_data$ahead)
 }
 
 #' @rdname bandit-plots

@@ -212,7 +212,7 @@ change_entries <- list(
       settings
     })
   ),
-  oracle = list(settings = alist(times = check_times(times), explore = check_explore(explore)),
+  oracle = list(settings = alist(times = check_rounds(times, "times"), explore = check_explore(explore)),
                 traits = list(title = "restart after given rounds")),
   never = list(settings = alist(explore = check_explore(explore)),
                traits = list(title = "uniform exploration without restarts")),
@@ -240,7 +240,8 @@ change_entries <- list(
                    settings$rate <- 1 - changes$rate
                    settings
                  })),
-  auto = list(settings = alist(rounds = check_count(rounds), windows = check_windows(windows),
+  auto = list(settings = alist(rounds = check_count(rounds),
+                               windows = if (!is.null(windows)) check_rounds(windows, "window", distinct = TRUE),
                                rates = check_rates(rates, windows), explore = check_explore(explore)),
               usual = list(rounds = choice_rounds, windows = c(50, 100, 200, 400, 800), rates = NULL, explore = 0),
               traits = list(title = "a window or rate chosen by its predictions", chooses = TRUE,
@@ -275,22 +276,16 @@ instead_of_detector <- function(changes, rewards) {
   if (!is.null(changes$ridge)) "change_detect(threshold) without `ridge`, which compares evidences"
 }
 
-check_times <- function(times) {
-  times <- as.double(check_numbers(times, "times", lower = 1))
-  if (any(times != round(times))) stop_argument("times", describe(times), "integers >= 1")
-  times
+# Numbers of rounds.
+check_rounds <- function(rounds, arg, distinct = FALSE) {
+  rounds <- as.double(check_numbers(rounds, arg, lower = 1))
+  if (any(rounds != round(rounds)) || distinct && anyDuplicated(rounds)) {
+    stop_argument(arg, describe(rounds), if (distinct) "distinct integers >= 1" else "integers >= 1")
+  }
+  rounds
 }
 
 check_rate <- function(rate) check_number(rate, "rate", lower = 0, upper = 1, open_upper = TRUE)
-
-check_windows <- function(windows) {
-  if (is.null(windows)) return(NULL)
-  windows <- as.double(check_numbers(windows, "window", lower = 1))
-  if (any(windows != round(windows)) || anyDuplicated(windows)) {
-    stop_argument("window", describe(windows), "distinct integers >= 1")
-  }
-  windows
-}
 
 check_rates <- function(rates, windows) {
   if (length(rates) + length(windows) == 0) {

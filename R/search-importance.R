@@ -132,7 +132,7 @@ frame_of_quantiles <- function(domain, u) {
 drawn_functions <- function(bandit, frame, context, k, draws) {
   config <- current_config(bandit)
   one <- outcome_config(config, k)
-  if (trait(config$policy, "scripted") || compares_queries(config) || !is_scale_known(one)) return(NULL)
+  if (trait(config$policy, "scripted") || of_form(config, "compares") || !is_scale_known(one)) return(NULL)
   rebuild(bandit)
   at <- as_kernel_points(bandit, frame, context)
   counted <- is_tabulated_space(config)

@@ -179,7 +179,6 @@ summary_of_rewards <- function(object) {
 
 #' @export
 print.summary_bandit_maximum <- function(x, ...) {
-  check_class(x, "summary_bandit_maximum")
   cat(x$story, sep = "\n")
   for (line in x$limits) cat("  limit        ", line, "\n", sep = "")
   cat(sprintf("  %-13s%d succeeded, %d failed, %d given\n", if (is.null(x$race)) "evaluations" else "settings",

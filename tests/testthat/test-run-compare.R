@@ -119,23 +119,15 @@ test_that("a single problem is used for all replications", {
 
 test_that("progress goes through the user's progressr handler", {
   skip_if_not_installed("progressr")
-  # What a handler of the user's sees: the amounts of all updates.
-  amounts <- function(code) {
-    seen <- numeric()
-    recorder <- progressr::make_progression_handler("record", enable = TRUE, interval = 0, reporter = list(
-      update = function(config, state, progression, ...) seen <<- c(seen, progression$amount)))
-    progressr::with_progress(code, handlers = recorder, enable = TRUE)
-    seen
-  }
   problem <- bandit_problem(compare_x, sin(5 * compare_x))
-  expect_identical(sum(amounts(compare(progress = TRUE))), 3)
-  expect_identical(sum(amounts(compare(progress = FALSE))), 0)
-  expect_identical(sum(amounts(run_bandit(makers$ucb(problem), problem, 30, progress = TRUE))), 30)
+  expect_identical(sum(progress_amounts(compare(progress = TRUE))), 3)
+  expect_identical(sum(progress_amounts(compare(progress = FALSE))), 0)
+  expect_identical(sum(progress_amounts(run_bandit(makers$ucb(problem), problem, 30, progress = TRUE))), 30)
   slow <- gp_ucb(compare_x, compare_kernel, 0.01, width = width_function(function(t) {
     Sys.sleep(0.03)
     1
   }))
-  moves <- amounts(run_bandit(slow, problem, 10, progress = TRUE))
+  moves <- progress_amounts(run_bandit(slow, problem, 10, progress = TRUE))
   expect_gt(length(moves), 2)                        # during the run, not only at its end
   expect_identical(sum(moves), 10)
   expect_identical(as.data.frame(compare(progress = TRUE)), as.data.frame(compare()))

@@ -178,9 +178,9 @@ test_that("a bandit that averages over models uses their mixture in the direct m
   mean <- sum(weight * means)
   sd <- sqrt(sum(weight * (vapply(parts, `[[`, 0, 2)^2 + (means - mean)^2)))
   # (No transform: the map is linear.)
-  unit <- abs(diff(gpbandits:::unmap_outputs(config$output_map, c(0, 1))))
+  unit <- abs(diff(unmap_outputs(config$output_map, c(0, 1))))
   dm <- quietly(log, b, "dm")
-  expect_equal(dm$estimate, gpbandits:::unmap_outputs(config$output_map, mean), tolerance = 1e-8)
+  expect_equal(dm$estimate, unmap_outputs(config$output_map, mean), tolerance = 1e-8)
   expect_equal(dm$se, unit * sd, tolerance = 1e-6)
 })
 

@@ -126,8 +126,8 @@ test_that("the dependence on an input is the average over the others, with the s
   weight <- gpbandits:::model_weights(config)
   mean <- sum(weight * parts[1, ])
   sd <- sqrt(sum(weight * (parts[2, ] + (parts[1, ] - mean)^2)))
-  unit <- abs(gpbandits:::unmap_outputs(map, 1) - gpbandits:::unmap_outputs(map, 0))
-  expect_equal(at$mean, gpbandits:::unmap_outputs(map, mean), tolerance = 1e-6)
+  unit <- abs(unmap_outputs(map, 1) - unmap_outputs(map, 0))
+  expect_equal(at$mean, unmap_outputs(map, mean), tolerance = 1e-6)
   expect_equal(at$sd, unit * sd, tolerance = 1e-5)
   # Less than of a single point: what single points are unsure of cancels.
   expect_lt(at$sd, mean(predict(found, data.frame(a = 0.75, b = others))$sd))

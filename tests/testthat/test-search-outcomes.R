@@ -30,6 +30,32 @@ test_that("maximize_bandit() finds the best value that satisfies a limit", {
   expect_identical(importance$input, c("x", "x"))
 })
 
+test_that("an outcome with its own kernel is refitted as by gp_model() with this kernel", {
+  box <- list(x = c(0, 1), z = c(0, 10))
+  config_of <- function(...) as.environment(auto_bandit(box, ...))$config
+  refit_with <- function(kernel, ...) config_of(model = gp_model(kernel, ...))$refit
+  for (own in list(kernel_se(0.3), kernel_matern(1.5, c(0.3, 3)), kernel_se(0.3) + kernel_linear(dims = "x"))) {
+    # Priors and averages over smoothness are for the default kernel.
+    alone <- config_of(outcomes = list(yield = to_maximize(kernel = own)))
+    expect_identical(alone[c("kernel", "refit")], list(kernel = own, refit = refit_with(own)))
+    several <- config_of(outcomes = list(yield = to_maximize(), cost = at_most(1, kernel = own)),
+                         model = gp_model(lengthscale_prior = c(0, 1)))
+    expect_identical(several$refit, refit_with(NULL, lengthscale_prior = c(0, 1)))
+    expect_identical(several$outcomes$cost$refit, refit_with(own, lengthscale_prior = c(0, 1)))
+  }
+  # What the outcome says of its refits holds, and so does a model without refits.
+  given <- config_of(outcomes = list(yield = to_maximize(kernel = kernel_se(0.3), refit = refit_every(7))))
+  expect_identical(given$refit, refit_every(7))
+  expect_null(config_of(outcomes = list(yield = to_maximize(kernel = kernel_se(0.3))), model = gp_model(refit = NULL))$refit)
+  # A search with one outcome is the search of this reward.
+  set.seed(1)
+  found <- maximize_bandit(function(p) c(yield = sin(5 * p[["x"]])), list(x = c(0, 1)), 8,
+                           outcomes = list(yield = to_maximize(kernel = kernel_se(0.3))))
+  set.seed(1)
+  plain <- maximize_bandit(function(p) sin(5 * p[["x"]]), list(x = c(0, 1)), 8, model = gp_model(kernel_se(0.3)))
+  expect_identical(found$history$x, plain$history$x)
+})
+
 test_that("with limits as a formula the number without a limit is the reward", {
   set.seed(1)
   down <- minimize_bandit(function(p) c(cost = -sin(5 * p[["x"]]), impurity = p[["x"]]), list(x = c(0, 1)), 12,

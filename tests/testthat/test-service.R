@@ -323,15 +323,21 @@ gated_bandit <- function(place, gate, count) {
   bandit
 }
 
-test_that("a slow answer delays no other request, and is sent when it is computed", {
-  skip_on_cran()
-  skip_without_service()
+# A service of it, and the certificate that is expected.
+gated_service <- function(gate, time_limit) {
   place <- sqlite_location()
-  gate <- tempfile("gate")
   bandit <- gated_bandit(place, gate, tempfile())
   expected <- bandit$certificate()
   let_go(bandit)
-  service <- start_service(place, "a secret of many letters", trust = TRUE, time_limit = 60)
+  list(service = start_service(place, "a secret of many letters", trust = TRUE, time_limit = time_limit), expected = expected)
+}
+
+test_that("a slow answer delays no other request, and is sent when it is computed", {
+  skip_on_cran()
+  skip_without_service()
+  gate <- tempfile("gate")
+  gated <- gated_service(gate, time_limit = 60)
+  service <- gated$service
   on.exit(service$end())
   key <- "Authorization: Bearer a secret of many letters"
   file.create(gate)
@@ -349,19 +355,16 @@ test_that("a slow answer delays no other request, and is sent when it is compute
   answers <- vapply(slow, read_all, "")
   expect_identical(raw_status(answers), c(200L, 200L))
   body <- jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answers[1], perl = TRUE))
-  expect_true(expected$assumptions[1] %in% unlist(body$assumptions))
+  expect_true(gated$expected$assumptions[1] %in% unlist(body$assumptions))
   expect_match(answers[2], "\r\n\r\n$")
 })
 
 test_that("a slow answer beyond the time limit is 503, and the result is there at the next request", {
   skip_on_cran()
   skip_without_service()
-  place <- sqlite_location()
   gate <- tempfile("gate")
-  bandit <- gated_bandit(place, gate, tempfile())
-  expected <- bandit$certificate()
-  let_go(bandit)
-  service <- start_service(place, "a secret of many letters", trust = TRUE, time_limit = 2)
+  gated <- gated_service(gate, time_limit = 2)
+  service <- gated$service
   on.exit(service$end())
   ask <- function(path) raw_answer(service$port, http_text("GET", path, "Authorization: Bearer a secret of many letters"))
   file.create(gate)
@@ -372,7 +375,7 @@ test_that("a slow answer beyond the time limit is 503, and the result is there a
     if (raw_status(answer) == 200L) break
     Sys.sleep(0.25)
   }
-  expect_equal(jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answer, perl = TRUE))$gap, expected$gap)
+  expect_equal(jsonlite::parse_json(sub("(?s).*?\r\n\r\n", "", answer, perl = TRUE))$gap, gated$expected$gap)
 })
 
 test_that("answers are cached until the log grows, and belong to one request", {
