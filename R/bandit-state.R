@@ -76,7 +76,7 @@ bandit_facts <- function(bandit) {
 # The error of the engine, and of sites that were added to a fit.
 error_bound_of <- function(bandit) {
   bound <- bandit_facts(bandit)$error_bound
-  if (!has_likelihood(bandit$config) || trait(bandit$config$policy, "scripted")) return(bound)
+  if (of_form(bandit$config, "gaussian") || trait(bandit$config$policy, "scripted")) return(bound)
   max(bound, core(cpp_bandit_site_error(bandit$handle)))
 }
 

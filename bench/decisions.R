@@ -70,12 +70,14 @@ cat("\n## Processor seconds of propensities and of off-policy evaluation\n\n")
 line(c("what", "rows", "seconds", "estimate", "se", "of it by draws"))
 line(rep("---", 6))
 target <- kept[["interaction Thompson"]]
-took <- seconds(function() log <<- target$history(draws = args$draws))
-log <- utils::head(log, args$rows)
-line(c("$history(draws = ) of Thompson sampling", nrow(log), sprintf("%.1f", took), "-", "-",
-       sprintf("%.3f at most", max(log$propensity_se))))
+logged <- NULL
+took <- seconds(function() logged <<- target$history(draws = args$draws))
+logged <- utils::head(logged, args$rows)
+line(c("$history(draws = ) of Thompson sampling", nrow(logged), sprintf("%.1f", took), "-", "-",
+       sprintf("%.3f at most", max(logged$propensity_se))))
+found <- NULL
 for (name in c("interaction UCB", "interaction Thompson")) {
-  took <- seconds(function() found <<- evaluate_policy(log, kept[[name]], "snips", draws = args$draws))
+  took <- seconds(function() found <<- evaluate_policy(logged, kept[[name]], "snips", draws = args$draws))
   line(c(paste("evaluate_policy() of", name), found$n, sprintf("%.1f", took), sprintf("%.3f", found$estimate),
          sprintf("%.3f", found$se), sprintf("%.4f", found$se_draws)))
 }
