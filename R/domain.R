@@ -419,9 +419,9 @@ same_names <- function(names, other) {
   length(names) == length(other) && (identical(names, other) || unnamed(names) || unnamed(other))
 }
 
-stop_untrusted <- function(x, arg, what, where) {
-  untrusted <- paste(exact_words(unname(x)), collapse = ", ")
-  stop_argument(arg, sprintf("a point (%s) that is no %s", untrusted, what), where)
+stop_not_among <- function(x, arg, what, where) {
+  words <- paste(exact_words(unname(x)), collapse = ", ")
+  stop_argument(arg, sprintf("a point (%s) that is no %s", words, what), where)
 }
 
 # For operations whose time or memory grows with the squared number of arms.

@@ -135,7 +135,8 @@ model_setting_words <- function(value, name) {
     return(switch(name, noise_prior = "default: an equal mixture of nearly no noise and much noise",
                   lengthscale_prior = "default: log-normal, median 0.4 sqrt(inputs) ranges; none for kernels given",
                   transform = "auto: a power transform of rewards if it improves the likelihood",
-                  refit = "default: every 2 rounds, averaging over up to 10 models and over smoothness; rarer from 15 inputs"))
+                  refit = paste("default: every 2 rounds, averaging over up to 10 models and over smoothness; rarer",
+                                "from 15 inputs")))
   }
   switch(name, noise = if (value == "none") "none: the objective is deterministic" else "fit: estimated at each refit",
          noise_var = paste(format(value, digits = 4), "at first, of rewards scaled to variance 1"),

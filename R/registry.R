@@ -216,10 +216,13 @@ register_form("response", of = "reward", gaussian = FALSE)
 register_form("comparison", of = "response", compares = TRUE, between_arms = FALSE)
 register_form("ranking", of = "comparison")
 
+# ---- databases ----------------------------------------------------------------
 # What differs between databases of stores, by kind; store-sql.R says what a database registers.
 databases <- new.env(parent = emptyenv())
 
 register_database <- function(kind, ...) assign(kind, list(...), envir = databases)
+
+# ---- objects given by users ---------------------------------------------------
 
 check_class <- function(x, class, arg = deparse(substitute(x)), hint = NULL) {
   allowed <- paste0("an object of class ", class, if (!is.null(hint)) paste0(" (made by ", hint, ")"))

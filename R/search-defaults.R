@@ -2,8 +2,7 @@
 
 # The default choices of maximize_bandit() and auto_bandit().
 
-# Chosen by bench/results/optimisation.md. With several objectives: by the simulation of the specification
-# (spec/outcomes.md B).
+# Chosen by bench/results/optimisation.md. With several objectives: by simulations on known problems.
 default_policy <- function(outcomes = NULL) {
   wanted <- if (is.null(outcomes)) 1 else sum(vapply(outcomes, trait, NA, "objective"))
   if (wanted == 2) policy_ehvi() else if (wanted > 2) policy_hypervolume(width_constant(2)) else policy_ei()

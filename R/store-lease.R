@@ -152,11 +152,10 @@ give_lease <- function(log, id, attempt, worker, seconds, visitor = FALSE) {
   token <- random_token()
   sql_run(log$connection,
           "INSERT INTO gpb_lease (bandit, query, attempt, worker, token, state, since, seconds, expires) VALUES (",
-          paste(log$number, id, attempt, sql_literal(if (is.null(worker)) NA_character_ else worker, log$connection),
+          paste(log$number, id, attempt, sql_literal(or_else(worker, NA_character_), log$connection),
                 sql_literal(token, log$connection),
-                  if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'",
-                      sep = ", "), ", ",
-          lease_times(log, seconds), ")")
+                if (is.null(seconds)) "'kept'" else if (visitor) "'shown'" else "'open'", sep = ", "),
+          ", ", lease_times(log, seconds), ")")
   list(query = id, token = token, attempt = attempt)
 }
 
@@ -245,8 +244,7 @@ offer_points <- function(bandit, x) {
   each <- function(value) rep(value, length(ids))
   sql_insert(log$connection, "gpb_lease",
              list(bandit = each(log$number), query = ids, attempt = each(0L), token = each(""),
-                                         state = each("offered"), since = each(0), seconds = each(0),
-                                         expires = each(0)))
+                  state = each("offered"), since = each(0), seconds = each(0), expires = each(0)))
 }
 
 # Tokens are searched for among the leases of their queries, because these have an index.
@@ -328,9 +326,8 @@ renew_leases <- function(store, token) {
   }
   connection <- store$connection
   sql_change_now(connection, "UPDATE gpb_lease SET expires = ", sql_clock(connection), " + seconds WHERE ",
-                 of_bandit(store),
-                 " AND state IN ('open', 'shown') AND token IN (", paste(sql_literal(token, connection),
-                                                                         collapse = ", "), ")")
+                 of_bandit(store), " AND state IN ('open', 'shown') AND token IN (",
+                 paste(sql_literal(token, connection), collapse = ", "), ")")
 }
 
 suggest_in.bandit_store_log <- store_suggest
