@@ -23,7 +23,7 @@ default_refit <- function(domain = NULL, kernel = NULL) {
   refit_every(rounds, mean = "fit", average = 4, starts = 1, growth = rounds / 300)
 }
 
-# Cliffs and narrow valleys ask for rough models. These are less likely beforehand, because most functions are smooth.
+# Functions with cliffs and narrow valleys need rough models, which are less likely a priori: most functions are smooth.
 default_smoothness <- c(2.5, 1.5, 0.5)
 default_smoothness_prior <- c(1, 0.1, 0.1)
 
